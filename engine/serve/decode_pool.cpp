@@ -17,10 +17,10 @@ constexpr std::size_t first_wheel_size = 256, lists_per_request = 8, largest_whe
 
 DecodePool::DecodePool(Board& board, BoundedContexts bounded)
     : board_(&board),
-      bounded_(std::move(bounded)),
       block_size_(board.view.block_size),
       crossings_(static_cast<std::size_t>(board.view.block_size), 0),
-      wheel_(first_wheel_size, -1) {}
+      wheel_(first_wheel_size, -1),
+      bounded_(std::move(bounded)) {}
 
 // --- blocks
 

@@ -70,10 +70,15 @@ class DecodePool {
   bool is_steady() const;
   /// Where requests come and go with every step, there is no common pace to be away from.
   void forget_newcomers() { newcomers_.clear(); }
+  /// A request that may end at the next index, or use up its blocks; -1: there is none.
+  std::int32_t due_next() const {
+    return wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)];
+  }
   /// Brings what the next step reads into the processor's cache.
   void prefetch() const {
     __builtin_prefetch(&wheel_[static_cast<std::size_t>(index_ + 1) & (wheel_.size() - 1)]);
     __builtin_prefetch(&crossings_[at_phase()]);
+    __builtin_prefetch(newcomers_.data());
   }
 
   /// A step of all requests but `left_out`, which become newcomers.
@@ -99,8 +104,8 @@ class DecodePool {
   void count_crossing(Progress& progress, std::int32_t phase);
   void count_filling(std::int32_t slot, std::int32_t phase);
 
+  // What every step reads stands first, and prefetch() brings it all.
   Board* board_;
-  BoundedContexts bounded_;
   std::int32_t block_size_;
   std::int64_t index_ = 0;
   std::int32_t phase_ = 0;                          // index modulo block size
@@ -108,6 +113,7 @@ class DecodePool {
   std::vector<std::vector<std::int32_t>> fillers_;  // slots by Progress::filling; empty until used
   std::vector<std::int32_t> wheel_;                 // heads of lists, by index modulo its size
   std::vector<std::int32_t> newcomers_, due_;
+  BoundedContexts bounded_;
 };
 
 }  // namespace rooflua

@@ -2,6 +2,8 @@
 // What happens later, in the order in which it is due.
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -45,23 +47,6 @@ class EventHeap {
     events_.push_back(event);
     std::push_heap(events_.begin(), events_.end(), later);
   }
-  /// Whether another event is as early as `time` or earlier, beside the front one. @pre not empty
-  bool is_tied(Picoseconds time) const {
-    return (events_.size() > 1 && events_[1].time <= time) ||
-           (events_.size() > 2 && events_[2].time <= time);
-  }
-  /// The front event goes, and this one comes. @pre not empty
-  void replace_front(const Event& event) {
-    const std::size_t count = events_.size();
-    std::size_t place = 0;
-    for (std::size_t child = 1; child < count; child = 2 * place + 1) {
-      if (child + 1 < count && later(events_[child], events_[child + 1])) ++child;
-      if (!later(event, events_[child])) break;
-      events_[place] = events_[child];
-      place = child;
-    }
-    events_[place] = event;
-  }
   Event pop() {
     std::pop_heap(events_.begin(), events_.end(), later);
     const Event event = events_.back();
@@ -72,6 +57,56 @@ class EventHeap {
  private:
   static bool later(const Event& a, const Event& b) { return a.later_than(b); }
   std::vector<Event> events_;
+};
+
+/// Alarms, of which the next ones are sorted: they can be looked at before they are due. Most of
+/// those that come are later than all others, and then cost little.
+class AlarmQueue {
+ public:
+  bool empty() const { return first_ == last_; }
+  /// The alarm that is due first. @pre not empty
+  const Alarm& front() const { return near_[first_]; }
+  /// The one so many behind it, if that many are sorted; else null.
+  const Alarm* ahead(std::size_t places) const {
+    return first_ + places < last_ ? &near_[first_ + places] : nullptr;
+  }
+  /// Whether another alarm is as early as `time` or earlier, beside the front one. @pre not empty
+  bool is_tied(Picoseconds time) const {
+    const Alarm* next = ahead(1);
+    return next != nullptr && next->time <= time;
+  }
+  void push(const Alarm& alarm) {
+    const bool is_far = last_ - first_ >= few && alarm.later_than(near_[last_ - 1]);
+    if (is_far || (!far_.empty() && alarm.later_than(near_[last_ - 1]))) return far_.push(alarm);
+    if (last_ - first_ == most) far_.push(near_[--last_]);
+    if (last_ == near_.size()) move_to_front();
+    std::size_t place = last_++;
+    for (; place > first_ && near_[place - 1].later_than(alarm); --place)
+      near_[place] = near_[place - 1];
+    near_[place] = alarm;
+  }
+  Alarm pop() {
+    const Alarm out = near_[first_++];
+    if (last_ - first_ < least && !far_.empty()) refill();
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t least = 4, few = 16, most = 32;
+
+  void move_to_front() {
+    std::copy(near_.begin() + first_, near_.begin() + last_, near_.begin());
+    last_ -= first_;
+    first_ = 0;
+  }
+  void refill() {
+    move_to_front();
+    while (last_ < few && !far_.empty()) near_[last_++] = far_.pop();
+  }
+
+  std::array<Alarm, 4 * most> near_;  // [first_, last_), the earliest first
+  std::size_t first_ = 0, last_ = 0;
+  EventHeap<Alarm> far_;  // none is earlier than those; empty where these are fewer than `least`
 };
 
 }  // namespace rooflua

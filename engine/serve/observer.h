@@ -120,6 +120,9 @@ class Observer {
   }
   virtual void on_priced(const StepPriced& step) { (void)step; }
   virtual void on_step(const StepDone& step) { (void)step; }
+  /// A step of this replica ends soon: what on_step() reads may be brought into the processor's
+  /// cache. It need not happen, nor be told.
+  virtual void expect_step(std::int32_t replica) const { (void)replica; }
   virtual void on_transfer(const TransferStarted& transfer) { (void)transfer; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }

@@ -22,7 +22,7 @@ Step& Pipeline::append() {
 }
 
 Step& Pipeline::replace_plain() {
-  const Step& like = steps_[static_cast<std::size_t>(first_ ^ 1)];
+  const Step& like = steps_[static_cast<std::size_t>(behind(first_))];
   const bool is_own = &like == &at(planned_);
   Step& step = is_own ? at(planned_++) : append();
   if (!is_own) step.batch = like.batch;
@@ -42,7 +42,7 @@ const Step& Pipeline::retire() {
   ROOFLUA_ASSERT(executing_);
   Step& step = at(0);
   step.batch.prefills = step.prefills.data();
-  first_ ^= 1;
+  first_ = behind(first_);
   --planned_;
   executing_ = false;
   return step;

@@ -80,6 +80,13 @@ class Pipeline {
   /// The front step, which ran, leaves. The reference holds until the next append().
   const Step& retire();
 
+  /// Brings what the front step holds into the processor's cache.
+  void prefetch() const {
+    const auto* bytes = reinterpret_cast<const char*>(&front());
+    for (std::size_t at = 0; at < sizeof(Step); at += 64) __builtin_prefetch(bytes + at);
+    __builtin_prefetch(&common_token_);
+  }
+
   /// Whether the step planned last lands the last token of a decoding request.
   bool last_step_lands(std::int32_t slot, const Progress& progress) const;
   /// A decoding request leaves the common pace: Progress::last_token is set, now or when the step
@@ -90,7 +97,10 @@ class Pipeline {
   void discard_behind(std::int32_t slot);
 
  private:
-  std::array<Step, 2> steps_;
+  /// Where the step behind the one at `place` of steps_ stands.
+  std::int32_t behind(std::int32_t place) const { return depth_ > 1 ? place ^ 1 : place; }
+
+  std::array<Step, 2> steps_;  // with a depth of 1 the first
   std::int32_t depth_;
   std::int32_t first_ = 0, planned_ = 0;
   bool executing_ = false;

@@ -287,33 +287,40 @@ StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool kee
 }
 
 StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
-  return {.replica = view().index,
-          .serial = step.serial,
-          .planned = step.planned,
-          .start = step.start,
-          .end = step.end,
-          .batch = &step.batch,
-          .price = &step.price,
-          .waiting = step.waiting,
-          .running = step.running,
-          .used_blocks = step.used_blocks,
-          .total_blocks = config_.kv_blocks,
-          .left_blocks = kv_.used_blocks(),
-          .max_num_seqs = view().max_num_seqs,
-          .max_num_batched_tokens = view().max_num_batched_tokens,
-          .common_gap = common.gap,
-          .common_gaps = common.count,
-          .other_gaps = {},
-          .discarded = step.discarded,
-          .speculates = speculator_ != nullptr,
-          .rows = step.rows,
-          .drafted = step.drafted,
-          .accepted = step.accepted,
-          .overshoot = step.overshoot,
-          .accepted_at = accepted_at(step),
-          .prefills = step.prefills,
-          .skipped = step.skipped,
-          .finished = finished_ids_};
+  StepDone done{.replica = view().index,
+                .serial = step.serial,
+                .planned = step.planned,
+                .start = step.start,
+                .end = step.end,
+                .batch = &step.batch,
+                .price = &step.price,
+                .waiting = step.waiting,
+                .running = step.running,
+                .used_blocks = step.used_blocks,
+                .total_blocks = view().total_blocks,
+                .left_blocks = kv_.used_blocks(),
+                .max_num_seqs = view().max_num_seqs,
+                .max_num_batched_tokens = view().max_num_batched_tokens,
+                .common_gap = common.gap,
+                .common_gaps = common.count,
+                .other_gaps = {},
+                .rows = {},
+                .accepted_at = {},
+                .prefills = {},
+                .skipped = {},
+                .finished = {}};
+  if (step.plain) return done;  // nothing else is to be told
+  done.discarded = step.discarded;
+  done.speculates = speculator_ != nullptr;
+  done.rows = step.rows;
+  done.drafted = step.drafted;
+  done.accepted = step.accepted;
+  done.overshoot = step.overshoot;
+  done.accepted_at = accepted_at(step);
+  done.prefills = step.prefills;
+  done.skipped = step.skipped;
+  done.finished = finished_ids_;
+  return done;
 }
 
 /// The request's last token landed: it leaves from where later plans left it.

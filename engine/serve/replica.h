@@ -65,6 +65,12 @@ class Replica final : public ReplicaState {
   /// repeat_plan() and commit() behind it.
   void repeat(const StepPrice& price, Picoseconds now);
 
+  /// Bring what the end of a step reads into the processor's cache: first the replica itself, then
+  /// what it points to, then the requests that are listed there.
+  void prefetch() const;
+  void prefetch_parts() const;
+  void prefetch_requests() const;
+
   const Pipeline& pipeline() const { return pipeline_; }
   Picoseconds wake() const { return wake_; }
   void wake_at(Picoseconds time) { wake_ = time; }

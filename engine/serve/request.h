@@ -80,7 +80,7 @@ struct ProgressNumbers {
 /// The same with its lists, whose memory is used again by the next request in the slot.
 struct Progress : ProgressNumbers {
   std::vector<Segment> segments;  // empty = private
-  /// Kept by the prefix caches (kv/prefix_cache.h), one entry per block size: it follows from the
+  /// Kept by the prefix caches (kv/block_hashes.h), one entry per block size: it follows from the
   /// request alone, so that all replicas read the same.
   mutable std::vector<BlockHashes> block_hashes;
 };

@@ -158,7 +158,7 @@ void Simulation::land_steps() {
   while (!alarms_.empty() && alarms_.front().time == now_) {
     const Alarm due = alarms_.pop();
     if (!alarm_holds(due)) continue;
-    prefetch_next(0);
+    prefetch_ahead();
     touch(due.replica);
     Replica& replica = at(due.replica);
     if (!replica.pipeline().executing()) continue;
@@ -173,28 +173,6 @@ void Simulation::land_steps() {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
   }
-}
-
-/// Where there are many replicas, none of them is in the processor's cache when its step ends. The
-/// replica of the next alarm comes there while this one is planned, in parts, because only a few
-/// lines can be on their way at a time.
-void Simulation::prefetch_next(int part) const {
-  constexpr std::size_t few = 64, line_bytes = 64, parts = 3;
-  constexpr std::size_t part_bytes = (sizeof(Replica) / parts / line_bytes + 1) * line_bytes;
-  if (replicas_.size() <= few || alarms_.empty()) return;
-  asm volatile("");  // compilers leave out the call of a function without effect
-  const auto index = static_cast<std::size_t>(alarms_.front().replica);
-  const RankGroup& group = groups_[static_cast<std::size_t>(group_of_[index])];
-  if (part == 0) __builtin_prefetch(&group);
-  if (part == 1) {
-    __builtin_prefetch(group.members.data());
-    __builtin_prefetch(bindings_.schedulers[index]);
-  }
-  const auto* bytes = reinterpret_cast<const char*>(&replicas_[index]);
-  const std::size_t first = static_cast<std::size_t>(part) * part_bytes;
-  for (std::size_t at = first; at < std::min(first + part_bytes, sizeof(Replica)); at += line_bytes)
-    __builtin_prefetch(bytes + at);
-  if (part == 2) replicas_[index].pool().prefetch();
 }
 
 void Simulation::deliver() {

@@ -31,10 +31,10 @@
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
 // (runs/plain_step.cpp), and its price may have been asked for ahead (runs/priced_run.h).
 //
-// The functions of Simulation are in seven files: simulation.cpp (the loop), ranks/step.cpp and
+// The functions of Simulation are in eight files: simulation.cpp (the loop), ranks/step.cpp and
 // stages/step.cpp (4), request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts
 // that one replica computes and another one decodes), starvation.cpp (5 and 6),
-// runs/plain_step.cpp.
+// runs/plain_step.cpp, runs/prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -133,7 +133,7 @@ class Simulation final : public RouteSource {
   // the loop
   Picoseconds next_instant();
   void land_steps();
-  void prefetch_next(int part) const;
+  void prefetch_ahead() const;
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);
@@ -198,7 +198,7 @@ class Simulation final : public RouteSource {
   std::vector<std::int32_t> group_of_;  // by replica
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
-  EventHeap<Alarm> alarms_;
+  AlarmQueue alarms_;
   std::int64_t posted_ = 0;  // deliveries
 
   // the workload

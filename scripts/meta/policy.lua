@@ -68,6 +68,10 @@ function policy.has_own(instance, method) end
 ---@param instance table
 ---@return table
 function policy.fresh(instance) end
+--- The same for one of very many replicas: parameters and methods stay in one table, which all of them read.
+---@param instance table
+---@return table
+function policy.fresh_of_many(instance) end
 --- The same policy with some parameters changed.
 ---@param instance table
 ---@param overrides table

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Same inputs, same bytes: [--quick] PROGRAM [OTHER PROGRAM]... Runs every scenario with every kind of output and every
-# router on 64 replicas, prices steps, draws from every distribution, validates a few measured cases where there are
+# router on 80 replicas, prices steps, draws from every distribution, validates a few measured cases where there are
 # any. Programs of other compilers and build types must write what the first writes. A program alone must write the same
 # again: interpreted, and with 2 and 4 jobs. --quick runs a few scenarios, one of them with drafts.
 set -eu
@@ -49,7 +49,7 @@ scenarios() { # PROGRAM DIR [OPTION]...
   for file in scripts/routers/*.lua; do
     router=$(basename "$file" .lua)
     keep "$out/cluster.$router" "$program" run tests/bench/cluster.lua --quiet "$@" --set router="$router" \
-      --set replicas=64 --set workload.rate_per_s=1280 --set workload.num_requests=1000 \
+      --set replicas=80 --set workload.rate_per_s=1600 --set workload.num_requests=1000 \
       --set workload.prefix_tokens=64 --set workload.prefix_groups=20 --json "$out/cluster.$router.json"
   done
   keep "$out/vllm" "$program" run scenarios/12_replay.lua --quiet "$@" --requests "$out/vllm.json"

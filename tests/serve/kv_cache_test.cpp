@@ -142,8 +142,8 @@ TEST_CASE("what a preempted request left behind hits on its return, in both indi
   }
 }
 
-TEST_CASE("a map of blocks finds what was put in, whatever was taken out") {
-  BlockMap map;
+TEST_CASE("a map of hashes finds what was put in, whatever was taken out") {
+  HashMap map;
   std::vector<std::uint64_t> hashes;
   for (std::uint64_t i = 0; i < 64; ++i) hashes.push_back((i * 0x9E3779B97F4A7C15ull) ^ (i << 3));
   for (std::int32_t i = 0; i < 64; ++i) map.set(hashes[static_cast<std::size_t>(i)], i);

@@ -70,6 +70,14 @@ void SummaryObserver::note_load(const StepDone& step, const std::array<std::int3
       std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
 }
 
+void SummaryObserver::expect_step(std::int32_t replica) const {
+  const auto index = static_cast<std::size_t>(replica);
+  if (index >= replica_counts_.size()) return;
+  __builtin_prefetch(&replica_counts_[index]);
+  __builtin_prefetch(reinterpret_cast<const char*>(&replica_counts_[index]) + sizeof(ReplicaCount) -
+                     1);
+}
+
 void SummaryObserver::on_step(const StepDone& step) {
   told_.reset();
   ReplicaCount& count = count_of(step.replica);

@@ -138,6 +138,7 @@ class SummaryObserver : public Observer {
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepDone& step) override;
+  void expect_step(std::int32_t replica) const override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
 

@@ -21,15 +21,24 @@ namespace rooflua::script {
 
 namespace {
 
-/// The list at `index`: one policy per replica, each as the engine's interface.
+/// The list at `index`: one policy per replica, each as the engine's interface. Neighbours that are
+/// one table in Lua are one here.
 template <class Policy, class State>
-std::vector<std::unique_ptr<Policy>> wrap_list(Asking& asking, int index, State& state) {
+std::vector<std::shared_ptr<Policy>> wrap_list(Asking& asking, int index, State& state) {
   lua_State* L = asking.L;
-  std::vector<std::unique_ptr<Policy>> out;
+  std::vector<std::shared_ptr<Policy>> out;
+  const void* before = nullptr;
   const int count = static_cast<int>(lua_objlen(L, index));
   for (int i = 1; i <= count; ++i) {
     lua_rawgeti(L, index, i);
-    out.push_back(std::make_unique<Policy>(asking, state));
+    const void* own = lua_topointer(L, -1);
+    if (own == before) {
+      lua_pop(L, 1);
+      out.push_back(out.back());
+      continue;
+    }
+    out.push_back(std::make_shared<Policy>(asking, state));
+    before = own;
   }
   return out;
 }
@@ -219,8 +228,8 @@ int serve_finish(lua_State*, Run& run) {
 
 /// What serve_set() is given, as the engine's interfaces; empty where nothing changes.
 struct Changes {
-  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
-  std::vector<std::unique_ptr<LuaStepModel>> steps;
+  std::vector<std::shared_ptr<LuaScheduler>> schedulers;
+  std::vector<std::shared_ptr<LuaStepModel>> steps;
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;
 };

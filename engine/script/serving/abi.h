@@ -16,11 +16,14 @@ namespace rooflua::script {
 using ServeBorder = rooflua_serve_border;
 using ServeTable = rooflua_serve_table;
 
-/// The border and, at fixed places, what questions and answers are written to.
-struct ServeState {
+/// What is asked now: the border and, at fixed places, what questions and answers are written to.
+struct ServeNow {
   ServeBorder border;
   rooflua_step_run run;
   rooflua_follow_up follow_up;
+};
+/// With the answers of a run, which mean nothing outside of the call that asks for it.
+struct ServeState : ServeNow {
   rooflua_run_step run_steps[PricedRun::most_steps];
 };
 

@@ -30,9 +30,9 @@ struct RunOutput {
 };
 
 struct Run {
-  Asking asking;  // shared by all its policies
-  std::vector<std::unique_ptr<LuaScheduler>> schedulers;
-  std::vector<std::unique_ptr<LuaStepModel>> steps;
+  Asking asking;                                          // shared by all its policies
+  std::vector<std::shared_ptr<LuaScheduler>> schedulers;  // by replica
+  std::vector<std::shared_ptr<LuaStepModel>> steps;       // alike replicas share one
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
   std::unique_ptr<Workload> workload;

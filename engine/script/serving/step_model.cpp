@@ -42,7 +42,7 @@ LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
   call_run_ = library_function(L, "rooflua.border.pricing", "run");
 }
 
-void LuaStepModel::remember(const std::vector<std::unique_ptr<LuaStepModel>>& models) {
+void LuaStepModel::remember(const std::vector<std::shared_ptr<LuaStepModel>>& models) {
   const auto table = RememberedPrices::new_table();
   std::map<const void*, std::int32_t> numbers;
   for (const auto& each : models) {

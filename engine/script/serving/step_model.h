@@ -26,7 +26,7 @@ class LuaStepModel : public StepModel {
 
   /// Prices of runs are remembered from now on: once for those of the models that are one table in
   /// Lua, as alike replicas have it.
-  static void remember(const std::vector<std::unique_ptr<LuaStepModel>>& models);
+  static void remember(const std::vector<std::shared_ptr<LuaStepModel>>& models);
 
  private:
   void call(const LuaReference& function, const Batch& batch, int results);

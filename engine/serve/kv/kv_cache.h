@@ -41,6 +41,12 @@ class KvCache {
   std::int32_t free_blocks() const { return free_; }
   std::int32_t used_blocks() const { return total_ - free_; }
 
+  /// Brings the counters into the processor's cache.
+  void prefetch() const {
+    __builtin_prefetch(this);
+    __builtin_prefetch(&own_);
+  }
+
   /// Cached prefix of a waiting request: `blocks` of it, `free` of them in the free queue (taking
   /// these consumes free blocks too).
   struct Hit {

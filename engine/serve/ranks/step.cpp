@@ -18,7 +18,6 @@ constexpr std::int64_t most_fruitless = 100'000;
 }  // namespace
 
 void Simulation::fill_pipeline(RankGroup& group) {
-  prefetch_next(1);
   const std::span<const std::int32_t> members = group.members;
   const Replica& first = at(members.front());
   const Pipeline& pipeline = first.pipeline();  // as full as each member's
@@ -138,7 +137,6 @@ void Simulation::commit(Replica& replica, const StepPrice& price,
   const StepPriced priced{replica,   replica.plan().serial(), now_, replica.planned_batch(), price,
                           operations};
   for (Observer* observer : bindings_.observers) observer->on_priced(priced);
-  prefetch_next(2);
   replica.commit(price, now_);
 }
 

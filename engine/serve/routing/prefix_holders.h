@@ -11,7 +11,7 @@ namespace rooflua {
 
 class PrefixHolders {
  public:
-  /// Replicas that have it, by index. @param hash  of the first block (kv/prefix_cache.h)
+  /// Replicas that have it, by index. @param hash  of the first block (kv/block_hashes.h)
   std::span<const std::int32_t> of(std::uint64_t hash) const;
   void add(std::uint64_t hash, std::int32_t replica);
   void remove(std::uint64_t hash, std::int32_t replica);

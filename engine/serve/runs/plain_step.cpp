@@ -26,7 +26,6 @@ const StepPrice* Replica::price_of_repeat(PricedRun& run) {
 }
 
 StepDone Replica::land_plain(Picoseconds now) {
-  finished_ids_.clear();
   const Pipeline::CommonGap common = pipeline_.stamp_plain(now);
   return describe(pipeline_.retire(), common);
 }
@@ -72,6 +71,7 @@ bool Simulation::step_plainly() {
   if (!replica.repeats(now_)) return false;
   const StepPrice* price = replica.price_of_repeat(runs_[static_cast<std::size_t>(index)]);
   if (price == nullptr) return false;
+  prefetch_ahead();
   signals_.changed(index);
   const StepDone done = replica.land_plain(now_);
   ++totals_.steps;
@@ -85,7 +85,8 @@ bool Simulation::step_plainly() {
   const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
   replica.start_front(now_, end);
   if (behind) replica.repeat(*price, now_);
-  alarms_.replace_front({end, index});
+  alarms_.pop();
+  alarms_.push({end, index});
   return true;
 }
 

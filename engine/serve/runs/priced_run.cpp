@@ -8,6 +8,7 @@ namespace {
 
 void grow(Batch& batch, const BatchGrowth& growth) {
   batch.decode_context_tokens += growth.decode_context_tokens;
+  if (batch.bounds == nullptr) return;
   for (int i = 0; i < 4; ++i) batch.bounded_tokens[i] += growth.bounded_tokens[i];
   batch.chunk_tokens += growth.chunk_tokens;
 }

@@ -176,6 +176,33 @@ function policy.fresh(instance)
   return fresh
 end
 
+-- instance -> metatable of instances that read its parameters and methods in one table
+local shared_meta = setmetatable({}, { __mode = "k" })
+
+local function shared_meta_of(instance, record)
+  local meta = shared_meta[instance]
+  if meta then return meta end
+  local read = {}
+  for name, value in pairs(record.class) do read[name] = value end
+  for name, value in pairs(record.parameters) do read[name] = value end
+  setmetatable(read, { __index = record.class })
+  meta = { __index = read, __metatable = false, __tostring = classes[record.class].instance_meta.__tostring }
+  shared_meta[instance] = meta
+  return meta
+end
+
+--- As policy.fresh, for one of very many replicas: what instances have in common is in one table, which stays in the
+--- processor's cache. What a method sets is the instance's own, and so are parameters that are tables.
+function policy.fresh_of_many(instance)
+  local record = record_of(instance, "policy.fresh_of_many")
+  local fresh = {}
+  for name, value in pairs(record.parameters) do
+    if type(value) == "table" then fresh[name] = copy(value) end
+  end
+  records[fresh] = record
+  return setmetatable(fresh, shared_meta_of(instance, record))
+end
+
 --- A new instance of the same class with some parameters changed: what `--set` and `vary` do.
 function policy.with(instance, overrides)
   local record = record_of(instance, "policy.with")

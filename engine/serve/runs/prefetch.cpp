@@ -1,0 +1,74 @@
+// What the next steps read comes into the processor's cache before they end.
+
+#include <cstddef>
+
+#include "serve/replica.h"
+#include "serve/simulation.h"
+
+namespace rooflua {
+
+namespace {
+
+/// Everything from the beginning of one object to the end of another one behind it.
+void prefetch_between(const void* first, const void* end) {
+  constexpr std::ptrdiff_t line_bytes = 64;
+  for (auto at = static_cast<const char*>(first); at < end; at += line_bytes)
+    __builtin_prefetch(at);
+}
+
+}  // namespace
+
+void Replica::prefetch() const {
+  prefetch_between(this, &kv_);
+  kv_.prefetch();
+  prefetch_between(&pool_, &pool_.bounded());
+  pipeline_.prefetch();
+  prefetch_between(&plan_, this + 1);
+}
+
+void Replica::prefetch_parts() const {
+  pool_.prefetch();
+  if (pipeline_.planned() == 0) return;
+  __builtin_prefetch(pipeline_.front().ending.data());
+  __builtin_prefetch(pipeline_.front().prefills.data());
+}
+
+void Replica::prefetch_requests() const {
+  const auto prefetch = [this](std::int32_t slot) {
+    prefetch_between(&board_.request(slot), &board_.request(slot) + 1);
+    prefetch_between(&board_.progress(slot), &board_.progress(slot) + 1);
+  };
+  if (view().waiting_head >= 0) prefetch(view().waiting_head);
+  if (const std::int32_t slot = pool_.due_next(); slot >= 0) prefetch(slot);
+  if (pipeline_.planned() == 0) return;
+  for (const std::int32_t slot : pipeline_.front().ending) prefetch(slot);
+  for (const PrefillWork& work : pipeline_.front().prefills) prefetch(work.slot);
+}
+
+/// Where there are many replicas, none of them is in the processor's cache when its step ends.
+/// Those of the next alarms come there meanwhile: first each itself, then what it points to, then
+/// requests.
+void Simulation::prefetch_ahead() const {
+  constexpr std::size_t few = 64, far = 3, near = 2, next = 1;
+  if (replicas_.size() <= few) return;
+  if (const Alarm* alarm = alarms_.ahead(far)) {
+    const auto index = static_cast<std::size_t>(alarm->replica);
+    replicas_[index].prefetch();
+    runs_[index].prefetch();
+    __builtin_prefetch(&groups_[static_cast<std::size_t>(group_of_[index])]);
+    __builtin_prefetch(bindings_.schedulers[index]);
+    for (const Observer* observer : bindings_.observers) observer->expect_step(alarm->replica);
+  }
+  if (const Alarm* alarm = alarms_.ahead(near)) {
+    const auto index = static_cast<std::size_t>(alarm->replica);
+    replicas_[index].prefetch_parts();
+    runs_[index].prefetch_price();
+    __builtin_prefetch(groups_[static_cast<std::size_t>(group_of_[index])].members.data());
+  }
+  if (const Alarm* alarm = alarms_.ahead(next)) {
+    const auto index = static_cast<std::size_t>(alarm->replica);
+    replicas_[index].prefetch_requests();
+  }
+}
+
+}  // namespace rooflua
