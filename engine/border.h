@@ -267,18 +267,28 @@ typedef struct rooflua_batch {
   const int32_t* widths BORDER_INIT(nullptr);  // 1 + k per decode, as contexts
 } rooflua_batch;
 
-/// A step of a run: its time (-1: it has none), and the account of its step (rooflua_ledger).
-typedef struct rooflua_run_step {
-  double time_s BORDER_INIT(-1);
-  double seconds[rooflua_evidence_count] BORDER_INIT({});
-} rooflua_run_step;
+/// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
+/// time_s and the shares are those of the slowest rank and the synchronisation
+/// (serve/ranks/group.h).
+typedef struct rooflua_step_price {
+  double time_s BORDER_INIT(0);
+  double evidence_s[rooflua_evidence_count] BORDER_INIT({});
+  // Of time_s, the rank's own work; the rest waits for the ranks of its group, or moves activations
+  // from stage to stage.
+  double own_s BORDER_INIT(0);
+  double draft_s BORDER_INIT(0);  // of it, what drafts the tokens of the next step
+  int32_t bound BORDER_INIT(0);   // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
+  int32_t stages BORDER_INIT(1);  // that the step passes, one behind the other
+                                  // (serve/stages/stage_clock.h)
+} rooflua_step_price;
 
 /// Steps that are priced in one call: each context is longer by one token from each to the next.
 /// And the answer for the step at hand, where it is priced alone.
 typedef struct rooflua_step_run {
   double time_s BORDER_INIT(-1);  // of the step at hand; -1: not answered
   double draft_s BORDER_INIT(0);  // the drafter's part of it
-  rooflua_run_step* out BORDER_INIT(nullptr);
+  /// Of a run: the time of each step (-1: it has none), and its account (rooflua_ledger).
+  rooflua_step_price* out BORDER_INIT(nullptr);
   int32_t steps BORDER_INIT(0);  // to be priced; 0: the step at hand is priced alone
 } rooflua_step_run;
 

@@ -27,18 +27,8 @@ std::int32_t decode_context_max(const Batch& batch) noexcept;
 /// Ids of the same requests, in the same order; empty when the batch was built by hand. O(seats).
 std::vector<std::int32_t> decode_ids(const Batch& batch);
 
-/// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
-/// time_s and the shares are those of the slowest rank and the synchronisation (ranks/group.h).
-struct StepPrice {
-  double time_s = 0;
-  // Of it, the rank's own work; the rest waits for the ranks of its group, or moves activations
-  // from stage to stage.
-  double own_s = 0;
-  double draft_s = 0;  // of it, what drafts the tokens of the next step
-  double evidence_s[evidence_count] = {};
-  std::int32_t bound = 0;   // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
-  std::int32_t stages = 1;  // that the step passes, one behind the other (stages/stage_clock.h)
-};
+/// A priced step (border.h).
+using StepPrice = rooflua_step_price;
 
 /// How much a step model says about a price. Each level includes the ones before it and is slower.
 enum class PriceDetail : std::int32_t {

@@ -194,14 +194,8 @@ void DecodePool::shift(std::int32_t slot, std::int32_t tokens) {
 std::span<const std::int32_t> DecodePool::advance(std::span<const std::int32_t> left_out) {
   static_assert(tokens_per_step == 1,
                 "the wheel visits one index, and a request one block, a step");
-  ReplicaView& view = board_->view;
   newcomers_.clear();
-  view.decode_context_tokens += tokens_of(view.decodes);
-  if (bounded_.used()) bounded_.advance();
-  index_ += tokens_per_step;
-  view.decode_index = static_cast<double>(index_);
-  phase_ += tokens_per_step;
-  if (phase_ == block_size_) phase_ = 0;
+  advance_steadily();
   for (const std::int32_t slot : left_out) {
     shift(slot, -tokens_per_step);
     newcomers_.push_back(slot);
@@ -215,14 +209,12 @@ std::span<const std::int32_t> DecodePool::advance(std::span<const std::int32_t> 
   return due_;
 }
 
-bool DecodePool::is_steady() const {
-  if (!newcomers_.empty() || any_filling()) return false;
-  const std::int64_t next = index_ + tokens_per_step;
-  std::int32_t slot = wheel_[static_cast<std::size_t>(next) & (wheel_.size() - 1)];
+/// Whether one of these requests, which are on the wheel's list of the next index, is due there.
+bool DecodePool::any_due_next(std::int32_t slot) const {
   for (; slot >= 0; slot = board_->progress(slot).wheel_next) {
-    if (board_->progress(slot).event_at == next) return false;
+    if (board_->progress(slot).event_at == index_ + tokens_per_step) return true;
   }
-  return true;
+  return false;
 }
 
 bool DecodePool::advance_alone(std::int32_t slot) {

@@ -67,7 +67,11 @@ class DecodePool {
   std::span<const std::int32_t> newcomers() const { return newcomers_; }
   /// Whether a step of all requests changes nothing but their contexts, and takes blocks that
   /// carry no content: no request ends, uses up its blocks, or is at another pace.
-  bool is_steady() const;
+  bool is_steady() const {
+    if (!newcomers_.empty() || any_filling()) return false;
+    const std::int32_t slot = due_next();
+    return slot < 0 || !any_due_next(slot);
+  }
   /// Where requests come and go with every step, there is no common pace to be away from.
   void forget_newcomers() { newcomers_.clear(); }
   /// A request that may end at the next index, or use up its blocks; -1: there is none.
@@ -84,6 +88,16 @@ class DecodePool {
   /// A step of all requests but `left_out`, which become newcomers.
   /// @returns the requests that reach Progress::finish_at; valid until the next step
   std::span<const std::int32_t> advance(std::span<const std::int32_t> left_out);
+  /// A step of all requests that changes nothing but contexts. @pre is_steady()
+  void advance_steadily() {
+    ReplicaView& view = board_->view;
+    view.decode_context_tokens += tokens_of(view.decodes);
+    if (bounded_.used()) bounded_.advance();
+    index_ += tokens_per_step;
+    view.decode_index = static_cast<double>(index_);
+    phase_ += tokens_per_step;
+    if (phase_ == block_size_) phase_ = 0;
+  }
   /// A step of one request. @returns whether it reaches Progress::finish_at
   bool advance_alone(std::int32_t slot);
   /// It goes on for so many tokens after Progress::finish_at.
@@ -94,6 +108,7 @@ class DecodePool {
   std::int32_t& bucket(std::int64_t index) {
     return wheel_[static_cast<std::size_t>(index) & (wheel_.size() - 1)];
   }
+  bool any_due_next(std::int32_t slot) const;
   void put_on_wheel(std::int32_t slot);
   void grow_wheel();
   void link(std::int32_t slot);

@@ -88,6 +88,22 @@ struct StepDone {
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
 };
 
+/// A step that decodes the same requests as another one of its replica, and differs from it in
+/// nothing but this, its serial and its contexts.
+struct RepeatedStep {
+  Picoseconds planned = 0, start = 0, end = 0;
+  const StepPrice* price = nullptr;  // of a replica that steps alone: own_s is time_s
+  std::int32_t used_blocks = 0, left_blocks = 0;
+};
+
+/// Steps of one replica that ended one right behind the other, while nothing else happened.
+struct StepsDone {
+  StepDone first;
+  /// All of them. Serials follow each other, and contexts grow by a token of each decode. A step
+  /// starts where the one before it ends; the time between their ends is the common gap.
+  std::span<const RepeatedStep> steps;
+};
+
 /// KV sets off from one replica to another. `start`: when there was room for it at `to`.
 struct TransferStarted {
   std::int32_t id = -1, from = -1, to = -1;
@@ -120,6 +136,8 @@ class Observer {
   }
   virtual void on_priced(const StepPriced& step) { (void)step; }
   virtual void on_step(const StepDone& step) { (void)step; }
+  /// Several steps at once. An observer that does not override it gets on_step() for each.
+  virtual void on_steps(const StepsDone& done);
   /// A step of this replica ends soon: what on_step() reads may be brought into the processor's
   /// cache. It need not happen, nor be told.
   virtual void expect_step(std::int32_t replica) const { (void)replica; }

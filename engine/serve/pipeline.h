@@ -75,6 +75,10 @@ class Pipeline {
     std::int32_t count = 0;
   };
   CommonGap stamp_plain(Picoseconds now);  // of a plain step
+  /// The same gap, before the step is over.
+  CommonGap gap_of_plain() const { return {front().end - common_token_, front().batch.decodes}; }
+  /// Plain steps ended, the last of them now, and others are planned in their places.
+  void pass(Picoseconds now) { common_token_ = now; }
   CommonGap stamp_decodes(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
   void stamp_prefills(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
   /// The front step, which ran, leaves. The reference holds until the next append().

@@ -69,6 +69,7 @@ class StepModel {
   /// Prices of as many steps as `prices` has, in one call: of `first`, which only decodes, and of
   /// the batches that follow when its sums grow. Each is what price() would say of that batch, bit
   /// for bit. Contexts of single requests are not there. Some of these steps may never run.
+  /// @pre `prices` are StepPrice{}; those that are not priced are so afterwards
   /// @returns how many were priced, from the first on; 0: this model prices step by step
   virtual std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
                                  std::span<StepPrice> prices) {

@@ -2,7 +2,9 @@
 // One engine: what it holds (replica_state.h), and the life of its steps. The scheduler decides
 // which requests run, acting through a Plan; the simulation decides when things happen.
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "serve/observer.h"
@@ -65,6 +67,18 @@ class Replica final : public ReplicaState {
   /// repeat_plan() and commit() behind it.
   void repeat(const StepPrice& price, Picoseconds now);
 
+  // --- the same for several such steps (runs/repeated_steps.cpp)
+
+  /// Plans a step at the end of each one that ends in front of `before`, at most so many.
+  /// @param steps  gets those that end, and behind them those that are planned then
+  /// @returns how many end
+  std::size_t repeat_until(Picoseconds before, std::size_t most, const PricedRun& run,
+                           std::vector<RepeatedStep>& steps);
+  /// What repeat_until() began is over: so many of `steps` have ended.
+  void settle_repeats(std::span<const RepeatedStep> steps, std::size_t ended, PricedRun& run);
+  /// The first of those that end, before they are settled.
+  StepDone first_repeat(const RepeatedStep& step) const;
+
   /// Bring what the end of a step reads into the processor's cache: first the replica itself, then
   /// what it points to, then the requests that are listed there.
   void prefetch() const;
@@ -120,6 +134,7 @@ class Replica final : public ReplicaState {
   void discard_row(std::int32_t slot);
   void land_fills(const Step& step);
   StepDone describe(const Step& step, Pipeline::CommonGap common) const;
+  bool repeats_on(const PricedRun& run) const;
 
   // with stages (stages/replica_lanes.cpp)
   void send_off(const StepPrice& price, Picoseconds now);

@@ -35,6 +35,8 @@ class RouterSignals {
   /// The signals of every replica for a router that is asked now. `outstanding` is never stale: the
   /// router counts its own requests.
   const ReplicaSignals* read(Picoseconds now, const std::vector<Replica>& replicas);
+  /// When pass_time() does something next.
+  Picoseconds next_tick() const { return staleness_ == 0 ? never : next_; }
   /// When the signals were taken.
   Picoseconds taken_at() const { return taken_at_; }
 

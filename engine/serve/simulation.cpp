@@ -106,31 +106,36 @@ Simulation::Simulation(const Simulation& other) = default;
 
 // --- the loop
 
-bool Simulation::advance() {
+std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   const Picoseconds time = next_instant();
-  if (time == never) return starve();
+  if (time == never) return starve() ? 1 : 0;
   signals_.pass_time(time, replicas_);
   now_ = time;
-  if (step_plainly()) return true;
+  if (const std::int32_t replica = step_plainly(); replica >= 0)
+    return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
   land_steps();
   deliver();
   plan_steps();
-  return true;
+  return 1;
 }
 
 bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
-  for (; instants > 0; --instants) {
-    if (wanted(stop) || !advance()) return true;
+  while (instants > 0) {
+    const std::int64_t passed = wanted(stop) ? 0 : advance(instants);
+    if (passed == 0) return true;
+    instants -= passed;
   }
   return false;
 }
 
 bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
   const Picoseconds end = picoseconds(time_s, "run_until");
-  for (; next_instant() <= end; --instants) {
+  while (next_instant() <= end) {
     if (wanted(stop)) return true;
     if (instants == 0) return false;
-    if (!advance()) break;
+    const std::int64_t passed = advance(instants, end);
+    if (passed == 0) break;
+    instants -= passed;
   }
   if (wanted(stop)) return true;
   if (next_instant() == never) return requests_.alive() == 0 || run(stop, instants);

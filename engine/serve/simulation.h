@@ -31,10 +31,10 @@
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
 // (runs/plain_step.cpp), and its price may have been asked for ahead (runs/priced_run.h).
 //
-// The functions of Simulation are in eight files: simulation.cpp (the loop), ranks/step.cpp and
+// The functions of Simulation are in nine files: simulation.cpp (the loop), ranks/step.cpp and
 // stages/step.cpp (4), request_path.cpp (a request from sent to done), kv_transfer.cpp (prompts
 // that one replica computes and another one decodes), starvation.cpp (5 and 6),
-// runs/plain_step.cpp, runs/prefetch.cpp.
+// runs/plain_step.cpp, runs/repeated_steps.cpp, runs/prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -72,8 +72,9 @@ class Simulation final : public RouteSource {
   Simulation(const ClusterConfig& config, const Bindings& bindings);
   ~Simulation() override;
 
-  /// One instant. False when everything that could happen has happened.
-  bool advance();
+  /// One instant, or several up to `until`, at most so many.
+  /// @returns how many; 0: everything that could happen has happened
+  std::int64_t advance(std::int64_t most = 1, Picoseconds until = never);
   static constexpr std::int64_t all = INT64_MAX;
   /// Until everything is over, or, between two instants, until `*stop` is not 0 or `instants` have
   /// passed. False: they have passed, and it may go on.
@@ -152,7 +153,8 @@ class Simulation final : public RouteSource {
   void tell_preemptions(Replica& replica);
   bool alarm_holds(const Alarm& alarm) const;
   void touch(std::int32_t replica);
-  bool step_plainly();
+  std::int32_t step_plainly();
+  std::int64_t repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until);
   void look_at_observers();
 
   // a request's path
@@ -222,6 +224,7 @@ class Simulation final : public RouteSource {
   std::vector<Picoseconds> gaps_;
   std::vector<std::int32_t> ending_;
   std::vector<PricedRun> runs_;                  // by replica
+  std::vector<RepeatedStep> repeats_;            // of the replica at hand
   bool unread_prices_ = false;                   // no observer reads prices before their steps end
   std::vector<StepPrice> prices_;                // of the ranks of a group
   std::vector<std::vector<OpTime>> operations_;  // of the same ranks

@@ -13,9 +13,11 @@ namespace {
 /// A step that no cap touched: 600 tokens of a budget of 2,048, nobody waits.
 struct Step {
   Batch batch;
-  std::vector<PrefillWork> prefills{{.new_tokens = 590, .completes = 1}};
+  std::vector<PrefillWork> prefills = std::vector<PrefillWork>(1);
   StepDone done;
   Step() {
+    prefills.front().new_tokens = 590;
+    prefills.front().completes = 1;
     batch.tokens = 600;
     done.max_num_seqs = 64;
     done.max_num_batched_tokens = 2048;

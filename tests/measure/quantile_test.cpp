@@ -169,6 +169,29 @@ TEST_CASE("equal values have no spread, however large they are") {
   CHECK(histogram.std() == 1);
 }
 
+TEST_CASE("values that are added together count as they do one by one") {
+  Noise noise;
+  for (const int shift : {20, 40, 55}) {  // the last has values that are too large to be summed up
+    LogHistogram together, one_by_one;
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::int64_t> values(static_cast<std::size_t>(noise.next() % 40));
+      for (std::int64_t& value : values)
+        value = static_cast<std::int64_t>(noise.next() % (std::uint64_t{1} << shift));
+      const auto weight = static_cast<std::int64_t>(noise.next() % 300);
+      together.add_each(values, weight);
+      for (const std::int64_t value : values) one_by_one.add(value, weight);
+    }
+    CHECK(together.count() == one_by_one.count());
+    CHECK(together.count() > 0);
+    CHECK(together.min() == one_by_one.min());
+    CHECK(together.max() == one_by_one.max());
+    CHECK(together.mean() == one_by_one.mean());
+    CHECK(together.std() == one_by_one.std());
+    for (const double q : {0.0, 0.1, 0.5, 0.9, 1.0})
+      CHECK(together.quantile(q) == one_by_one.quantile(q));
+  }
+}
+
 TEST_CASE("a weight counts as that many values, and the order of parts does not matter") {
   LogHistogram one_by_one, weighted, first, second;
   Noise noise;

@@ -232,3 +232,54 @@ TEST_CASE("nothing completed gives zeros and nulls, not garbage") {
   CHECK(json.find("ttft_s")->find("p99")->is_number());  // NaN in memory, null in text
   CHECK(dump_json(json).find("\"p99\":null") != std::string::npos);
 }
+
+TEST_CASE("steps that are told together count as they do one by one") {
+  Batch batch;
+  batch.decodes = batch.tokens = batch.sampled = 3;
+  std::vector<StepPrice> prices(40);
+  std::vector<RepeatedStep> steps;
+  Picoseconds now = 5 * ms;
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    prices[i].time_s = 0.1 + 0.003 * static_cast<double>(i * i % 7);
+    prices[i].evidence_s[i % 3] = prices[i].time_s;
+    const Picoseconds end = after(now, prices[i].time_s, "test");
+    const auto blocks = static_cast<std::int32_t>(30 + i / 4);
+    steps.push_back({now, now, end, &prices[i], blocks, blocks});
+    now = end;
+  }
+  StepDone first;
+  first.batch = &batch;
+  first.price = steps.front().price;
+  first.start = steps.front().start;
+  first.end = steps.front().end;
+  first.running = 3;
+  first.max_num_seqs = 64;
+  first.used_blocks = 30;
+  first.total_blocks = 50;
+  first.common_gap = 111 * ms;
+  first.common_gaps = 3;
+  SummaryObserver together, one_by_one;
+  together.on_arrival({}, 0);
+  one_by_one.on_arrival({}, 0);
+  together.on_steps({first, steps});
+  one_by_one.Observer::on_steps({first, steps});
+  const Summary a = together.summary(), b = one_by_one.summary();
+  CHECK(b.steps == 40);
+  CHECK(a.steps == b.steps);
+  CHECK(a.itl_s.count == 120);
+  CHECK(a.itl_s.count == b.itl_s.count);
+  CHECK(a.itl_s.mean == b.itl_s.mean);
+  CHECK(a.itl_s.std == b.itl_s.std);
+  CHECK(a.itl_s.p50 == b.itl_s.p50);
+  CHECK(a.itl_s.max == b.itl_s.max);
+  CHECK(a.evidence == b.evidence);
+  CHECK(a.kv_used_frac_max == b.kv_used_frac_max);
+  CHECK(a.kv_used_frac_max == 39.0 / 50);
+  CHECK(a.peak_output_tokens_per_s == b.peak_output_tokens_per_s);
+  CHECK(a.peak_output_tokens_per_s > 20);
+  REQUIRE(a.replicas.size() == 1);
+  CHECK(a.replicas[0].busy_frac == b.replicas[0].busy_frac);
+  CHECK(a.replicas[0].load_frac == b.replicas[0].load_frac);
+  CHECK(a.replicas[0].load_frac > 0.5);
+  CHECK(a.replicas[0].decode_batch_mean == 3);
+}

@@ -1,6 +1,10 @@
 // Prices of steps ahead, and the short way of a step that repeats the one before it.
 
 #include "serve/runs/priced_run.h"
+
+#include <algorithm>
+#include <utility>
+
 #include "serve/runs/remembered_prices.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
@@ -60,7 +64,12 @@ struct Told : Recorder {
   explicit Told(bool reads_steps) : reads(reads_steps) {}
   bool reads;
   std::vector<double> pairs;
+  std::size_t most_at_once = 1;
   bool reads_prices() const override { return reads; }
+  void on_steps(const StepsDone& those) override {
+    most_at_once = std::max(most_at_once, those.steps.size());
+    Recorder::on_steps(those);
+  }
   void on_step(const StepDone& step) override {
     Recorder::on_step(step);
     pairs.push_back(step.batch->decode_pairs);
@@ -72,9 +81,12 @@ struct Outcomes {
   std::vector<double> pairs;
   std::vector<Picoseconds> gaps, ends;
   Totals totals;
+  std::size_t most_at_once = 1;
 };
 
-Outcomes run(bool reads_prices, bool prices_runs, std::int32_t depth, std::int32_t kv_blocks) {
+/// @param slices  of instants, and of seconds, in turns; else the whole at once
+Outcomes run(bool reads_prices, bool prices_runs, std::int32_t depth, std::int32_t kv_blocks,
+             bool slices = false) {
   std::vector<RequestSpec> specs;
   for (int i = 0; i < 12; ++i) specs.push_back(spec(13.5 * i, 5 + 3 * i, 40 + 7 * i));
   Bench bench(kv_blocks, 64);
@@ -87,8 +99,21 @@ Outcomes run(bool reads_prices, bool prices_runs, std::int32_t depth, std::int32
   bindings.steps = {&steps};
   bindings.observers = {&told};
   Simulation simulation(bench.cluster, bindings);
+  for (int i = 1; slices; ++i) {
+    const double until_s = simulation.now_s() + 7.25;
+    while (!simulation.run_until(until_s, nullptr, 2))
+      CHECK(simulation.now_s() < until_s + 1e-9);
+    CHECK(simulation.now_s() < until_s + 1e-9);
+    const std::int64_t before = simulation.totals().steps;
+    const bool over = simulation.run(nullptr, i % 7);
+    CHECK(simulation.totals().steps <= before + i % 7);
+    const std::int64_t so_far = simulation.totals().steps;
+    CHECK(simulation.step() == !over);
+    CHECK(simulation.totals().steps == so_far + (over ? 0 : 1));
+    if (over) break;
+  }
   simulation.run();
-  Outcomes out{told.steps, told.pairs, told.gaps, {}, simulation.totals()};
+  Outcomes out{told.steps, told.pairs, told.gaps, {}, simulation.totals(), told.most_at_once};
   for (const RequestDone& done : told.done) out.ends.push_back(done.last_token);
   return out;
 }
@@ -183,8 +208,10 @@ TEST_CASE("the short way of a step tells the same as the long one, with and with
       CAPTURE(depth, kv_blocks);
       const Outcomes plain = run(true, false, depth, kv_blocks);
       CHECK(plain.totals.plain_steps == 0);
-      for (const bool prices_runs : {false, true}) {
-        const Outcomes fast = run(false, prices_runs, depth, kv_blocks);
+      CHECK(plain.most_at_once == 1);
+      for (const auto& [prices_runs, slices] :
+           {std::pair{false, false}, {true, false}, {true, true}}) {
+        const Outcomes fast = run(false, prices_runs, depth, kv_blocks, slices);
         CHECK(fast.steps == plain.steps);
         CHECK(fast.pairs == plain.pairs);
         CHECK(fast.gaps == plain.gaps);
@@ -193,6 +220,7 @@ TEST_CASE("the short way of a step tells the same as the long one, with and with
         CHECK(fast.totals.steps == plain.totals.steps);
         CHECK(fast.totals.output_tokens == plain.totals.output_tokens);
         CHECK(fast.totals.preemptions == plain.totals.preemptions);
+        CHECK((fast.most_at_once > 1) == prices_runs);
         if (prices_runs && kv_blocks == 200)
           CHECK(4 * fast.totals.plain_steps > plain.totals.steps);
       }

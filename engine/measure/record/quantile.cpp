@@ -177,11 +177,10 @@ inline void LogHistogram::WideSum::add(const WideSum& other) {
   limb[2] += other.limb[2] + (carry ? 1 : 0);
 }
 
-inline void LogHistogram::WideSum::add_square(std::uint64_t value, std::uint64_t weight) {
-  const Wide squared = static_cast<Wide>(value) * value;
-  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(squared)) * weight;
+inline void LogHistogram::WideSum::add_product(Wide value, std::uint64_t weight) {
+  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(value)) * weight;
   const Wide high =
-      static_cast<Wide>(static_cast<std::uint64_t>(squared >> 64)) * weight + (low >> 64);
+      static_cast<Wide>(static_cast<std::uint64_t>(value >> 64)) * weight + (low >> 64);
   add({{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high),
         static_cast<std::uint64_t>(high >> 64)}});
 }
@@ -196,9 +195,31 @@ void LogHistogram::add(std::int64_t value, std::int64_t weight) {
   max_ = std::max(max_, value);
   count_ += weight;
   const auto v = static_cast<std::uint64_t>(value), w = static_cast<std::uint64_t>(weight);
-  const Wide weighted = static_cast<Wide>(v) * w;
-  sum_.add({{static_cast<std::uint64_t>(weighted), static_cast<std::uint64_t>(weighted >> 64), 0}});
-  squares_.add_square(v, w);
+  sum_.add_product(v, w);
+  squares_.add_product(static_cast<Wide>(v) * v, w);
+}
+
+void LogHistogram::add_each(std::span<const std::int64_t> values, std::int64_t weight) {
+  constexpr std::int64_t large = std::int64_t{1} << 48;  // sums of 2^16 smaller squares fit
+  if (values.empty() || weight == 0) return;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*least < 0 || *most >= large || values.size() > 65536) {
+    for (const std::int64_t value : values) add(value, weight);
+    return;
+  }
+  counts_.resize(std::max(counts_.size(), bucket_of(*most) + 1));
+  Wide sum = 0, squares = 0;
+  for (const std::int64_t value : values) {
+    counts_[bucket_of(value)] += weight;
+    const auto v = static_cast<std::uint64_t>(value);
+    sum += v;
+    squares += static_cast<Wide>(v) * v;
+  }
+  min_ = count_ == 0 ? *least : std::min(min_, *least);
+  max_ = std::max(max_, *most);
+  count_ += static_cast<std::int64_t>(values.size()) * weight;
+  sum_.add_product(sum, static_cast<std::uint64_t>(weight));
+  squares_.add_product(squares, static_cast<std::uint64_t>(weight));
 }
 
 void LogHistogram::add(const LogHistogram& other) {

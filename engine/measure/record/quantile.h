@@ -30,12 +30,16 @@ Statistics statistics(std::vector<double>& values);
 /// its middle, so a quantile is within 1/1024 (0.1 %) of the exact one (numpy's linear). Count,
 /// mean, std, min and max are exact: they come from integer sums.
 class LogHistogram {
+  __extension__ typedef unsigned __int128 Wide;
+
  public:
   static constexpr int mantissa_bits = 9;
   static constexpr double relative_error = 1.0 / 1024;
 
   /// `weight` times the value; both >= 0.
   void add(std::int64_t value, std::int64_t weight = 1);
+  /// The same for each of these values.
+  void add_each(std::span<const std::int64_t> values, std::int64_t weight);
   void add(const LogHistogram& other);
 
   std::int64_t count() const { return count_; }
@@ -52,7 +56,7 @@ class LogHistogram {
   /// 2^63 reach.
   struct WideSum {
     std::uint64_t limb[3] = {0, 0, 0};
-    void add_square(std::uint64_t value, std::uint64_t weight);
+    void add_product(Wide value, std::uint64_t weight);
     void add(const WideSum& other);
   };
 

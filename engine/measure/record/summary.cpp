@@ -9,8 +9,6 @@ namespace rooflua {
 
 namespace {
 
-constexpr Picoseconds second = 1'000'000'000'000;
-
 /// 0 where there is nothing to divide by.
 double rate(double count, double duration_s) {
   return duration_s > 0 ? count / duration_s : 0;
@@ -28,14 +26,6 @@ double tpot_ps(Picoseconds ttft, Picoseconds e2e, std::int32_t output_tokens) {
 
 double Summary::unsupported_share() const {
   return rooflua::unsupported_share(evidence) + noted_frac.value_or(0);
-}
-
-double fill_of_step(const StepDone& step) {
-  const auto share = [](double used, double limit) { return limit > 0 ? used / limit : 0; };
-  const double fill = std::max({share(step.running, step.max_num_seqs),
-                                share(step.batch->tokens, step.max_num_batched_tokens),
-                                share(step.used_blocks, step.total_blocks)});
-  return std::min(fill, 1.0);
 }
 
 SummaryObserver::SummaryObserver(SummaryOptions options)
@@ -58,59 +48,6 @@ SummaryObserver::ReplicaCount& SummaryObserver::count_of(std::int32_t replica) {
 void SummaryObserver::on_preempt(const Request& request, Picoseconds) {
   told_.reset();
   ++count_of(request.replica).preemptions;
-}
-
-/// Most steps are as full as the one before.
-void SummaryObserver::note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
-                                ReplicaCount& count) {
-  count.load = load;
-  count.fill = fill_of_step(step);
-  if (step.total_blocks == 0) return;
-  count.kv_used_frac_max =
-      std::max(count.kv_used_frac_max, static_cast<double>(step.used_blocks) / step.total_blocks);
-}
-
-void SummaryObserver::expect_step(std::int32_t replica) const {
-  const auto index = static_cast<std::size_t>(replica);
-  if (index >= replica_counts_.size()) return;
-  __builtin_prefetch(&replica_counts_[index]);
-  __builtin_prefetch(reinterpret_cast<const char*>(&replica_counts_[index]) + sizeof(ReplicaCount) -
-                     1);
-}
-
-void SummaryObserver::on_step(const StepDone& step) {
-  told_.reset();
-  ReplicaCount& count = count_of(step.replica);
-  ++count.steps;
-  // With stages, steps overlap: each counts from the end of the one before it.
-  const Picoseconds from = std::max(step.start, count.until);
-  count.until = step.end;
-  count.busy += step.end - from;
-  const std::array<std::int32_t, 6> load{step.running,       step.max_num_seqs,
-                                         step.batch->tokens, step.max_num_batched_tokens,
-                                         step.used_blocks,   step.total_blocks};
-  if (load != count.load) note_load(step, load, count);
-  count.loaded_ps += count.fill * static_cast<double>(step.end - from);
-  if (step.batch->group_ranks > 1) {
-    count.grouped = true;
-    count.waited_s += step.price->time_s - step.price->own_s;
-  }
-  last_step_end_ = std::max(last_step_end_, step.end);
-  if (step.batch->decodes > 0) {
-    ++count.decode_steps;
-    count.decodes += step.batch->decodes;
-  }
-  for (std::size_t i = 0; i < evidence_count; ++i)
-    evidence_s_.seconds[i] += step.price->evidence_s[i];
-  itl_.add(step.common_gap, step.common_gaps);
-  for (const Picoseconds gap : step.other_gaps) itl_.add(gap);
-  if (step.speculates) count_rows(step);
-
-  const std::int64_t bucket = (step.end - first_arrival_) / second;
-  if (bucket != second_) second_tokens_ = 0;
-  second_ = bucket;
-  second_tokens_ += step.tokens_landed();
-  peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
 
 void SummaryObserver::on_blocks(const BlocksChanged& blocks) {

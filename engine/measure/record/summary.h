@@ -138,6 +138,7 @@ class SummaryObserver : public Observer {
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepDone& step) override;
+  void on_steps(const StepsDone& done) override;
   void expect_step(std::int32_t replica) const override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
@@ -178,6 +179,7 @@ class SummaryObserver : public Observer {
 
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
   static void count(const RequestDone& done, bool is_good, Group& group);
+  void add(const StepDone& step, ReplicaCount& count);
   void count_rows(const StepDone& step);
   static void note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
                         ReplicaCount& count);
@@ -204,6 +206,7 @@ class SummaryObserver : public Observer {
   std::vector<Group> classes_, replicas_;
   std::vector<ReplicaCount> replica_counts_;
   LogHistogram itl_;
+  std::vector<std::int64_t> gaps_;  // of the steps at hand
   EvidenceSeconds evidence_s_;
   std::int64_t second_ = -1, second_tokens_ = 0, peak_tokens_ = 0;
   bool keeping_ = true;

@@ -8,7 +8,6 @@
 #include "serve/plan.h"
 #include "serve/policy.h"
 #include "serve/request.h"
-#include "serve/runs/priced_run.h"
 #include "serve/visible_replica.h"
 
 namespace rooflua::script {
@@ -17,14 +16,10 @@ using ServeBorder = rooflua_serve_border;
 using ServeTable = rooflua_serve_table;
 
 /// What is asked now: the border and, at fixed places, what questions and answers are written to.
-struct ServeNow {
+struct ServeState {
   ServeBorder border;
   rooflua_step_run run;
   rooflua_follow_up follow_up;
-};
-/// With the answers of a run, which mean nothing outside of the call that asks for it.
-struct ServeState : ServeNow {
-  rooflua_run_step run_steps[PricedRun::most_steps];
 };
 
 /// The function table over a state that outlives it.

@@ -14,15 +14,17 @@ namespace rooflua::script {
 
 namespace {
 
-/// Shares of what was recorded, scaled to the step; a step that records nothing is an assumption.
-void share_evidence(const double* recorded_s, StepPrice& price) {
+/// What was recorded becomes shares, scaled to the step; a step that records nothing is an
+/// assumption.
+void share_evidence(StepPrice& price) {
   double recorded = 0;
-  for (int i = 0; i < evidence_count; ++i) recorded += recorded_s[i];
-  for (int i = 0; i < evidence_count; ++i) {
-    const bool some = recorded > 0 && recorded_s[i] != 0;
-    price.evidence_s[i] = some ? price.time_s * (recorded_s[i] / recorded) : 0;
+  for (const double seconds : price.evidence_s) recorded += seconds;
+  if (recorded > 0) {
+    for (double& seconds : price.evidence_s) seconds = price.time_s * (seconds / recorded);
+    return;
   }
-  if (!(recorded > 0)) price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
+  for (double& seconds : price.evidence_s) seconds = 0;
+  price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
 }
 
 }  // namespace
@@ -96,11 +98,10 @@ void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& pr
 std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
                                      std::span<StepPrice> prices) {
   if (!has_run_ || first.bounds != nullptr) return 0;
-  const std::size_t count = std::min(prices.size(), std::size(state_->run_steps));
+  for (StepPrice& price : prices) price.time_s = -1;
   rooflua_step_run& run = state_->run;
-  run.out = state_->run_steps;
-  std::fill_n(run.out, count, rooflua_run_step{});
-  run.steps = static_cast<std::int32_t>(count);
+  run.out = prices.data();
+  run.steps = static_cast<std::int32_t>(prices.size());
   bool good = true;
   try {
     call(call_run_, first, 0);
@@ -109,12 +110,12 @@ std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
     if (stop_requested() == 0) note_problem(error.what());
   }
   run.steps = 0;
-  std::int32_t priced = 0;
-  for (std::size_t i = 0; good && i < count && run.out[i].time_s >= 0; ++i, ++priced) {
-    prices[i].time_s = run.out[i].time_s;
-    share_evidence(run.out[i].seconds, prices[i]);
-  }
-  return priced;
+  run.out = nullptr;
+  std::size_t priced = 0;
+  for (; good && priced < prices.size() && prices[priced].time_s >= 0; ++priced)
+    share_evidence(prices[priced]);
+  std::fill(prices.begin() + static_cast<std::ptrdiff_t>(priced), prices.end(), StepPrice{});
+  return static_cast<std::int32_t>(priced);
 }
 
 /// The first error of the script's method `run`, for the notes of the result.
@@ -136,7 +137,8 @@ void LuaStepModel::read_price(StepPrice& price) const {
                              json_number(price.time_s));
   }
   price.draft_s = state_->run.draft_s;
-  share_evidence(evidence_s_, price);
+  std::copy_n(evidence_s_, evidence_count, price.evidence_s);
+  share_evidence(price);
 }
 
 }  // namespace rooflua::script

@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <iterator>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "script/serving/run.h"
@@ -30,15 +27,12 @@ class SharedMemory {
     asking_.L = L;
     asking_.busy = true;
     ++context_.simulations;
-    if (something_around())  // perhaps in the middle of a run
-      run_steps_.assign(std::begin(state.run_steps), std::end(state.run_steps));
   }
   ~SharedMemory() {
     asking_.busy = false;
     --context_.simulations;
     const std::int32_t change = state_.border.change;
-    static_cast<ServeNow&>(state_) = serve_;
-    std::copy(run_steps_.begin(), run_steps_.end(), state_.run_steps);
+    state_ = serve_;
     state_.border.change = change + 1;
     context_.ledger = ledger_;
   }
@@ -54,7 +48,7 @@ class SharedMemory {
   /// Nothing is asked, priced or listened to.
   void clear() {
     const std::int32_t change = state_.border.change;
-    static_cast<ServeNow&>(state_) = ServeNow{};
+    state_ = ServeState{};
     state_.border.change = change + 1;
     context_.ledger = Ledger{};
   }
@@ -63,8 +57,7 @@ class SharedMemory {
   Asking& asking_;
   ServeState& state_;
   Context& context_;
-  ServeNow serve_;
-  std::vector<rooflua_run_step> run_steps_;
+  ServeState serve_;
   Ledger ledger_;
 };
 

@@ -61,16 +61,17 @@ void Simulation::look_at_observers() {
 }
 
 /// The whole instant, if one plain step that ends is all that happens now.
-bool Simulation::step_plainly() {
+/// @returns whose step; -1: nothing was done
+std::int32_t Simulation::step_plainly() {
   if (!unread_prices_ || alarms_.empty() || alarms_.front().time != now_ || alarms_.is_tied(now_))
-    return false;
-  if (!deliveries_.empty() && deliveries_.front().time == now_) return false;
-  if (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) return false;
+    return -1;
+  if (!deliveries_.empty() && deliveries_.front().time == now_) return -1;
+  if (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) return -1;
   const std::int32_t index = alarms_.front().replica;
   Replica& replica = at(index);
-  if (!replica.repeats(now_)) return false;
+  if (!replica.repeats(now_)) return -1;
   const StepPrice* price = replica.price_of_repeat(runs_[static_cast<std::size_t>(index)]);
-  if (price == nullptr) return false;
+  if (price == nullptr) return -1;
   prefetch_ahead();
   signals_.changed(index);
   const StepDone done = replica.land_plain(now_);
@@ -87,7 +88,7 @@ bool Simulation::step_plainly() {
   if (behind) replica.repeat(*price, now_);
   alarms_.pop();
   alarms_.push({end, index});
-  return true;
+  return index;
 }
 
 }  // namespace rooflua

@@ -31,6 +31,18 @@ class PricedRun {
   /// The price of the next batch of the run, if the run has one and the decodes are these. Sums
   /// under bounds are compared where `bounded` is given. Null: ask price().
   const StepPrice* next(std::int32_t decodes, double context_tokens, const Batch* bounded);
+  /// The prices of the batch that has these decodes and of those behind it, whose contexts grow by
+  /// a token each; empty if the run has none. Bounds of contexts are not looked at.
+  std::span<const StepPrice> ahead(std::int32_t decodes, double context_tokens) const {
+    const bool known = decodes == expected_.decodes && growth_.decode_context_tokens == decodes &&
+                       context_tokens == expected_.decode_context_tokens;
+    return known ? prices_ : std::span<const StepPrice>();
+  }
+  /// So many of them were used. @pre expected_ has no bounds
+  void skip(std::size_t steps) {
+    prices_ = prices_.subspan(steps);
+    expected_.decode_context_tokens += growth_.decode_context_tokens * static_cast<double>(steps);
+  }
   /// Bring what next() reads into the processor's cache: itself, and the price.
   void prefetch() const {
     for (std::size_t at = 0; at < sizeof *this; at += 64)

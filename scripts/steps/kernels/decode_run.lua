@@ -66,10 +66,10 @@ local function complete(same, run, first, last)
   local asynchronous, noted, add, put = same.asynchronous, same.noted, run.add, run.put
   for i = first, last do
     if noted then run:add_noted(i) end
-    add(run, i, assumed, sampler_s)
+    if sampler_s > 0 then add(run, i, assumed, sampler_s) end
     local gpu_s = max(rows_s + times[i] + sampler_s, eager_s)
     local more_s = asynchronous and max(host_s - gpu_s, 0) or host_s
-    add(run, i, assumed, more_s)
+    if more_s > 0 then add(run, i, assumed, more_s) end
     put(run, i, gpu_s + more_s)
   end
 end

@@ -21,7 +21,7 @@ function Run.keep()
   local seconds = account.seconds
   local a, b, c, d, e, f = seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5]
   for i = 0, step_run.steps - 1 do
-    local to = step_run.out[i].seconds
+    local to = step_run.out[i].evidence_s
     to[0], to[1], to[2], to[3], to[4], to[5] = a, b, c, d, e, f
   end
 end
@@ -33,9 +33,8 @@ end
 --- Seconds of a step, by the number of their evidence. What cost.* records behind keep is not seen.
 --- @param i integer from 1
 function Run.add(_, i, code, time_s)
-  if not (i >= 1 and i <= step_run.steps and code >= 0 and code < 6) then refuse(i) end
-  local seconds = step_run.out[i - 1].seconds
-  seconds[code] = seconds[code] + time_s
+  local out = i >= 1 and i <= step_run.steps and code >= 0 and code < 6 and step_run.out or refuse(i)
+  out[i - 1].evidence_s[code] = out[i - 1].evidence_s[code] + time_s
 end
 
 --- Calls fn(x) and notes what it records, for add_noted. The account stays as it is.
@@ -51,7 +50,7 @@ end
 --- Adds what was noted to a step.
 function Run.add_noted(_, i)
   if not (i >= 1 and i <= step_run.steps) then refuse(i) end
-  local to = step_run.out[i - 1].seconds
+  local to = step_run.out[i - 1].evidence_s
   to[0], to[1], to[2] = to[0] + noted[0], to[1] + noted[1], to[2] + noted[2]
   to[3], to[4], to[5] = to[3] + noted[3], to[4] + noted[4], to[5] + noted[5]
 end
