@@ -152,7 +152,7 @@ bool Simulation::step() {
 }
 
 Picoseconds Simulation::next_instant() {
-  while (!alarms_.empty() && !alarm_holds(alarms_.front())) alarms_.pop();
+  while (!alarms_.empty() && !alarm_holds(alarms_.front())) take_alarm();
   Picoseconds time = alarms_.empty() ? never : alarms_.front().time;
   if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
   if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
@@ -161,9 +161,8 @@ Picoseconds Simulation::next_instant() {
 
 void Simulation::land_steps() {
   while (!alarms_.empty() && alarms_.front().time == now_) {
-    const Alarm due = alarms_.pop();
+    const Alarm due = take_alarm();
     if (!alarm_holds(due)) continue;
-    prefetch_ahead();
     touch(due.replica);
     Replica& replica = at(due.replica);
     if (!replica.pipeline().executing()) continue;
@@ -249,7 +248,9 @@ std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) 
     const std::uint64_t hash =
         replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
     if (hash == 0) continue;
-    for (const std::int32_t holder : holders_.of(hash)) {
+    const std::span<const std::int32_t> holders = holders_.of(hash);
+    prefetch_prefixes(holders, hash);
+    for (const std::int32_t holder : holders) {
       if (is_decoder(holder) == (view.decode_stage != 0))
         holding_places_.push_back(signals_.place_of(holder));
     }

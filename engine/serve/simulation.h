@@ -134,7 +134,9 @@ class Simulation final : public RouteSource {
   // the loop
   Picoseconds next_instant();
   void land_steps();
+  Alarm take_alarm();
   void prefetch_ahead() const;
+  void prefetch_prefixes(std::span<const std::int32_t> holders, std::uint64_t hash) const;
   void deliver();
   void plan_steps();
   void fill_pipeline(RankGroup& group);

@@ -149,6 +149,15 @@ void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int3
 
 // --- paths
 
+void BlockExtents::prefetch(std::uint64_t hash, Part part) const {
+  if (part == Part::index) return index_.prefetch(hash);
+  const std::int32_t found = index_.find(hash);
+  if (found < 0) return;
+  if (part == Part::path) return __builtin_prefetch(&path(found));
+  __builtin_prefetch(path(found).hashes.data());
+  for (const std::int32_t id : path(found).primary) __builtin_prefetch(&extent(id));
+}
+
 std::int32_t BlockExtents::new_path(std::uint64_t first, bool is_first) {
   std::int32_t id = static_cast<std::int32_t>(paths_.size());
   if (spare_paths_.empty()) {

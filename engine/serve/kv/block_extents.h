@@ -52,6 +52,11 @@ class BlockExtents {
   template <class Visit>
   void match(std::span<const std::uint64_t> hashes, Visit visit) const;
 
+  /// Brings what match() reads into the processor's cache, part by part: each part is found by the
+  /// one before it. @param hash  of the first block, which is cached
+  enum class Part { index, path, lists };
+  void prefetch(std::uint64_t hash, Part part) const;
+
   /// Takes blocks from the head of the queue. @returns whether content was lost
   bool pop(std::int32_t blocks);
   /// The first `blocks` of an extent become an extent of their own, with the same references.

@@ -12,6 +12,7 @@ class HashMap {
  public:
   HashMap();
   std::int32_t find(std::uint64_t hash) const;  // -1: none
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&entries_[place(hash)]); }
   void set(std::uint64_t hash, std::int32_t value);
   void erase(std::uint64_t hash);
 

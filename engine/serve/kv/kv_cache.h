@@ -47,6 +47,11 @@ class KvCache {
     __builtin_prefetch(&own_);
   }
 
+  /// The same for what a hit of a prompt reads (BlockExtents::prefetch).
+  void prefetch(std::uint64_t first_hash, BlockExtents::Part part) const {
+    prefixes_.prefetch(first_hash, part);
+  }
+
   /// Cached prefix of a waiting request: `blocks` of it, `free` of them in the free queue (taking
   /// these consumes free blocks too).
   struct Hit {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "base/error.h"
 #include "serve/kv/block_hashes.h"
@@ -10,16 +9,17 @@
 namespace rooflua {
 
 PrefixCache::Chain& PrefixCache::chain(std::int32_t slot) const {
-  const auto at = static_cast<std::size_t>(slot);
-  if (at >= chain_of_.size()) chain_of_.resize(at + 1, -1);
-  std::int32_t& place = chain_of_[at];
-  if (place >= 0) return chains_[static_cast<std::size_t>(place)];
+  const auto key = static_cast<std::uint64_t>(slot);
+  if (const std::int32_t place = chain_of_.find(key); place >= 0)
+    return chains_[static_cast<std::size_t>(place)];
+  auto place = static_cast<std::int32_t>(chains_.size());
   if (spare_chains_.empty()) {
-    place = static_cast<std::int32_t>(chains_.size());
-    return chains_.emplace_back();
+    chains_.emplace_back();
+  } else {
+    place = spare_chains_.back();
+    spare_chains_.pop_back();
   }
-  place = spare_chains_.back();
-  spare_chains_.pop_back();
+  chain_of_.set(key, place);
   return chains_[static_cast<std::size_t>(place)];
 }
 
@@ -193,9 +193,10 @@ std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
 }
 
 void PrefixCache::forget(std::int32_t slot) {
-  if (static_cast<std::size_t>(slot) >= chain_of_.size()) return;
-  const std::int32_t place = std::exchange(chain_of_[static_cast<std::size_t>(slot)], -1);
+  const auto key = static_cast<std::uint64_t>(slot);
+  const std::int32_t place = chain_of_.find(key);
   if (place < 0) return;
+  chain_of_.erase(key);
   Chain& own = chains_[static_cast<std::size_t>(place)];
   ROOFLUA_ASSERT(own.blocks == 0);
   own.version = -1;

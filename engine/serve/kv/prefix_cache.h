@@ -28,6 +28,8 @@ class PrefixCache {
   /// `holders` is a copy of the index that knew them
   void tell(PrefixHolders* holders, std::int32_t replica) { blocks_.tell(holders, replica); }
 
+  void prefetch(std::uint64_t hash, BlockExtents::Part part) const { blocks_.prefetch(hash, part); }
+
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
@@ -84,7 +86,7 @@ class PrefixCache {
   std::int32_t loose_ = 0;
   mutable std::vector<Chain> chains_;
   mutable std::vector<std::int32_t> spare_chains_;
-  mutable std::vector<std::int32_t> chain_of_;  // by slot; -1: none
+  mutable HashMap chain_of_;  // by slot
 };
 
 }  // namespace rooflua

@@ -72,7 +72,7 @@ std::int32_t Simulation::step_plainly() {
   if (!replica.repeats(now_)) return -1;
   const StepPrice* price = replica.price_of_repeat(runs_[static_cast<std::size_t>(index)]);
   if (price == nullptr) return -1;
-  prefetch_ahead();
+  take_alarm();
   signals_.changed(index);
   const StepDone done = replica.land_plain(now_);
   ++totals_.steps;
@@ -86,7 +86,6 @@ std::int32_t Simulation::step_plainly() {
   const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
   replica.start_front(now_, end);
   if (behind) replica.repeat(*price, now_);
-  alarms_.pop();
   alarms_.push({end, index});
   return index;
 }

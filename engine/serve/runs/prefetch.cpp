@@ -1,6 +1,8 @@
 // What the next steps read comes into the processor's cache before they end.
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "serve/replica.h"
 #include "serve/simulation.h"
@@ -15,6 +17,9 @@ void prefetch_between(const void* first, const void* end) {
   for (auto at = static_cast<const char*>(first); at < end; at += line_bytes)
     __builtin_prefetch(at);
 }
+
+// With so many replicas or fewer they stay in the cache.
+constexpr std::size_t few_replicas = 64;
 
 }  // namespace
 
@@ -45,12 +50,20 @@ void Replica::prefetch_requests() const {
   for (const PrefillWork& work : pipeline_.front().prefills) prefetch(work.slot);
 }
 
+/// The alarm that is due first leaves. Each of those behind it moves up by one place, and what it
+/// needs at its new place is fetched: none is left out, whichever way the steps take.
+Alarm Simulation::take_alarm() {
+  const Alarm out = alarms_.pop();
+  prefetch_ahead();
+  return out;
+}
+
 /// Where there are many replicas, none of them is in the processor's cache when its step ends.
 /// Those of the next alarms come there meanwhile: first each itself, then what it points to, then
 /// requests.
 void Simulation::prefetch_ahead() const {
-  constexpr std::size_t few = 64, far = 3, near = 2, next = 1;
-  if (replicas_.size() <= few) return;
+  constexpr std::size_t far = 3, near = 2, next = 1;  // behind the front
+  if (replicas_.size() <= few_replicas) return;
   if (const Alarm* alarm = alarms_.ahead(far)) {
     const auto index = static_cast<std::size_t>(alarm->replica);
     replicas_[index].prefetch();
@@ -68,6 +81,19 @@ void Simulation::prefetch_ahead() const {
   if (const Alarm* alarm = alarms_.ahead(next)) {
     const auto index = static_cast<std::size_t>(alarm->replica);
     replicas_[index].prefetch_requests();
+  }
+}
+
+/// A router asks the holders of a prompt's first block one after the other; what they read of
+/// their caches comes from all of them at once.
+void Simulation::prefetch_prefixes(std::span<const std::int32_t> holders,
+                                   std::uint64_t hash) const {
+  using Part = BlockExtents::Part;
+  constexpr std::size_t most = 16;  // more lines would not fit beside the rest
+  if (replicas_.size() <= few_replicas) return;
+  holders = holders.first(std::min(holders.size(), most));
+  for (const Part part : {Part::index, Part::path, Part::lists}) {
+    for (const std::int32_t holder : holders) replica(holder).kv().prefetch(hash, part);
   }
 }
 

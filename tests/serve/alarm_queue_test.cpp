@@ -1,0 +1,84 @@
+// Alarms come out in the order in which they are due, whatever the order in which they came.
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "serve/event_heap.h"
+#include "tests/catch.h"
+
+using namespace rooflua;
+
+namespace {
+
+using Due = std::pair<Picoseconds, std::int32_t>;
+
+/// The queue, and what it must say.
+struct Both {
+  AlarmQueue queue;
+  std::multiset<Due> all;
+
+  void push(Picoseconds time, std::int32_t replica) {
+    queue.push({time, replica});
+    all.insert({time, replica});
+  }
+  void check() const {
+    REQUIRE(queue.empty() == all.empty());
+    if (all.empty()) return;
+    REQUIRE(queue.front().time == all.begin()->first);
+    const bool tied = all.size() > 1 && std::next(all.begin())->first == all.begin()->first;
+    REQUIRE(queue.is_tied(queue.front().time) == tied);
+    std::size_t place = 0;
+    for (auto each = all.begin(); each != all.end(); ++each, ++place) {
+      const Alarm* alarm = queue.ahead(place);
+      if (alarm == nullptr) break;
+      REQUIRE(Due{alarm->time, alarm->replica} == *each);
+    }
+    REQUIRE(place >= std::min<std::size_t>(all.size(), 4));  // what prefetching looks at
+  }
+  Due pop() {
+    const Alarm alarm = queue.pop();
+    all.erase(all.find({alarm.time, alarm.replica}));
+    return {alarm.time, alarm.replica};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("alarms that come at random leave in the order of their times") {
+  std::mt19937 random(7);
+  const auto below = [&](int limit) {
+    return static_cast<std::int32_t>(random() % static_cast<unsigned>(limit));
+  };
+  for (const int spread : {3, 40, 100000}) {  // the first has many of the same time
+    Both both;
+    Picoseconds now = 0;
+    for (int i = 0; i < 4000; ++i) {
+      const bool grows = i % 400 < 200;
+      if (both.all.empty() || below(10) < (grows ? 7 : 3))
+        both.push(now + below(spread), below(500));
+      else
+        now = both.pop().first;
+      both.check();
+    }
+    while (!both.all.empty()) both.pop(), both.check();
+  }
+}
+
+TEST_CASE("an alarm that is due before all others is the next one, however many there are") {
+  Both both;
+  for (int i = 1000; i > 0; --i) {
+    both.push(i, i % 3);
+    both.check();
+    REQUIRE(both.queue.front().time == i);
+  }
+  Picoseconds last = 0;
+  while (!both.all.empty()) {
+    const Picoseconds time = both.pop().first;
+    REQUIRE(time > last);
+    last = time;
+  }
+}
