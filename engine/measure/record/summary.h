@@ -180,6 +180,8 @@ class SummaryObserver : public Observer {
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
   static void count(const RequestDone& done, bool is_good, Group& group);
   void add(const StepDone& step, ReplicaCount& count);
+  void note_time(Picoseconds start, Picoseconds end, ReplicaCount& count);
+  void note_tokens(Picoseconds end, std::int32_t tokens);
   void count_rows(const StepDone& step);
   static void note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
                         ReplicaCount& count);

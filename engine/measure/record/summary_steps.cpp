@@ -46,54 +46,70 @@ void SummaryObserver::on_step(const StepDone& step) {
   if (step.speculates) count_rows(step);
 }
 
-/// They step alone and do not speculate, so that nobody asks for own_s.
-void SummaryObserver::on_steps(const StepsDone& done) {
-  told_.reset();
-  ReplicaCount& count = count_of(done.first.replica);
-  StepDone step = done.first;
-  Picoseconds before = step.end - step.common_gap;
-  gaps_.clear();
-  for (const RepeatedStep& each : done.steps) {
-    gaps_.push_back(each.end - before);
-    before = each.end;
-    step.start = each.start;
-    step.end = each.end;
-    step.price = each.price;
-    step.used_blocks = each.used_blocks;
-    add(step, count);
-  }
-  itl_.add_each(gaps_, step.common_gaps);
-}
-
-/// All but the gaps between tokens.
-inline void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
+/// All but the gaps between tokens, and rows of drafts.
+void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
   ++count.steps;
-  // With stages, steps overlap: each counts from the end of the one before it.
-  const Picoseconds from = std::max(step.start, count.until);
-  count.until = step.end;
-  count.busy += step.end - from;
   const std::array<std::int32_t, 6> load{step.running,       step.max_num_seqs,
                                          step.batch->tokens, step.max_num_batched_tokens,
                                          step.used_blocks,   step.total_blocks};
   if (load != count.load) note_load(step, load, count);
-  count.loaded_ps += count.fill * static_cast<double>(step.end - from);
+  note_time(step.start, step.end, count);
   if (step.batch->group_ranks > 1) {
     count.grouped = true;
     count.waited_s += step.price->time_s - step.price->own_s;
   }
-  last_step_end_ = std::max(last_step_end_, step.end);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
   }
   for (std::size_t i = 0; i < evidence_count; ++i)
     evidence_s_.seconds[i] += step.price->evidence_s[i];
+  note_tokens(step.end, step.tokens_landed());
+}
 
-  const std::int64_t bucket = (step.end - first_arrival_) / second;
+/// With stages, steps overlap: each counts from the end of the one before it.
+inline void SummaryObserver::note_time(Picoseconds start, Picoseconds end, ReplicaCount& count) {
+  const Picoseconds from = std::max(start, count.until);
+  count.until = end;
+  count.busy += end - from;
+  count.loaded_ps += count.fill * static_cast<double>(end - from);
+  last_step_end_ = std::max(last_step_end_, end);
+}
+
+inline void SummaryObserver::note_tokens(Picoseconds end, std::int32_t tokens) {
+  const std::int64_t bucket = (end - first_arrival_) / second;
   if (bucket != second_) second_tokens_ = 0;
   second_ = bucket;
-  second_tokens_ += step.tokens_landed();
+  second_tokens_ += tokens;
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
+}
+
+/// The first one like any other. Those behind it differ from it in their times, prices and blocks.
+void SummaryObserver::on_steps(const StepsDone& done) {
+  on_step(done.first);
+  ReplicaCount& count = count_of(done.first.replica);
+  const auto others = static_cast<std::int64_t>(done.steps.size()) - 1;
+  const std::int32_t tokens = done.first.tokens_landed();
+  count.steps += others;
+  count.decode_steps += others;
+  count.decodes += others * done.first.batch->decodes;
+  StepDone step = done.first;
+  std::array<std::int32_t, 6> load = count.load;
+  EvidenceSeconds evidence = evidence_s_;
+  gaps_.clear();
+  for (const RepeatedStep& each : done.steps.subspan(1)) {
+    gaps_.push_back(each.end - each.start);
+    if (each.used_blocks != step.used_blocks) {
+      load[4] = step.used_blocks = each.used_blocks;
+      note_load(step, load, count);
+    }
+    note_time(each.start, each.end, count);
+    for (std::size_t i = 0; i < evidence_count; ++i)
+      evidence.seconds[i] += each.price->evidence_s[i];
+    note_tokens(each.end, tokens);
+  }
+  evidence_s_ = evidence;
+  itl_.add_each(gaps_, step.common_gaps);
 }
 
 }  // namespace rooflua
