@@ -216,6 +216,29 @@ test("InferenceX draws whole lengths from floor(0.8 L) to L, prompts and answers
   end
 end)
 
+test("DeepSeek's prompts are longer than InferenceX's client counts where its tokenizer is broken", function()
+  local broken = { family = "deepseek-v3", engine = "sglang", engine_version = "0.5.10.post1", system = "b300_sxm",
+    format = "fp8", widths_tp_dp_moetp_moeep = "8,1,8,1", isl = 7140, osl = 100, clients = 1, tpot_ms = 9 }
+  local function prompts(more)
+    local question = rows.read(write { with(broken, more) })[1]
+    local given, notes = setup.scenario(question, steps(), core.plain(setup.options))
+    local parameters = policy.parameters(given.workload)
+    return parameters.prompt_tokens, notes[#notes], parameters.output_tokens
+  end
+  local drawn, note, answers = prompts {}
+  test.equal(drawn.max, 35921)  -- what InferenceX's pull request 937 measured
+  test.equal(drawn.min, 28737)  -- 0.8 of 7,140 is 5,712; 28,736.8
+  test.equal(answers.max, 100)
+  test.check(note:find("5.03 times the tokens", 1, true), "the report says nothing: %s", note)
+  for _, other in ipairs { { engine_version = "0.5.9" }, { engine_version = "0.5.12" }, { family = "glm-5" },
+    { engine = "trtllm", engine_version = "1.3.0rc5" } } do
+    test.equal(prompts(other).max, 7140)
+  end
+  local own = setup.scenario(rows.read(write { with(broken, { source = "gap.csv" }) })[1], steps(),
+    core.plain(setup.options))
+  test.equal(policy.parameters(own.workload).prompt_tokens, 7140)
+end)
+
 --- The closed loop of a scenario, `start_s` after a warm-up of 2 x clients copies of its longest request.
 local function warmed_up(given, start_s)
   local loop, clients = given.workload, policy.parameters(given.workload).clients

@@ -183,6 +183,11 @@ local function notes_of(question, values)
   local _, note = settings.version(question)
   local out = { note }
   if values.drafts then out[#out + 1] = "with drafts, as image and widths tell: acceptance is assumed" end
+  local longer = client.tokens_per_token(question)
+  if longer > 1 then
+    out[#out + 1] = ("prompts have %.2f times the tokens that the client counts, whose tokenizer was broken")
+      :format(longer)
+  end
   return out
 end
 
