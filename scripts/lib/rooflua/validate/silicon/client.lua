@@ -23,18 +23,20 @@ local shortest_share = 0.8
 --- AIPerf's default of --num-dataset-entries.
 local aiperf_prompts = 100
 
---- Runs whose prompts are longer on the server than the client counts. SGLang's image of 0.5.10 has transformers 5,
+--- Runs whose prompts are longer on the server than the client counts. SGLang's images since 0.5.10 have transformers 5,
 --- which loads DeepSeek's tokenizer without its own way to split words. InferenceX's client made its random text with
 --- that; SGLang mends the tokenizer when it starts, and counts 35,921 tokens where the client counts 7,140.
---- Source: InferenceX pull requests 937 (the figures), 1381 (until May 2026 the client was mended for local folders
---- alone, and the scripts name a repository of the hub) and 1502 (which repeats DeepSeek's runs for that reason).
-local longer = { engine = "sglang", family = "deepseek-v3", version = "^0%.5%.10", ratio = 35921 / 7140 }
+--- Source: InferenceX pull requests 937 (the figures), 1381 (the client was mended for local folders alone until this
+--- day, and the scripts name a repository of the hub) and 1502 (which repeats DeepSeek's runs for that reason).
+local longer = { engine = "sglang", family = "deepseek-v3", version = "^0%.5%.1%d", before = "2026-05-15",
+  ratio = 35921 / 7140 }
 
 --- Tokens of the server for one that the client counts.
 --- @param question table
 --- @return number
 function client.tokens_per_token(question)
-  local is_longer = question.is_export and question.mode == "agg" and question.engine == longer.engine
+  local date = question.is_export and question.source:match "%d%d%d%d%-%d%d%-%d%d"
+  local is_longer = date and date < longer.before and question.mode == "agg" and question.engine == longer.engine
     and question.family == longer.family and question.version:find(longer.version)
   return is_longer and longer.ratio or 1
 end
