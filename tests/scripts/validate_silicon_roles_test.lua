@@ -232,8 +232,8 @@ test("SGLang divides its settings among the ranks of an engine", function()
 end)
 
 test("a question with prefill and decode apart is scored in its class", function()
-  local out = silicon.run { folder = write { llama, with(llama, { engine = "sglang" }),
-    with(llama, { engine = "trtllm" }) } }
+  local out = silicon.run { folder = write { llama, with(llama, { engine = "sglang",
+    widths_tp_dp_moetp_moeep = "1,1,1,1;1,1,1,1" }), with(llama, { engine = "trtllm" }) } }
   test.equal(out.ran, 3)
   test.equal(out.document.silicon.class.pd.deployments, 3)
 end)

@@ -34,7 +34,7 @@ local function names_of_options()
 end
 
 local function number_of(name, value, given)
-  local smallest = name == "seed" and 0 or 1
+  local smallest = setup.options[name] == 0 and 0 or 1
   if name:find "_s$" then
     if not tonumber(value) or tonumber(value) < 0 then core.fail("--set %s: expected seconds, 0 or more", given) end
     return tonumber(value)
@@ -46,14 +46,20 @@ local function number_of(name, value, given)
   return number
 end
 
+--- Settings that are true or false, and the table of the options that has them.
+local booleans = {
+  reserve_full = function(options) return options.overrides end,
+  refuse = function(options) return options end,
+}
+
 --- Puts one --set silicon.NAME=VALUE into the options of the run.
 local function put(options, name, value, given)
   if name == "statistic" then
     if not statistics_known[value] then core.fail("--set %s: expected mean or median", given) end
     options.statistic = value
-  elseif name == "reserve_full" then
+  elseif booleans[name] then
     if value ~= "true" and value ~= "false" then core.fail("--set %s: expected true or false", given) end
-    options.overrides.reserve_full = value == "true"
+    booleans[name](options)[name] = value == "true"
   elseif setup.options[name] then
     options[name] = number_of(name, value, given)
   else
@@ -136,6 +142,7 @@ local function problem_text(problem) return (tostring(problem):gsub("%s*\n.*", "
 local function reason_of(problem)
   if problem:find "does not fit" then return "does not fit" end
   if problem:find "faster than the GPUs" then return "faster than the GPUs" end
+  if problem:find "not a closed loop" then return "not a closed loop of its clients" end
   return problem:match "^([^:]+:[^:]+)" or problem
 end
 
@@ -147,7 +154,7 @@ local function empty_answer(i)
     answer.refused, answer.problem = "broken row", question.problem
     return answer
   end
-  answer.refused = setup.refusal(question)
+  answer.refused = setup.refusal(question, current.options)
   answer.class = not answer.refused and setup.class(question) or nil
   return answer
 end
@@ -192,11 +199,17 @@ local function question_document(answer)
     evidence = answer.evidence, notes = answer.notes, refused = answer.refused, problem = answer.problem }
 end
 
+--- What --set silicon.requests_per_client states; nil if each row has what its program sent.
+local function given_requests()
+  local given = current.options.requests_per_client
+  return given > 0 and given or nil
+end
+
 --- {schema, kind, steps, silicon}; with --wide also every question.
 local function document(of)
   local out = { schema = 1, kind = "validation", steps = current.steps.name, silicon = of,
     settings = { statistic = current.options.statistic, seeds = current.options.seeds,
-      requests_per_client = current.options.requests_per_client } }
+      requests_per_client = given_requests(), refuse = current.options.refuse } }
   if current.wide then
     out.questions = json.array {}
     for i, answer in ipairs(current.answers) do out.questions[i] = question_document(answer) end
@@ -209,8 +222,8 @@ local function report(of, ran)
   local parts = {
     ("%s: %d questions of %d deployments, %d scored, %d not"):format(current.path, #answers, of.coverage.deployments,
       ran, #answers - ran),
-    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %d requests per client, "
-      .. "%d seed%s."):format(options.statistic, current.steps.name, options.requests_per_client, options.seeds,
+    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s requests per client, "
+      .. "%d seed%s."):format(options.statistic, current.steps.name, given_requests() or "the program's", options.seeds,
       options.seeds == 1 and "" or "s")
       .. "\n\"deployments\": the mean over deployments of the mean |error| of their questions; mean, median and signed "
       .. "(median) are over questions.",

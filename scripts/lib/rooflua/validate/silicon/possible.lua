@@ -8,6 +8,9 @@
 -- A step reads its weights, and the keys and values of each request that decodes. These count where all layers look at
 -- the whole context, at 8 bits, the narrowest format that the engines of these runs store. Prompts that are sent again
 -- may have been hits of a cache: their tokens do not count, what is read of them does.
+--
+-- A row of one engine is refused, too, where its clients cannot have sent one request at a time: most of them wait,
+-- although there are free seats, free memory and room for their prompts in every step.
 local cost = require "rooflua.cost"
 local spec = require "rooflua.spec"
 
@@ -15,6 +18,15 @@ local possible = {}
 
 --- Expected experts differ from those that are touched, and datasheets round: rows within this part pass.
 local margin = 0.9
+
+--- Steps that are filled by prompts to less than this part are idle: no queue of requests can stand before them.
+local idle_part = 0.25
+
+--- The part of a GPU's memory that an engine may need beside what is known of it, and of the places that it may leave.
+local unknown_memory, margin_of_places = 0.1, 0.75
+
+--- Keys of a replica's deployment that say what its memory holds.
+local kept = { "tp", "dp", "ep", "moe_tp", "weights", "kv", "block_size", "memory_utilization", "kv_blocks" }
 
 --- Seconds of one token's flop on a rank at the peak, and bytes of the weights that a step of `requests` reads there.
 local function least(model, deployment, hardware, requests)
@@ -100,14 +112,47 @@ local function of_prompts(role, model, hardware, keys, run)
   return too_much_work(pace(role) / role.ranks * computed(role, run.repeats) * token_s)
 end
 
+--- Requests that an engine has places for: seats, and memory for their keys and values.
+--- @param keys table its deployment, as its scenario has it
+--- @param values table its settings: seats, budget
+local function places(role, model, hardware, keys, values)
+  local given = { model = model, hardware = hardware, max_num_seqs = values.seats,
+    max_num_batched_tokens = values.budget }
+  for _, name in ipairs(kept) do given[name] = keys[name] end
+  local deployment = spec.deployment(given)
+  local held_bytes = deployment.kv_blocks * deployment.kv_bytes_per_block
+    - unknown_memory * hardware.usable_memory_bytes
+  local request_bytes = deployment.kv_bytes_per_block / deployment.block_size * (role.isl + role.osl)
+  return math.min(values.seats, held_bytes / request_bytes)
+end
+
+--- Why the clients of a row cannot all have been under way; nil if they can.
+---
+--- A request waits for a place or for its prompt's turn. Where more clients wait than decode, although a quarter of
+--- the places is free, they wait for turns. Steps that last TPOT take as many prompt tokens as their budget holds, and
+--- where the prompts that arrive fill little of that, no queue can last.
+local function of_waiting(role, model, hardware, keys, values)
+  local rate, decoding_s = pace(role)
+  local filled = rate / role.ranks * role.isl * role.measured.tpot / values.budget
+  if role.measured.ttft < decoding_s or filled > idle_part then return nil end
+  local decoding = rate / role.ranks * decoding_s
+  local places_there = places(role, model, hardware, keys, values)
+  if decoding > margin_of_places * places_there then return nil end
+  return ("not a closed loop of its clients: TTFT is %.1f times the rest of an answer, although %.0f requests "
+    .. "decode where %.0f have a place, and prompts fill %.0f %% of a step"):format(role.measured.ttft / decoding_s,
+    decoding, places_there, 100 * filled)
+end
+
 --- @param list table of roles.of
 --- @param each_keys table[] deployments of its roles
 --- @param run table drafts of a step of the engines that decode, repeats (whether prompts are sent again)
+--- @param each_values table[] their settings
 --- @return string|nil why the row cannot be of these GPUs
-function possible.refusal(list, model, hardware, each_keys, run)
+function possible.refusal(list, model, hardware, each_keys, each_values, run)
   local last = #list
   return of_decodes(list[last], model, hardware, each_keys[last], run)
-    or last == 2 and of_prompts(list[1], model, hardware, each_keys[1], run) or nil
+    or last == 2 and of_prompts(list[1], model, hardware, each_keys[1], run)
+    or last == 1 and of_waiting(list[1], model, hardware, each_keys[1], each_values[1]) or nil
 end
 
 return possible

@@ -1,6 +1,6 @@
 -- The engines of a deployment by what they do, and the ranks of each that schedule requests of their own.
 --
---     one engine          one role; a rank per copy of its attention (dp)
+--     one engine          one role; a rank per copy of its attention (dp); a few rows are of several engines
 --     prefill and decode  two roles, each with engines of its own widths
 --
 -- A rank is a replica; the ranks of an engine step together. Copies of a dense model's attention are engines of their
@@ -19,13 +19,26 @@ local function role(question, name, widths, engines, model)
   local ranks = engines * widths.dp
   local own = widths_of(widths, model)
   return setmetatable({ role = name, widths = own, engines = ranks / own.dp, ranks = ranks,
+    clients_per_engine = math.ceil(question.clients * own.dp / ranks),
     clients_per_rank = math.ceil(question.clients / ranks) }, { __index = question })
 end
 
+--- GPUs of rows whose clients are those of several engines. aiconfigurator's generator measures its configurations with
+--- workers x batch clients (rule_plugin/benchmark/trtllm.rule at 581e4591, estimated_concurrency), and rows of one role
+--- do not say how many workers. The row with prefill and decode apart of this release does: 40 and 6, on 64 GPUs.
+local shared = { engine = "trtllm", version = "1.3.0rc5", gpus = 64 }
+
+--- Engines of a row of one role.
+local function engines_of(question)
+  local is_shared = not question.is_export and question.engine == shared.engine and question.version == shared.version
+  local gpus = question.widths.tp * question.widths.dp
+  return is_shared and math.max(1, math.floor(shared.gpus / gpus)) or 1
+end
+
 --- The question as each role sees it: with `role` (nil for one engine), `widths`, `engines`, `ranks` of all engines,
---- and `clients_per_rank`.
+--- `clients_per_engine` and `clients_per_rank`.
 function roles.of(question, model)
-  if question.mode ~= "pd" then return { role(question, nil, question.widths, 1, model) } end
+  if question.mode ~= "pd" then return { role(question, nil, question.widths, engines_of(question), model) } end
   return { role(question, "prefill", apart.widths(question, "prefill"), question.prefill_engines, model),
     role(question, "decode", apart.widths(question, "decode"), question.decode_engines, model) }
 end

@@ -39,7 +39,8 @@ settings.systems = { h100_sxm = "h100-sxm", h200_sxm = "h200-sxm", b200_sxm = "b
 --- Versions that are taken where a row has none, or one without a number (nightly).
 settings.newest = { vllm = "0.24", sglang = "0.5.14", trtllm = "1.3" }
 
-local function clients(question) return question.clients end
+--- Of one engine; a question that is not yet divided into roles has one.
+local function clients(question) return question.clients_per_engine or question.clients end
 
 --- batch_wait_timeout_iters and batch_wait_max_tokens_ratio of the scripts for Llama.
 local function llama_wait(question)
@@ -90,10 +91,10 @@ end
 local function whole_prompt(question) return math.max(8192, question.clients + question.isl + 64) end
 
 --- max_num_tokens of aiconfigurator's generator for TensorRT-LLM, a multiple of a block.
-local function generated_budget(question) return math.ceil((question.clients + question.isl + 1500) / 32) * 32 end
+local function generated_budget(question) return math.ceil((clients(question) + question.isl + 1500) / 32) * 32 end
 
 --- The same for vLLM, and max_prefill_tokens of SGLang.
-local function plain_budget(question) return question.clients + question.isl + 1500 end
+local function plain_budget(question) return clients(question) + question.isl + 1500 end
 local function prefill_budget(question) return question.isl + 1500 end
 
 --- SGLang's mem_fraction_static. Activations, graphs and communication buffers take the reserve.
@@ -143,9 +144,10 @@ local entries = {
     source = "aiconfigurator 095f58a5: rule_plugin/benchmark/trtllm.rule, extra_engine_args.1.0.0rc3.yaml.j2" },
   { export = false, engine = "trtllm", values = { prefix_caching = true },
     source = "TensorRT-LLM's default, to which aiconfigurator c0d8af1b, trtllm/cli_args.j2, leaves it" },
-  { export = false, engine = "trtllm", version = "1.3.0rc1", values = { largest_graph = 1, prefix_caching = false },
-    source = "aiconfigurator 581e4591, extra_engine_args.1.3.0rc1.yaml.j2: enable_block_reuse false; of graphs no "
-      .. "source: docs/VALIDATION.md, \"Decodes without graphs\"" },
+  { export = false, engine = "trtllm", version = { "1.3.0rc1", "1.3.0rc5" }, values = { prefix_caching = false },
+    source = "aiconfigurator 581e4591, 4d5763a5: extra_engine_args.1.3.0rc1 and 1.3.0rc3.yaml.j2: no block reuse" },
+  { export = false, engine = "trtllm", version = "1.3.0rc1", values = { largest_graph = 1 },
+    source = "no source: docs/VALIDATION.md, \"Decodes without graphs\"" },
   { export = false, engine = "vllm", values = { budget = plain_budget, seats = clients, largest_graph = clients,
       prefix_caching = true },
     source = "aiconfigurator 2b264ba7: rule_plugin/benchmark/vllm.rule; prefix caching is vLLM's default, and the "

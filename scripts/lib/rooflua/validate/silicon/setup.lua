@@ -20,8 +20,10 @@ local widths = require "rooflua.validate.widths"
 
 local setup = {}
 
---- What --set silicon.NAME=VALUE may change besides the engine's settings.
-setup.options = { seed = 0, seeds = 1, requests_per_client = client.requests_per_client }
+--- What --set silicon.NAME=VALUE may change besides the engine's settings. requests_per_client 0: as many as the
+--- program sends that measured the row. refuse: rows that the stated GPUs cannot have measured, or whose transfer is
+--- not modelled, are refused.
+setup.options = { seed = 0, seeds = 1, requests_per_client = 0, refuse = true }
 
 -- Refusals -------------------------------------------------------------------------------------------------
 
@@ -46,8 +48,18 @@ function setup.class(question)
   return model and (model.moe and "moe-tp" or "dense") or nil
 end
 
+--- Why SGLang's hand-over of keys and values is not modelled; nil if it is. Where prefill and decode divide the heads
+--- differently, it sends a piece for each token, layer and head.
+--- Source: SGLang pull requests 18968 ("any reasonable load will grind a deployment to a halt"), 19890
+local function unmodelled_transfer(list, model)
+  local prefill, decode = list[1], list[2]
+  if not decode or prefill.engine ~= "sglang" or model.mla or prefill.widths.tp == decode.widths.tp then return nil end
+  return "SGLang's transfer between different tp, head by head, is not modelled"
+end
+
 --- Why a question is not simulated; nil if it is.
-function setup.refusal(question)
+--- @param options table as setup.options
+function setup.refusal(question, options)
   if not settings.newest[question.engine] then
     return core.unknown_name("engine", question.engine, core.sorted_keys(settings.newest))
   end
@@ -56,10 +68,12 @@ function setup.refusal(question)
   end
   local model = model_of(question.family)
   if not model then return "model not shipped: " .. question.family end
-  for _, role in ipairs(roles.of(question, model)) do
+  local list = roles.of(question, model)
+  for _, role in ipairs(list) do
     local refusal = widths.refusal(role.widths, model)
     if refusal then return refusal end
   end
+  return options.refuse and unmodelled_transfer(list, model) or nil
 end
 
 -- The scenario -----------------------------------------------------------------------------------------------
@@ -179,9 +193,13 @@ local function speculation(values)
 end
 
 --- What of a question's scenario is assumed.
-local function notes_of(question, values)
+--- @param role table of roles.of: the one engine, or those that decode
+local function notes_of(question, role, values)
   local _, note = settings.version(question)
   local out = { note }
+  if question.mode == "agg" and role.engines > 1 then
+    out[#out + 1] = ("%d engines share the clients: the widths are of one"):format(role.engines)
+  end
   if values.drafts then out[#out + 1] = "with drafts, as image and widths tell: acceptance is assumed" end
   local longer = client.tokens_per_token(question)
   if longer > 1 then
@@ -223,10 +241,11 @@ function setup.scenario(question, steps, options)
   put_replicas(out, list, each_values, steps, repeats)
   local each_keys = {}
   for i in ipairs(list) do each_keys[i] = (out.replicas and out.replicas[i] or out).deployment end
-  local impossible = possible.refusal(list, model, hardware, each_keys, { drafts = last.drafts, repeats = repeats })
-  if impossible then core.fail("%s", impossible) end
+  local impossible = possible.refusal(list, model, hardware, each_keys, each_values,
+    { drafts = last.drafts, repeats = repeats })
+  if impossible and options.refuse then core.fail("%s", impossible) end
   if list[2] then out.network = roles.network(list[1], list[2], model, last) end
-  return out, notes_of(question, last)
+  return out, notes_of(question, list[#list], last)
 end
 
 -- Answers ------------------------------------------------------------------------------------------------------
@@ -250,7 +269,7 @@ function setup.answer(question, steps, options)
   local found, evidence, notes = {}, nil, nil
   for i = 1, options.seeds do
     local own = { seed = options.seed + i - 1, requests_per_client = options.requests_per_client,
-      overrides = options.overrides }
+      refuse = options.refuse, overrides = options.overrides }
     local scenario
     scenario, notes = setup.scenario(question, steps, own)
     local figures, of_run = figures_of(scenario)
