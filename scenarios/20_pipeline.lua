@@ -6,7 +6,7 @@
 ---           cross the network (correction `network`); in a pipeline only the activations between the stages do.
 --- Measures  Throughput, TTFT and TPOT.
 --- Expect    One client: a token of tp 16 reads a sixteenth of the weights on each GPU; in a pipeline it passes two
----           stages that each read an eighth, one after the other. So tp 16 has the shorter TPOT, although a third of
+---           stages that each read an eighth, one after the other. So tp 16 has the shorter TPOT, although half of
 ---           it are all-reduces. With many clients both stages are busy, with different steps. Then the pipeline has
 ---           the higher throughput: the all-reduces of prompts over the network are what tp 16 adds, and its GEMMs
 ---           are half as wide. The pipeline's KV cache holds twice as many tokens, because 16 ranks hold each of the

@@ -129,11 +129,12 @@ end
 --- Why the clients of a row cannot all have been under way; nil if they can.
 ---
 --- A request waits for a place or for its prompt's turn. Where more clients wait than decode, although a quarter of
---- the places is free, they wait for turns. Steps that last TPOT take as many prompt tokens as their budget holds, and
---- where the prompts that arrive fill little of that, no queue can last.
-local function of_waiting(role, model, hardware, keys, values)
+--- the places is free, they wait for turns. Steps that last TPOT, or as long as all of their drafts, take as many
+--- prompt tokens as their budget holds, and where the prompts that arrive fill little of that, no queue can last.
+local function of_waiting(role, model, hardware, keys, values, run)
   local rate, decoding_s = pace(role)
-  local filled = rate / role.ranks * role.isl * role.measured.tpot / values.budget
+  local step_s = role.measured.tpot * (1 + (run.drafts or 0))
+  local filled = rate / role.ranks * role.isl * step_s / values.budget
   if role.measured.ttft < decoding_s or filled > idle_part then return nil end
   local decoding = rate / role.ranks * decoding_s
   local places_there = places(role, model, hardware, keys, values)
@@ -152,7 +153,7 @@ function possible.refusal(list, model, hardware, each_keys, each_values, run)
   local last = #list
   return of_decodes(list[last], model, hardware, each_keys[last], run)
     or last == 2 and of_prompts(list[1], model, hardware, each_keys[1], run)
-    or last == 1 and of_waiting(list[1], model, hardware, each_keys[1], each_values[1]) or nil
+    or last == 1 and of_waiting(list[1], model, hardware, each_keys[1], each_values[1], run) or nil
 end
 
 return possible
