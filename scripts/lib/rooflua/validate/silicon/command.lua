@@ -205,6 +205,11 @@ local function given_requests()
   return given > 0 and given or nil
 end
 
+local function requests_text()
+  local given = given_requests()
+  return given and ("%d requests per client"):format(given) or "as many requests per client as a row's program sends"
+end
+
 --- {schema, kind, steps, silicon}; with --wide also every question.
 local function document(of)
   local out = { schema = 1, kind = "validation", steps = current.steps.name, silicon = of,
@@ -222,9 +227,8 @@ local function report(of, ran)
   local parts = {
     ("%s: %d questions of %d deployments, %d scored, %d not"):format(current.path, #answers, of.coverage.deployments,
       ran, #answers - ran),
-    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s requests per client, "
-      .. "%d seed%s."):format(options.statistic, current.steps.name, given_requests() or "the program's", options.seeds,
-      options.seeds == 1 and "" or "s")
+    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s, %d seed%s.")
+      :format(options.statistic, current.steps.name, requests_text(), options.seeds, options.seeds == 1 and "" or "s")
       .. "\n\"deployments\": the mean over deployments of the mean |error| of their questions; mean, median and signed "
       .. "(median) are over questions.",
     text.groups(of, answers),
