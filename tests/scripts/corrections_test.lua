@@ -62,6 +62,14 @@ test("network adds the way between nodes to all-reduces over several of them", f
   test.raises("states no network", function() changed_s(16, "l40s") end)
 end)
 
+test("norm_apart adds to the all-reduces that a norm follows, and to no other collective", function()
+  local correction = require "corrections.norm_apart" { longer_s = 1.0 }
+  for name, longer in pairs { attention_all_reduce = 1.0, mlp_all_reduce = 1.0, embed_all_reduce = 0, logits_gather = 0,
+    attention_norm = 0 } do
+    test.equal(correction:op({ name = name, kind = "all_reduce" }, 5.0), 5.0 + longer, name)
+  end
+end)
+
 test("a correction reads the same texts of shapes in a run as in an explanation", function()
   local Seen = rooflua.policy.define { name = "seen", doc = "Collects the shapes that it is given." }
   local shapes

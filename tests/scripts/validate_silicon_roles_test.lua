@@ -225,6 +225,16 @@ test("all-reduces over two nodes cross the network", function()
   test.equal(scenario(deepseek).corrections, nil)
 end)
 
+test("all-reduces of Qwen3.5 and their norms were two kernels in SGLang before 0.5.10", function()
+  local row = { family = "qwen3.5-397b-a17b", engine = "sglang", engine_version = "0.5.9", system = "b300_sxm",
+    format = "fp8", widths_tp_dp_moetp_moeep = "8,1,8,1", isl = 1024, osl = 1024 }
+  local own = scenario(row).corrections[1]
+  test.equal(policy.class_of(own).name, "norm_apart")
+  test.near(policy.parameters(own).longer_s, 11.1e-6, 1e-12)
+  test.equal(scenario(with(row, { engine_version = "0.5.10" })).corrections, nil)
+  test.equal(scenario(with(row, { family = "deepseek-v3" })).corrections, nil)
+end)
+
 test("SGLang divides its settings among the ranks of an engine", function()
   local own = settings_of(with(deepseek, { engine = "sglang", widths_tp_dp_moetp_moeep = "1,8,1,8;8,1,1,8" }))
   test.equal(own[1].seats .. " " .. own[1].chunk .. " " .. own[1].budget, "128 16384 16384")

@@ -24,11 +24,13 @@
 --     prompt_overhead what prompts take beside their kernels (steps/kernels/prompts.lua); default the engine's own
 --     block_gemm      who runs GEMMs in block-scaled FP8 on Blackwell (steps/kernels/blockscale.lua)
 --     recurrent_copies  kernels that put what a recurrent layer projects in its order
+--     norm_apart_s    what an all-reduce and the norm behind it take longer as two kernels (corrections/norm_apart.lua)
 --     drafts          drafts of a step, by the model's own multi-token prediction
 --     prefix_caching  whether prompts that are sent again hit the KV cache
 local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
 local engines = require "rooflua.validate.engines"
+local releases = require "rooflua.validate.silicon.releases"
 
 local settings = {}
 
@@ -105,6 +107,9 @@ local function sglang_memory(question, hardware, values)
   return { "static", 1 - reserve / hardware.usable_memory_bytes }
 end
 
+--- SGLang before 0.5.10 fused all-reduce and norm of other models, but not of Qwen3.5.
+local function norm_apart_s(question) return question.family == "qwen3.5-397b-a17b" and 11.1e-6 or nil end
+
 --- InferenceX's SGLang scripts of R1 in FP8 have two recipes, by TP.
 local function r1(of_4, of_8)
   return function(question) return question.widths.tp == 4 and of_4 or of_8 end
@@ -166,10 +171,12 @@ local entries = {
   { export = true, role = "every", values = { frontend_token_s = 5e-6 },
     source = "fitted to TTFT of InferenceX's rows, leaving deployments out: docs/VALIDATION.md" },
   -- Before 0.5.10 SGLang copied q, k, v, both gates, z and their joint tensor one by one.
-  { engine = "sglang", before = "0.5.10", role = "every", values = { recurrent_copies = 7 },
-    source = "SGLang pull requests 20627, 21019" },
+  { engine = "sglang", before = "0.5.10", role = "every",
+    values = { recurrent_copies = 7, norm_apart_s = norm_apart_s },
+    source = "SGLang pull requests 20627, 21019; 19889: 21.5 us for all-reduce and norm, 10.4 us in one kernel" },
   { engine = "sglang", version = { "nightly-dev", "nightly-dev-20260216-d3bae71e" }, role = "every",
-    values = { recurrent_copies = 7 }, source = "the same: nightly builds of February 2026" },
+    values = { recurrent_copies = 7, norm_apart_s = norm_apart_s },
+    source = "the same: nightly builds of February 2026" },
   -- Launch scripts of InferenceX, vLLM.
   { export = true, engine = "vllm", family = "llama-3.1-70b", values = { budget = 8192, memory = { "total", 0.9 },
       kv = "fp8", async_depth = 2, seats = clients }, source = "benchmarks/70b_fp8_h200_slurm.sh" },
@@ -263,19 +270,6 @@ local entries = {
 
 for _, entry in ipairs(apart.entries) do entries[#entries + 1] = entry end
 
---- Weights of the release in each format: `weights` is the deployment's (nil: the shipped model's own), `kv` what the
---- release declares for keys and values. The first entry that fits holds.
-local releases = {
-  { family = "gpt-oss-120b", source = "openai/gpt-oss-120b is MXFP4; there is no other release" },
-  { family = "kimi-k2.5", format = "int4", source = "moonshotai/Kimi-K2.5" },
-  { family = "^llama", format = "fp8", weights = "fp8", kv = "fp8",
-    source = "nvidia/Llama-3.*-FP8: static, per tensor" },
-  { format = "fp8", weights = "fp8_block", source = "releases in FP8 blocks of 128 x 128" },
-  { format = "fp4", weights = "nvfp4", kv = "fp8", source = "nvidia/*-NVFP4" },
-  { format = "int4", weights = "int4", source = "W4A16" },
-  { format = "bf16", weights = "bf16", source = "the model's release" },
-}
-
 local function listed(list, name)
   for _, each in ipairs(list) do
     if each == name then return true end
@@ -328,17 +322,6 @@ local function of_vllm(question, hardware, put)
   put("memory", { "total", parameters.memory_utilization[1] }, parameters.memory_utilization[2])
 end
 
---- The release of a question's weights: {weights, kv, source}.
-function settings.release(question)
-  for _, each in ipairs(releases) do
-    local family = not each.family or question.family == each.family
-      or each.family:sub(1, 1) == "^" and question.family:find(each.family)
-    if family and (not each.format or each.format == question.format) then return each end
-  end
-  return core.fail("%s: format: %s", question.where,
-    core.unknown_name("format", question.format, { "bf16", "fp4", "fp8", "int4" }))
-end
-
 --- The settings of a question, or of one role of it (roles.lua).
 --- @param overrides table? of --set silicon.NAME
 --- @return table values by name
@@ -361,7 +344,7 @@ function settings.of(question, hardware, overrides)
     if type(value) == "function" then values[name] = value(question) end
   end
   values.memory = type(memory) == "function" and memory(question, hardware, values) or memory
-  local release = settings.release(question)
+  local release = releases.of(question)
   if values.kv == "auto" then values.kv = question.engine == "trtllm" and release.kv or nil end
   values.weights, sources.weights = release.weights, release.source
   return values, sources

@@ -209,13 +209,18 @@ local function notes_of(question, role, values)
   return out
 end
 
---- All-reduces over several nodes cross the network, where the GPU's hardware.toml states one.
-local function corrections(list, hardware)
+--- What the collectives of a deployment take beside their rows. Over several nodes they cross the network, where the
+--- GPU's hardware.toml states one.
+local function corrections(list, hardware, values)
+  local out, over_nodes = {}, false
   for _, role in ipairs(list) do
-    if role.widths.tp * role.widths.dp > hardware.domain_gpus and hardware.network_bytes_per_s > 0 then
-      return { require "corrections.network" {} }
-    end
+    over_nodes = over_nodes or role.widths.tp * role.widths.dp > hardware.domain_gpus
   end
+  if over_nodes and hardware.network_bytes_per_s > 0 then out[1] = require "corrections.network" {} end
+  if values.norm_apart_s then
+    out[#out + 1] = require "corrections.norm_apart" { longer_s = values.norm_apart_s }
+  end
+  return out[1] and out or nil
 end
 
 --- @param question table of rows.read
@@ -234,7 +239,7 @@ function setup.scenario(question, steps, options)
     title = question.id, seed = options.seed, model = model, hardware = hardware,
     mfu = database(hardware, question.engine), async_depth = last.async_depth,
     workload = client.workload(question, options.requests_per_client),
-    speculation = speculation(last), corrections = corrections(list, hardware),
+    speculation = speculation(last), corrections = corrections(list, hardware, last),
     frontend = { base_s = last.frontend_s, per_prompt_token_s = last.frontend_token_s },
   }
   local repeats = client.repeats(question, options.requests_per_client)
