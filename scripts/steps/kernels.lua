@@ -224,7 +224,7 @@ function Kernels:bind_engine(engine)
   local largest = self.largest_prefill_graph
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
-  self.fuses_norm = engine.fuses_norm and self.tp > 1
+  self.fuses_norm = engines.fuses_norm(engine, self.model) and self.tp > 1
   self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block
   if self.block_rows < 0 then

@@ -53,6 +53,17 @@ test("a norm behind an all-reduce has no launch of its own; on one rank there is
   end
 end)
 
+test("TensorRT-LLM does not fuse the norms of dense Qwen", function()
+  local batch = bound.decodes(8, 1000)
+  for model, launches in pairs { ["qwen3-32b"] = 0, ["qwen2.5-7b"] = 0, ["qwen3-235b-a22b"] = 1, ["llama-3.1-70b"] = 1 } do
+    local given = { model = model, tp = 4 }
+    local own, plain = rows_of(of("trtllm", given), batch), rows_of(of("vllm", given), batch)
+    for _, norm in ipairs { "attention_norm", "mlp_norm" } do
+      test.near(plain[norm].time_s - own[norm].time_s, launches * Kernels {}.small_kernel_s, 1e-9, model .. ": " .. norm)
+    end
+  end
+end)
+
 test("prefill outside of CUDA graphs waits for the host", function()
   local model = { model = "llama-3.1-70b", tp = 8 }
   local layers = cost.layers(rooflua.spec.model "llama-3.1-70b",

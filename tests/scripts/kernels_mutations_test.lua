@@ -29,7 +29,7 @@ local mutations = {
     { "operations of the host", "engines.operations(layers) * self.host_operation_s", "0" },
     { "graphs of decodes have no eager floor", "batch.tokens == rows and self.graph_tokens or", "false or" },
     { "graphs with prompts have none", "self.prefill_graph_tokens) then", "0) then" },
-    { "one rank fuses no norm", "engine.fuses_norm and self.tp > 1", "engine.fuses_norm" },
+    { "one rank fuses no norm", "engines.fuses_norm(engine, self.model) and self.tp > 1", "engine.fuses_norm" },
     { "experts of another engine", "self.database:of_engine(self.experts_kernels)", "self.database" },
     { "blocks of experts", "engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0", "0" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
@@ -101,6 +101,7 @@ local mutations = {
     { "on one architecture", 'hardware.architecture ~= "blackwell"', "false" },
   },
   ["steps.kernels.engines"] = {
+    { "models whose norms are apart", "if model.name:find(pattern) then return false end", "" },
     { "the engine's own share", "engine.prompt_overhead[steps.hardware.architecture] or 0", "0" },
     { "the value that is given", "if value >= 0 then return value end", "" },
     { "what is no value", "if value ~= -1 then", "if false then" },

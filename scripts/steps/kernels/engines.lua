@@ -7,13 +7,15 @@
 ---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
 ---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
+---     apart                patterns of the names of models whose layers are not fused so
 ---     shared_beside        tokens of a CUDA graph up to which shared experts run beside routed ones (beside.lua)
 ---     exchange             how tokens reach experts of other data-parallel ranks (exchange.lua)
 ---     expert_block         rows of a block of experts in block-scaled FP8, by the GPU's architecture (experts.lua)
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
 --- Source: docs/VALIDATION.md, "Prefill outside of graphs" (eager_operation_s, fitted); TensorRT-LLM's
---- AllReduceFusionOp.RESIDUAL_RMS_NORM and its variants with quantisation (pull request 9197, and FlashInfer).
+--- AllReduceFusionOp.RESIDUAL_RMS_NORM and its variants with quantisation (pull request 9197, and FlashInfer), which
+--- its models/modeling_qwen.py and modeling_qwen3.py do not use at 010bb95f.
 --- That all four inputs of a layer's GEMMs are written in FP8 by the kernel before is inferred from measured closed
 --- loops of Llama-3.1-70B (docs/DECISIONS.md); of the norms it is documented.
 local engines = {
@@ -24,9 +26,17 @@ local engines = {
     graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false, shared_beside = 1024,
     exchange = "gathered", expert_block = {} },
   trtllm = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = {}, graphs_with_prefill = false,
-    fuses_static_fp8 = true, fuses_norm = true, shared_beside = math.huge, exchange = "nvlink_two_sided",
-    expert_block = {} },
+    fuses_static_fp8 = true, fuses_norm = true, apart = { "^qwen2", "^qwen3%-%d+b$" }, shared_beside = math.huge,
+    exchange = "nvlink_two_sided", expert_block = {} },
 }
+
+--- Whether the norms of a model's layers are part of the all-reduces in front of them.
+function engines.fuses_norm(engine, model)
+  for _, pattern in ipairs(engine.apart or {}) do
+    if model.name:find(pattern) then return false end
+  end
+  return engine.fuses_norm
+end
 
 --- A parameter of the step model where -1 stands for the engine's own value.
 local function chosen(steps, name, own)
