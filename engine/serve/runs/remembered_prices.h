@@ -18,7 +18,7 @@ namespace rooflua {
 
 class RememberedPrices {
  public:
-  static constexpr std::int32_t chunk_steps = 64, most_decodes = 16;
+  static constexpr std::int32_t chunk_steps = 256, most_decodes = 16;
   static constexpr std::size_t most_chunks = 1024;
 
   /// What a price depends on, but for the place in the chunk.
