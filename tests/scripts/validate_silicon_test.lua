@@ -396,7 +396,7 @@ end)
 
 test("settings of the run reach it: seeds, requests, the engine's and the step model's", function()
   local base = run({ { clients = 4 } }).document
-  test.equal(base.settings.requests_per_client, nil)
+  test.equal(base.settings.requests_per_client, 0)
   for _, set in ipairs { "silicon.seed=7", "silicon.requests_per_client=3", "silicon.seats=1", "silicon.frontend_s=1",
     "silicon.statistic=median", "silicon.async_depth=1", "host_step_s=0.05" } do
     local other = run({ { clients = 4 } }, { set = { set } }).document

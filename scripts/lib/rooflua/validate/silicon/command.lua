@@ -199,22 +199,18 @@ local function question_document(answer)
     evidence = answer.evidence, notes = answer.notes, refused = answer.refused, problem = answer.problem }
 end
 
---- What --set silicon.requests_per_client states; nil if each row has what its program sent.
-local function given_requests()
-  local given = current.options.requests_per_client
-  return given > 0 and given or nil
-end
-
 local function requests_text()
-  local given = given_requests()
-  return given and ("%d requests per client"):format(given) or "as many requests per client as a row's program sends"
+  local given = current.options.requests_per_client
+  return given > 0 and ("%d requests per client"):format(given)
+    or "as many requests per client as a row's program sends"
 end
 
---- {schema, kind, steps, silicon}; with --wide also every question.
+--- {schema, kind, steps, silicon}; with --wide also every question. requests_per_client 0: as many as a row's program
+--- sends.
 local function document(of)
   local out = { schema = 1, kind = "validation", steps = current.steps.name, silicon = of,
     settings = { statistic = current.options.statistic, seeds = current.options.seeds,
-      requests_per_client = given_requests(), refuse = current.options.refuse } }
+      requests_per_client = current.options.requests_per_client, refuse = current.options.refuse } }
   if current.wide then
     out.questions = json.array {}
     for i, answer in ipairs(current.answers) do out.questions[i] = question_document(answer) end
