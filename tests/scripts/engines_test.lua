@@ -65,6 +65,15 @@ test("TensorRT-LLM does not fuse the norms of dense Qwen", function()
   end
 end)
 
+test("dense Qwen is known by its name, whatever its size", function()
+  local fused = { ["qwen2-0.5b"] = false, ["qwen2.5-1.5b"] = false, ["qwen3-0.6b"] = false, ["qwen3-8b"] = false,
+    ["qwen2-57b-a14b"] = true, ["qwen3-30b-a3b"] = true, ["my-qwen3-8b"] = true }
+  for name, expected in pairs(fused) do
+    test.equal(engines.fuses_norm(engines.trtllm, { name = name }), expected, name)
+    test.equal(engines.fuses_norm(engines.sglang, { name = name }), engines.sglang.fuses_norm, name)
+  end
+end)
+
 test("prefill outside of CUDA graphs waits for the host", function()
   local model = { model = "llama-3.1-70b", tp = 8 }
   local layers = cost.layers(rooflua.spec.model "llama-3.1-70b",

@@ -7,7 +7,8 @@
 ---     graphs_with_prefill  whether steps with prefill chunks run in CUDA graphs, too, up to the largest one
 ---     fuses_static_fp8     whether the kernels in front of a GEMM write its input in FP8 where the scale is static
 ---     fuses_norm           whether the norm is part of the all-reduce in front of it, and has no launch of its own
----     apart                patterns of the names of models whose layers are not fused so
+---     apart                patterns of the names of models whose layers are not fused so; a model file has no family,
+---                          so that a copy under another name counts as fused
 ---     shared_beside        tokens of a CUDA graph up to which shared experts run beside routed ones (beside.lua)
 ---     exchange             how tokens reach experts of other data-parallel ranks (exchange.lua)
 ---     expert_block         rows of a block of experts in block-scaled FP8, by the GPU's architecture (experts.lua)
@@ -26,8 +27,8 @@ local engines = {
     graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false, shared_beside = 1024,
     exchange = "gathered", expert_block = {} },
   trtllm = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = {}, graphs_with_prefill = false,
-    fuses_static_fp8 = true, fuses_norm = true, apart = { "^qwen2", "^qwen3%-%d+b$" }, shared_beside = math.huge,
-    exchange = "nvlink_two_sided", expert_block = {} },
+    fuses_static_fp8 = true, fuses_norm = true, apart = { "^qwen2[%d.]*%-[%d.]+b$", "^qwen3%-[%d.]+b$" },
+    shared_beside = math.huge, exchange = "nvlink_two_sided", expert_block = {} },
 }
 
 --- Whether the norms of a model's layers are part of the all-reduces in front of them.
