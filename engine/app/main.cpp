@@ -111,7 +111,7 @@ void add_step(CLI::App& app, Door& door) {
 void add_validate(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("validate", "Compare with measured runs: the error table");
   auto* a = new app::ValidateArguments;
-  command->add_option("folder", a->folder, "Folder with cases.csv, or a CSV of closed loops")
+  command->add_option("cases", a->folder, "Folder with cases.csv, or a CSV of closed loops")
       ->required()
       ->check(CLI::ExistingPath);
   command->add_option("--tables", a->tables, "Folder of kernel tables (default: tables beside it)")

@@ -80,10 +80,12 @@ TEST_CASE("validate gives the same document from one process and from three") {
 }
 
 TEST_CASE("validate fails with a reason: no folder, no case, no writable file") {
-  CHECK(rooflua::test::rooflua("validate /nowhere/at/all 2>&1").status == 2);
+  Said said = rooflua::test::rooflua("validate /nowhere/at/all 2>&1");
+  CHECK(said.status == 2);
+  CHECK(contains(said.text, "cases: Path does not exist: /nowhere/at/all"));
   const fs::path path = folder();
   const std::string at = "validate " + path.string() + " --steps \"kernels, shipped data\"";
-  Said said = rooflua::test::rooflua(at + " --only gone 2>&1");
+  said = rooflua::test::rooflua(at + " --only gone 2>&1");
   CHECK(said.status == 1);
   CHECK(contains(said.text, "no case could run"));
   said = rooflua::test::rooflua(at + " --only nothing 2>&1");
