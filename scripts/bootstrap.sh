@@ -82,10 +82,11 @@ ensure_configured() {
 }
 
 # Builds if a source file is newer than the last build.
+# A folder is newer where a file came or went: every test script of Lua is a test of its own.
 ensure_built() {
   stamp=$rooflua_root/build/$1/.built-${2:-all}
   if [ -e "$stamp" ] &&
-    [ -z "$(find "$rooflua_root/engine" "$rooflua_root/CMakeLists.txt" "$rooflua_root/tests" -newer "$stamp" -name "[!.]*" \( -name "*.cpp" -o -name "*.h" -o -name CMakeLists.txt \) -print -quit 2>/dev/null)" ]; then
+    [ -z "$(find "$rooflua_root/engine" "$rooflua_root/CMakeLists.txt" "$rooflua_root/tests" -newer "$stamp" -name "[!.]*" \( -name "*.cpp" -o -name "*.h" -o -name CMakeLists.txt -o -type d \) -print -quit 2>/dev/null)" ]; then
     return 0
   fi
   ensure_configured "$1"
