@@ -28,8 +28,7 @@ struct Context;
 }
 
 using std::int32_t;
-using std::uint32_t;
-using std::uint64_t;
+using std::uint32_t, std::uint64_t, std::uint8_t;
 
 #define BORDER_INIT(value) = value
 #define BORDER_ENUM(type) type
@@ -68,6 +67,23 @@ typedef struct rooflua_query {
   double values[16];
 } rooflua_query;
 
+/// Latencies whose axes are 1, 2, 3 and then four points an octave, by row: a row for every point
+/// of x, in it a column for y = 0 and one for every point of y.
+typedef struct rooflua_octave_grid {
+  double most_x, most_y;  // the last points
+  const double* latency_s;
+  const uint8_t* evidence;
+  int32_t width;
+} rooflua_octave_grid;
+
+/// The four points of such a grid around a place: few and many x, then few and many y.
+typedef struct rooflua_grid_cell {
+  double x, next_x, y, next_y;  // numbers of these points
+  double u, v;                  // part of the way to next_x and to next_y
+  double few_few, few_many, many_few, many_many;
+  int32_t evidence;
+} rooflua_grid_cell;
+
 /// The leaf functions behind db:gemm, db:prefill, db:decode, db:lookup and cost.*.
 typedef struct rooflua_cost_table {
   uint32_t size;  // of this struct
@@ -91,6 +107,7 @@ typedef struct rooflua_cost_table {
   /// `prepared`: a PreparedQuestions; writes one number per question to each list
   int32_t (*prepared)(BORDER_CLASS(script::Context) *, const void* prepared, double first,
                       double second, double* mfu, double* latency_s, double* evidence);
+  void (*find_cell)(const rooflua_octave_grid*, double x, double y, rooflua_grid_cell* out);
 } rooflua_cost_table;
 
 /// The account of a step: seconds per evidence. Lua adds to it in place; listening and corrected

@@ -220,6 +220,34 @@ function cost.memoize(fn) end
 ---@return fun(a: number, b: number): number
 function cost.memoize2(fn) end
 
+---The points of an axis: 1, 2, 3 and then four an octave, the sizes that tables have rows of.
+---@param most number the last point: a power of two from 4 to 2^26
+---@return number[] points
+function cost.octaves(most) end
+
+---The four points of an octave grid around a place, few and many x, then few and many y. Read-only; the next question
+---to the same grid changes it.
+---@class rooflua.GridCell
+---@field x number the point of x at or before the place
+---@field next_x number
+---@field y number
+---@field next_y number
+---@field u number part of the way from x to next_x, from 0 to 1
+---@field v number part of the way from y to next_y
+---@field few_few number seconds at (x, y)
+---@field few_many number seconds at (x, next_y)
+---@field many_few number seconds at (next_x, y)
+---@field many_many number seconds at (next_x, next_y)
+---@field evidence integer code: that of the point if the place is one, else the worst of those around it
+
+---Latencies over two numbers, whose axes have the points of cost.octaves. How they are interpolated is the caller's.
+---@param most_x number last point of x
+---@param most_y number last point of y
+---@param latency_s number[][] seconds: a row for every point of x; in it [0] for y = 0 and one for every point of y
+---@param evidence integer[][] codes of cost.evidence_codes, in the same order
+---@return fun(x: number, y: number): rooflua.GridCell cell_at numbers beyond an axis count as its last point
+function cost.octave_grid(most_x, most_y, latency_s, evidence) end
+
 ---Calls fn(...) outside compiled code and returns its results. Use it for work that is rare, such as a miss of your
 ---own memo, so that the compiler does not make it a part of frequent work.
 ---@param fn function

@@ -256,6 +256,8 @@ end)
 
 -- The grid of decode attention -------------------------------------------------------------------
 
+local codes = require("rooflua.cost").evidence_codes()
+
 --- A grid over a given latency function, with blocks of 128 keys.
 local function grid(latency)
   return monotone.of(function(n, tokens) return latency(n, tokens), "measured" end, 128)
@@ -268,9 +270,9 @@ test("between the points of the grid the price is bilinear, beyond its tokens in
   end
   test.near(plain:at(1, 2 ^ 26), 4 * (1e-6 + 1e-9 * 2 ^ 24), 1e-12)
   test.equal(plain:at(5000, 2 ^ 22), plain:at(4096, 2 ^ 22))
-  test.equal(select(2, plain:at(8, 4096)), "measured")
-  test.equal(select(2, plain:at(9, 4096)), "interpolated")
-  test.equal(select(2, plain:at(8, 4097)), "interpolated")
+  test.equal(select(2, plain:at(8, 4096)), codes.measured)
+  test.equal(select(2, plain:at(9, 4096)), codes.interpolated)
+  test.equal(select(2, plain:at(8, 4097)), codes.interpolated)
 end)
 
 test("where more requests, or more tokens, are faster, they are the price", function()
@@ -297,10 +299,10 @@ test("a prefill that goes with its work, or with its launch, comes out of the gr
   end
   test.near(work:at(2 ^ 21, 0), 4 * (8e-6 + 1e-12 * 2 ^ 39), 1e-12)
   test.near(work:at(16, 2 ^ 21), (8e-6 + 1e-12 * 16 * (2 ^ 20 + 8)) * (2 ^ 21 + 8) / (2 ^ 20 + 8), 1e-12)
-  test.equal(select(2, work:at(8, 4096)), "measured")
-  test.equal(select(2, work:at(8, 0)), "measured")
-  test.equal(select(2, work:at(9, 4096)), "interpolated")
-  test.equal(select(2, work:at(8, 4097)), "interpolated")
+  test.equal(select(2, work:at(8, 4096)), codes.measured)
+  test.equal(select(2, work:at(8, 0)), codes.measured)
+  test.equal(select(2, work:at(9, 4096)), codes.interpolated)
+  test.equal(select(2, work:at(8, 4097)), codes.interpolated)
 end)
 
 test("where more new tokens, or more before them, are faster, they are the price", function()

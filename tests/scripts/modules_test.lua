@@ -157,4 +157,12 @@ test("rows of DeepSeek-V4's modules agree with the sum of the parts", function()
   end
 end)
 
+test("decodes with less than 128 tokens of context cost what 128 do", function()
+  local steps = bind("deepseek-v3.2", "h200-sxm", 8)
+  local function seconds(context) return layer_s(steps, bound.decodes(1, context), "", steps.attention.layers) end
+  test.check(seconds(0) > 0)
+  for _, context in ipairs { 0, 5, 63, 126 } do test.at_least(seconds(127), seconds(context)) end
+  test.near(seconds(5), seconds(127), 0.05)
+end)
+
 test.finish()

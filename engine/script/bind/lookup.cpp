@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cost/model/collective.h"
 #include "cost/prepared_questions.h"
+#include "cost/work/octave_grid.h"
 #include "cost/work/roofline.h"
 #include "script/bind/questions.h"
 #include "script/vm/context.h"
@@ -210,6 +211,11 @@ std::int32_t collective(Context* context, const void* box, double bytes, double 
   }
 }
 
+void find_cell(const rooflua_octave_grid* grid, double x, double y,
+               rooflua_grid_cell* out) noexcept {
+  rooflua::find_cell(*grid, x, y, *out);
+}
+
 }  // namespace
 
 void fill_cost_table(rooflua_cost_table& table) {
@@ -222,6 +228,7 @@ void fill_cost_table(rooflua_cost_table& table) {
   table.all_reduce = all_reduce;
   table.collective = collective;
   table.prepared = prepared;
+  table.find_cell = find_cell;
 }
 
 void answer(Context& context, const MfuDatabase& database, rooflua_estimate* out) {

@@ -9,6 +9,7 @@ local mfu = require "rooflua.mfu"
 local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local ledger = require "rooflua.border.ledger"
+local octave_grid = require "rooflua.border.octave_grid"
 local border = require "rooflua.border.abi"
 
 local ffi, abi = border.ffi, border.functions
@@ -26,6 +27,7 @@ local codes, code_of = ledger.codes, ledger.code
 
 local cost = {
   batch = batch.new, memoize = ledger.memoize, memoize2 = ledger.memoize2, explain = ledger.explain,
+  octaves = octave_grid.points, octave_grid = octave_grid.new,
   listening = listening, shapes_wanted = shapes_wanted,
   shares = ledger.shares, reset = ledger.reset, settle = ledger.settle,
   set_corrections = ledger.set_corrections,

@@ -126,7 +126,7 @@ function attention:decode_rows(n, context, batch)
   local flop, bytes = counted * self.decode_pair_flop, counted * self.kv_bytes_per_token
   local shape, note
   if shapes_wanted() then
-    shape, note = ops.decode_text(self.decode_query, n, computed), monotone.note(n, computed)
+    shape, note = ops.decode_text(self.decode_query, n, computed), self.decode_calls:note(n, computed)
     if note and not exact then note = note .. "; of the contexts only the mean is known" end
   end
   local time_s = record(self.decode_name, latency_s, evidence, layers, flop, bytes,
@@ -240,7 +240,7 @@ function attention:measured_prefill(t, p, pairs, paid_s)
   local shape, note
   if shapes_wanted() then
     query.new_tokens, query.context_tokens = t, p
-    shape, note = query_text(query), monotone_prefill.note(t, p)
+    shape, note = query_text(query), self.prefill_calls:note(t, p)
     if note and paid_s > 0 then note = "in the same call; " .. note end
   end
   return (record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,

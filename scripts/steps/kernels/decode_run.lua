@@ -22,10 +22,10 @@ local times = {}  -- of attention, by step; numbers, so that two loops share the
 
 --- Attention of the steps from `first` to `last`, whose tokens stay between two points of the grid.
 local function attention_between(same, grid, run, first, last)
-  local from, per_token = grid.from_tokens, grid.per_token
+  local from, per_token = grid.y, 1 / (grid.next_y - grid.y)
   local n, behind, least, layers = same.n, same.all - from, same.least - from, same.layers
-  local a, b, c, d, u = grid.a, grid.b, grid.c, grid.d, grid.u
-  local code, add = code_of[grid.evidence], run.add
+  local a, b, c, d, u = grid.few_few, grid.few_many, grid.many_few, grid.many_many, grid.u
+  local code, add = grid.evidence, run.add
   for i = first, last do
     local time_s = between(a, b, c, d, u, max(behind + i * n, least) * per_token) * layers
     add(run, i, code, time_s)
@@ -36,8 +36,8 @@ end
 --- The same from the last point of the grid on, where the latency is proportional to the tokens.
 local function attention_beyond(same, grid, run, first, last)
   local n, all, least, layers = same.n, same.all, same.least, same.layers
-  local at_last_s = grid.a + (grid.c - grid.a) * grid.u
-  local code, add = code_of[grid.evidence], run.add
+  local at_last_s = grid.few_few + (grid.many_few - grid.few_few) * grid.u
+  local code, add = grid.evidence, run.add
   for i = first, last do
     local time_s = max(all + i * n, least) / most_tokens * at_last_s * layers
     add(run, i, code, time_s)
@@ -80,8 +80,8 @@ local function last_beside(same, grid, first)
   local n, least, tokens = same.n, same.least, same.all + first * same.n
   local computed = max(tokens, least)
   if computed >= most_tokens then return same.count end
-  if computed ~= grid.from_tokens then
-    return min(same.count, first + ceil((grid.next_tokens - tokens) / n) - 1)
+  if computed ~= grid.y then
+    return min(same.count, first + ceil((grid.next_y - tokens) / n) - 1)
   end
   return tokens < least and min(same.count, first + floor((least - tokens) / n)) or first
 end
@@ -108,7 +108,7 @@ local function gather(same, steps, batch, run)
   same.rows_s, same.eager_s = rows_s, fullest <= steps.graph_tokens and 0 or steps.eager_s
 end
 
-local same, grid = {}, {}  -- of the run at hand
+local same = {}  -- of the run at hand
 
 --- @param steps steps.Kernels
 --- @param batch rooflua.Batch the first one
@@ -118,9 +118,9 @@ function decode_run.price(steps, batch, run)
   gather(same, steps, batch, run)
   local first = 1
   while first <= same.count do
-    steps.attention.decode_calls:around(same.n, max(same.all + first * same.n, same.least), grid)
+    local grid = steps.attention.decode_calls:around(same.n, max(same.all + first * same.n, same.least))
     local last = last_beside(same, grid, first)
-    if grid.from_tokens < most_tokens then
+    if grid.y < most_tokens then
       attention_between(same, grid, run, first, last)
     else
       attention_beyond(same, grid, run, first, last)

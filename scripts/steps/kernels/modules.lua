@@ -45,7 +45,7 @@ local function module_of(steps, attention, kind, deployment, parts)
   if not query or not pcall(steps.database.lookup, steps.database, query) then return false end
   local self = setmetatable({ steps = steps, attention = attention, query = query, layers = attention.layers,
                               name = (attention.decode_name:gsub("decode", "module")), parts = parts }, modules)
-  self.projections = self:price_projections(monotone.requests)
+  self.projections = self:price_projections(monotone.requests) -- by number of decodes
   self.calls = monotone.of(function(n, tokens) return self:excess(n, tokens) end, 1)
   return self
 end
@@ -75,12 +75,12 @@ function modules.bind(steps, kinds, tokens, deployment)
   share(kinds, steps.model)
 end
 
---- Time of a layer's projections and small kernels, at numbers of tokens. It is no part of the step: the ledger does
+--- Time of a layer's projections and small kernels, by number of tokens. It is no part of the step: the ledger does
 --- not see it.
 function modules:price_projections(rows)
   local out = {}
-  for i, n in ipairs(rows) do
-    out[i] = cost.explain(function()
+  for _, n in ipairs(rows) do
+    out[n] = cost.explain(function()
       local time_s = 0
       for _, op in ipairs(self.parts) do time_s = time_s + ops.price(self.steps, op, n) end
       return time_s
@@ -89,13 +89,21 @@ function modules:price_projections(rows)
   return out
 end
 
+--- The last point of an axis of the grid at or before n.
+local function point_at(n)
+  if n < 4 then return math.floor(n) end
+  local _, exponent = math.frexp(n)
+  local gap = 2 ^ (exponent - 3)
+  return math.floor(n / gap) * gap
+end
+
 --- What n decodes with so many tokens together take beyond the parts, in one layer.
 function modules:excess(n, tokens)
   local query, attention, index = self.query, self.attention, self.attention.index
   query.batch, query.context_tokens = n, tokens / n
   local _, estimate = self.steps.database:lookup(query)
   local module_s, evidence = estimate.latency_s, estimate.evidence
-  local parts_s = self.projections[monotone.place(n)] + attention.decode_calls:at(n, math.min(tokens, n * index.topk))
+  local parts_s = self.projections[point_at(n)] + attention.decode_calls:at(n, math.min(tokens, n * index.topk))
   if tokens > n * index.topk then parts_s = parts_s + index:time(tokens, tokens) end
   return max(0, module_s - self.steps.module_eager_s - parts_s), evidence
 end
@@ -104,7 +112,7 @@ end
 --- @param all number tokens of their contexts
 function modules:decode(n, all)
   local excess_s, evidence = self.calls:at(n, all)
-  local note = monotone.note(n, all)
+  local note = self.calls:note(n, all)
   return cost.record(self.name, excess_s, evidence, self.layers, 0, 0, 0, "memory", note, self.query.op)
 end
 
@@ -116,7 +124,7 @@ function modules:prompt_excess()
   query.op, query.batch, query.context_tokens, query.new_tokens = "dsa_module_prefill", 1, 0, prompt_tokens
   local found, _, estimate = pcall(steps.database.lookup, steps.database, query)
   if not found then return 0, "modelled" end
-  local parts_s = self:price_projections({ prompt_tokens })[1] + cost.explain(function()
+  local parts_s = self:price_projections({ prompt_tokens })[prompt_tokens] + cost.explain(function()
     return (attention:prefill_parts(prompt_tokens, 0, 0))
   end).time_s / self.layers
   local excess_s = max(0, estimate.latency_s - steps.module_eager_s - parts_s)

@@ -10,7 +10,6 @@
 --- No table has rows of such widths: the evidence is assumed.
 --- Source: FlashAttention-3 with a packed query group; vLLM v1/attention, reorder_batch_threshold.
 local cost = require "rooflua.cost"
-local monotone = require "steps.kernels.monotone"
 local ops = require "steps.kernels.ops"
 
 local verify = {}
@@ -65,7 +64,7 @@ function verify.time(attention, n, context, batch)
   local shape, note
   if cost.shapes_wanted() then
     shape = ("%s queries=%.14g"):format(ops.decode_text(attention.decode_query, rows, computed), queries)
-    note = monotone.note(rows, computed)
+    note = attention.decode_calls:note(rows, computed)
     if note and not exact then note = note .. "; of the contexts only the mean is known" end
   end
   local time_s = cost.record(attention.decode_name, latency_s, "assumed", layers, flop, bytes,

@@ -30,7 +30,7 @@ local details = { {} }
 local function stale() fail "this batch was used after its step" end
 
 -- In compiled code every line has an interrupt guard, and so has the way into a function and out of it. Steps read
--- their batch many times, so what they read is in few lines.
+-- their batch many times, so what they read is in few lines, and the batch of the engine is read without a call.
 local function data_of(h)
   if h.slot == live_slot then return B.batch_live == h.epoch and B.batch or stale() end
   return epochs[h.slot] == h.epoch and datas[h.slot] or stale()
@@ -38,16 +38,20 @@ end
 
 local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
 
+local prefill_numbers = { new_tokens = true, context_tokens = true }
+
 local function other_of_prefill(handle, key)
-  if key == "completes" then return data_of(handle).prefills[handle.position].completes ~= 0 end
-  data_of(handle)
+  local row = data_of(handle).prefills[handle.position]
+  if prefill_numbers[key] then return row[key] end
+  if key == "completes" then return row.completes ~= 0 end
   return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
     "context_tokens", "new_tokens" }))
 end
 
-local prefill_numbers = { new_tokens = true, context_tokens = true }
 local Prefill = ffi.metatype("rooflua_prefill_handle", {
-  __index = function(h, key) if prefill_numbers[key] then return data_of(h).prefills[h.position][key] end
+  __index = function(h, key)
+    local live = h.slot == live_slot and B.batch_live == h.epoch
+    if live and prefill_numbers[key] then return B.batch.prefills[h.position][key] end
     return (other_of_prefill(h, key))
   end,
   __newindex = read_only,
@@ -61,7 +65,9 @@ local function each(list) return next_element, list, 0 end
 
 local Prefills = ffi.metatype("rooflua_prefills_handle", {
   __ipairs = each,
-  __len = function(handle) return data_of(handle).prefill_count end,
+  __len = function(h)
+    return (h.slot == live_slot and B.batch_live == h.epoch and B.batch or data_of(h)).prefill_count
+  end,
   __index = function(h, i) if type(i) ~= "number" or not (i >= 1 and i <= data_of(h).prefill_count) then return nil end
     return (Prefill(h.slot, h.epoch, i - 1)) -- not a tail call: a tail call into FFI ends a trace
   end,
@@ -182,7 +188,8 @@ for _, name in ipairs { "bounded_tokens", "chunk_tokens", "decode_context_max", 
 end
 
 local function other_of_batch(handle, key)
-  data_of(handle)
+  local data = data_of(handle)
+  if numbers[key] then return data[key] end
   if key == "prefills" then return (Prefills(handle.slot, handle.epoch)) end
   if key == "decode_contexts" then return (Contexts(handle.slot, handle.epoch)) end
   if key == "decode_widths" then return (Widths(handle.slot, handle.epoch)) end
@@ -193,7 +200,10 @@ local function other_of_batch(handle, key)
 end
 
 Batch = ffi.metatype("rooflua_batch_handle", {
-  __index = function(h, key) if numbers[key] then return data_of(h)[key] end return (other_of_batch(h, key)) end,
+  __index = function(h, key)
+    if h.slot == live_slot and B.batch_live == h.epoch and numbers[key] then return B.batch[key] end
+    return (other_of_batch(h, key))
+  end,
   __newindex = read_only,
   __tostring = function(handle)
     local data = data_of(handle)

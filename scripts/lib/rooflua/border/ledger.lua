@@ -16,17 +16,18 @@ local state = ffi.cast("rooflua_ledger *", native.ledger)
 
 local ledger = {}
 
-local evidence_codes = words.codes "evidence"
+local evidence_codes = words.codes "evidence" -- by name, and each code by itself
+for code in pairs(words.by_code "evidence") do evidence_codes[code] = code end
 ledger.codes = evidence_codes
 
---- The code of an evidence, given by its name or by an estimate that has it.
+--- The code of an evidence, given by its name, by the code itself, or by an estimate that has it.
 function ledger.code(evidence, what)
   local code = evidence_codes[evidence]
   if code then return code end
   local data = mfu.view_data[evidence]
   if data then return data.evidence end
   if type(evidence) ~= "string" then
-    fail("%s: evidence: expected a name or an estimate, found %s", what, core.describe(evidence))
+    fail("%s: evidence: expected a name, a code or an estimate, found %s", what, core.describe(evidence))
   end
   return fail("%s: %s", what, native.unknown_name("evidence", evidence, words.names "evidence"))
 end

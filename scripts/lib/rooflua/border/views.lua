@@ -124,8 +124,9 @@ local request_fields = {
 
 Handle = ffi.metatype("rooflua_request_handle", {
   __index = function(handle, key)
-    local field = request_fields[key] or unknown("a request", key, request_fields)
-    return (field(request_at(handle), handle))
+    local h, field = handle, request_fields[key] or unknown("a request", key, request_fields)
+    local live = B.live ~= 0 and h.slot < B.slots and B.requests[h.slot].epoch == h.epoch
+    return (field(live and B.requests + h.slot or lost(h), h))
   end,
   __newindex = read_only("a request is", act),
   __eq = function(a, b)
@@ -249,7 +250,7 @@ local replica_methods = {
 ffi.metatype("rooflua_replica_handle", {
   __index = function(_, key)
     local field = replica_fields[key]
-    if field then return (field(need_view())) end
+    if field then return (field(B.live ~= 0 and B.view ~= nil and B.view or no_view())) end
     return replica_methods[key] or unknown("a replica", key, replica_fields, replica_methods)
   end,
   __newindex = read_only("a replica is", act),
@@ -288,7 +289,7 @@ end
 
 local plan_methods = {
   decode_all = function(_, limit)
-    need_plan()
+    if B.live ~= 1 then no_plan() end
     local count = C.decode_all(B, limit == nil and -1 or whole(limit, "decode_all", "tokens"))
     while count == -2 do count = shed(scheduler:victim(replica)) end
     if count < 0 then fail(ffi.string(C.refusal(B))) end
@@ -303,7 +304,7 @@ local plan_methods = {
     return (settle(C.prefill(B, slot_of(request, "prefill"), whole(tokens, "prefill", "tokens"))))
   end,
   admit = function(_, request, tokens, hold_tokens, fit_tokens, spare_blocks)
-    need_plan()
+    if B.live ~= 1 then no_plan() end
     return (settle(C.admit(B, slot_of(request, "admit"), whole(tokens, "admit", "tokens"),
       hold_tokens and whole(hold_tokens, "admit", "tokens to hold") or 0,
       fit_tokens and whole(fit_tokens, "admit", "tokens to fit") or 0,
@@ -339,8 +340,7 @@ ffi.metatype("rooflua_plan_handle", {
     local method = plan_methods[key]
     if method then return method end
     local field = plan_fields[key] or unknown("a plan", key, plan_fields, plan_methods)
-    need_plan()
-    return (field(B.plan_view))
+    return (field(B.live == 1 and B.plan_view or no_plan()))
   end,
   __newindex = read_only("a plan is", "; it has methods, as plan:admit(request, tokens)"),
   __metatable = false,

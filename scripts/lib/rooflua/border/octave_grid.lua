@@ -1,0 +1,86 @@
+-- Latencies on a grid whose axes are 1, 2, 3 and then four points an octave. The grid is memory of the library, which
+-- the engine searches (engine/cost/work/octave_grid.h); scripts get numbers.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local border = require "rooflua.border.abi"
+
+local ffi, find_cell = border.ffi, border.functions.find_cell
+local fail, type = core.fail, type
+
+-- What a script sees of a cell: read-only, and of the same layout.
+ffi.cdef [[
+typedef struct {
+  const double x, next_x, y, next_y, u, v, few_few, few_many, many_few, many_many;
+  const int32_t evidence;
+} rooflua_seen_cell;
+]]
+assert(ffi.sizeof "rooflua_seen_cell" == ffi.sizeof "rooflua_grid_cell")
+
+local octave_grid = {}
+local memory = setmetatable({}, { __mode = "k" }) -- function of a grid -> what must live as long
+
+--- The points of an axis: 1, 2, 3 and then four an octave, up to `most`, a power of two from 4 to 2^26.
+--- @return number[]
+function octave_grid.points(most)
+  local points, octave = { 1, 2, 3 }, 4
+  if type(most) ~= "number" or not (most >= 4 and most <= 67108864) or math.frexp(most) ~= 0.5 then
+    fail("cost.octaves: expected a power of two from 4 to 2^26, found %s", core.describe(most))
+  end
+  while octave < most do
+    for k = 0, 3 do points[#points + 1] = octave * (1 + k / 4) end
+    octave = 2 * octave
+  end
+  points[#points + 1] = most
+  return points
+end
+
+local function one(latency_s, evidence, where)
+  if type(latency_s) ~= "number" or not (latency_s >= 0 and latency_s < math.huge) then
+    fail("cost.octave_grid: %s: expected seconds >= 0, found %s", where, core.describe(latency_s))
+  end
+  if type(evidence) ~= "number" or not (evidence >= 0 and evidence < 6) or evidence % 1 ~= 0 then
+    fail("cost.octave_grid: %s: expected a code of cost.evidence_codes, found %s", where, core.describe(evidence))
+  end
+  return latency_s, evidence
+end
+
+--- The grid in memory: the engine's view of it, and the lists that it points to.
+local function pack(most_x, most_y, latency_s, evidence)
+  local rows, width = #octave_grid.points(most_x), #octave_grid.points(most_y) + 1
+  local seconds, codes = ffi.new("double[?]", rows * width), ffi.new("uint8_t[?]", rows * width)
+  for i = 1, rows do
+    for j = 0, width - 1 do
+      local where, at = ("row %d, column %d"):format(i, j), (i - 1) * width + j
+      seconds[at], codes[at] = one((latency_s[i] or {})[j], (evidence[i] or {})[j], where)
+    end
+  end
+  local grid = ffi.new "rooflua_octave_grid"
+  grid.most_x, grid.most_y, grid.width, grid.latency_s, grid.evidence = most_x, most_y, width, seconds, codes
+  return grid, { seconds, codes }
+end
+
+--- A grid over x and y. Row i is that of the i-th point of x; its columns are that of y = 0, which has index 0, and one
+--- for every point of y.
+--- @param most_x number last point of x
+--- @param most_y number last point of y
+--- @param latency_s number[][] seconds by row and column
+--- @param evidence integer[][] codes of cost.evidence_codes, alike
+--- @return fun(x: number, y: number): rooflua.GridCell the cell around a place, which the next call changes
+function octave_grid.new(most_x, most_y, latency_s, evidence)
+  -- Apart: what is compiled of its loops must not lead here, because compiled code cannot make a function.
+  local grid, lists = native.call_apart(pack, most_x, most_y, latency_s, evidence)
+  local cell = ffi.new "rooflua_seen_cell"
+  local out = ffi.cast("rooflua_grid_cell *", cell)
+  local function cell_at(x, y)
+    if type(x) ~= "number" or type(y) ~= "number" or x ~= x or y ~= y then
+      fail("a grid: expected two numbers, found %s and %s", core.describe(x), core.describe(y))
+    end
+    find_cell(grid, x, y, out)
+    return cell
+  end
+  memory[cell_at] = lists
+  return cell_at
+end
+if jit then jit.off(octave_grid.new) end
+
+return octave_grid
