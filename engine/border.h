@@ -27,8 +27,7 @@ namespace script {
 struct Context;
 }
 
-using std::int32_t;
-using std::uint32_t, std::uint64_t, std::uint8_t;
+using std::int32_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
 #define BORDER_INIT(value) = value
 #define BORDER_ENUM(type) type
@@ -121,9 +120,10 @@ typedef struct rooflua_ledger {
 
 typedef struct rooflua_random_stream {
   uint64_t key BORDER_INIT(0);
-  uint64_t counter BORDER_INIT(0);   // of the next block of two draws
-  uint64_t buffered BORDER_INIT(0);  // second draw of the last block
-  uint64_t has_buffered BORDER_INIT(0);
+  uint64_t counter BORDER_INIT(0);       // of the next block of two draws
+  uint64_t buffered BORDER_INIT(0);      // second draw of the last block
+  uint64_t has_buffered BORDER_INIT(0);  // 2: with its quantile in `normal`
+  double normal BORDER_INIT(0);          // of the standard normal distribution
 } rooflua_random_stream;
 
 /// NaN: a parameter is outside its range.
@@ -174,7 +174,7 @@ typedef struct rooflua_request {
   int32_t draft_tokens BORDER_INIT(0);    // that it brings to the next plan
   int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
   int32_t accepted_tokens BORDER_INIT(0);
-  int32_t rounds BORDER_INIT(0);  // that landed
+  int32_t rounds BORDER_INIT(0);       // that landed
   int32_t padding[3] BORDER_INIT({});  // to 128 bytes, so that a slot's place is found by a shift
 } rooflua_request;
 
@@ -312,11 +312,11 @@ typedef struct rooflua_step_run {
 /// A question to the workload, and its answer: the next request of its stream, or the request that
 /// follows the end of another one.
 typedef struct rooflua_follow_up {
-  double now_s BORDER_INIT(0);      // of the end, with the next three
+  double now_s BORDER_INIT(0);  // of the end, with the next three
   int32_t session BORDER_INIT(-1);
   int32_t klass BORDER_INIT(0);
   int32_t completed BORDER_INIT(0);
-  int32_t answer BORDER_INIT(0);    // 0: no request; 1: these three numbers; 2: on Lua's stack
+  int32_t answer BORDER_INIT(0);  // 0: no request; 1: these three numbers; 2: on Lua's stack
   double arrival_s BORDER_INIT(0), prompt_tokens BORDER_INIT(0), output_tokens BORDER_INIT(0);
 } rooflua_follow_up;
 

@@ -30,12 +30,6 @@ void require_positive(const char* distribution, const char* parameter, double va
   require(std::isfinite(value) && value > 0, distribution, parameter, value, "a positive number");
 }
 
-double polynomial(double x, std::span<const double> lowest_first) {
-  double sum = 0;
-  for (std::size_t i = lowest_first.size(); i-- > 0;) sum = sum * x + lowest_first[i];
-  return sum;
-}
-
 /// The index of the first cumulative share that exceeds u. The shares rise, and the last is 1.
 std::size_t bin_of(const std::vector<double>& cumulative, double u) {
   const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), u);
@@ -103,9 +97,32 @@ double uniform_at(std::uint64_t key, std::uint64_t i) {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
-double uniform_open(RandomStream& stream) {
-  return (static_cast<double>(next_bits(stream) >> 12) + 0.5) * 0x1.0p-52;
+namespace {
+double open_interval(std::uint64_t bits) {
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52;
 }
+}  // namespace
+
+double uniform_open(RandomStream& stream) {
+  return open_interval(next_bits(stream));
+}
+
+namespace {
+/// One draw. Those of a block are made together, because a quantile is a long chain of operations.
+double standard_normal(RandomStream& stream) {
+  constexpr std::uint64_t with_normal = 2;
+  if (stream.has_buffered == with_normal) {
+    stream.has_buffered = 0;
+    return stream.normal;
+  }
+  if (stream.has_buffered != 0) return normal_quantile(uniform_open(stream));
+  const double first = uniform_open(stream);
+  const auto both = normal_quantiles({first, open_interval(stream.buffered)});
+  stream.normal = both[1];
+  stream.has_buffered = with_normal;
+  return both[0];
+}
+}  // namespace
 
 double uniform(RandomStream& stream, double low, double high) {
   require(std::isfinite(low) && std::isfinite(high) && low <= high, "uniform", "low", low,
@@ -161,13 +178,13 @@ double normal(RandomStream& stream, double mean, double deviation) {
   require(std::isfinite(mean), "normal", "mean", mean, "a finite number");
   require(std::isfinite(deviation) && deviation >= 0, "normal", "deviation", deviation,
           "0 or more");
-  return mean + deviation * normal_quantile(uniform_open(stream));
+  return mean + deviation * standard_normal(stream);
 }
 
 double lognormal(RandomStream& stream, double mu, double sigma) {
   require(std::isfinite(mu), "lognormal", "mu", mu, "a finite number");
   require(std::isfinite(sigma) && sigma >= 0, "lognormal", "sigma", sigma, "0 or more");
-  return std::exp(mu + sigma * normal_quantile(uniform_open(stream)));
+  return std::exp(mu + sigma * standard_normal(stream));
 }
 
 double pareto(RandomStream& stream, double shape, double minimum) {
@@ -198,56 +215,6 @@ std::int64_t poisson(RandomStream& stream, double mean) {
       return static_cast<std::int64_t>(k);
     }
   }
-}
-
-// Wichura, "Algorithm AS 241: the percentage points of the normal distribution", 1988.
-double normal_quantile(double p) {
-  static constexpr double a[] = {3.3871328727963666080e0,  1.3314166789178437745e+2,
-                                 1.9715909503065514427e+3, 1.3731693765509461125e+4,
-                                 4.5921953931549871457e+4, 6.7265770927008700853e+4,
-                                 3.3430575583588128105e+4, 2.5090809287301226727e+3};
-  static constexpr double b[] = {1.0,
-                                 4.2313330701600911252e+1,
-                                 6.8718700749205790830e+2,
-                                 5.3941960214247511077e+3,
-                                 2.1213794301586595867e+4,
-                                 3.9307895800092710610e+4,
-                                 2.8729085735721942674e+4,
-                                 5.2264952788528545610e+3};
-  static constexpr double c[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
-                                 5.76949722146069140550e0,  3.64784832476320460504e0,
-                                 1.27045825245236838258e0,  2.41780725177450611770e-1,
-                                 2.27238449892691845833e-2, 7.74545014278341407640e-4};
-  static constexpr double d[] = {1.0,
-                                 2.05319162663775882187e0,
-                                 1.67638483018380384940e0,
-                                 6.89767334985100004550e-1,
-                                 1.48103976427480074590e-1,
-                                 1.51986665636164571966e-2,
-                                 5.47593808499534494600e-4,
-                                 1.05075007164441684324e-9};
-  static constexpr double e[] = {6.65790464350110377720e0,  5.46378491116411436990e0,
-                                 1.78482653991729133580e0,  2.96560571828504891230e-1,
-                                 2.65321895265761230930e-2, 1.24266094738807843860e-3,
-                                 2.71155556874348757815e-5, 2.01033439929228813265e-7};
-  static constexpr double f[] = {1.0,
-                                 5.99832206555887937690e-1,
-                                 1.36929880922735805310e-1,
-                                 1.48753612908506148525e-2,
-                                 7.86869131145613259100e-4,
-                                 1.84631831751005468180e-5,
-                                 1.42151175831644588870e-7,
-                                 2.04426310338993978564e-15};
-  ROOFLUA_ASSERT(p > 0 && p < 1);
-  const double q = p - 0.5;
-  if (std::abs(q) <= 0.425) {
-    const double r = 0.180625 - q * q;
-    return q * polynomial(r, a) / polynomial(r, b);
-  }
-  const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
-  const double tail = r <= 5 ? polynomial(r - 1.6, c) / polynomial(r - 1.6, d)
-                             : polynomial(r - 5, e) / polynomial(r - 5, f);
-  return q < 0 ? -tail : tail;
 }
 
 Zipf::Zipf(std::int64_t count, double exponent) {

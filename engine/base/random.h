@@ -12,6 +12,7 @@
 // are comonotone across parameter values (common random numbers).
 // @source Salmon, Moraes, Dror, Shaw. "Parallel random numbers: as easy as 1, 2, 3", SC 2011
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -79,6 +80,8 @@ std::int64_t poisson(RandomStream& stream, double mean);
 /// Quantile of the standard normal distribution, p in (0, 1): Wichura's AS 241 (PPND16), relative
 /// error 1e-16.
 double normal_quantile(double p);
+/// Two of them, to the last bit.
+std::array<double, 2> normal_quantiles(std::array<double, 2> p);
 
 /// Ranks 1..count with P(k) proportional to 1 / k^exponent, exponent >= 0. One draw.
 class Zipf {

@@ -163,6 +163,48 @@ TEST_CASE("the normal quantile inverts the normal CDF") {
     CHECK(normal_cdf(normal_quantile(p)) == Approx(p).epsilon(1e-12));
 }
 
+TEST_CASE("two quantiles at once are those of each, to the last bit") {
+  RandomStream stream = random_stream(5, "quantiles");
+  for (int i = 0; i < 10000; ++i) {
+    const double p = uniform_open(stream), q = uniform_open(stream);
+    const auto both = normal_quantiles({p, q});
+    REQUIRE(both[0] == normal_quantile(p));
+    REQUIRE(both[1] == normal_quantile(q));
+  }
+  for (const double p : {1e-300, 0.075, 0.07499999999999996, 0.5, 0.925, 1 - 0x1.0p-53}) {
+    for (const double q : {1e-20, 0.075, 0.5, 0.9250000000000002}) {
+      const auto both = normal_quantiles({p, q});
+      CHECK(both[0] == normal_quantile(p));
+      CHECK(both[1] == normal_quantile(q));
+    }
+  }
+}
+
+TEST_CASE("a normal draw is that of its place in the stream, whatever is drawn around it") {
+  RandomStream open = random_stream(5, "order"), mixed = open;
+  std::vector<double> normals;
+  for (int i = 0; i < 4000; ++i) normals.push_back(normal_quantile(uniform_open(open)));
+  RandomStream kinds = random_stream(5, "kinds");
+  for (std::size_t i = 0; i < normals.size(); ++i) {
+    switch (uniform_integer(kinds, 0, 3)) {
+      case 0:
+        REQUIRE(normal(mixed, 0, 1) == normals[i]);
+        break;
+      case 1:
+        REQUIRE(lognormal(mixed, 2, 0.5) == std::exp(2 + 0.5 * normals[i]));
+        break;
+      case 2: {
+        RandomStream copy = mixed;
+        REQUIRE(normal(copy, 0, 1) == normals[i]);
+        next_bits(mixed);
+        break;
+      }
+      default:
+        REQUIRE(normal_quantile(uniform_open(mixed)) == normals[i]);
+    }
+  }
+}
+
 TEST_CASE("a parameter outside its range is refused by name") {
   RandomStream stream = random_stream(1, "x");
   const double infinite = INFINITY;

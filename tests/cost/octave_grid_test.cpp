@@ -92,7 +92,8 @@ TEST_CASE("at every point of the grid the cell begins, and has the point's evide
   }
 }
 
-TEST_CASE("beside a point the evidence is the worst of those that count, and at best interpolated") {
+TEST_CASE(
+    "beside a point the evidence is the worst of those that count, and at best interpolated") {
   const Example example;
   constexpr auto interpolated = static_cast<int>(Evidence::interpolated);
   // Row 4 is x = 4, column 4 is y = 4: (4 - 1 + 4) % 4 = 3; its neighbours have 0, 0 and 1.

@@ -24,7 +24,8 @@ Place place_of(double x) noexcept {
   }
   // The exponent and the first two bits behind the point say which of four an octave it is.
   constexpr int other_bits = 50;
-  constexpr auto of_four = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(4.0) >> other_bits);
+  constexpr auto of_four =
+      static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(4.0) >> other_bits);
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
   const double point = std::bit_cast<double>(bits >> other_bits << other_bits);
   const double octave = std::bit_cast<double>(bits >> 52 << 52);
