@@ -16,7 +16,7 @@
 --- modelled kernels where it has no table (evidence modelled).
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
---- tokens never make a step cheaper, up to rounding (tests/scripts/kernels_law_test.lua).
+--- tokens never make a step cheaper by a ten-thousandth (tests/scripts/kernels_law_test.lua).
 --- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
 --- A decode that brings drafts has several tokens: docs/SPECULATION.md. The drafter is not in this price.
 --- Not in it: pipeline parallelism, prefix-shared attention.

@@ -89,15 +89,21 @@ function bounds.ask(op, rows, query)
   end
 end
 
+--- Latency and evidence of a GEMM. Where the engine fuses the quantisation that its rows contain into the kernel in
+--- front, it is left out. At least half of the row is left, because rows of different runs are subtracted.
+function bounds:gemm_latency(op, rows)
+  local _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)
+  local row_s, evidence = estimate.latency_s, estimate.evidence
+  if op.dtype ~= "fp8" or not self.fused_quantize then return row_s, evidence end
+  _, estimate = self.database:lookup(self.fused_quantize(rows, op.k))
+  return max(row_s - estimate.latency_s, 0.5 * row_s), evidence
+end
+
 --- Latency of one run from the database. A GEMM needs no query; every other operation has one.
 function bounds:latency(op, rows, query)
-  local _, estimate
-  if query then
-    bounds.ask(op, rows, query)
-    _, estimate = self.database:lookup(query)
-  else
-    _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)
-  end
+  if not query then return (self:gemm_latency(op, rows)) end
+  bounds.ask(op, rows, query)
+  local _, estimate = self.database:lookup(query)
   return estimate.latency_s
 end
 
@@ -134,14 +140,11 @@ function bounds:rows_to_run(op, rows, query)
   return rows
 end
 
---- Time of a GEMM without the quantisation that its rows contain, where the engine fuses that into the kernel in
---- front. At least half of the row is left, because rows of different runs are subtracted.
+--- Time of a GEMM without the quantisation that its rows contain.
 function bounds:gemm_alone(op, rows)
-  local _, estimate = self.database:gemm(rows, op.k, op.n, op.dtype)
-  local row_s, evidence = estimate.latency_s, estimate.evidence
-  _, estimate = self.database:lookup(self.fused_quantize(rows, op.k))
+  local time_s, evidence = self:gemm_latency(op, rows)
   local shape = cost.shapes_wanted() and ("m=%.14g k=%.14g n=%.14g %s"):format(rows, op.k, op.n, op.dtype) or nil
-  return cost.record(op.name, max(row_s - estimate.latency_s, 0.5 * row_s), evidence, op.count, op.flop_per_row * rows,
+  return cost.record(op.name, time_s, evidence, op.count, op.flop_per_row * rows,
                      op.weight_bytes + op.bytes_per_row * rows, nil, "memory",
                      "less the quantisation, which is fused into the kernel in front", "gemm", shape)
 end
