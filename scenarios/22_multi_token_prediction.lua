@@ -4,10 +4,10 @@
 ---           accept the first (technical report), 60 and 40 % the second and third (assumed).
 --- Method    Closed loops of 4, 32 and 128 clients; prompts of 1,000 tokens, answers of 400.
 --- Measures  Output tokens per second, TPOT, and the part of a step that drafting takes.
---- Expect    vLLM's experts in FP8 on Hopper read the weights of every expert, however few tokens there are. So with 4
----           clients a draft is nearly free, and the gain is little less than the tokens per round. With 128 clients
----           rows of experts and the latent attention, whose arithmetic grows with every query, count: one draft brings
----           less, a third little.
+--- Expect    A step reads the weights of the experts that its tokens touch. With 4 clients these are few, and every
+---           draft touches more, so the gain is less than the tokens per round. With 128 clients nearly every expert is
+---           touched anyway, but rows of experts and the latent attention, whose arithmetic grows with every query,
+---           count: one draft brings less, a third little.
 --- Limits    The layer is priced as a usual one, with experts of its own; its published weights are 14 GB. Experts of
 ---           drafts are as independent as those of other tokens: real drafts of a request share some.
 local function speculation(k)

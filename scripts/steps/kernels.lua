@@ -228,7 +228,8 @@ function Kernels:bind_engine(engine)
   self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block
   if self.block_rows < 0 then
-    self.block_rows = engines[self.experts_database.engine].expert_block[self.hardware.architecture] or 0
+    local theirs = engines[self.experts_database.engine]
+    self.block_rows = engines.expert_block(theirs, self.hardware.architecture, self.moe_tp)
   end
   self.host_operation_s = engines.host_operation_s(self, engine)
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")

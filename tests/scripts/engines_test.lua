@@ -176,7 +176,8 @@ end)
 
 test("blocks of experts are those of the engine whose kernels run", function()
   local function empty(engine, kernels)
-    return rows_of(of(engine, deepseek, { experts_kernels = kernels }, "h200-sxm"), bound.decodes(4, 1000))
+    local given = { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = "fp8_block" } }
+    return rows_of(of(engine, given, { experts_kernels = kernels }, "h200-sxm"), bound.decodes(4, 1000))
       .experts_empty_rows ~= nil
   end
   test.equal(empty("vllm", "own"), true)
@@ -206,6 +207,20 @@ test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper",
     test.check(no_empty == nil and few_s < 0.6 * one_s,
                ("no blocks: %s %s"):format(other[1], other[3] or other[4]))
   end
+end)
+
+test("vLLM has no blocks of experts where eight tensor-parallel ranks divide them", function()
+  local function of_ranks(tp, ep)
+    local given = { model = "deepseek-v3", tp = tp, deployment = { ep = ep } }
+    local rows = rows_of(of("vllm", given, {}, "h200-sxm"), bound.decodes(1, 1000))
+    return rows.experts_empty_rows, rows.experts.time_s
+  end
+  test.check(of_ranks(4) ~= nil)
+  local none, one_s = of_ranks(8)
+  test.equal(none, nil)
+  local blocks, whole_s = of_ranks(8, 8)
+  test.check(blocks ~= nil, "ranks that hold whole experts divide none")
+  test.check(one_s < 0.5 * whole_s, "one token reads the experts that it touches")
 end)
 
 test("db:of_engine", function()

@@ -12,6 +12,8 @@
 ---     shared_beside        tokens of a CUDA graph up to which shared experts run beside routed ones (beside.lua)
 ---     exchange             how tokens reach experts of other data-parallel ranks (exchange.lua)
 ---     expert_block         rows of a block of experts in block-scaled FP8, by the GPU's architecture (experts.lua)
+---     expert_block_below   tensor-parallel ranks of the experts from which on their kernel has no such blocks: from 8
+---                          on vLLM takes Triton's instead of DeepGEMM's (since 0.12, pull request 29346)
 ---
 --- vLLM compiles its layers (torch.compile), so that no Python is left between their kernels.
 --- Source: docs/VALIDATION.md, "Prefill outside of graphs" (eager_operation_s, fitted); TensorRT-LLM's
@@ -22,7 +24,7 @@
 local engines = {
   vllm = { eager_operation_s = { other = 0 }, prompt_overhead = { blackwell = 0.3 }, graphs_with_prefill = true,
     fuses_static_fp8 = false, fuses_norm = false, shared_beside = 256, exchange = "gathered",
-    expert_block = { hopper = 128 } },
+    expert_block = { hopper = 128 }, expert_block_below = 8 },
   sglang = { eager_operation_s = { hopper = 65e-6, other = 40e-6 }, prompt_overhead = { blackwell = 0.5 },
     graphs_with_prefill = false, fuses_static_fp8 = false, fuses_norm = false, shared_beside = 1024,
     exchange = "gathered", expert_block = {} },
@@ -37,6 +39,14 @@ function engines.fuses_norm(engine, model)
     if model.name:find(pattern) then return false end
   end
   return engine.fuses_norm
+end
+
+--- Rows of a block of experts in block-scaled FP8; 0 without blocks.
+--- @param architecture string
+--- @param ranks integer tensor-parallel ranks of the experts
+function engines.expert_block(engine, architecture, ranks)
+  if engine.expert_block_below and ranks >= engine.expert_block_below then return 0 end
+  return engine.expert_block[architecture] or 0
 end
 
 --- A parameter of the step model where -1 stands for the engine's own value.

@@ -1,8 +1,9 @@
 --- The price of routed experts: a whole layer or its GEMMs, whichever was measured nearer to the shape.
 ---
---- Blocks of rows: vLLM runs block-scaled FP8 experts on Hopper with DeepGEMM, whose GEMMs work on blocks of 128 rows
---- of one expert. The engine does not know the rows of each expert when it launches them, so it runs a block for every
---- expert of the rank. A block without rows skips its arithmetic, but not its weights and its output. Hence
+--- Blocks of rows: where fewer than 8 tensor-parallel ranks divide block-scaled FP8 experts, vLLM runs them on
+--- Hopper with DeepGEMM (kernels/engines.lua), whose GEMMs work on blocks of 128 rows of one expert. The engine does
+--- not know the rows of each expert when it launches them, so it runs a block for every expert of the rank. A block
+--- without rows skips its arithmetic, but not its weights and its output. Hence
 ---
 ---     time = rows that reach every expert + empty rows * traffic of a row / bandwidth
 ---     empty rows = (block - 1) * experts of the rank
