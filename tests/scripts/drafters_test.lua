@@ -247,9 +247,9 @@ end)
 
 test("drafters take the step model's kernels, and the cache's format", function()
   local context = context_of("deepseek-v3", { tp = 8 })
-  local blocks = parts_of(drafter("mtp", {}, context), verifying(4, 1))
-  context.steps = Kernels { expert_block = 0 }
   local none = parts_of(drafter("mtp", {}, context), verifying(4, 1))
+  context.steps = Kernels { expert_block = 128 }
+  local blocks = parts_of(drafter("mtp", {}, context), verifying(4, 1))
   test.check(blocks.experts_empty_rows and not none.experts_empty_rows, "blocks of experts")
   local _, in_bf16 = drafter("eagle", {}, llama):memory()
   local short = context_of("llama-3.1-8b")

@@ -187,8 +187,9 @@ test("a step of latent attention is these operations", function()
     logits_gather = { 1, price.all_reduce(66 * 129536 * 2 / 2, 8) },
     sampler = { 1, 150 * us },
   }
-  check(of({ model = "deepseek-v3", tp = 8, hardware = "h200-sxm" }, { shared_beside = 0 }), expected)
-  local found = rows_of(of { model = "deepseek-v3", tp = 8, hardware = "h200-sxm" }, chunks)
+  local deployment = { model = "deepseek-v3", tp = 8, hardware = "h200-sxm" }
+  check(of(deployment, { shared_beside = 0, expert_block = 128 }), expected)
+  local found = rows_of(of(deployment), chunks)
   test.near(found.attention_prefill[2], first + second - 8 * us, 1e-9, "chunks alone")
 end)
 
