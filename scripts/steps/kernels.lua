@@ -192,6 +192,7 @@ local Kernels = policy.define {
 Kernels.follows_kinds, Kernels.follows_groups, Kernels.signature = true, true, graphs.signature
 
 local max, min, record = math.max, math.min, cost.record
+local assumed = cost.evidence_codes().assumed -- compiled code finds a code faster than a name
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
@@ -370,7 +371,7 @@ function Kernels:gpu_time(batch, rows_s, fullest)
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * rows
-  time_s = time_s + attention_s + record("sampler", sampler_s, "assumed")
+  time_s = time_s + attention_s + record("sampler", sampler_s, assumed)
   if fullest <= (batch.tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   return max(time_s, self.eager_s)
 end
@@ -379,10 +380,13 @@ end
 function Kernels:period(batch, rows_s, fullest)
   local host_s = self.host_step_s + self.host_request_s * batch.requests
   local gpu_s = self:gpu_time(batch, rows_s, fullest)
-  if not self.asynchronous then return gpu_s + record("host", host_s, "assumed") end
+  if not self.asynchronous then return gpu_s + record("host", host_s, assumed) end
   if host_s <= gpu_s then return gpu_s end
-  return gpu_s + record("host", host_s - gpu_s, "assumed")
+  return gpu_s + record("host", host_s - gpu_s, assumed)
 end
+
+--- What compiled code may take as constant after some thousand steps (rooflua.border.settled).
+function Kernels:settles() return self.attention and self.attention:settles() and { "attention" } end
 
 ---@param batch rooflua.Batch
 ---@return number time_s from the start of this step to the start of the next

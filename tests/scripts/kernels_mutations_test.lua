@@ -38,7 +38,7 @@ local mutations = {
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
     { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },
-    { "host time is added", "return gpu_s + record(\"host\", host_s, \"assumed\") end", "return gpu_s end" },
+    { "host time is added", "return gpu_s + record(\"host\", host_s, assumed) end", "return gpu_s end" },
     { "only what the GPU does not hide", "gpu_s + record(\"host\", host_s - gpu_s",
       "gpu_s + record(\"host\", host_s" },
     { "the head sees requests", "self.graph_tokens)) + self.head_time(rows)",

@@ -42,6 +42,7 @@ LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
   call_run_ = library_function(L, "rooflua.border.pricing", "run");
+  call_settle_ = library_function(L, "rooflua.border.pricing", "settle");
 }
 
 void LuaStepModel::remember(const std::vector<std::shared_ptr<LuaStepModel>>& models) {
@@ -68,7 +69,20 @@ void LuaStepModel::call(const LuaReference& function, const Batch& batch, int re
   if (status != 0) rethrow(L, "step model, replica " + std::to_string(batch.replica + 1));
 }
 
+/// The script's model may settle (rooflua.border.settled). One that is not ready is asked again after
+/// as many prices.
+void LuaStepModel::settle() {
+  lua_State* L = asking_->L;
+  call_settle_.push(L);
+  instance_.push(L);
+  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "step model, settling");
+  const bool did = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  settles_at_ = did ? 0 : 2 * settles_at_;
+}
+
 void LuaStepModel::price(const Batch& batch, StepPrice& price) {
+  if (++asked_ == settles_at_) settle();
   call(call_price_, batch, 0);
   read_price(price);
 }
@@ -103,6 +117,7 @@ std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
   run.out = prices.data();
   run.steps = static_cast<std::int32_t>(prices.size());
   bool good = true;
+  if (++asked_ == settles_at_) settle();
   try {
     call(call_run_, first, 0);
   } catch (const Error& error) {

@@ -30,14 +30,17 @@ class LuaStepModel : public StepModel {
 
  private:
   void call(const LuaReference& function, const Batch& batch, int results);
+  void settle();
   void note_problem(const char* message) const;
   void read_price(StepPrice& price) const;
 
   Asking* asking_;
   ServeState* state_;
-  LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_;
+  LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_, call_settle_;
   double* evidence_s_;  // the ledger's accumulator
   bool has_run_ = false;
+  std::int64_t asked_ = 0;          // prices and runs
+  std::int64_t settles_at_ = 4096;  // of these: enough to be worth compiling for this model alone
   const void* steps_ = nullptr;  // the bound step model, by its address
   RememberedPrices remembered_;
 };

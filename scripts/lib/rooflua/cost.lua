@@ -69,7 +69,8 @@ function cost.record(name, time_s, evidence, count, flop, bytes, value, bound, n
   count = count or 1
   if not (type(time_s) == "number" and time_s >= 0 and time_s < infinity and type(name) == "string" and
     type(count) == "number" and count >= 0 and count < infinity) then check_record(name, time_s, count) end
-  local code = codes[evidence] or code_of(evidence, "cost.record")
+  local is_code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0
+  local code = is_code and evidence or codes[evidence] or code_of(evidence, "cost.record")
   return (keep(name, kind or name, time_s, code, count, flop or 0, bytes or 0, value or nan, bound, shape, note))
 end
 

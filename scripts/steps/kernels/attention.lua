@@ -58,8 +58,16 @@ function attention.of(steps, op, kind, deployment)
     grids.of(self.database, self.decode_query, decode_axes))
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end,
     grids.of(self.database, self.prefill_query, prefill_axes))
-  self.prefill_calls, self.module = nil, false  -- module, prompt_module: what rows of the whole module take beyond
+  self.prefill_calls = nil
+  self.module, self.prompt_module = false, false  -- what rows of the whole module take beyond
   return self
+end
+
+--- Once both grids are filled, or known not to be used, nothing of a kind changes.
+function attention:settles()
+  if self.prefill_calls == nil or not self.decode_calls:settles() then return nil end
+  if self.prefill_calls and not self.prefill_calls:settles() then return nil end
+  return { "decode_calls", "prefill_calls", "steps" }
 end
 
 --- Chooses what a token computes with: everything before it, or what its kind says.

@@ -75,6 +75,9 @@ function monotone:filled()
   return cost.octave_grid(most_requests, most_tokens, times, worst)
 end
 
+--- Nothing of it changes once it is filled.
+function monotone:settles() return self.cell_at and {} end
+
 function monotone:ask()
   local grid = self.kept and self.kept:known()
   if not grid then

@@ -44,6 +44,9 @@ function prefill:filled()
   return cost.octave_grid(most, most, all_times, all_worst)
 end
 
+--- Nothing of it changes once it is filled.
+function prefill:settles() return self.cell_at and {} end
+
 function prefill:ask()
   local grid = self.kept and self.kept:known()
   if not grid then

@@ -4,6 +4,7 @@
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local border = require "rooflua.border.abi"
+local constants = require "rooflua.border.constants"
 
 local ffi = border.ffi
 local B = border.table_at("rooflua_serve_table", native.serve_table()).border
@@ -22,7 +23,8 @@ local live_slot = 1
 
 -- One entry per batch: slot 1 is the engine's, whose epoch is in the border, so that the engine ends it. Batches made
 -- in Lua have the others and stay until the VM is closed.
-local datas, epochs = {}, { 0 } -- epochs[1]: the last one that was given
+local datas, epochs = {}, {}
+local last = ffi.new "uint32_t[1]" -- the epoch that the engine's was given last
 -- slot -> {contexts = function() -> int32 pointer or nil, widths = the same, max = function, keep = anchors; pointer,
 -- epoch, row_widths, width_epoch: what they returned in that epoch. The functions go over every running request, so
 -- they are asked once per step.}
@@ -38,7 +40,7 @@ end
 
 local function read_only(_, key) fail("a batch is read-only (assigning '%s')", tostring(key)) end
 
-local prefill_numbers = { new_tokens = true, context_tokens = true }
+local prefill_numbers = constants.of { new_tokens = true, context_tokens = true, completes = false }
 
 local function other_of_prefill(handle, key)
   local row = data_of(handle).prefills[handle.position]
@@ -179,13 +181,14 @@ local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_
   "decode_pairs", "decode_tokens", "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens",
   "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
 
--- Those that are read in place: all but views and methods.
-local numbers = {}
-for _, name in ipairs(known) do numbers[name] = true end
+-- Whether a field is read in place: all are but views and methods.
+local read_in_place = {}
+for _, name in ipairs(known) do read_in_place[name] = true end
 for _, name in ipairs { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_contexts", "decode_widths",
   "prefills" } do
-  numbers[name] = nil
+  read_in_place[name] = false
 end
+local numbers = constants.of(read_in_place)
 
 local function other_of_batch(handle, key)
   local data = data_of(handle)
@@ -224,10 +227,10 @@ end
 
 --- A handle for the step that the engine prices; the engine ends it (rooflua_serve_border.batch_live).
 function batch.live()
-  local epoch = epochs[live_slot] + 1
-  if epoch >= 4294967296 then epoch = 1 end
-  epochs[live_slot], B.batch_live = epoch, epoch
-  return (Batch(live_slot, epoch))
+  last[0] = last[0] + 1
+  if last[0] == 0 then last[0] = 1 end -- 0: the engine prices none
+  B.batch_live = last[0]
+  return (Batch(live_slot, last[0]))
 end
 
 local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",

@@ -13,6 +13,7 @@ local evidence_names = mfu.evidence_names
 local infinity = math.huge
 
 local state = ffi.cast("rooflua_ledger *", native.ledger)
+local seconds = ffi.cast("double *", native.ledger) -- those of `state`, its first field
 
 local ledger = {}
 
@@ -98,7 +99,7 @@ end
 --- @return string bound
 function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
   if observed then time_s = observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note) end
-  local total_s, seconds = time_s * count, state.seconds
+  local total_s = time_s * count
   seconds[code] = seconds[code] + total_s
   return total_s, bound
 end
@@ -110,8 +111,12 @@ local function look() observed = rows ~= nil or correction_count > 0 end
 
 local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
--- A remembered price: as long as a line of the processor's cache.
-ffi.cdef "typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;"
+-- A remembered price: as long as a line of the processor's cache. What finds prices is in one struct, so that compiled
+-- code reads it without asking for types.
+ffi.cdef [[
+typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;
+typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t direct_size; } rooflua_memo;
+]]
 local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
 -- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
 -- tables keep some of them in an array and others in a hash.
@@ -146,11 +151,13 @@ end
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
   local entries, room, prices = 0, 16, remembered(16)
-  -- The place of a key's price in `prices`, from 1; 0: it is not known.
-  local direct, direct_size, places = direct_of(64), 64, {}
+  -- The place of a key's price in `prices`, from 1; 0: it is not known. In `places` those of keys that are not direct.
+  local direct, places = direct_of(64), {}
+  local owner = ffi.new("rooflua_memo", direct, prices, 64)
+  local memo = ffi.cast("rooflua_memo *", owner)
   local function forget()
     entries, places = 0, {}
-    ffi.fill(direct, 4 * direct_size)
+    ffi.fill(direct, 4 * owner.direct_size)
   end
   --- The next place.
   local function next_place()
@@ -160,6 +167,7 @@ function ledger.memoize(fn)
       local longer = remembered(2 * room)
       ffi.copy(longer, prices, room * remembered_bytes)
       prices, room = longer, 2 * room
+      owner.prices = prices
     end
     return entries
   end
@@ -168,12 +176,13 @@ function ledger.memoize(fn)
       places[key] = place
       return
     end
-    if key >= direct_size then
-      local size = direct_size
+    if key >= owner.direct_size then
+      local size = owner.direct_size
       while key >= size do size = 2 * size end
       local longer = direct_of(size)
-      ffi.copy(longer, direct, 4 * direct_size) -- the sizeof of such an array is not compiled
-      direct, direct_size = longer, size
+      ffi.copy(longer, direct, 4 * owner.direct_size) -- the sizeof of such an array is not compiled
+      direct = longer
+      owner.direct, owner.direct_size = direct, size
     end
     direct[key] = place
   end
@@ -196,13 +205,12 @@ function ledger.memoize(fn)
   end
   return function(key)
     if rows then return (fn(key)) end
-    local is_direct = type(key) == "number" and key >= 0 and key < direct_size and key % 1 == 0
-    local place = is_direct and direct[key] or places[key] or 0
+    local is_direct = type(key) == "number" and key >= 0 and key < memo.direct_size and key % 1 == 0
+    local place = is_direct and memo.direct[key] or places[key] or 0
     if place == 0 then return (miss(key)) end
-    local to, added = state.seconds, prices[place].seconds
-    to[0], to[1], to[2] = to[0] + added[0], to[1] + added[1], to[2] + added[2]
-    to[3], to[4], to[5] = to[3] + added[3], to[4] + added[4], to[5] + added[5]
-    return prices[place].time_s
+    local s, a = seconds, memo.prices[place].seconds
+    s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
+    return memo.prices[place].time_s
   end
 end
 

@@ -59,6 +59,10 @@ local function pack(most_x, most_y, latency_s, evidence)
   return grid, { seconds, codes }
 end
 
+local function not_numbers(x, y)
+  fail("a grid: expected two numbers, found %s and %s", core.describe(x), core.describe(y))
+end
+
 --- A grid over x and y. Row i is that of the i-th point of x; its columns are that of y = 0, which has index 0, and one
 --- for every point of y.
 --- @param most_x number last point of x
@@ -70,15 +74,13 @@ function octave_grid.new(most_x, most_y, latency_s, evidence)
   -- Apart: what is compiled of its loops must not lead here, because compiled code cannot make a function.
   local grid, lists = native.call_apart(pack, most_x, most_y, latency_s, evidence)
   local cell = ffi.new "rooflua_seen_cell"
-  local out = ffi.cast("rooflua_grid_cell *", cell)
+  local at, out = ffi.cast("const rooflua_octave_grid *", grid), ffi.cast("rooflua_grid_cell *", cell)
   local function cell_at(x, y)
-    if type(x) ~= "number" or type(y) ~= "number" or x ~= x or y ~= y then
-      fail("a grid: expected two numbers, found %s and %s", core.describe(x), core.describe(y))
-    end
-    find_cell(grid, x, y, out)
+    if type(x) ~= "number" or type(y) ~= "number" or x ~= x or y ~= y then not_numbers(x, y) end
+    find_cell(at, x, y, out)
     return cell
   end
-  memory[cell_at] = lists
+  memory[cell_at] = { grid, lists }
   return cell_at
 end
 if jit then jit.off(octave_grid.new) end

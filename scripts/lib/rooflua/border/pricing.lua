@@ -7,6 +7,7 @@ local ffi = require("rooflua.border.abi").ffi
 local ledger = require "rooflua.border.ledger"
 local runs = require "rooflua.border.runs"
 local serving = require "rooflua.border.views"
+local settled = require "rooflua.border.settled"
 
 local C, B = serving.functions, serving.border
 
@@ -60,30 +61,30 @@ local function model_and_corrections(steps, corrections, now)
 end
 
 --- The time before step corrections, and the drafter's part of it.
-local function whole_time(bound, now)
-  local time_s = model_time(bound.steps, now)
+local function whole_time(bound, model, now)
+  local time_s = model_time(model, now)
   local draft_s = bound.drafter and drafter_time(bound.drafter, now) or 0
   return time_s + draft_s, draft_s
 end
 
 --- Answers with the time of the step and the drafter's part of it, before corrections (rooflua_step_run).
---- @param bound table {steps = a bound step model, corrections = those with a step method, or nil,
+--- @param bound table {steps = a bound step model, settled = what it settled to, or false, corrections = those with a step method, or nil,
 --- drafter = that of speculation, or nil, all = every correction of the scenario}
 function pricing.price(bound)
   apply(bound.all)
   local corrections = bound.corrections
   if bound.drafter then
     local now = live()
-    local time_s, draft_s = whole_time(bound, now)
+    local time_s, draft_s = whole_time(bound, bound.settled or bound.steps, now)
     for i = 1, corrections and #corrections or 0 do time_s = corrected_time(corrections[i], now, time_s) end
     answer.time_s, answer.draft_s = time_s, draft_s
     return
   end
   local time_s
   if corrections then
-    time_s = model_and_corrections(bound.steps, corrections, live())
+    time_s = model_and_corrections(bound.settled or bound.steps, corrections, live())
   else
-    time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
+    time_s = model_time(bound.settled or bound.steps, live()) -- no variable: compiled code need not create the handle
   end
   answer.time_s, answer.draft_s = time_s, 0
 end
@@ -91,7 +92,14 @@ end
 --- The next steps of the same decodes. What they cost is in rooflua_step_run.
 function pricing.run(bound)
   apply(bound.all)
-  bound.steps:run(live(), runs.run)
+  local steps = bound.settled or bound.steps
+  steps:run(live(), runs.run)
+end
+
+--- After many prices: the step model settles, if it does and can. Returns whether it did.
+function pricing.settle(bound)
+  bound.settled = settled.of(bound.steps, bound) or false
+  return bound.settled ~= false
 end
 
 local bound_codes = require("rooflua.base.words").codes "bound" -- "unknown" is 0
@@ -114,7 +122,7 @@ function pricing.bounded(bound)
   apply(bound.all)
   local now, time_s, draft_s = live(), nil, nil
   local tree = ledger.explain_step(function()
-    time_s, draft_s = whole_time(bound, now)
+    time_s, draft_s = whole_time(bound, bound.steps, now)
     return time_s
   end)
   for _, correction in ipairs(bound.corrections or {}) do time_s = corrected_time(correction, now, time_s) end
@@ -129,7 +137,7 @@ function pricing.explain(bound)
   local now, time_s, draft_s = live(), nil, nil
   local rows = {}
   local tree = ledger.explain_step(function()
-    time_s, draft_s = whole_time(bound, now)
+    time_s, draft_s = whole_time(bound, bound.steps, now)
     return time_s
   end)
   for _, list in ipairs { tree.rows, tree.corrections } do

@@ -5,13 +5,15 @@
 -- Results in parentheses are not tail calls. Compiled-code idiom: docs/LUA_API.md, "Hot paths".
 local answers = require "rooflua.border.answers"
 local border = require "rooflua.border.abi"
+local constants = require "rooflua.border.constants"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local group_fields = require "rooflua.border.group_fields"
 local random = require "rooflua.random"
 local words = require "rooflua.base.words"
 
-local ffi = border.ffi
+local ffi, type = border.ffi, type
+local istype = ffi.istype
 
 ffi.cdef [[
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_request_handle;
@@ -122,15 +124,17 @@ local request_fields = {
   predicted_output_tokens = function(r) return (optional(r.predicted_output_tokens, -1)) end,
 }
 
+local field_of_request = constants.of(request_fields)
+
 Handle = ffi.metatype("rooflua_request_handle", {
   __index = function(handle, key)
-    local h, field = handle, request_fields[key] or unknown("a request", key, request_fields)
+    local h, field = handle, field_of_request[key] or unknown("a request", key, request_fields)
     local live = B.live ~= 0 and h.slot < B.slots and B.requests[h.slot].epoch == h.epoch
     return (field(live and B.requests + h.slot or lost(h), h))
   end,
   __newindex = read_only("a request is", act),
   __eq = function(a, b)
-    if not (ffi.istype(Handle, a) and ffi.istype(Handle, b)) then return false end
+    if not (istype(Handle, a) and istype(Handle, b)) then return false end
     return a.slot == b.slot and a.epoch == b.epoch
   end,
   __tostring = function(handle) return "request " .. request_at(handle).id end,
@@ -142,7 +146,7 @@ local function handle_of(slot)
 end
 
 local function slot_of(request, verb, owner)
-  if not ffi.istype(Handle, request) then
+  if not istype(Handle, request) then
     fail((owner or "plan:") .. verb .. ": expected a request, found " .. core.describe(request))
   end
   request_at(request)
@@ -247,11 +251,13 @@ local replica_methods = {
   end,
 }
 
+local field_of_replica, method_of_replica = constants.of_two(replica_fields, replica_methods)
+
 ffi.metatype("rooflua_replica_handle", {
   __index = function(_, key)
-    local field = replica_fields[key]
+    local field = field_of_replica[key]
     if field then return (field(B.live ~= 0 and B.view ~= nil and B.view or no_view())) end
-    return replica_methods[key] or unknown("a replica", key, replica_fields, replica_methods)
+    return method_of_replica[key] or unknown("a replica", key, replica_fields, replica_methods)
   end,
   __newindex = read_only("a replica is", act),
   __metatable = false,
@@ -278,7 +284,7 @@ end
 
 --- Preempts the request that the scheduler's victim(replica) returned.
 local function shed(victim)
-  if not ffi.istype(Handle, victim) then
+  if not istype(Handle, victim) then
     answers.wrong("scheduler", scheduler, "victim", "victim(replica) returned %s; expected one of replica:running()",
       core.describe(victim))
   end
@@ -335,11 +341,13 @@ local plan_fields = {
   preempted = function(p) return p.preempted end,
 }
 
+local method_of_plan, field_of_plan = constants.of_two(plan_methods, plan_fields)
+
 ffi.metatype("rooflua_plan_handle", {
   __index = function(_, key)
-    local method = plan_methods[key]
+    local method = method_of_plan[key]
     if method then return method end
-    local field = plan_fields[key] or unknown("a plan", key, plan_fields, plan_methods)
+    local field = field_of_plan[key] or unknown("a plan", key, plan_fields, plan_methods)
     return (field(B.live == 1 and B.plan_view or no_plan()))
   end,
   __newindex = read_only("a plan is", "; it has methods, as plan:admit(request, tokens)"),

@@ -133,8 +133,8 @@ end
 --- What rooflua.border.pricing is called with.
 function replicas.bound_steps(prepared)
   local steps = Prepared.steps(prepared)
-  return { steps = steps, corrections = step_corrections(prepared), all = prepared.corrections,
-           runs = runs.may_price(steps, prepared.corrections) }
+  return { steps = steps, settled = false, corrections = step_corrections(prepared) or false, drafter = false,
+           all = prepared.corrections, runs = runs.may_price(steps, prepared.corrections) }
 end
 
 --- The stages as the engine is told of them.
