@@ -72,12 +72,13 @@ function methods:integer(low, high)
   return checked(C.integer(own(self), number(low), number(high)), "integer", low, high)
 end
 
+-- Compiled code takes what it finds in this table as constant.
+setmetatable(methods, {
+  __index = function(_, key) native.fail("a random stream has no method " .. tostring(key)) end,
+})
+
 Stream = ffi.metatype("rooflua_random_handle", {
-  __index = function(_, key)
-    local method = methods[key]
-    if not method then native.fail("a random stream has no method " .. tostring(key)) end
-    return method
-  end,
+  __index = methods,
   __newindex = function() native.fail("a random stream is read-only") end,
   __metatable = false,
 })

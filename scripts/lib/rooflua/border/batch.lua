@@ -13,6 +13,7 @@ local fail, type, min, infinity = core.fail, type, math.min, math.huge
 
 ffi.cdef [[
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
+typedef struct { int32_t slot; uint32_t epoch; } rooflua_batch_place;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_prefills_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; const int32_t position; } rooflua_prefill_handle;
 typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
@@ -225,12 +226,24 @@ function batch.attach(context_max, contexts, widths)
   details[live_slot] = { max = context_max, contexts = contexts, widths = widths }
 end
 
---- A handle for the step that the engine prices; the engine ends it (rooflua_serve_border.batch_live).
-function batch.live()
+--- The epoch of the next step that the engine prices; the engine ends it (rooflua_serve_border.batch_live).
+local function next_epoch()
   last[0] = last[0] + 1
   if last[0] == 0 then last[0] = 1 end -- 0: the engine prices none
   B.batch_live = last[0]
-  return (Batch(live_slot, last[0]))
+  return last[0]
+end
+
+--- A handle for the step that the engine prices.
+function batch.live() return (Batch(live_slot, next_epoch())) end
+
+local lasting = Batch(live_slot, 0)
+local place_of_lasting = ffi.cast("rooflua_batch_place *", lasting)
+
+--- The same for a step model that keeps no batch: one handle for all steps, so that none has to be made.
+function batch.lasting()
+  place_of_lasting.epoch = next_epoch()
+  return lasting
 end
 
 local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",

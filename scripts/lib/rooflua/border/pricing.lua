@@ -17,7 +17,7 @@ batch.attach(function() return runs.alone() and C.decode_context_max(B) end,
 local answer = ffi.cast("rooflua_step_run *", C.run)
 
 local pricing = {}
-local live, apply = batch.live, ledger.apply
+local live, lasting, apply = batch.live, batch.lasting, ledger.apply
 local type, infinity = type, math.huge
 
 local function refuse(kind, method, call, instance, time_s)
@@ -67,24 +67,28 @@ local function whole_time(bound, model, now)
   return time_s + draft_s, draft_s
 end
 
+--- The same with a drafter.
+local function price_with_drafter(bound, corrections)
+  local now = live()
+  local time_s, draft_s = whole_time(bound, bound.settled or bound.steps, now)
+  for i = 1, corrections and #corrections or 0 do time_s = corrected_time(corrections[i], now, time_s) end
+  answer.time_s, answer.draft_s = time_s, draft_s
+end
+
 --- Answers with the time of the step and the drafter's part of it, before corrections (rooflua_step_run).
---- @param bound table {steps = a bound step model, settled = what it settled to, or false, corrections = those with a step method, or nil,
---- drafter = that of speculation, or nil, all = every correction of the scenario}
+--- @param bound table {steps = a bound step model, settled = what it settled to, or false, corrections = those with a
+--- step method, or nil, drafter = that of speculation, or nil, all = every correction of the scenario}
 function pricing.price(bound)
   apply(bound.all)
-  local corrections = bound.corrections
-  if bound.drafter then
-    local now = live()
-    local time_s, draft_s = whole_time(bound, bound.settled or bound.steps, now)
-    for i = 1, corrections and #corrections or 0 do time_s = corrected_time(corrections[i], now, time_s) end
-    answer.time_s, answer.draft_s = time_s, draft_s
-    return
-  end
+  local settled_steps, corrections = bound.settled, bound.corrections
+  if bound.drafter then return price_with_drafter(bound, corrections) end
   local time_s
   if corrections then
-    time_s = model_and_corrections(bound.settled or bound.steps, corrections, live())
+    time_s = model_and_corrections(settled_steps or bound.steps, corrections, live())
+  elseif settled_steps then
+    time_s = model_time(settled_steps, lasting())
   else
-    time_s = model_time(bound.settled or bound.steps, live()) -- no variable: compiled code need not create the handle
+    time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
   answer.time_s, answer.draft_s = time_s, 0
 end
@@ -92,8 +96,8 @@ end
 --- The next steps of the same decodes. What they cost is in rooflua_step_run.
 function pricing.run(bound)
   apply(bound.all)
-  local steps = bound.settled or bound.steps
-  steps:run(live(), runs.run)
+  if bound.settled then return bound.settled:run(lasting(), runs.run) end
+  bound.steps:run(live(), runs.run)
 end
 
 --- After many prices: the step model settles, if it does and can. Returns whether it did.

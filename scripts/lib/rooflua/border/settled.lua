@@ -1,10 +1,10 @@
 -- Step models that settle. After some thousand prices nothing of a bound step model changes any more but tables that it
 -- refers to: compiled code then takes its fields as constants (rooflua.border.constants), and need not read and compare
--- them for every step. It is compiled for that model alone, so a model that is asked a few times does not settle.
+-- them for every step. It is compiled for that model alone, so one that is asked a few times does not settle.
 --
--- An object takes part if it has a method `settles`. It returns the names of the fields whose objects settle with it, or
--- nil as long as fields are still to be set. A settled object is read-only. Each field that is read must be there,
--- `false` if it is nothing.
+-- An object takes part if it has a method `settles`. It returns the names of the fields whose objects settle with it,
+-- or nil as long as fields are still to be set. A settled object is read-only, and keeps no batch beyond the call that
+-- it was given to. Each field that is read must be there, `false` if it is nothing.
 local constants = require "rooflua.border.constants"
 local policy = require "rooflua.policy"
 
@@ -88,7 +88,8 @@ end
 --- @param user table what prices with it; as long as it is reachable, the constant is
 --- @return table|nil what reads as the bound step model does; nil if it does not settle, or not yet
 function settled.of(model, user)
-  if not (jit and jit.status()) or not policy.is_instance(model) or not policy.has_own(model, "settles") then return nil end
+  local may = jit and jit.status() and policy.is_instance(model) and policy.has_own(model, "settles")
+  if not may then return nil end
   for _, each in ipairs(models) do
     if each.object == model then
       each.users[user] = true
