@@ -55,11 +55,16 @@ std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {
   return border->plan->try_prefill(whole(slot), whole(tokens));
 }
 
-std::int32_t admit(ServeBorder* border, double slot, double tokens, double hold_tokens,
-                   double fit_tokens, double spare_blocks) noexcept {
+/// Lua has checked neither the request's handle nor that the numbers are whole.
+std::int32_t admit(ServeBorder* border, std::int32_t slot, std::uint32_t epoch, double tokens,
+                   double hold_tokens, double fit_tokens, double spare_blocks) noexcept {
+  constexpr std::int32_t not_read = -2;
   const Admission admission{whole(tokens), whole(hold_tokens), whole(fit_tokens),
                             whole(spare_blocks)};
-  return moved(border, border->plan->try_admit(whole(slot), admission));
+  const bool sense = std::min({admission.tokens, admission.hold_tokens, admission.fit_tokens,
+                               admission.spare_blocks}) >= 0;
+  if (!sense || slot >= border->slots || border->requests[slot].epoch != epoch) return not_read;
+  return moved(border, border->plan->try_admit(slot, admission));
 }
 
 std::int32_t preempt(ServeBorder* border, double slot) noexcept {

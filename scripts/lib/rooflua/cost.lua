@@ -23,7 +23,6 @@ local infinity = math.huge
 local estimate = ffi.new "rooflua_estimate"
 
 local keep, listening, shapes_wanted = ledger.keep, ledger.listening, ledger.shapes_wanted
-local codes, code_of = ledger.codes, ledger.code
 
 local cost = {
   batch = batch.new, memoize = ledger.memoize, memoize2 = ledger.memoize2, explain = ledger.explain,
@@ -53,26 +52,8 @@ end
 --- code that runs once, such as the miss of a memo, does not become part of code that runs often.
 cost.apart = native.call_apart
 
---- Raises the error of what record() was given, if there is one.
-local function check_record(name, time_s, count)
-  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
-    fail("cost.record: time_s: expected seconds >= 0, found %s", core.describe(time_s))
-  end
-  if type(name) ~= "string" then
-    fail("cost.record: name: expected text, found %s", core.describe(name))
-  end
-  check_count(count, "cost.record")
-end
-
 --- An operation that a step model composed itself: enters the ledger like a primitive.
-function cost.record(name, time_s, evidence, count, flop, bytes, value, bound, note, kind, shape)
-  count = count or 1
-  if not (type(time_s) == "number" and time_s >= 0 and time_s < infinity and type(name) == "string" and
-    type(count) == "number" and count >= 0 and count < infinity) then check_record(name, time_s, count) end
-  local is_code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0
-  local code = is_code and evidence or codes[evidence] or code_of(evidence, "cost.record")
-  return (keep(name, kind or name, time_s, code, count, flop or 0, bytes or 0, value or nan, bound, shape, note))
-end
+cost.record = ledger.record
 
 --- The worst of several evidences.
 function cost.mixed(...)

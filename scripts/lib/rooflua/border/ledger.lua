@@ -10,7 +10,7 @@ local ffi = require("rooflua.border.abi").ffi
 
 local fail, type = core.fail, type
 local evidence_names = mfu.evidence_names
-local infinity = math.huge
+local infinity, nan = math.huge, 0 / 0
 
 local state = ffi.cast("rooflua_ledger *", native.ledger)
 local seconds = ffi.cast("double *", native.ledger) -- those of `state`, its first field
@@ -104,6 +104,31 @@ function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound,
   return total_s, bound
 end
 
+--- Raises the error of what record() was given, if there is one.
+local function check_record(name, time_s, count)
+  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
+    fail("cost.record: time_s: expected seconds >= 0, found %s", core.describe(time_s))
+  end
+  if type(name) ~= "string" then fail("cost.record: name: expected text, found %s", core.describe(name)) end
+  if type(count) ~= "number" or not (count >= 0 and count < infinity) then
+    fail("cost.record: count: expected a number >= 0, found %s", core.describe(count))
+  end
+end
+
+--- The same of an operation that a script composed itself: cost.record.
+function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, bound, note, kind, shape)
+  local count, is_code = given_count or 1, type(evidence) == "number" and evidence >= 0 and evidence < 6
+  if not (type(time_s) == "number" and time_s >= 0 and time_s < infinity and type(name) == "string" and
+    type(count) == "number" and count >= 0 and count < infinity) then check_record(name, time_s, count) end
+  local code = is_code and evidence % 1 == 0 and evidence or evidence_codes[evidence]
+    or ledger.code(evidence, "cost.record")
+  if observed then
+    time_s = observe(name, kind or name, time_s, code, count, flop or 0, bytes or 0, value or nan, bound, shape, note)
+  end
+  seconds[code] = seconds[code] + time_s * count
+  return time_s * count
+end
+
 --- Rows or corrections have come or gone.
 local function look() observed = rows ~= nil or correction_count > 0 end
 
@@ -192,8 +217,8 @@ function ledger.memoize(fn)
     local place = next_place()
     local one = prices[place]
     one.time_s = time_s
-    local seconds = one.seconds
-    seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5] = a, b, c, d, e, f
+    local kept = one.seconds
+    kept[0], kept[1], kept[2], kept[3], kept[4], kept[5] = a, b, c, d, e, f
     remember(key, place)
     return time_s
   end
@@ -204,10 +229,9 @@ function ledger.memoize(fn)
     return keep(key, native.price_apart(fn, key))
   end
   return function(key)
-    if rows then return (fn(key)) end
     local is_direct = type(key) == "number" and key >= 0 and key < memo.direct_size and key % 1 == 0
     local place = is_direct and memo.direct[key] or places[key] or 0
-    if place == 0 then return (miss(key)) end
+    if place == 0 or rows then return (rows and fn(key) or miss(key)) end
     local s, a = seconds, memo.prices[place].seconds
     s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
     return memo.prices[place].time_s

@@ -282,6 +282,22 @@ local function whole(value, verb, what)
   return not_whole(value, verb, what)
 end
 
+local NOT_READ = -2 -- status of an admission whose request or numbers make no sense
+
+local function are_numbers(a, b, c, d)
+  return type(a) == "number" and type(b) == "number" and type(c) == "number" and type(d) == "number"
+end
+
+--- The error of such an admission.
+local function not_admitted(request, tokens, hold_tokens, fit_tokens, spare_blocks)
+  need_plan()
+  slot_of(request, "admit")
+  whole(tokens, "admit", "tokens")
+  whole(hold_tokens, "admit", "tokens to hold")
+  whole(fit_tokens, "admit", "tokens to fit")
+  whole(spare_blocks, "admit", "spare blocks")
+end
+
 --- Preempts the request that the scheduler's victim(replica) returned.
 local function shed(victim)
   if not istype(Handle, victim) then
@@ -310,11 +326,11 @@ local plan_methods = {
     return (settle(C.prefill(B, slot_of(request, "prefill"), whole(tokens, "prefill", "tokens"))))
   end,
   admit = function(_, request, tokens, hold_tokens, fit_tokens, spare_blocks)
-    if B.live ~= 1 then no_plan() end
-    return (settle(C.admit(B, slot_of(request, "admit"), whole(tokens, "admit", "tokens"),
-      hold_tokens and whole(hold_tokens, "admit", "tokens to hold") or 0,
-      fit_tokens and whole(fit_tokens, "admit", "tokens to fit") or 0,
-      spare_blocks and whole(spare_blocks, "admit", "spare blocks") or 0)))
+    local hold, fit, spare = hold_tokens or 0, fit_tokens or 0, spare_blocks or 0
+    local status = B.live == 1 and are_numbers(tokens, hold, fit, spare) and istype(Handle, request)
+      and C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare) or NOT_READ
+    if status == NOT_READ then not_admitted(request, tokens, hold, fit, spare) end
+    return status == 1 or status ~= 0 and refused()
   end,
   preempt = function(_, request)
     need_plan()
