@@ -76,7 +76,8 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   Progress& progress = this->progress(slot);
   static_cast<ProgressNumbers&>(progress) = blank_progress_;
   for (BlockHashes& each : progress.block_hashes) each.hashes.clear();
-  progress.segments.assign(spec.segments.begin(), spec.segments.end());
+  if (!spec.segments.empty() || !progress.segments.empty())
+    progress.segments.assign(spec.segments.begin(), spec.segments.end());
   progress.arrival = arrival;
   progress.output_tokens = spec.output_tokens;
   progress.output_content = spec.output_content;

@@ -104,6 +104,7 @@ class Simulation::FollowUpsSent : public FollowUps {
       throw Error("workload: request " + std::to_string(simulation_.ordinal_),
                   "a follow-up arrives at " + std::to_string(spec.arrival_s) +
                       " s, before the end it follows (" + std::to_string(seconds(now_)) + " s)");
+    if (arrival == simulation_.now_) return simulation_.sent_now_.push_back(slot);
     simulation_.post({.time = arrival, .kind = Delivery::Kind::sent, .slot = slot});
   }
 

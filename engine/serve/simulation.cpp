@@ -155,6 +155,7 @@ Picoseconds Simulation::next_instant() {
   while (!alarms_.empty() && !alarm_holds(alarms_.front())) take_alarm();
   Picoseconds time = alarms_.empty() ? never : alarms_.front().time;
   if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
+  if (!sent_now_.empty()) time = now_;
   if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
   return time;
 }
@@ -198,6 +199,8 @@ void Simulation::deliver() {
     send(slot);
   }
   while (due(Delivery::Kind::sent)) send(deliveries_.pop().slot);
+  for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
+  sent_now_.clear();
 }
 
 void Simulation::plan_steps() {

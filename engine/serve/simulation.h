@@ -202,6 +202,7 @@ class Simulation final : public RouteSource {
   std::vector<std::int32_t> group_of_;  // by replica
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
+  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
   AlarmQueue alarms_;
   std::int64_t posted_ = 0;  // deliveries
 

@@ -40,7 +40,7 @@ bool Simulation::starve() {
   const std::int64_t before = requests_.alive();
   for (Replica& replica : replicas_) end_failing(replica);
   starve_where([](const Request&) { return true; });
-  return requests_.alive() < before || !deliveries_.empty();
+  return requests_.alive() < before || !deliveries_.empty() || !sent_now_.empty();
 }
 
 }  // namespace rooflua

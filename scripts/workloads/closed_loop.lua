@@ -3,6 +3,8 @@ local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
 
+local declare, in_time = arrivals.declare, arrivals.in_time
+
 ---@class workloads.ClosedLoop: rooflua.Workload
 ---@field clients integer
 ---@field think_time_s number
@@ -46,8 +48,8 @@ local function one_more(state, at_s)
   state.sent = state.sent + 1
   local prompt, fields
   if state.pool then prompt, fields = of_pool(state, state.pool) else prompt = state.prompt(state.prompts) end
-  return arrivals.in_time(at_s, state.sent, state.count, "workload.think_time_s"), prompt,
-    arrivals.declare(state.limit, state.output(state.outputs), fields)
+  return in_time(at_s, state.sent, state.count, "workload.think_time_s"), prompt,
+    declare(state.limit, state.output(state.outputs), fields)
 end
 
 local function next_request(state)

@@ -36,6 +36,10 @@ double middle_of(std::size_t bucket) {
 
 using Limbs = std::array<std::uint64_t, 4>;
 
+Limbs limbs_of(Wide low, std::uint64_t high) {
+  return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(low >> 64), high, 0};
+}
+
 /// a * b modulo 2^256
 Limbs product(const Limbs& a, const Limbs& b) {
   Limbs out{};
@@ -85,8 +89,8 @@ void sort_nearly_sorted(std::vector<double>& values) {
 }
 
 /// Counting sort. `width` is the number of low bits in which the values' bits exceed the least
-/// value's; the upper `digits` times 8 of them are the key. Values of 256 keys go to as many places,
-/// which fit into the first cache: three such passes are faster than two of 2,048 places.
+/// value's; the upper `digits` times 8 of them are the key. Values of 256 keys go to as many
+/// places, which fit into the first cache: three such passes are faster than two of 2,048 places.
 template <int digits>
 void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
   constexpr int digit = 8;
@@ -167,36 +171,43 @@ Statistics statistics(std::vector<double>& values) {
 }
 
 inline void LogHistogram::WideSum::add(const WideSum& other) {
-  const auto low = [](const WideSum& sum) {
-    return static_cast<Wide>(sum.limb[1]) << 64 | sum.limb[0];
-  };
-  Wide both = 0;
-  const bool carry = __builtin_add_overflow(low(*this), low(other), &both);
-  limb[0] = static_cast<std::uint64_t>(both);
-  limb[1] = static_cast<std::uint64_t>(both >> 64);
-  limb[2] += other.limb[2] + (carry ? 1 : 0);
+  add(other.low);
+  high += other.high;
 }
 
 inline void LogHistogram::WideSum::add_product(Wide value, std::uint64_t weight) {
-  const Wide low = static_cast<Wide>(static_cast<std::uint64_t>(value)) * weight;
-  const Wide high =
-      static_cast<Wide>(static_cast<std::uint64_t>(value >> 64)) * weight + (low >> 64);
-  add({{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high),
-        static_cast<std::uint64_t>(high >> 64)}});
+  const Wide lower = static_cast<Wide>(static_cast<std::uint64_t>(value)) * weight;
+  const Wide upper =
+      static_cast<Wide>(static_cast<std::uint64_t>(value >> 64)) * weight + (lower >> 64);
+  add(upper << 64 | static_cast<std::uint64_t>(lower));
+  high += static_cast<std::uint64_t>(upper >> 64);
+}
+
+[[gnu::noinline]] void LogHistogram::make_room(std::size_t bucket) {
+  counts_.resize(bucket + 1);
+}
+
+[[gnu::noinline]] void LogHistogram::add_large(std::uint64_t value, std::uint64_t weight) {
+  sum_.add_product(value, weight);
+  squares_.add_product(static_cast<Wide>(value) * value, weight);
 }
 
 void LogHistogram::add(std::int64_t value, std::int64_t weight) {
   ROOFLUA_ASSERT(value >= 0 && weight >= 0);
   if (weight == 0) return;
   const std::size_t bucket = bucket_of(value);
-  if (bucket >= counts_.size()) counts_.resize(bucket + 1);
+  if (bucket >= counts_.size()) make_room(bucket);
   counts_[bucket] += weight;
-  min_ = count_ == 0 ? value : std::min(min_, value);
+  min_ = std::min(min_, value);
   max_ = std::max(max_, value);
   count_ += weight;
   const auto v = static_cast<std::uint64_t>(value), w = static_cast<std::uint64_t>(weight);
-  sum_.add_product(v, w);
-  squares_.add_product(static_cast<Wide>(v) * v, w);
+  if ((v >> 48 | w >> 32) != 0) return add_large(v, w);
+  // Products of such numbers fit: v * v has 96 bits.
+  const std::uint64_t low = v * v,
+                      high = static_cast<std::uint64_t>(static_cast<Wide>(v) * v >> 64);
+  sum_.add(static_cast<Wide>(v) * w);
+  squares_.add((static_cast<Wide>(high * w) << 64) + static_cast<Wide>(low) * w);
 }
 
 void LogHistogram::add_each(std::span<const std::int64_t> values, std::int64_t weight) {
@@ -215,7 +226,7 @@ void LogHistogram::add_each(std::span<const std::int64_t> values, std::int64_t w
     sum += v;
     squares += static_cast<Wide>(v) * v;
   }
-  min_ = count_ == 0 ? *least : std::min(min_, *least);
+  min_ = std::min(min_, *least);
   max_ = std::max(max_, *most);
   count_ += static_cast<std::int64_t>(values.size()) * weight;
   sum_.add_product(sum, static_cast<std::uint64_t>(weight));
@@ -226,7 +237,7 @@ void LogHistogram::add(const LogHistogram& other) {
   if (other.count_ == 0) return;
   if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size());
   for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
-  min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
+  min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
   count_ += other.count_;
   sum_.add(other.sum_);
@@ -235,15 +246,15 @@ void LogHistogram::add(const LogHistogram& other) {
 
 double LogHistogram::mean() const {
   if (count_ == 0) return nan;
-  return number({sum_.limb[0], sum_.limb[1], sum_.limb[2], 0}) / static_cast<double>(count_);
+  return number(limbs_of(sum_.low, sum_.high)) / static_cast<double>(count_);
 }
 
 // Variance = (n * sum of squares - sum^2) / n^2, its numerator without any rounding.
 double LogHistogram::std() const {
   if (count_ == 0) return nan;
   const Limbs n{static_cast<std::uint64_t>(count_), 0, 0, 0};
-  const Limbs sum{sum_.limb[0], sum_.limb[1], sum_.limb[2], 0};
-  const Limbs squares{squares_.limb[0], squares_.limb[1], squares_.limb[2], 0};
+  const Limbs sum = limbs_of(sum_.low, sum_.high);
+  const Limbs squares = limbs_of(squares_.low, squares_.high);
   const Limbs numerator = difference(product(n, squares), product(sum, sum));
   return std::sqrt(number(numerator)) / static_cast<double>(count_);
 }

@@ -3,6 +3,7 @@
 // there are too many to keep.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -43,7 +44,7 @@ class LogHistogram {
   void add(const LogHistogram& other);
 
   std::int64_t count() const { return count_; }
-  std::int64_t min() const { return min_; }  // 0 when empty
+  std::int64_t min() const { return count_ == 0 ? 0 : min_; }  // 0 when empty
   std::int64_t max() const { return max_; }
   double mean() const;  // NaN when empty, like all below
   double std() const;
@@ -52,18 +53,22 @@ class LogHistogram {
   Statistics statistics(double scale) const;
 
  private:
-  /// A sum of 64-bit times 128-bit products, in base 2^64; wraps at 2^192, which 2^63 values of
-  /// 2^63 reach.
+  /// A sum of 64-bit times 128-bit products; wraps at 2^192, which 2^63 values of 2^63 reach.
   struct WideSum {
-    std::uint64_t limb[3] = {0, 0, 0};
+    Wide low = 0;
+    std::uint64_t high = 0;
+    void add(Wide more) { high += __builtin_add_overflow(low, more, &low) ? 1 : 0; }
     void add_product(Wide value, std::uint64_t weight);
     void add(const WideSum& other);
   };
 
+  void add_large(std::uint64_t value, std::uint64_t weight);
+  void make_room(std::size_t bucket);
   double answer(std::size_t bucket) const;
 
   std::vector<std::int64_t> counts_;  // grows with the largest value; 256 KiB at most
-  std::int64_t count_ = 0, min_ = 0, max_ = 0;
+  std::int64_t count_ = 0, max_ = 0;
+  std::int64_t min_ = std::numeric_limits<std::int64_t>::max();
   WideSum sum_;      // of value * weight
   WideSum squares_;  // of value^2 * weight
 };

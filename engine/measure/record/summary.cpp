@@ -160,23 +160,22 @@ std::vector<SummaryObserver::Places> SummaryObserver::places_by(
 void SummaryObserver::describe_kept(const Places* places, GroupSummary& out) const {
   std::vector<double> values;  // of one metric at a time
   const std::size_t count = places != nullptr ? places->size() : kept_.size();
-  const auto describe = [&](auto&& value_of) {
-    values.clear();
+  const auto describe = [&](auto&& value_of, std::int32_t least_output_tokens = 0) {
+    values.resize(count);
+    std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto place = places != nullptr ? static_cast<std::size_t>((*places)[i]) : i;
-      const std::optional<double> value_s = value_of(kept_[place]);
-      if (value_s) values.push_back(*value_s);
+      const Completed& r = kept_[places != nullptr ? static_cast<std::size_t>((*places)[i]) : i];
+      values[used] = value_of(r);
+      used += r.output_tokens >= least_output_tokens;
     }
+    values.resize(used);
     return statistics(values);
   };
-  using Value = std::optional<double>;
-  out.ttft_s = describe([](const Completed& r) -> Value { return seconds(r.ttft); });
-  out.e2e_s = describe([](const Completed& r) -> Value { return seconds(r.e2e); });
-  out.queue_s = describe([](const Completed& r) -> Value { return seconds(r.queue); });
-  out.tpot_s = describe([](const Completed& r) -> Value {
-    if (r.output_tokens < 2) return std::nullopt;
-    return tpot_ps(r.ttft, r.e2e, r.output_tokens) / 1e12;
-  });
+  out.ttft_s = describe([](const Completed& r) { return seconds(r.ttft); });
+  out.e2e_s = describe([](const Completed& r) { return seconds(r.e2e); });
+  out.queue_s = describe([](const Completed& r) { return seconds(r.queue); });
+  out.tpot_s = describe(
+      [](const Completed& r) { return tpot_ps(r.ttft, r.e2e, r.output_tokens) / 1e12; }, 2);
 }
 
 GroupSummary SummaryObserver::describe(const Group& group, const Places* places,

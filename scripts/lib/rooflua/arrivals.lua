@@ -3,6 +3,7 @@
 local core = require "rooflua.base.core"
 local lengths = require "rooflua.lengths"
 local latest_s = require("rooflua.native").latest_s
+local type = type
 
 local arrivals = {}
 

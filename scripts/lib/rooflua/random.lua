@@ -2,7 +2,8 @@
 local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 
-local ffi = border.ffi
+local ffi, type = border.ffi, type
+local istype = ffi.istype
 
 ffi.cdef "typedef struct { rooflua_random_stream stream; } rooflua_random_handle;"
 
@@ -26,7 +27,7 @@ local Stream
 
 --- The state of a stream. Any other value is refused here, before it can reach the engine.
 local function own(stream)
-  if not ffi.istype(Stream, stream) then native.fail("expected a random stream, found " .. type(stream)) end
+  if not istype(Stream, stream) then native.fail("expected a random stream, found " .. type(stream)) end
   return stream.stream
 end
 
@@ -97,7 +98,7 @@ function random.streams(seed)
 end
 
 function random.is_stream(value)
-  return ffi.istype(Stream, value)
+  return istype(Stream, value)
 end
 
 --- A copy that gives the same numbers from this point on; drawing from one does not advance the other.
