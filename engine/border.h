@@ -374,7 +374,6 @@ typedef struct rooflua_serve_table {
   int32_t (*shed)(rooflua_serve_border*, double slot);
   int32_t (*decode)(rooflua_serve_border*, double slot, double tokens);  // -1: all that it may have
   int32_t (*prefill)(rooflua_serve_border*, double slot, double tokens);
-  /// -2: the slot and epoch are not those of a request, or a number is not whole and at least 0
   int32_t (*admit)(rooflua_serve_border*, int32_t slot, uint32_t epoch, double tokens,
                    double hold_tokens, double fit_tokens, double spare_blocks);
   int32_t (*preempt)(rooflua_serve_border*, double slot);

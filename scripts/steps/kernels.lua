@@ -191,8 +191,7 @@ local Kernels = policy.define {
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
 Kernels.follows_kinds, Kernels.follows_groups, Kernels.signature = true, true, graphs.signature
 
-local max, min, record = math.max, math.min, cost.record
-local assumed = cost.evidence_codes().assumed -- compiled code finds a code faster than a name
+local max, min, record, assumed = math.max, math.min, cost.record, cost.evidence_codes().assumed
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
@@ -284,7 +283,7 @@ function Kernels:add_attention(kind)
   end
 end
 
-Kernels.sum_of, Kernels.sum_with_drafts = beside.sum_of, beside.sum_with_drafts
+Kernels.sum_of, Kernels.sum_with_drafts, Kernels.settles = beside.sum_of, beside.sum_with_drafts, attention.settles_with
 
 -- Attention ------------------------------------------------------------------------------------
 
@@ -384,9 +383,6 @@ function Kernels:period(batch, rows_s, fullest)
   if host_s <= gpu_s then return gpu_s end
   return gpu_s + record("host", host_s - gpu_s, assumed)
 end
-
---- What compiled code may take as constant after some thousand steps (rooflua.border.settled).
-function Kernels:settles() return self.attention and self.attention:settles() and { "attention" } end
 
 ---@param batch rooflua.Batch
 ---@return number time_s from the start of this step to the start of the next

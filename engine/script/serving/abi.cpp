@@ -55,7 +55,8 @@ std::int32_t prefill(ServeBorder* border, double slot, double tokens) noexcept {
   return border->plan->try_prefill(whole(slot), whole(tokens));
 }
 
-/// Lua has checked neither the request's handle nor that the numbers are whole.
+/// Lua has checked neither the request's handle nor that the numbers are whole and at least 0. -2:
+/// one of them makes no sense.
 std::int32_t admit(ServeBorder* border, std::int32_t slot, std::uint32_t epoch, double tokens,
                    double hold_tokens, double fit_tokens, double spare_blocks) noexcept {
   constexpr std::int32_t not_read = -2;

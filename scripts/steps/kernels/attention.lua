@@ -63,6 +63,11 @@ function attention.of(steps, op, kind, deployment)
   return self
 end
 
+--- A method of steps.Kernels: what is constant for compiled code after some thousand steps (rooflua.border.settled).
+function attention.settles_with(steps)
+  return steps.attention and steps.attention:settles() and { "attention" }
+end
+
 --- Once both grids are filled, or known not to be used, nothing of a kind changes.
 function attention:settles()
   if self.prefill_calls == nil or not self.decode_calls:settles() then return nil end

@@ -10,7 +10,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local group_fields = require "rooflua.border.group_fields"
 local random = require "rooflua.random"
-local words = require "rooflua.base.words"
+local request_fields = require "rooflua.border.request_fields"
 
 local ffi, type = border.ffi, type
 local istype = ffi.istype
@@ -26,10 +26,6 @@ typedef struct { const int32_t only; } rooflua_candidates_handle;
 
 local C = border.table_at("rooflua_serve_table", native.serve_table())
 local B = C.border
-
-local phase_names, phases = words.by_code "phase", words.codes "phase"
-local WAITING, DECODE, FINISHING, IN_FLIGHT = phases.waiting, phases.decode, phases.finishing, phases.in_flight
-local HITS_OF_PREEMPTED, HITS_OF_ANY = 1, 2 -- CacheHits of serve/visible_replica.h; 0: no request has any
 
 --- Errors point at the policy's line.
 local function fail(message)
@@ -67,62 +63,6 @@ local function request_at(h)
   if B.live ~= 0 and h.slot < B.slots and B.requests[h.slot].epoch == h.epoch then return B.requests + h.slot end
   return lost(h)
 end
-
---- Decode steps since the stored numbers of a decoding request were written.
-local function steps_since(request)
-  if request.phase ~= DECODE or B.view == nil then return 0 end
-  return B.view.decode_index - request.joined
-end
-
-local function optional(value, none)
-  if value == none then return nil end
-  return value
-end
-
---- Whether the cache can hold tokens of a waiting request. If it cannot, no function of the engine is called, and
---- compiled code need not create the request's handle.
-local function may_hit(request)
-  local view = B.view
-  return view ~= nil and (view.hits == HITS_OF_ANY or view.hits == HITS_OF_PREEMPTED and request.preemptions > 0)
-end
-
---- Whether the call is that of key(request): the engine has then written what is cached to the request.
-local KEY = 3
-local function is_keyed() return B.live == KEY end
-
-local request_fields = {
-  id = function(r) return r.id end,
-  phase = function(r) return phase_names[r.phase] end,
-  arrival_s = function(r) return r.arrival_s end,
-  prompt_tokens = function(r) return r.prompt_tokens end,
-  cached_tokens = function(r, handle)
-    if r.phase == WAITING and not is_keyed() then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
-    return r.cached_tokens
-  end,
-  context_tokens = function(r) return r.context_tokens + steps_since(r) end,
-  emitted_tokens = function(r) return r.emitted_tokens + steps_since(r) end,
-  sequence_tokens = function(r) return r.prompt_tokens + r.emitted_tokens + steps_since(r) end,
-  pending_tokens = function(r, handle)
-    local phase = r.phase
-    if phase == DECODE then return 1 end
-    if phase == FINISHING or phase == IN_FLIGHT then return 0 end
-    local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
-    if is_keyed() then return pending - r.cached_tokens end
-    if phase ~= WAITING or not may_hit(r) then return pending end
-    return pending - C.cached_tokens(B, handle.slot)
-  end,
-  draft_tokens = function(r) return r.draft_tokens end,
-  drafted_tokens = function(r) return r.drafted_tokens end,
-  accepted_tokens = function(r) return r.accepted_tokens end,
-  rounds = function(r) return r.rounds end,
-  preemptions = function(r) return r.preemptions end,
-  priority = function(r) return r.priority end,
-  class = function(r) return r.klass end,
-  session = function(r) return (optional(r.session, -1)) end,
-  prefix = function(r) return r.prefix end,
-  max_output_tokens = function(r) return (optional(r.max_output_tokens, 0)) end,
-  predicted_output_tokens = function(r) return (optional(r.predicted_output_tokens, -1)) end,
-}
 
 local field_of_request = constants.of(request_fields)
 
@@ -238,7 +178,7 @@ local replica_fields = {
   waiting_tokens = function(v) return v.waiting_tokens end,
   async_depth = function(v) return v.async_depth end,
   prefix_caching = function(v) return v.hits > 0 end,
-  max_model_len = function(v) return (optional(v.max_model_len, 0)) end,
+  max_model_len = function(v) return v.max_model_len ~= 0 and v.max_model_len or nil end,
 }
 for name, field in pairs(group_fields) do replica_fields[name] = field end
 local replica_methods = {
