@@ -1,6 +1,7 @@
 -- A step model that settles costs what it cost before, to the last bit, and compiled code finds all of its fields. A
 -- class that inherits from kernels does not settle, because its methods could set fields.
 local test = dofile "tests/scripts/harness.lua"
+local aborts = dofile "tests/scripts/aborts.lua"
 local policy = require "rooflua.policy"
 local pricing = require "rooflua.border.pricing"
 local serve = require "rooflua.serve"
@@ -11,15 +12,15 @@ local Kernels = require "steps.kernels"
 local Unsettled = policy.define { name = "kernels", doc = "Kernels that do not settle.", extends = Kernels }
 Unsettled.run = Kernels.run
 
--- More than 4,096 prices of steps with prompts.
+-- More than 32,768 prices of steps with prompts.
 local function workload(requests)
-  return require "workloads.closed_loop" { clients = 4, num_requests = requests,
+  return require "workloads.closed_loop" { clients = 2, num_requests = requests,
     prompt_tokens = { distribution = "lognormal", mean = 600, sigma = 0.9, max = 9000 },
-    output_tokens = { distribution = "uniform", min = 1, max = 5 } }
+    output_tokens = { distribution = "uniform", min = 1, max = 2 } }
 end
 
 local function live_of(given, steps, parameters)
-  local scenario = { rooflua = 1, seed = 7, steps = steps(parameters or {}), workload = workload(8000) }
+  local scenario = { rooflua = 1, seed = 7, steps = steps(parameters or {}), workload = workload(45000) }
   for key, value in pairs(given) do scenario[key] = value end
   return serve.open(scenario, { remember = false })
 end
@@ -85,6 +86,16 @@ test("a model settles once its grids are filled, and is read-only then", functio
   test.raises("read-only", function() bound.settled.host_step_s = 1 end)
   local fresh = policy.fresh(Kernels {})
   test.equal(settled.of(fresh, {}), nil) -- it is not bound: nothing is known of its attention
+end)
+
+test("steps of a settled model stay in compiled code", function()
+  local live, before = live_of(cases["full attention"][1], Kernels), settlings
+  while settlings == before do live:run_until(live.now_s + 100) end
+  for _, line in ipairs(aborts.of(live.run_until, live, live.now_s + 50).lines) do -- is compiled now
+    test.check(not line:find "bytecode" and not line:find "blacklisted", line)
+  end
+  local found = aborts.of(live.run, live)
+  test.equal(found.aborts, 0, table.concat(found.lines, "; "))
 end)
 
 test("more models than are kept at the same time settle one after the other", function()

@@ -39,8 +39,9 @@ class LuaStepModel : public StepModel {
   LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_, call_settle_;
   double* evidence_s_;  // the ledger's accumulator
   bool has_run_ = false;
-  std::int64_t asked_ = 0;          // prices and runs
-  std::int64_t settles_at_ = 4096;  // of these: enough to be worth compiling for this model alone
+  // Prices and runs; how many there are when the model settles: compiling for it alone costs about
+  // what it then has saved.
+  std::int64_t asked_ = 0, settles_at_ = 32768;
   const void* steps_ = nullptr;  // the bound step model, by its address
   RememberedPrices remembered_;
 };
