@@ -88,6 +88,32 @@ test("a model settles once its grids are filled, and is read-only then", functio
   test.equal(settled.of(fresh, {}), nil) -- it is not bound: nothing is known of its attention
 end)
 
+test("what settles() returns is checked", function()
+  local answer
+  local Wrong = policy.define { name = "wrong", doc = "Says what it is told.", params = {} }
+  function Wrong:bind() self.part = {} end
+  function Wrong:settles() return answer end
+  function Wrong:time(batch) return 1e-3 * batch.requests end
+  for found, message in pairs { ["wrong: settles() must return a list of names, or nil; found true"] = true,
+    ["names 'other', which must be false or an object with a method settles; found nil"] = { "other" },
+    ["names 'part', which must be false or an object with a method settles; found"] = { "part" } } do
+    answer = message
+    test.raises(found, function() live_of(cases["full attention"][1], Wrong):run() end)
+    test.raises("settled_test.lua", function() live_of(cases["full attention"][1], Wrong):run() end)
+  end
+end)
+
+test("a model that sets a field after it settled is told so", function()
+  local Counts = policy.define { name = "counts", doc = "Counts its prices.", params = {} }
+  function Counts:settles() return {} end
+  function Counts:time(batch)
+    self.count = (self.count or 0) + 1
+    return 1e-3 * batch.requests
+  end
+  test.raises("read-only", function() live_of(cases["full attention"][1], Counts):run() end)
+  test.raises("'count'", function() live_of(cases["full attention"][1], Counts):run() end)
+end)
+
 test("steps of a settled model stay in compiled code", function()
   local live, before = live_of(cases["full attention"][1], Kernels), settlings
   while settlings == before do live:run_until(live.now_s + 100) end

@@ -2,11 +2,14 @@
 -- key, loads the value and compares its type. What LuaJIT finds in the `__index` table of a C type it takes as known
 -- instead: the value is part of the compiled code, and costs nothing there (LuaJIT, ext_ffi_semantics: "the contents
 -- of the metatable and the contents of an __index table must not be modified afterwards").
+local core = require "rooflua.base.core"
 local ffi = require("rooflua.border.abi").ffi
 
 local constants = {}
 
-local function read_only() error("a table of constants is read-only", 2) end
+local function read_only(_, key)
+  core.fail("a table of constants, or a policy that has settled, is read-only (assigning '%s')", tostring(key))
+end
 
 local function nothing() return nil end
 

@@ -5,7 +5,9 @@
 -- An object takes part if it has a method `settles`. It returns the names of the fields whose objects settle with it,
 -- or nil as long as fields are still to be set. A settled object is read-only, and keeps no batch beyond the call that
 -- it was given to. Each field that is read must be there, `false` if it is nothing.
+local answers = require "rooflua.border.answers"
 local constants = require "rooflua.border.constants"
+local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 
 local settled = {}
@@ -36,14 +38,24 @@ local function all_fields(object)
   return out
 end
 
+local function wrong(model, message, ...)
+  answers.wrong("step model", model, "settles", "settles() " .. message, ...)
+end
+
 --- The objects that settle with one, itself included; nil if one of them is still to change.
-local function members_of(object, members)
+--- @param model table the step model, for errors
+local function members_of(model, object, members)
   members[#members + 1], members[object] = object, true
   local names = object:settles()
-  if not names then return nil end
+  if names == nil or names == false then return nil end
+  if type(names) ~= "table" then wrong(model, "must return a list of names, or nil; found %s", core.describe(names)) end
   for _, name in ipairs(names) do
     local each = object[name]
-    if each and not members[each] and not members_of(each, members) then return nil end
+    if each ~= false and (type(each) ~= "table" or type(each.settles) ~= "function") then
+      wrong(model, "names '%s', which must be false or an object with a method settles; found %s", tostring(name),
+        core.describe(each))
+    end
+    if each and not members[each] and not members_of(model, each, members) then return nil end
   end
   return members
 end
@@ -96,7 +108,7 @@ function settled.of(model, user)
       return each.constant
     end
   end
-  local members = members_of(model, {})
+  local members = members_of(model, model, {})
   if not members then return nil end
   if #models >= most_models then forget_unused() end
   if #models >= most_models then return nil end
