@@ -89,8 +89,8 @@ void sort_nearly_sorted(std::vector<double>& values) {
 }
 
 /// Counting sort. `width` is the number of low bits in which the values' bits exceed the least
-/// value's; the upper `digits` times 8 of them are the key. Values of 256 keys go to as many
-/// places, which fit into the first cache: three such passes are faster than two of 2,048 places.
+/// value's; the upper `digits` times 8 of them are the key. Values of 256 keys go to as many places,
+/// which fit into the first cache: three such passes are faster than two of 2,048 places.
 template <int digits>
 void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
   constexpr int digit = 8;
@@ -204,8 +204,8 @@ void LogHistogram::add(std::int64_t value, std::int64_t weight) {
   const auto v = static_cast<std::uint64_t>(value), w = static_cast<std::uint64_t>(weight);
   if ((v >> 48 | w >> 32) != 0) return add_large(v, w);
   // Products of such numbers fit: v * v has 96 bits.
-  const std::uint64_t low = v * v,
-                      high = static_cast<std::uint64_t>(static_cast<Wide>(v) * v >> 64);
+  const std::uint64_t low = v * v;
+  const auto high = static_cast<std::uint64_t>(static_cast<Wide>(v) * v >> 64);
   sum_.add(static_cast<Wide>(v) * w);
   squares_.add((static_cast<Wide>(high * w) << 64) + static_cast<Wide>(low) * w);
 }

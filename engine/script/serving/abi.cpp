@@ -64,7 +64,8 @@ std::int32_t admit(ServeBorder* border, std::int32_t slot, std::uint32_t epoch, 
                             whole(spare_blocks)};
   const bool sense = std::min({admission.tokens, admission.hold_tokens, admission.fit_tokens,
                                admission.spare_blocks}) >= 0;
-  if (!sense || slot >= border->slots || border->requests[slot].epoch != epoch) return not_read;
+  const bool known = slot >= 0 && slot < border->slots && border->requests[slot].epoch == epoch;
+  if (!sense || !known) return not_read;
   return moved(border, border->plan->try_admit(slot, admission));
 }
 

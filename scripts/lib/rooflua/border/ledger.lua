@@ -231,7 +231,10 @@ function ledger.memoize(fn)
   return function(key)
     local is_direct = type(key) == "number" and key >= 0 and key < memo.direct_size and key % 1 == 0
     local place = is_direct and memo.direct[key] or places[key] or 0
-    if place == 0 or rows then return (rows and fn(key) or miss(key)) end
+    if place == 0 or rows then
+      if rows then return (fn(key)) end
+      return (miss(key))
+    end
     local s, a = seconds, memo.prices[place].seconds
     s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
     return memo.prices[place].time_s

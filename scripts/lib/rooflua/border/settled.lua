@@ -13,8 +13,8 @@ local policy = require "rooflua.policy"
 local settled = {}
 
 local most_models = 16 -- that are settled at the same time, in one Lua state
-local models = {}      -- list of {object, constant, users = {[bound] = true}, fields = {table, ...}}
-local spare = {}       -- list of {constant, fields} of models that nobody prices with any more
+local models = {}      -- list of {object, constant, users = {[what prices with it] = true}, parts}
+local spare = {}       -- parts, {constant, fields}, of models that nobody prices with any more
 local missing = {}     -- name of a field that was read and is not there -> true
 
 --- The names of fields that settled objects were asked for and do not have: code that reads one is interpreted.
@@ -86,7 +86,8 @@ end
 
 --- Takes back the constants of models that nobody prices with any more. What was compiled for them goes.
 local function forget_unused()
-  for i = #models, 1, -1 do
+  local before = #models
+  for i = before, 1, -1 do
     if next(models[i].users) == nil then
       for _, one in ipairs(table.remove(models, i).parts) do
         for key in next, one.fields do one.fields[key] = nil end
@@ -94,7 +95,7 @@ local function forget_unused()
       end
     end
   end
-  if #spare > 0 then jit.flush() end
+  if #models < before then jit.flush() end
 end
 
 --- @param user table what prices with it; as long as it is reachable, the constant is
