@@ -192,6 +192,29 @@ TEST_CASE("values that are added together count as they do one by one") {
   }
 }
 
+TEST_CASE("large values and weights add up exactly, in whatever parts they come") {
+  constexpr std::int64_t value_edge = std::int64_t{1} << 48, weight_edge = std::int64_t{1} << 32;
+  for (const std::int64_t value : {std::int64_t{12345}, value_edge - 1, value_edge}) {
+    for (const std::int64_t weight : {weight_edge - 1, weight_edge, weight_edge + 5}) {
+      LogHistogram whole, parts, other;
+      whole.add(value, weight);
+      whole.add(value, weight);  // the squares of some carry out of 128 bits
+      whole.add(1, 3);
+      parts.add(value, weight / 3);
+      parts.add(1, 3);
+      parts.add(value, weight - weight / 3);
+      other.add(value, weight);
+      parts.add(other);
+      CHECK(whole.count() == parts.count());
+      CHECK(whole.mean() == parts.mean());
+      CHECK(whole.std() == parts.std());
+      const double n = 2 * static_cast<double>(weight) + 3, v = static_cast<double>(value);
+      CHECK(whole.mean() == Approx((2 * static_cast<double>(weight) * v + 3) / n).epsilon(1e-14));
+      CHECK(whole.std() == Approx((v - 1) * std::sqrt(3 * (n - 3)) / n).epsilon(1e-12));
+    }
+  }
+}
+
 TEST_CASE("a weight counts as that many values, and the order of parts does not matter") {
   LogHistogram one_by_one, weighted, first, second;
   Noise noise;
