@@ -161,6 +161,27 @@ TEST_CASE("a closed loop answers each end, at once or after a pause") {
   CHECK(slow.recorder.steps[2] == "2.5..3.5: p1:16+0* w0 u1");
 }
 
+TEST_CASE("what is sent at one instant comes in order: the stream, then follow-ups as given") {
+  class Meeting : public ListedWorkload {
+   public:
+    Meeting() : ListedWorkload({spec(0, 16, 1), spec(0, 16, 3), spec(3, 19, 1)}) {}
+    void on_done(const RequestDone& done, FollowUps& follow_ups) override {
+      if (done.id == 0) follow_ups.send(spec(3, 17, 1));
+      if (done.id != 1) return;
+      follow_ups.send(spec(seconds(done.now), 18, 1));
+      follow_ups.send(spec(seconds(done.now) + 1, 20, 1));
+      follow_ups.send(spec(seconds(done.now), 21, 1));
+    }
+  } meeting;
+  Bench bench(20, 200);
+  simulate(bench.cluster, bench.bindings(meeting));
+  CHECK(bench.recorder.of(1).last_token == 3 * s);
+  std::vector<std::int32_t> prompts;
+  for (std::int32_t id = 2; id < 7; ++id) prompts.push_back(bench.recorder.of(id).prompt_tokens);
+  CHECK(prompts == std::vector<std::int32_t>{19, 17, 18, 21, 20});
+  for (std::int32_t id = 2; id < 6; ++id) CHECK(bench.recorder.of(id).arrival == 3 * s);
+}
+
 TEST_CASE("a closed loop survives failures: every client goes on") {
   Bench bench(1, 64, 8);  // 16 tokens never fit into 8
   Loop loop(5, 0);
