@@ -58,7 +58,7 @@ function attention.of(steps, op, kind, deployment)
     grids.of(self.database, self.decode_query, decode_axes))
   self.prefill_grid = monotone_prefill.of(function(t, p) return self:prefill_latency(t, p) end,
     grids.of(self.database, self.prefill_query, prefill_axes))
-  self.prefill_calls = nil
+  self.prefill_calls = nil  -- chosen at the first prompt
   self.module, self.prompt_module = false, false  -- what rows of the whole module take beyond
   return self
 end
