@@ -126,19 +126,27 @@ typedef struct rooflua_random_stream {
   double normal BORDER_INIT(0);          // of the standard normal distribution
 } rooflua_random_stream;
 
-/// NaN: a parameter is outside its range.
+enum { rooflua_most_draws = 32 };
+
+/// A stream, and the values that it gives next if the same distribution is asked again
+/// (base/random_ahead.h).
+typedef struct rooflua_draws {
+  rooflua_random_stream stream;  // in front of the values
+  rooflua_random_stream behind;  // where it stands once all of them are taken
+  double first BORDER_INIT(0), second BORDER_INIT(0);  // the parameters of the distribution
+  int32_t distribution BORDER_INIT(0);                 // Distribution; 0: no values
+  int32_t taken BORDER_INIT(0), count BORDER_INIT(0);
+  double values[rooflua_most_draws];
+} rooflua_draws;
+
+/// NaN: a parameter is outside its range. `distribution`: a Distribution.
 typedef struct rooflua_random_table {
   uint32_t size;  // of this struct
-  double (*uniform)(rooflua_random_stream*, double, double);
-  double (*exponential)(rooflua_random_stream*, double);
-  double (*gamma)(rooflua_random_stream*, double, double);
-  double (*weibull)(rooflua_random_stream*, double, double);
-  double (*normal)(rooflua_random_stream*, double, double);
-  double (*lognormal)(rooflua_random_stream*, double, double);
-  double (*pareto)(rooflua_random_stream*, double, double);
-  double (*poisson)(rooflua_random_stream*, double);
-  double (*integer)(rooflua_random_stream*, double, double);
-  double (*uniform_at)(const rooflua_random_stream*, double i);  // i: a whole number to 2^53
+  double (*draw)(rooflua_draws*, double distribution, double, double);
+  double (*gamma)(rooflua_draws*, double, double);
+  double (*poisson)(rooflua_draws*, double);
+  double (*integer)(rooflua_draws*, double, double);
+  double (*uniform_at)(const rooflua_draws*, double i);  // i: a whole number to 2^53
 } rooflua_random_table;
 
 // Serving: what a policy reads in place ---------------------------------------------------------

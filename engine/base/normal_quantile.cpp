@@ -64,6 +64,17 @@ Two polynomial(Two x, std::span<const double> lowest_first) {
   return sum;
 }
 
+/// The quantiles of two values that are not in the tails; of others it is some number.
+Two central_quantiles(Two p) {
+  const Two q = p - 0.5;
+  const Two r = 0.180625 - q * q;
+  return q * polynomial(r, a) / polynomial(r, b);
+}
+
+bool in_a_tail(double p) {
+  return !(std::abs(p - 0.5) <= central);
+}
+
 }  // namespace
 
 double normal_quantile(double p) {
@@ -80,12 +91,20 @@ double normal_quantile(double p) {
 }
 
 std::array<double, 2> normal_quantiles(std::array<double, 2> p) {
-  const Two q{p[0] - 0.5, p[1] - 0.5};
-  if (std::abs(q[0]) > central || std::abs(q[1]) > central)
-    return {normal_quantile(p[0]), normal_quantile(p[1])};
-  const Two r = 0.180625 - q * q;
-  const Two out = q * polynomial(r, a) / polynomial(r, b);
+  if (in_a_tail(p[0]) || in_a_tail(p[1])) return {normal_quantile(p[0]), normal_quantile(p[1])};
+  const Two out = central_quantiles(Two{p[0], p[1]});
   return {out[0], out[1]};
+}
+
+void normal_quantiles(std::span<double> values) {
+  std::size_t i = 0;
+  for (; i + 1 < values.size(); i += 2) {
+    const double first = values[i], second = values[i + 1];
+    const Two out = central_quantiles(Two{first, second});
+    values[i] = in_a_tail(first) ? normal_quantile(first) : out[0];
+    values[i + 1] = in_a_tail(second) ? normal_quantile(second) : out[1];
+  }
+  if (i < values.size()) values[i] = normal_quantile(values[i]);
 }
 
 }  // namespace rooflua

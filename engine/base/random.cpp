@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/random_formulas.h"
 
 namespace rooflua {
 
@@ -87,24 +88,17 @@ std::uint64_t next_bits(RandomStream& stream) {
 }
 
 double uniform(RandomStream& stream) {
-  return static_cast<double>(next_bits(stream) >> 11) * 0x1.0p-53;
+  return half_open_unit(next_bits(stream));
 }
 
 double uniform_at(std::uint64_t key, std::uint64_t i) {
   const PhiloxBlock block = block_at(key, i / 2);
   const std::size_t word = 2 * (i % 2);
-  const std::uint64_t bits = std::uint64_t{block.word[word + 1]} << 32 | block.word[word];
-  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+  return half_open_unit(std::uint64_t{block.word[word + 1]} << 32 | block.word[word]);
 }
-
-namespace {
-double open_interval(std::uint64_t bits) {
-  return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52;
-}
-}  // namespace
 
 double uniform_open(RandomStream& stream) {
-  return open_interval(next_bits(stream));
+  return open_unit(next_bits(stream));
 }
 
 namespace {
@@ -117,7 +111,7 @@ double standard_normal(RandomStream& stream) {
   }
   if (stream.has_buffered != 0) return normal_quantile(uniform_open(stream));
   const double first = uniform_open(stream);
-  const auto both = normal_quantiles({first, open_interval(stream.buffered)});
+  const auto both = normal_quantiles({first, open_unit(stream.buffered)});
   stream.normal = both[1];
   stream.has_buffered = with_normal;
   return both[0];
@@ -127,7 +121,7 @@ double standard_normal(RandomStream& stream) {
 double uniform(RandomStream& stream, double low, double high) {
   require(std::isfinite(low) && std::isfinite(high) && low <= high, "uniform", "low", low,
           "low <= high");
-  return low + (high - low) * uniform(stream);
+  return uniform_of(uniform(stream), low, high);
 }
 
 std::int64_t uniform_integer(RandomStream& stream, std::int64_t low, std::int64_t high) {
@@ -149,7 +143,7 @@ std::int64_t uniform_integer(RandomStream& stream, std::int64_t low, std::int64_
 
 double exponential(RandomStream& stream, double mean) {
   require_positive("exponential", "mean", mean);
-  return -mean * std::log(uniform_open(stream));
+  return exponential_of(uniform_open(stream), mean);
 }
 
 double gamma(RandomStream& stream, double shape, double scale) {
@@ -171,26 +165,26 @@ double gamma(RandomStream& stream, double shape, double scale) {
 double weibull(RandomStream& stream, double shape, double scale) {
   require_positive("weibull", "shape", shape);
   require_positive("weibull", "scale", scale);
-  return scale * std::pow(-std::log(uniform_open(stream)), 1.0 / shape);
+  return weibull_of(uniform_open(stream), shape, scale);
 }
 
 double normal(RandomStream& stream, double mean, double deviation) {
   require(std::isfinite(mean), "normal", "mean", mean, "a finite number");
   require(std::isfinite(deviation) && deviation >= 0, "normal", "deviation", deviation,
           "0 or more");
-  return mean + deviation * standard_normal(stream);
+  return normal_of(standard_normal(stream), mean, deviation);
 }
 
 double lognormal(RandomStream& stream, double mu, double sigma) {
   require(std::isfinite(mu), "lognormal", "mu", mu, "a finite number");
   require(std::isfinite(sigma) && sigma >= 0, "lognormal", "sigma", sigma, "0 or more");
-  return std::exp(mu + sigma * standard_normal(stream));
+  return lognormal_of(standard_normal(stream), mu, sigma);
 }
 
 double pareto(RandomStream& stream, double shape, double minimum) {
   require_positive("pareto", "shape", shape);
   require_positive("pareto", "minimum", minimum);
-  return minimum * std::pow(uniform_open(stream), -1.0 / shape);
+  return pareto_of(uniform_open(stream), shape, minimum);
 }
 
 std::int64_t poisson(RandomStream& stream, double mean) {

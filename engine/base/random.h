@@ -82,6 +82,8 @@ std::int64_t poisson(RandomStream& stream, double mean);
 double normal_quantile(double p);
 /// Two of them, to the last bit.
 std::array<double, 2> normal_quantiles(std::array<double, 2> p);
+/// That of each value, in its place.
+void normal_quantiles(std::span<double> values);
 
 /// Ranks 1..count with P(k) proportional to 1 / k^exponent, exponent >= 0. One draw.
 class Zipf {

@@ -84,10 +84,13 @@ class Pipeline {
   /// The front step, which ran, leaves. The reference holds until the next append().
   const Step& retire();
 
-  /// Brings what the front step holds into the processor's cache.
+  /// Brings what plain steps hold into the processor's cache.
   void prefetch() const {
-    const auto* bytes = reinterpret_cast<const char*>(&front());
-    for (std::size_t at = 0; at < sizeof(Step); at += 64) __builtin_prefetch(bytes + at);
+    for (const Step& step : steps_) {
+      const auto* end = reinterpret_cast<const char*>(&step.prefills);
+      for (const auto* at = reinterpret_cast<const char*>(&step); at < end; at += 64)
+        __builtin_prefetch(at);
+    }
     __builtin_prefetch(&common_token_);
   }
 

@@ -43,6 +43,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "serve/alarm_queue.h"
 #include "serve/bindings.h"
 #include "serve/cluster.h"
 #include "serve/event_heap.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "serve/event_heap.h"
+#include "serve/alarm_queue.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -80,5 +80,38 @@ TEST_CASE("an alarm that is due before all others is the next one, however many 
     const Picoseconds time = both.pop().first;
     REQUIRE(time > last);
     last = time;
+  }
+}
+
+TEST_CASE("alarms leave in order on every scale of time, in bursts and far apart") {
+  std::mt19937_64 random(11);
+  Both both;
+  Picoseconds now = 0;
+  const auto at_random = [&](Picoseconds below) {
+    return static_cast<Picoseconds>(random() % static_cast<std::uint64_t>(below));
+  };
+  const auto add = [&](int count, Picoseconds later, Picoseconds spread) {
+    for (int i = 0; i < count; ++i)
+      both.push(now + later + at_random(spread), static_cast<std::int32_t>(at_random(3000)));
+  };
+  for (int round = 0; round < 60; ++round) {
+    const auto scale = Picoseconds{1} << at_random(52);  // 1 ps to an hour
+    add(300, 0, scale);
+    add(100, scale, 1);             // all at one time
+    add(100, 3 * scale, 1 + scale / 1000);
+    add(10, 5000 * scale / 3, scale);  // further ahead than the days of a calendar
+    for (int i = 0; i < 20000; ++i) {  // as many as before, as replicas that step do
+      REQUIRE(both.queue.front().time == both.all.begin()->first);
+      const Due due = *both.all.begin();
+      REQUIRE(both.pop() == due);
+      now = due.first;
+      both.push(now + scale / 2 + at_random(1 + scale / 8), due.second);
+    }
+    while (both.all.size() > 100) {
+      const Due due = *both.all.begin();
+      REQUIRE(both.pop() == due);
+      now = due.first;
+    }
+    both.check();
   }
 }

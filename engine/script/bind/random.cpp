@@ -1,6 +1,6 @@
 // Random streams for scripts: functions that Lua calls through FFI, over state that Lua owns.
 
-#include "base/random.h"
+#include "base/random_ahead.h"
 
 #include <cmath>
 #include <limits>
@@ -27,39 +27,26 @@ constexpr double largest_integer = 9007199254740992.0;
 
 const rooflua_random_table random_table{
     sizeof(rooflua_random_table),
-    [](RandomStream* s, double a, double b) noexcept {
-      return drawn([=] { return uniform(*s, a, b); });
+    [](Draws* d, double distribution, double a, double b) noexcept {
+      return drawn([=] { return next_value(*d, Distribution(static_cast<int>(distribution)), a, b); });
     },
-    [](RandomStream* s, double a) noexcept { return drawn([=] { return exponential(*s, a); }); },
-    [](RandomStream* s, double a, double b) noexcept {
-      return drawn([=] { return gamma(*s, a, b); });
+    [](Draws* d, double a, double b) noexcept {
+      return drawn([=] { return gamma(stream_of(*d), a, b); });
     },
-    [](RandomStream* s, double a, double b) noexcept {
-      return drawn([=] { return weibull(*s, a, b); });
+    [](Draws* d, double a) noexcept {
+      return drawn([=] { return static_cast<double>(poisson(stream_of(*d), a)); });
     },
-    [](RandomStream* s, double a, double b) noexcept {
-      return drawn([=] { return normal(*s, a, b); });
-    },
-    [](RandomStream* s, double a, double b) noexcept {
-      return drawn([=] { return lognormal(*s, a, b); });
-    },
-    [](RandomStream* s, double a, double b) noexcept {
-      return drawn([=] { return pareto(*s, a, b); });
-    },
-    [](RandomStream* s, double a) noexcept {
-      return drawn([=] { return static_cast<double>(poisson(*s, a)); });
-    },
-    [](RandomStream* s, double a, double b) noexcept {
+    [](Draws* d, double a, double b) noexcept {
       if (!(std::abs(a) <= largest_integer && std::abs(b) <= largest_integer)) {
         return std::numeric_limits<double>::quiet_NaN();
       }
       return drawn([=] {
-        return static_cast<double>(
-            uniform_integer(*s, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
+        return static_cast<double>(uniform_integer(stream_of(*d), static_cast<std::int64_t>(a),
+                                                   static_cast<std::int64_t>(b)));
       });
     },
-    [](const RandomStream* s, double i) noexcept {
-      return uniform_at(s->key, static_cast<std::uint64_t>(i));
+    [](const Draws* d, double i) noexcept {
+      return uniform_at(d->stream.key, static_cast<std::uint64_t>(i));
     },
 };
 
@@ -68,17 +55,17 @@ int table(lua_State* L) {
   return 1;
 }
 
-/// random_open(memory, seed, name, index): writes the initial state of a stream into 32 bytes that
-/// Lua owns.
+/// random_open(memory, seed, name, index): writes the initial state of a stream into memory that Lua
+/// owns.
 int open(lua_State* L) {
-  auto* stream = static_cast<RandomStream*>(const_cast<void*>(lua_topointer(L, 1)));
+  auto* draws = static_cast<Draws*>(const_cast<void*>(lua_topointer(L, 1)));
   const double seed = check_number(L, 2, "seed");
   const std::string name = check_text(L, 3, "stream name");
   const double index = check_number(L, 4, "stream index");
   if (!(seed >= 0 && seed <= largest_integer && index >= 0 && index <= largest_integer)) {
     throw Error("", "a seed and a stream index are whole numbers from 0 to 2^53");
   }
-  *stream =
+  draws->stream =
       random_stream(static_cast<std::uint64_t>(seed), name, static_cast<std::uint64_t>(index));
   return 0;
 }

@@ -3,11 +3,14 @@ local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 
 local ffi, type = border.ffi, type
-local istype = ffi.istype
+local istype, cast, pointer = ffi.istype, ffi.cast, ffi.typeof "rooflua_draws *"
 
-ffi.cdef "typedef struct { rooflua_random_stream stream; } rooflua_random_handle;"
+-- Scripts hold streams, so that they are of constant numbers for them.
+ffi.cdef "typedef struct { const rooflua_draws draws; } rooflua_random_handle;"
 
 local C = border.table_at("rooflua_random_table", native.random_table())
+
+local UNIFORM, EXPONENTIAL, WEIBULL, NORMAL, LOGNORMAL, PARETO = 1, 2, 3, 4, 5, 6 -- Distribution
 
 local function checked(value, name, ...)
   if value == value then return value end
@@ -28,12 +31,23 @@ local Stream
 --- The state of a stream. Any other value is refused here, before it can reach the engine.
 local function own(stream)
   if not istype(Stream, stream) then native.fail("expected a random stream, found " .. type(stream)) end
-  return stream.stream
+  return cast(pointer, stream)
+end
+
+--- The next value of a distribution that takes one draw; NaN: a parameter is outside its range. Values of the
+--- distribution that was asked for before were made ahead (engine/base/random_ahead.h).
+local function draw(draws, distribution, first, second)
+  local taken = draws.taken
+  if taken < draws.count and draws.distribution == distribution and draws.first == first and draws.second == second then
+    draws.taken = taken + 1
+    return draws.values[taken]
+  end
+  return C.draw(draws, distribution, number(first), number(second))
 end
 
 --- Uniform in [low, high); without arguments in [0, 1).
 function methods:uniform(low, high)
-  return checked(C.uniform(own(self), number(low or 0), number(high or 1)), "uniform", low, high)
+  return checked(draw(own(self), UNIFORM, low or 0, high or 1), "uniform", low, high)
 end
 --- Draw number i of the stream, from 0, as uniform() gives it, whatever was drawn before.
 function methods:at(i)
@@ -43,7 +57,7 @@ end
 --- Exponential; `rate` is in events per unit, the mean is 1 / rate.
 function methods:exponential(rate)
   if not (type(rate) == "number" and rate > 0) then checked(0 / 0, "exponential", rate) end
-  return checked(C.exponential(own(self), 1 / rate), "exponential", rate)
+  return checked(draw(own(self), EXPONENTIAL, 1 / rate, 0), "exponential", rate)
 end
 --- Gamma distribution with mean shape * scale.
 function methods:gamma(shape, scale)
@@ -51,18 +65,18 @@ function methods:gamma(shape, scale)
 end
 --- Weibull distribution: P(X > x) = exp(-(x / scale)^shape).
 function methods:weibull(shape, scale)
-  return checked(C.weibull(own(self), number(shape), number(scale)), "weibull", shape, scale)
+  return checked(draw(own(self), WEIBULL, shape, scale), "weibull", shape, scale)
 end
 function methods:normal(mean, deviation)
-  return checked(C.normal(own(self), number(mean), number(deviation)), "normal", mean, deviation)
+  return checked(draw(own(self), NORMAL, mean, deviation), "normal", mean, deviation)
 end
 --- Lognormal distribution: exp(normal(mu, sigma)).
 function methods:lognormal(mu, sigma)
-  return checked(C.lognormal(own(self), number(mu), number(sigma)), "lognormal", mu, sigma)
+  return checked(draw(own(self), LOGNORMAL, mu, sigma), "lognormal", mu, sigma)
 end
 --- Pareto distribution: P(X > x) = (minimum / x)^shape.
 function methods:pareto(shape, minimum)
-  return checked(C.pareto(own(self), number(shape), number(minimum)), "pareto", shape, minimum)
+  return checked(draw(own(self), PARETO, shape, minimum), "pareto", shape, minimum)
 end
 --- Poisson distribution: a number of events with this mean.
 function methods:poisson(mean)
