@@ -131,8 +131,8 @@ enum { rooflua_most_draws = 32 };
 /// A stream, and the values that it gives next if the same distribution is asked again
 /// (base/random_ahead.h).
 typedef struct rooflua_draws {
-  rooflua_random_stream stream;  // in front of the values
-  rooflua_random_stream behind;  // where it stands once all of them are taken
+  rooflua_random_stream stream;                        // in front of the values
+  rooflua_random_stream behind;                        // where it stands once all of them are taken
   double first BORDER_INIT(0), second BORDER_INIT(0);  // the parameters of the distribution
   int32_t distribution BORDER_INIT(0);                 // Distribution; 0: no values
   int32_t taken BORDER_INIT(0), count BORDER_INIT(0);

@@ -53,8 +53,8 @@ class AlarmCalendar {
   void put(std::int32_t entry);
   void write_anew(int shift);
 
-  std::array<std::int32_t, pages> first_of_;       // entry of each page
-  std::array<std::uint64_t, pages / 64> used_{};   // bit of each page that has an entry
+  std::array<std::int32_t, pages> first_of_;      // entry of each page
+  std::array<std::uint64_t, pages / 64> used_{};  // bit of each page that has an entry
   std::vector<Entry> entries_;
   std::int32_t free_ = none;
   std::int64_t today_ = 0;  // no alarm is on a day before it

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <random>
 #include <type_traits>
 #include <vector>
 
 #include "base/error.h"
+#include "base/random_ahead.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -133,5 +136,102 @@ TEST_CASE("an open uniform is never 0 or 1") {
   for (int i = 0; i < 100000; ++i) {
     const double u = uniform_open(stream);
     REQUIRE((u > 0 && u < 1));
+  }
+}
+
+namespace {
+
+/// One draw of the distribution, made alone.
+double alone(RandomStream& stream, Distribution distribution, double first, double second) {
+  switch (distribution) {
+    case Distribution::uniform:
+      return uniform(stream, first, second);
+    case Distribution::exponential:
+      return exponential(stream, first);
+    case Distribution::weibull:
+      return weibull(stream, first, second);
+    case Distribution::normal:
+      return normal(stream, first, second);
+    case Distribution::lognormal:
+      return lognormal(stream, first, second);
+    default:
+      return pareto(stream, first, second);
+  }
+}
+
+bool stands_as(const RandomStream& a, const RandomStream& b) {
+  RandomStream next = a, other = b;
+  return next_bits(next) == next_bits(other) && next_bits(next) == next_bits(other);
+}
+
+}  // namespace
+
+TEST_CASE("values that are made ahead are those of single draws, whatever is asked in between") {
+  using enum Distribution;
+  const Distribution all[] = {uniform, exponential, weibull, normal, lognormal, pareto};
+  std::mt19937 choices(5);
+  const auto below = [&](std::uint32_t limit) { return choices() % limit; };
+  Draws draws;
+  draws.stream = random_stream(3, "ahead");
+  RandomStream single = draws.stream;
+  std::size_t asked = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const Distribution distribution = all[below(std::size(all))];
+    const double first = 0.25 + 0.5 * below(3), second = first + 1 + below(2);
+    for (std::uint32_t count = 1 + below(below(4) == 0 ? 150 : 6); count > 0; --count, ++asked)
+      REQUIRE(next_value(draws, distribution, first, second) ==
+              alone(single, distribution, first, second));
+    switch (below(5)) {
+      case 0:
+        REQUIRE(gamma(stream_of(draws), 0.5, 2) == gamma(single, 0.5, 2));
+        break;
+      case 1:
+        REQUIRE(uniform_integer(stream_of(draws), 1, 6) == uniform_integer(single, 1, 6));
+        break;
+      case 2: {
+        Draws copy = draws;  // as a fork has it
+        RandomStream as = single;
+        for (int i = 0; i < 40; ++i)
+          REQUIRE(next_value(copy, distribution, first, second) ==
+                  alone(as, distribution, first, second));
+        break;
+      }
+      case 3:
+        REQUIRE(stands_as(stream_of(draws), single));
+        break;
+    }
+  }
+  REQUIRE(asked > 30000);
+}
+
+TEST_CASE("a stream far ahead gives its values ahead as well") {
+  Draws draws;
+  draws.stream = random_stream(3, "far");
+  draws.stream.counter = (std::uint64_t{1} << 32) - 9;  // words carry within the block
+  RandomStream single = draws.stream;
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(next_value(draws, Distribution::normal, 2, 3) == normal(single, 2, 3));
+}
+
+TEST_CASE("a parameter outside its range takes no draw from the values ahead") {
+  Draws draws;
+  draws.stream = random_stream(3, "wrong");
+  RandomStream single = draws.stream;
+  for (int i = 0; i < 20; ++i)
+    REQUIRE(next_value(draws, Distribution::exponential, 2, 0) == exponential(single, 2));
+  CHECK_THROWS_AS(next_value(draws, Distribution::exponential, -1, 0), Error);
+  CHECK_THROWS_AS(next_value(draws, Distribution::none, 1, 1), Error);
+  for (int i = 0; i < 20; ++i)
+    REQUIRE(next_value(draws, Distribution::exponential, 2, 0) == exponential(single, 2));
+}
+
+TEST_CASE("quantiles of a list are those of its values") {
+  for (const std::size_t count : {0, 1, 2, 31, 1000}) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back((static_cast<double>(i) + 0.5) / static_cast<double>(count));
+    const std::vector<double> before = values;
+    normal_quantiles(values);
+    for (std::size_t i = 0; i < count; ++i) REQUIRE(values[i] == normal_quantile(before[i]));
   }
 }

@@ -1,5 +1,7 @@
 // Alarms come out in the order in which they are due, whatever the order in which they came.
 
+#include "serve/alarm_queue.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -7,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "serve/alarm_queue.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -97,7 +98,7 @@ TEST_CASE("alarms leave in order on every scale of time, in bursts and far apart
   for (int round = 0; round < 60; ++round) {
     const auto scale = Picoseconds{1} << at_random(52);  // 1 ps to an hour
     add(300, 0, scale);
-    add(100, scale, 1);             // all at one time
+    add(100, scale, 1);  // all at one time
     add(100, 3 * scale, 1 + scale / 1000);
     add(10, 5000 * scale / 3, scale);  // further ahead than the days of a calendar
     for (int i = 0; i < 20000; ++i) {  // as many as before, as replicas that step do

@@ -1,11 +1,10 @@
 // Random streams for scripts: functions that Lua calls through FFI, over state that Lua owns.
 
-#include "base/random_ahead.h"
-
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "base/random_ahead.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -28,7 +27,8 @@ constexpr double largest_integer = 9007199254740992.0;
 const rooflua_random_table random_table{
     sizeof(rooflua_random_table),
     [](Draws* d, double distribution, double a, double b) noexcept {
-      return drawn([=] { return next_value(*d, Distribution(static_cast<int>(distribution)), a, b); });
+      return drawn(
+          [=] { return next_value(*d, Distribution(static_cast<int>(distribution)), a, b); });
     },
     [](Draws* d, double a, double b) noexcept {
       return drawn([=] { return gamma(stream_of(*d), a, b); });
@@ -55,8 +55,8 @@ int table(lua_State* L) {
   return 1;
 }
 
-/// random_open(memory, seed, name, index): writes the initial state of a stream into memory that Lua
-/// owns.
+/// random_open(memory, seed, name, index): writes the initial state of a stream into memory that
+/// Lua owns.
 int open(lua_State* L) {
   auto* draws = static_cast<Draws*>(const_cast<void*>(lua_topointer(L, 1)));
   const double seed = check_number(L, 2, "seed");

@@ -24,6 +24,14 @@ LuaReference library_function(lua_State* L, const char* module, const char* name
   return function;
 }
 
+LuaReference made_function(lua_State* L, const char* module, const char* name,
+                           std::initializer_list<const LuaReference*> values) {
+  library_function(L, module, name).push(L);
+  for (const LuaReference* value : values) *value ? value->push(L) : lua_pushnil(L);
+  lua_call(L, static_cast<int>(values.size()), 1);
+  return LuaReference(L);
+}
+
 bool has_field(lua_State* L, const char* name) {
   lua_getfield(L, -1, name);
   const bool there = !lua_isnil(L, -1);

@@ -1,6 +1,7 @@
 #pragma once
 // Lua values that C++ holds on to.
 
+#include <initializer_list>
 #include <utility>
 
 #include "script/vm/stack.h"
@@ -40,6 +41,10 @@ LuaReference field_reference(lua_State* L, const char* name);
 
 /// The function `name` of a library module.
 LuaReference library_function(lua_State* L, const char* module, const char* name);
+/// What the library function `name` makes of these values: a function without arguments that the
+/// engine calls often. Each argument of a call would be one more value to push.
+LuaReference made_function(lua_State* L, const char* module, const char* name,
+                           std::initializer_list<const LuaReference*> values);
 /// Whether the value on top of the stack has that field.
 bool has_field(lua_State* L, const char* name);
 

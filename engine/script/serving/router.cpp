@@ -15,8 +15,8 @@ LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), bo
   lua_getfield(L, -1, "refuses");
   may_refuse_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
-  instance_ = LuaReference(L);
-  call_route_ = library_function(L, "rooflua.border.routing", "route");
+  const LuaReference instance(L);
+  route_ = made_function(L, "rooflua.border.routing", "route_of", {&instance});
 }
 
 std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
@@ -31,10 +31,8 @@ std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
   border_->route = &view;
   border_->holders = nullptr;
   border_->holder_count = -1;
-  call_route_.push(L);
-  instance_.push(L);
-  lua_pushinteger(L, view.slot);
-  if (lua_pcall(L, 2, 1, 0) != 0) rethrow(L, "router, " + seconds_text(view.now_s));
+  route_.push(L);
+  if (lua_pcall(L, 0, 1, 0) != 0) rethrow(L, "router, " + seconds_text(view.now_s));
   const auto replica = static_cast<std::int32_t>(lua_tointeger(L, -1));
   lua_pop(L, 1);
   return replica;

@@ -18,7 +18,7 @@ class LuaRouter : public Router {
  private:
   Asking* asking_;
   ServeBorder* border_;
-  LuaReference instance_, call_route_;
+  LuaReference route_;
   double staleness_s_ = 0;
   bool may_refuse_ = false;
 };

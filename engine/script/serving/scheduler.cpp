@@ -18,7 +18,7 @@ LuaScheduler::LuaScheduler(Asking& asking, ServeBorder& border)
   every_step_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
   instance_ = LuaReference(L);
-  call_plan_ = library_function(L, "rooflua.border.views", "plan");
+  plan_ = made_function(L, "rooflua.border.views", "plan_of", {&instance_});
   call_key_ = library_function(L, "rooflua.border.views", "key");
 }
 
@@ -34,9 +34,8 @@ void LuaScheduler::plan(const VisibleReplica& replica, Plan& plan) {
   border_->plan_view = &plan.view();
   border_->replica = &replica;
   ++border_->change;
-  call_plan_.push(L);
-  instance_.push(L);
-  if (lua_pcall(L, 1, 0, 0) != 0) {
+  plan_.push(L);
+  if (lua_pcall(L, 0, 0, 0) != 0) {
     rethrow(L, "scheduler, " + seconds_text(view.now_s) + ", replica " +
                    std::to_string(view.index + 1));
   }

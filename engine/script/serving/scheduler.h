@@ -20,7 +20,7 @@ class LuaScheduler : public SchedulerPolicy {
  private:
   Asking* asking_;
   ServeBorder* border_;
-  LuaReference instance_, call_plan_, call_key_;
+  LuaReference instance_, plan_, call_key_;
   bool has_key_ = false, has_victim_ = false, every_step_ = false;
 };
 

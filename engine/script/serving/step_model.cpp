@@ -38,10 +38,10 @@ LuaStepModel::LuaStepModel(Asking& asking, ServeState& state)
   steps_ = lua_topointer(L, -1);
   lua_pop(L, 2);
   instance_ = LuaReference(L);
-  call_price_ = library_function(L, "rooflua.border.pricing", "price");
+  price_ = made_function(L, "rooflua.border.pricing", "price_of", {&instance_});
+  run_ = made_function(L, "rooflua.border.pricing", "run_of", {&instance_});
   call_bounded_ = library_function(L, "rooflua.border.pricing", "bounded");
   call_explain_ = library_function(L, "rooflua.border.pricing", "explain");
-  call_run_ = library_function(L, "rooflua.border.pricing", "run");
   call_settle_ = library_function(L, "rooflua.border.pricing", "settle");
 }
 
@@ -55,22 +55,24 @@ void LuaStepModel::remember(const std::vector<std::shared_ptr<LuaStepModel>>& mo
 }
 
 /// Leaves `results` values on the stack.
-void LuaStepModel::call(const LuaReference& function, const Batch& batch, int results) {
+/// @param argument  of the function; null: it takes none
+void LuaStepModel::call(const LuaReference& function, const LuaReference* argument,
+                        const Batch& batch, int results) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its step model (time)");
   state_->border.batch = &batch;
   std::fill_n(evidence_s_, evidence_count, 0.0);
   state_->run.time_s = -1;
   function.push(L);
-  instance_.push(L);
-  const int status = lua_pcall(L, 1, results, 0);
+  if (argument != nullptr) argument->push(L);
+  const int status = lua_pcall(L, argument != nullptr ? 1 : 0, results, 0);
   state_->border.batch = nullptr;
   state_->border.batch_live = 0;  // also after an error: what the script kept is stale
   if (status != 0) rethrow(L, "step model, replica " + std::to_string(batch.replica + 1));
 }
 
-/// The script's model may settle (rooflua.border.settled). One that is not ready is asked again after
-/// as many prices.
+/// The script's model may settle (rooflua.border.settled). One that is not ready is asked again
+/// after as many prices.
 void LuaStepModel::settle() {
   lua_State* L = asking_->L;
   call_settle_.push(L);
@@ -83,7 +85,7 @@ void LuaStepModel::settle() {
 
 void LuaStepModel::price(const Batch& batch, StepPrice& price) {
   if (++asked_ == settles_at_) settle();
-  call(call_price_, batch, 0);
+  call(price_, nullptr, batch, 0);
   read_price(price);
 }
 
@@ -92,12 +94,12 @@ void LuaStepModel::explain(const Batch& batch, PriceDetail detail, StepPrice& pr
   if (detail == PriceDetail::time) return this->price(batch, price);
   lua_State* L = asking_->L;
   if (detail == PriceDetail::bound) {
-    call(call_bounded_, batch, 1);
+    call(call_bounded_, &instance_, batch, 1);
     price.bound = static_cast<std::int32_t>(lua_tointeger(L, -1));
     lua_pop(L, 1);
     return read_price(price);
   }
-  call(call_explain_, batch, 2);
+  call(call_explain_, &instance_, batch, 2);
   price.bound = static_cast<std::int32_t>(lua_tointeger(L, -2));
   const Json rows = to_json(L, lua_gettop(L), "step model");
   lua_pop(L, 2);
@@ -119,7 +121,7 @@ std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
   bool good = true;
   if (++asked_ == settles_at_) settle();
   try {
-    call(call_run_, first, 0);
+    call(run_, nullptr, first, 0);
   } catch (const Error& error) {
     good = false;  // perhaps in a step that will never run: price() tells the user if it does
     if (stop_requested() == 0) note_problem(error.what());

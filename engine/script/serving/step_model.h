@@ -29,14 +29,15 @@ class LuaStepModel : public StepModel {
   static void remember(const std::vector<std::shared_ptr<LuaStepModel>>& models);
 
  private:
-  void call(const LuaReference& function, const Batch& batch, int results);
+  void call(const LuaReference& function, const LuaReference* argument, const Batch& batch,
+            int results);
   void settle();
   void note_problem(const char* message) const;
   void read_price(StepPrice& price) const;
 
   Asking* asking_;
   ServeState* state_;
-  LuaReference instance_, call_price_, call_bounded_, call_explain_, call_run_, call_settle_;
+  LuaReference instance_, price_, run_, call_bounded_, call_explain_, call_settle_;
   double* evidence_s_;  // the ledger's accumulator
   bool has_run_ = false;
   // Prices and runs; how many there are when the model settles: compiling for it alone costs about

@@ -14,10 +14,9 @@ namespace rooflua::script {
 LuaWorkload::LuaWorkload(Asking& asking)
     : asking_(&asking), asked_(&serve_state(asking.L).follow_up) {
   lua_State* L = asking.L;
-  call_next_ = library_function(L, "rooflua.border.workloads", "next");
-  call_done_ = library_function(L, "rooflua.border.workloads", "done");
   if (lua_isfunction(L, -1)) {
     next_ = LuaReference(L);
+    call_next_ = made_function(L, "rooflua.border.workloads", "next_of", {&next_, &state_});
     return;
   }
   if (!lua_istable(L, -1) || !has_field(L, "next")) {
@@ -39,6 +38,9 @@ LuaWorkload::LuaWorkload(Asking& asking)
   shares_content_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
   state_ = LuaReference(L);
+  call_next_ = made_function(L, "rooflua.border.workloads", "next_of", {&next_, &state_});
+  if (!done_) return;
+  call_done_ = made_function(L, "rooflua.border.workloads", "done_of", {&done_, &state_});
 }
 
 namespace {
@@ -169,8 +171,8 @@ bool LuaWorkload::read_answer(const LuaReference& function, int first, RequestSp
   }
 }
 
-/// Three numbers, as rooflua.border.workloads wrote them. False: they are no request, and lie on top
-/// of the stack now, so that the error is that of any other answer.
+/// Three numbers, as rooflua.border.workloads wrote them. False: they are no request, and lie on
+/// top of the stack now, so that the error is that of any other answer.
 bool LuaWorkload::read_numbers(RequestSpec& spec) {
   const auto tokens = [](double value) {
     constexpr double most = std::numeric_limits<std::int32_t>::max();
@@ -189,7 +191,7 @@ bool LuaWorkload::read_numbers(RequestSpec& spec) {
   return false;
 }
 
-/// Calls `function` through `call`. False if it has no request.
+/// Calls `function` by `call`, which is made of it. False if it has no request.
 /// @param ended  the request that ended; -1: none did
 bool LuaWorkload::ask(const LuaReference& call, const LuaReference& function, std::int32_t ended,
                       RequestSpec& spec) {
@@ -197,9 +199,7 @@ bool LuaWorkload::ask(const LuaReference& call, const LuaReference& function, st
   lua_State* L = asking_->L;
   const int top = lua_gettop(L);
   call.push(L);
-  function.push(L);
-  state_ ? state_.push(L) : lua_pushnil(L);
-  if (lua_pcall(L, 2, LUA_MULTRET, 0) != 0) {
+  if (lua_pcall(L, 0, LUA_MULTRET, 0) != 0) {
     rethrow(L, ended < 0 ? "workload, request " + std::to_string(count_ + 1)
                          : "workload, after request " + std::to_string(ended));
   }

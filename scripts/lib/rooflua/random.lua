@@ -5,8 +5,10 @@ local native = require "rooflua.native"
 local ffi, type = border.ffi, type
 local istype, cast, pointer = ffi.istype, ffi.cast, ffi.typeof "rooflua_draws *"
 
--- Scripts hold streams, so that they are of constant numbers for them.
-ffi.cdef "typedef struct { const rooflua_draws draws; } rooflua_random_handle;"
+-- Scripts hold streams. For them a stream consists of constant numbers: a list could be read behind its end.
+local numbers = {}
+for i = 1, ffi.sizeof "rooflua_draws" / 8 do numbers[i] = "n" .. i end
+ffi.cdef("typedef struct { const double " .. table.concat(numbers, ", ") .. "; } rooflua_random_handle;")
 
 local C = border.table_at("rooflua_random_table", native.random_table())
 

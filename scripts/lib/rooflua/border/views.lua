@@ -323,9 +323,12 @@ function serving.set_scheduler(instance)
   return before
 end
 
-function serving.plan(instance)
-  scheduler = instance
-  instance:plan(replica, plan)
+--- What the engine calls for each plan of a scheduler.
+function serving.plan_of(instance)
+  return function()
+    scheduler = instance
+    instance:plan(replica, plan)
+  end
 end
 
 --- The waiting queue's key of the request in `slot`.
