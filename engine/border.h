@@ -126,26 +126,19 @@ typedef struct rooflua_random_stream {
   double normal BORDER_INIT(0);          // of the standard normal distribution
 } rooflua_random_stream;
 
-enum { rooflua_most_draws = 32 };
-
-/// A stream, and the values that it gives next if the same distribution is asked again
-/// (base/random_ahead.h).
+/// A stream, and values that it gives next (base/random/ahead.h) of a Distribution; 0: none.
 typedef struct rooflua_draws {
-  rooflua_random_stream stream;                        // in front of the values
-  rooflua_random_stream behind;                        // where it stands once all of them are taken
-  double first BORDER_INIT(0), second BORDER_INIT(0);  // the parameters of the distribution
-  int32_t distribution BORDER_INIT(0);                 // Distribution; 0: no values
-  int32_t taken BORDER_INIT(0), count BORDER_INIT(0);
-  double values[rooflua_most_draws];
+  rooflua_random_stream stream, behind;  // in front of the values, and behind them
+  int32_t distribution BORDER_INIT(0), taken BORDER_INIT(0), count BORDER_INIT(0);
+  double first BORDER_INIT(0), second BORDER_INIT(0), values[32];  // parameters, and values
 } rooflua_draws;
 
-/// NaN: a parameter is outside its range. `distribution`: a Distribution.
+/// NaN: a parameter is outside its range.
 typedef struct rooflua_random_table {
   uint32_t size;  // of this struct
   double (*draw)(rooflua_draws*, double distribution, double, double);
-  double (*gamma)(rooflua_draws*, double, double);
+  double (*gamma)(rooflua_draws*, double, double), (*integer)(rooflua_draws*, double, double);
   double (*poisson)(rooflua_draws*, double);
-  double (*integer)(rooflua_draws*, double, double);
   double (*uniform_at)(const rooflua_draws*, double i);  // i: a whole number to 2^53
 } rooflua_random_table;
 
@@ -202,8 +195,7 @@ typedef struct rooflua_group_view {
 /// them. Counts refer to now, inside a plan too.
 typedef struct rooflua_replica_view {
   double now_s BORDER_INIT(0);
-  double decode_index
-      BORDER_INIT(0);  // decode steps planned so far; decoding requests advance with it
+  double decode_index BORDER_INIT(0);           // decode steps so far; decodes advance with it
   double decode_context_tokens BORDER_INIT(0);  // sum over decoding requests
   const rooflua_request* requests BORDER_INIT(nullptr);
   int32_t slots BORDER_INIT(0);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/random_formulas.h"
+#include "base/random/formulas.h"
 
 namespace rooflua {
 

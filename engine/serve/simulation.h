@@ -43,10 +43,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/alarm_queue.h"
 #include "serve/bindings.h"
 #include "serve/cluster.h"
-#include "serve/event_heap.h"
+#include "serve/events/alarm_queue.h"
+#include "serve/events/event_heap.h"
 #include "serve/ranks/group.h"
 #include "serve/replica.h"
 #include "serve/router_signals.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/random_ahead.h"
+#include "base/random/ahead.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

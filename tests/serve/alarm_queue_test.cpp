@@ -1,6 +1,6 @@
 // Alarms come out in the order in which they are due, whatever the order in which they came.
 
-#include "serve/alarm_queue.h"
+#include "serve/events/alarm_queue.h"
 
 #include <algorithm>
 #include <cstdint>

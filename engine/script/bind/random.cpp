@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/random_ahead.h"
+#include "base/random/ahead.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -33,9 +33,6 @@ const rooflua_random_table random_table{
     [](Draws* d, double a, double b) noexcept {
       return drawn([=] { return gamma(stream_of(*d), a, b); });
     },
-    [](Draws* d, double a) noexcept {
-      return drawn([=] { return static_cast<double>(poisson(stream_of(*d), a)); });
-    },
     [](Draws* d, double a, double b) noexcept {
       if (!(std::abs(a) <= largest_integer && std::abs(b) <= largest_integer)) {
         return std::numeric_limits<double>::quiet_NaN();
@@ -44,6 +41,9 @@ const rooflua_random_table random_table{
         return static_cast<double>(uniform_integer(stream_of(*d), static_cast<std::int64_t>(a),
                                                    static_cast<std::int64_t>(b)));
       });
+    },
+    [](Draws* d, double a) noexcept {
+      return drawn([=] { return static_cast<double>(poisson(stream_of(*d), a)); });
     },
     [](const Draws* d, double i) noexcept {
       return uniform_at(d->stream.key, static_cast<std::uint64_t>(i));

@@ -37,7 +37,7 @@ local function own(stream)
 end
 
 --- The next value of a distribution that takes one draw; NaN: a parameter is outside its range. Values of the
---- distribution that was asked for before were made ahead (engine/base/random_ahead.h).
+--- distribution that was asked for before were made ahead (engine/base/random/ahead.h).
 local function draw(draws, distribution, first, second)
   local taken = draws.taken
   if taken < draws.count and draws.distribution == distribution and draws.first == first and draws.second == second then

@@ -75,35 +75,34 @@ local function price_with_drafter(bound, corrections)
   answer.time_s, answer.draft_s = time_s, draft_s
 end
 
---- What the engine calls for each price: it answers with the time of the step and the drafter's part of it, before
---- corrections (rooflua_step_run).
+--- Answers with the time of the step and the drafter's part of it, before corrections (rooflua_step_run).
 --- @param bound table {steps = a bound step model, settled = what it settled to, or false, corrections = those with a
 --- step method, or nil, drafter = that of speculation, or nil, all = every correction of the scenario}
-function pricing.price_of(bound)
-  return function()
-    apply(bound.all)
-    local settled_steps, corrections = bound.settled, bound.corrections
-    if bound.drafter then return price_with_drafter(bound, corrections) end
-    local time_s
-    if corrections then
-      time_s = model_and_corrections(settled_steps or bound.steps, corrections, live())
-    elseif settled_steps then
-      time_s = model_time(settled_steps, lasting())
-    else
-      time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
-    end
-    answer.time_s, answer.draft_s = time_s, 0
+local function price(bound)
+  apply(bound.all)
+  local settled_steps, corrections = bound.settled, bound.corrections
+  if bound.drafter then return price_with_drafter(bound, corrections) end
+  local time_s
+  if corrections then
+    time_s = model_and_corrections(settled_steps or bound.steps, corrections, live())
+  elseif settled_steps then
+    time_s = model_time(settled_steps, lasting())
+  else
+    time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
   end
+  answer.time_s, answer.draft_s = time_s, 0
 end
 
---- The same for the next steps of the same decodes.
-function pricing.run_of(bound)
-  return function()
-    apply(bound.all)
-    if bound.settled then return bound.settled:run(lasting(), runs.run) end
-    bound.steps:run(live(), runs.run)
-  end
+--- The next steps of the same decodes. What they cost is in rooflua_step_run.
+local function run(bound)
+  apply(bound.all)
+  if bound.settled then return bound.settled:run(lasting(), runs.run) end
+  bound.steps:run(live(), runs.run)
 end
+
+--- What the engine calls for each price, and for each run of prices.
+function pricing.price_of(bound) return function() price(bound) end end
+function pricing.run_of(bound) return function() run(bound) end end
 
 --- After many prices: the step model settles, if it does and can. Returns whether it did.
 function pricing.settle(bound)

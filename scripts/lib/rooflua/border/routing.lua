@@ -136,19 +136,21 @@ local function refusal(instance)
   return REFUSED
 end
 
+local function route_by(instance)
+  if instance ~= asked then routing.set_asked(instance) end
+  local choice = instance:route(handle_of(B.route.slot), candidates)
+  local count = B.route.candidate_count
+  if choice == false then return (refusal(instance)) end
+  if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
+    answers.wrong("router", instance, "route", "route returned %s; expected a whole number from 1 to %d",
+      type(choice) == "number" and tostring(choice) or core.describe(choice), count)
+  end
+  return B.route.candidates[choice - 1]
+end
+
 --- What the engine calls for each request: a 0-based index of a replica; REFUSED.
 function routing.route_of(instance)
-  return function()
-    if instance ~= asked then routing.set_asked(instance) end
-    local choice = instance:route(handle_of(B.route.slot), candidates)
-    local count = B.route.candidate_count
-    if choice == false then return (refusal(instance)) end
-    if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
-      answers.wrong("router", instance, "route", "route returned %s; expected a whole number from 1 to %d",
-        type(choice) == "number" and tostring(choice) or core.describe(choice), count)
-    end
-    return B.route.candidates[choice - 1]
-  end
+  return function() return (route_by(instance)) end
 end
 
 return routing

@@ -323,12 +323,14 @@ function serving.set_scheduler(instance)
   return before
 end
 
+local function plan_by(instance)
+  scheduler = instance
+  instance:plan(replica, plan)
+end
+
 --- What the engine calls for each plan of a scheduler.
 function serving.plan_of(instance)
-  return function()
-    scheduler = instance
-    instance:plan(replica, plan)
-  end
+  return function() plan_by(instance) end
 end
 
 --- The waiting queue's key of the request in `slot`.

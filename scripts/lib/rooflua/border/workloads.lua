@@ -24,24 +24,28 @@ local function answers(arrival_s, prompt, output, fields)
   return true
 end
 
+local function next_by(fn, state)
+  local arrival_s, prompt, output, fields = fn(state)
+  if answers(arrival_s, prompt, output, fields) then return end
+  return arrival_s, prompt, output, fields
+end
+
+local function done_by(fn, state)
+  local arrival_s, prompt, output, fields = fn(state, asked.now_s, asked.session, asked.klass, asked.completed ~= 0)
+  if answers(arrival_s, prompt, output, fields) then return end
+  return arrival_s, prompt, output, fields
+end
+
 --- What the engine calls for each next request.
 --- @param state table|nil of a workload that is a table
 --- @return fun(): ... what the workload returned, where it is read there
 function workloads.next_of(fn, state)
-  return function()
-    local arrival_s, prompt, output, fields = fn(state)
-    if answers(arrival_s, prompt, output, fields) then return end
-    return arrival_s, prompt, output, fields
-  end
+  return function() return next_by(fn, state) end
 end
 
 --- The same after the end of a request, which is in rooflua_follow_up.
 function workloads.done_of(fn, state)
-  return function()
-    local arrival_s, prompt, output, fields = fn(state, asked.now_s, asked.session, asked.klass, asked.completed ~= 0)
-    if answers(arrival_s, prompt, output, fields) then return end
-    return arrival_s, prompt, output, fields
-  end
+  return function() return done_by(fn, state) end
 end
 
 return workloads

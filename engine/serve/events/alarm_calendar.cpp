@@ -1,4 +1,4 @@
-#include "serve/alarm_calendar.h"
+#include "serve/events/alarm_calendar.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "serve/alarm_calendar.h"
+#include "serve/events/alarm_calendar.h"
 
 namespace rooflua {
 

@@ -1,10 +1,11 @@
-#include "base/random_ahead.h"
+#include "base/random/ahead.h"
 
 #include <array>
 #include <span>
+#include <type_traits>
 
 #include "base/error.h"
-#include "base/random_formulas.h"
+#include "base/random/formulas.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>  // products of two pairs of 32 bits at once
@@ -14,7 +15,7 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::size_t most = rooflua_most_draws;
+constexpr std::size_t most = std::extent_v<decltype(Draws::values)>;
 constexpr std::int32_t first_block = 8;
 
 /// One draw alone. @throws Error if a parameter is outside its range
@@ -134,7 +135,7 @@ double next_value(Draws& draws, Distribution distribution, double first, double 
   const std::int32_t before = draws.count;
   RandomStream& stream = stream_of(draws);
   if (again) {
-    const std::int32_t count = before == 0 ? first_block : rooflua_most_draws;
+    const std::int32_t count = before == 0 ? first_block : static_cast<std::int32_t>(most);
     // Up to the end of a block of the generator.
     draws.count = count - (stream.has_buffered != 0 ? 1 : 0);
     draws.behind = stream;
