@@ -77,18 +77,6 @@ void listen_metrics(lua_State* L, int index, Run& run) {
   run.listen(std::make_unique<LuaOwnMetrics>(run.asking));
 }
 
-/// Bytes of the index of a KV cache whose content is shared, once every block was in use.
-std::size_t kv_index_bytes(const ClusterConfig& config, const Workload& workload) {
-  constexpr std::size_t bytes_per_block = 64;
-  if (!workload.shares_content()) return 0;
-  std::size_t bytes = 0;
-  for (const ReplicaConfig& each : config.replicas) {
-    if (each.prefix_caching && each.kv_blocks > 0)
-      bytes += static_cast<std::size_t>(each.kv_blocks) * bytes_per_block;
-  }
-  return bytes;
-}
-
 /// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil, speculations or
 /// nil) -> run
 int serve_open(lua_State* L) {
@@ -122,7 +110,6 @@ int serve_open(lua_State* L) {
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
   run->open_listeners(given);
   listen_metrics(L, 6, *run);
-  check_memory(L, kv_index_bytes(config, *run->workload));
   run->simulation = std::make_unique<Simulation>(config, run->bindings());
   push_object<Run>(L, run);
   // Who closes the run gives its memory back: the collector need not look for it.

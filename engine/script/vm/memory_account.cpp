@@ -26,20 +26,20 @@ std::size_t native_bytes() {
 #endif
 }
 
-void check_memory(lua_State* L, std::size_t more) {
+void check_memory(lua_State* L) {
   MemoryAccount* account = context_of(L).options.memory;
   if (account == nullptr || account->limit == 0) return;
   // The rest is left to the script, which has to clean up.
   const std::size_t most = account->limit - account->limit / 16;
   account->native = native_bytes();
-  if (account->used() + more <= most) return;
+  if (account->used() <= most) return;
   // Simulations that nothing refers to are finalised in the first cycle and freed by it.
   lua_gc(L, LUA_GCCOLLECT, 0);
   account->native = native_bytes();
-  if (account->used() + more <= most) return;
+  if (account->used() <= most) return;
   throw Error("", "not enough memory: scripts may use " + std::to_string(account->limit >> 20) +
-                      " MiB; " + std::to_string((account->used() + more) >> 20) +
-                      " MiB are wanted, " + std::to_string((account->used() - account->lua) >> 20) +
+                      " MiB; " + std::to_string(account->used() >> 20) + " MiB are used, " +
+                      std::to_string((account->used() - account->lua) >> 20) +
                       " MiB of them held for simulations and tables. live:close() frees a "
                       "simulation");
 }

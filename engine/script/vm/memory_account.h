@@ -24,9 +24,8 @@ struct MemoryAccount {
 /// tell.
 std::size_t native_bytes();
 
-/// Measures. Beyond the cap, garbage is collected. @throws Error if the cap is still exceeded, or
-/// would be by so many bytes `more`
-void check_memory(lua_State* L, std::size_t more = 0);
+/// Measures. Beyond the cap, garbage is collected. @throws Error if the cap is still exceeded
+void check_memory(lua_State* L);
 
 /// While it lives, an object is made that the collector of Lua owns but whose size it cannot see.
 /// At the end the collector is told of that size, and the cap is checked.
