@@ -96,7 +96,7 @@ TEST_CASE("alarms leave in order on every scale of time, in bursts and far apart
       both.push(now + later + at_random(spread), static_cast<std::int32_t>(at_random(3000)));
   };
   for (int round = 0; round < 60; ++round) {
-    const auto scale = Picoseconds{1} << at_random(52);  // 1 ps to an hour
+    const auto scale = Picoseconds{1} << at_random(47);  // 1 ps to a minute
     add(300, 0, scale);
     add(100, scale, 1);  // all at one time
     add(100, 3 * scale, 1 + scale / 1000);
