@@ -12,24 +12,18 @@ namespace {
 constexpr std::ptrdiff_t many = 16;  // alarms of a day, or others on its page
 }
 
-void AlarmCalendar::put(std::int32_t entry) {
-  const std::size_t page = page_of(day_of(entries_[static_cast<std::size_t>(entry)].alarm));
-  entries_[static_cast<std::size_t>(entry)].next = first_of_[page];
-  first_of_[page] = entry;
-  used_[page / 64] |= std::uint64_t{1} << page % 64;
-}
-
 void AlarmCalendar::push(const Alarm& alarm) {
   if (free_ == none) {
     free_ = static_cast<std::int32_t>(entries_.size());
     entries_.emplace_back();
   }
-  const std::int32_t entry = free_;
-  free_ = std::exchange(entries_[static_cast<std::size_t>(entry)].next, none);
-  entries_[static_cast<std::size_t>(entry)].alarm = alarm;
+  Entry& entry = entries_[static_cast<std::size_t>(free_)];
   const std::int64_t day = day_of(alarm);
+  const std::size_t page = page_of(day);
+  const std::int32_t free = std::exchange(free_, entry.next);
+  entry = {alarm, std::exchange(first_of_[page], free)};
+  used_[page / 64] |= std::uint64_t{1} << page % 64;
   today_ = count_ == 0 ? day : std::min(today_, day);
-  put(entry);
   ++count_;
   ++since_new_;
 }

@@ -50,7 +50,6 @@ class AlarmCalendar {
   std::ptrdiff_t take_from(std::int64_t day, std::vector<Alarm>& out);
   template <class See>
   void see_all(See see) const;
-  void put(std::int32_t entry);
   void write_anew(int shift);
 
   std::array<std::int32_t, pages> first_of_;      // entry of each page

@@ -30,7 +30,7 @@ void Replica::prefetch() const {
   prefetch_between(&pool_, &pool_.bounded());
   pipeline_.prefetch();
   __builtin_prefetch(&changed_);
-  __builtin_prefetch(reinterpret_cast<const char*>(&plan_) - 1);  // whether there is a flight_
+  __builtin_prefetch(reinterpret_cast<const char*>(&flight_ + 1) - 1);  // whether there is one
   __builtin_prefetch(&plans_);
 }
 
