@@ -84,13 +84,10 @@ class Pipeline {
   /// The front step, which ran, leaves. The reference holds until the next append().
   const Step& retire();
 
-  /// Brings what plain steps hold into the processor's cache.
+  /// Brings what the front step holds into the processor's cache.
   void prefetch() const {
-    for (const Step& step : steps_) {
-      const auto* end = reinterpret_cast<const char*>(&step.prefills);
-      for (const auto* at = reinterpret_cast<const char*>(&step); at < end; at += 64)
-        __builtin_prefetch(at);
-    }
+    const auto* bytes = reinterpret_cast<const char*>(&front());
+    for (std::size_t at = 0; at < sizeof(Step); at += 64) __builtin_prefetch(bytes + at);
     __builtin_prefetch(&common_token_);
   }
 

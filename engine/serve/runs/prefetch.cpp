@@ -23,26 +23,19 @@ constexpr std::size_t few_replicas = 64;
 
 }  // namespace
 
-/// What every step reads. No pointer is followed: nothing of the replica needs to be there yet.
 void Replica::prefetch() const {
-  prefetch_between(this, &config_);
+  prefetch_between(this, &kv_);
   kv_.prefetch();
   prefetch_between(&pool_, &pool_.bounded());
   pipeline_.prefetch();
-  __builtin_prefetch(&changed_);
-  __builtin_prefetch(reinterpret_cast<const char*>(&flight_ + 1) - 1);  // whether there is one
-  __builtin_prefetch(&plans_);
+  prefetch_between(&plan_, this + 1);
 }
 
 void Replica::prefetch_parts() const {
   pool_.prefetch();
-  if (pipeline_.planned() == 0 || pipeline_.front().plain) return;
-  const Step& front = pipeline_.front();
-  prefetch_between(&front.prefills, &front + 1);
-  prefetch_between(&config_, &kv_);
-  prefetch_between(&plan_, this + 1);
-  __builtin_prefetch(front.ending.data());
-  __builtin_prefetch(front.prefills.data());
+  if (pipeline_.planned() == 0) return;
+  __builtin_prefetch(pipeline_.front().ending.data());
+  __builtin_prefetch(pipeline_.front().prefills.data());
 }
 
 void Replica::prefetch_requests() const {
