@@ -163,6 +163,36 @@ for _, path in ipairs(files("engine")) do
   end
 end
 
+-- An engine has one home: its name as a literal stands in scripts/engines, in its scheduler and its router.
+local engine_names = {}
+for _, path in ipairs(files("scripts", "-name '*.lua'")) do
+  local given = path:find "^scripts/engines/" and dofile(path) or { rules = {} }
+  engine_names[given.name or ""] = given.name ~= nil or nil
+  for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
+  for i, rule in ipairs(given.rules) do
+    check(type(rule.source) == "string" and rule.source ~= "", ("%s: rules[%d] has no source"):format(path, i))
+  end
+end
+local may_name_engines = {
+  ["^scripts/engines/"] = true, ["^scripts/schedulers/"] = true, ["^scripts/routers/"] = true,
+  ["^engine/cost/tables/published_"] = true, -- how files of another project spell them
+  ["^scripts/lib/rooflua/validate/silicon/"] = true, -- settings of measured deployments, until the data states them
+}
+local function names_engine(line)
+  for quoted in line:gmatch "[\"']([%w_-]+)[\"']" do
+    if engine_names[quoted] then return quoted end
+  end
+end
+for _, path in ipairs(files("engine scripts")) do
+  local exempt = path:find "%.md$" ~= nil
+  for pattern in pairs(may_name_engines) do exempt = exempt or path:find(pattern) ~= nil end
+  for number, line in ipairs(exempt and {} or lines_of(path)) do
+    local code = line:gsub("//.*", ""):gsub("^%s*%-%-.*", "")
+    local name = names_engine(code)
+    check(not name, ("%s:%d: the engine \"%s\" has its home in scripts/engines"):format(path, number, tostring(name)))
+  end
+end
+
 -- The top level holds six folders and a few files.
 local top = {}
 for _, path in ipairs(files(".")) do top[path:match("^[^/]+")] = true end

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
 #include "base/error.h"
@@ -64,7 +65,7 @@ int check(const CheckArguments& arguments, const std::filesystem::path& home) {
   bool failed = false;
   Json all = Json::array();
   for (const std::string& file : arguments.scenarios) {
-    Json checked = check_one(file, arguments.set, home);
+    Json checked = check_one(file, with_engine(arguments.engine, arguments.set), home);
     failed |= checked.find("errors")->number() > 0;
     if (json != "-") print(checked, home);
     all.push_back(std::move(checked));

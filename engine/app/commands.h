@@ -20,8 +20,12 @@ class Misused : public Error {
   using Error::Error;
 };
 
+/// Of the option --engine, which is the key `engine` of a scenario.
+inline constexpr const char* engine_help =
+    "The serving engine and its release: \"vllm 0.19\" (list engines)";
+
 struct RunArguments {
-  std::string scenario;
+  std::string scenario, engine;
   std::vector<std::string> set;  // key=value
   std::optional<long> seed;
   int jobs = 1;
@@ -46,12 +50,13 @@ struct RunArguments {
 
 struct CheckArguments {
   std::vector<std::string> scenarios;
+  std::string engine;
   std::vector<std::string> set;  // key=value
   std::string json;              // a file, or "-" for stdout
 };
 
 struct StepArguments {
-  std::string model, hardware;
+  std::string model, hardware, engine;
   int tp = 1;
   std::string weights, kv;           // number formats; empty: the model's
   std::string steps = "kernels";     // NAME[:PRESET]
@@ -78,7 +83,7 @@ struct CalibrateArguments {
 /// Of `plan`: a question as text of options. Empty texts and lists take the command's defaults.
 struct PlanArguments {
   std::string scenario;  // a file of kind "plan", instead of the options of a question
-  std::string model, workload, objective, strategy, buy, candidates, power;
+  std::string model, engine, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s;
   std::vector<std::string> slo, gpus, engines, watts, set;
   std::vector<std::string> tp, pp, dp, ep, seats, budgets, weights, kv;  // values of axes

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cost/quality/compare.h"
 #include "cost/quality/verify.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -26,10 +27,23 @@ std::optional<Hardware> hardware_of(const fs::path& folder, std::string gpu, con
   }
 }
 
+/// The engines whose rows stand in for those of others, as scripts/engines declares them.
+Lenders lenders_of(const fs::path& home) {
+  script::VmOptions options;
+  options.home = home;
+  script::Vm vm(options);
+  const Json list = vm.call("rooflua.engines.catalogue", "lenders", {});
+  Lenders lenders;
+  for (std::size_t i = 0; i + 1 < list.items().size(); i += 2)
+    lenders.push_back({list.items()[i].text(), list.items()[i + 1].text()});
+  return lenders;
+}
+
 /// Opens the tables of a GPU by its name, or a folder of any layout.
 std::shared_ptr<const MfuDatabase> open(const std::string& path, const DataArguments& arguments,
                                         const fs::path& home) {
   DatabaseOptions options;
+  options.lenders = lenders_of(home);
   if (!fs::is_directory(path)) {
     options.hardware = load_hardware(path, home);
     return MfuDatabase::open(options);

@@ -94,6 +94,7 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"models", "models: parameters, context, KV cache, formats, layers"},
     {"hardware", "GPUs"},
+    {"engines", "serving engines, and the releases whose rules are known"},
     {"steps", "step models: what a step costs"},
     {"schedulers", "which requests run in a step"},
     {"routers", "which replica gets a request"},

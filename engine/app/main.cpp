@@ -34,6 +34,7 @@ void add_run(CLI::App& app, Door& door) {
   command
       ->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
       ->allow_extra_args(false);
+  command->add_option("--engine", a->engine, app::engine_help);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
@@ -92,6 +93,7 @@ void add_step(CLI::App& app, Door& door) {
   auto* a = new app::StepArguments;
   command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
+  command->add_option("--engine", a->engine, app::engine_help);
   command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
   command->add_option("--weights", a->weights,
                       "Format of the weights, or a release of the model (list models)");
@@ -211,6 +213,7 @@ void add_check(CLI::App& app, Door& door) {
   auto* checked = new app::CheckArguments;
   check->add_option("scenario", checked->scenarios, "Lua files")->required();
   check->add_option("--set", checked->set, "key=value, as in run")->allow_extra_args(false);
+  check->add_option("--engine", checked->engine, app::engine_help);
   check->add_option("--json", checked->json, "Write the findings to a file (- = stdout, alone)");
   check->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::check(*checked, home); }; });
@@ -262,7 +265,7 @@ void add_list(CLI::App& app, Door& door) {
   auto* kind = new std::string;
   list->add_option(
       "kind", *kind,
-      "models, hardware, steps, schedulers, routers, workloads, lookups, bucketing, "
+      "models, hardware, engines, steps, schedulers, routers, workloads, lookups, bucketing, "
       "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
       "strategies, power or campaigns; without one: all kinds");
   list->callback(

@@ -36,6 +36,14 @@ CLI::Validator seeds() {
       "SEED");
 }
 
+std::vector<std::string> with_engine(const std::string& engine,
+                                     const std::vector<std::string>& set) {
+  std::vector<std::string> all;
+  if (!engine.empty()) all.push_back("engine=" + engine);
+  all.insert(all.end(), set.begin(), set.end());
+  return all;
+}
+
 CLI::Validator given() {
   return CLI::Validator(
       [](const std::string& text) {

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace rooflua::app {
 
@@ -17,6 +19,10 @@ CLI::Validator seeds();
 
 /// A text that is not empty: `--shard "$I"` of a script with an unset I would mean all runs.
 CLI::Validator given();
+
+/// What --set says, behind the engine of --engine.
+std::vector<std::string> with_engine(const std::string& engine,
+                                     const std::vector<std::string>& set);
 
 /// Adds `plan` with its options; the chosen command goes into `door`.
 void add_plan(CLI::App& app, Door& door);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/run_report.h"
@@ -272,7 +273,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   WrittenFiles written(vm, arguments.write);
   keeping.written = &written;
   script::stop_on_terminate();
-  options.set = arguments.set;
+  options.set = with_engine(arguments.engine, arguments.set);
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());

@@ -63,6 +63,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   table["model"] = arguments.model;
   table["hardware"] = arguments.hardware;
   table["steps"] = arguments.steps;
+  if (!arguments.engine.empty()) table["engine"] = arguments.engine;
   Json deployment = Json::object();
   deployment["tp"] = arguments.tp;
   if (!arguments.weights.empty()) deployment["weights"] = arguments.weights;

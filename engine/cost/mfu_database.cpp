@@ -63,19 +63,14 @@ std::string words(const RowsUsed& trace) {
   return text;
 }
 
-void check_engine(const std::string& engine) {
-  if (is_engine(engine)) return;
-  const std::vector<std::string> known(engine_names.begin(), engine_names.end());
-  throw Error("engine", unknown_name("engine", engine, known));
-}
-
 class Database final : public MfuDatabase {
  public:
   Database(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
            UserLookup user)
       : options_(std::move(options)), store_(std::move(store)), name_(std::move(lookup)) {
-    check_engine(options_.engine);
-    context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu, options_.engine};
+    options_.engine = engine_among(options_.lenders, options_.engine);
+    context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu,
+                {options_.engine, options_.lenders}};
     const bool native = !user;
     lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
     reference_ = native && is_reference(name_);
@@ -154,8 +149,9 @@ class Database final : public MfuDatabase {
   const std::optional<Hardware>& hardware() const override { return options_.hardware; }
   Layout layout() const override { return options_.layout; }
   const std::string& engine() const override { return options_.engine; }
+  const Lenders& lenders() const override { return options_.lenders; }
   bool includes(Op op, Dtype format, std::string_view part) const override {
-    const std::vector<Choice> choices = choices_of(*store_, op, format, options_.engine);
+    const std::vector<Choice> choices = choices_of(*store_, op, format, context_.kernels);
     if (choices.empty() || !choices.front().format.alike) {
       const bool borrows =
           donor() != nullptr && (choices.empty() || donor()->holds_format(op, format));
@@ -166,7 +162,7 @@ class Database final : public MfuDatabase {
     return std::find(file.includes.begin(), file.includes.end(), part) != file.includes.end();
   }
   bool holds_format(Op op, Dtype format) const override {
-    const std::vector<Choice> choices = choices_of(*store_, op, format, options_.engine);
+    const std::vector<Choice> choices = choices_of(*store_, op, format, context_.kernels);
     return !choices.empty() && choices.front().format.alike;
   }
   const std::vector<const KernelTable*>& tables() const override {
@@ -322,6 +318,7 @@ class Database final : public MfuDatabase {
     options.hardware->tables_from.clear();  // one step, no chains
     options.path = folder;
     options.engine = options_.engine;
+    options.lenders = options_.lenders;
     options.lookup = is_reference(name_) ? default_lookup : lookup_or_default();
     return MfuDatabase::open(options);
   }

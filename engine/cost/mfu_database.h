@@ -12,8 +12,8 @@
 #include "cost/estimate.h"
 #include "cost/lookup/user_lookup.h"
 #include "cost/tables/kernel_table.h"
+#include "cost/lookup/lenders.h"
 #include "cost/tables/layout.h"
-#include "spec/engines.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
@@ -26,7 +26,8 @@ struct DatabaseOptions {
   Layout layout = Layout::rooflua;
   std::string gpu;                     // sub-folder (infersim, blis; any case) or file prefix (aic)
   std::string lookup = "latency_log";  // a named strategy of docs/MODELS.md
-  std::string engine{default_engine};  // whose kernels run (spec/engines.h)
+  std::string engine;  // whose kernels run, one of the lenders; empty: the first of them
+  Lenders lenders;
   /// Lends utilisation for ops that have no table here. Empty: the GPU that hardware.tables_from
   /// names.
   std::shared_ptr<const MfuDatabase> donor;
@@ -106,6 +107,8 @@ class MfuDatabase {
   virtual Layout layout() const = 0;
   /// The engine whose rows are taken before those of others.
   virtual const std::string& engine() const = 0;
+  /// The engines whose rows stand in, in their order.
+  virtual const Lenders& lenders() const = 0;
   /// Whether the rows that answer for an op in a format contain a part of another op, as
   /// tables.toml says ("quantize", "kv_write"): of the first table that may answer, which is the
   /// lender's where only that GPU was measured in this very format. Reads no table.

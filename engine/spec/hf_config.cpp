@@ -199,6 +199,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   Model model;
   model.name = name;
   model.origin = origin;
+  model.family = type;
   const auto listed = listed_layers(fields);
   model.layers = listed && !fields.has("num_hidden_layers")
                      ? *listed

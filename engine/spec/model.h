@@ -48,6 +48,7 @@ struct Sampling {
 
 struct Model {
   std::string name;
+  std::string family;  // the architecture by its word in config.json (model_type); may be empty
   std::vector<std::string> aliases;
   std::string origin;  // file the values came from
   std::string source;  // where that file has them from, as it says itself

@@ -96,6 +96,7 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
   model.name = fields.text("name").value_or(name);
   model.origin = origin;
   model.source = fields.text("source").value_or("");
+  model.family = fields.text("family").value_or("");
   model.aliases = fields.texts("aliases");
   read_notes(model, fields);
   model.layers = fields.need_integer("layers");

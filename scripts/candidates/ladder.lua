@@ -12,7 +12,7 @@ local Ladder = policy.define {
   name = "ladder",
   doc = "Combinations of a few values of each axis, for every GPU.",
   params = {
-    engines = list({ "vllm" }, nil, "vllm, sglang, trtllm."),
+    engines = list({}, nil, "Names of engines; without any that of the scenario."),
     tp = list({ 1, 2, 4, 8 }, "GPUs", "Tensor parallel degrees, up to a node."),
     pp = list({ 1 }, "stages", "Pipeline stages."),
     dp = list({ 1 }, "ranks", "Data-parallel ranks of the attention; only in models with experts."),
@@ -69,7 +69,8 @@ function Ladder:each(question, emit)
   for _, name in ipairs { "dp", "ep" } do check_axis(self, name, axes[name], question.model) end
   local speculations = { false }
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
-  local all = { { "engine", self.engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
+  local engines = #self.engines > 0 and self.engines or { false }
+  local all = { { "engine", engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
     { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "weights", self.weights },
     { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "split", splits_of(self, axes.split) },
     { "speculation", speculations }, { "max_num_seqs", self.max_num_seqs },
@@ -79,7 +80,7 @@ function Ladder:each(question, emit)
       local ranks = chosen.tp * chosen.dp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       if ep > ranks then return end
-      emit { gpu = index, engine = chosen.engine, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp, ep = ep,
+      emit { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp, ep = ep,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
         prefix_caching = chosen.prefix_caching ~= true and chosen.prefix_caching or nil,
         split = chosen.split or nil, speculation = chosen.speculation or nil,

@@ -1,12 +1,42 @@
--- Flags of `python -m sglang.launch_server` by release. Its tp counts the ranks of the attention's data parallelism as
--- well, and its memory fraction is that of weights and KV cache together.
+--- SGLang: what its command takes and what its releases do. Its tp counts the ranks of the attention's data parallelism
+--- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
 local function switch(on, off) return function(value) return value and on or off end end
+
+local mib, gib = 2 ^ 20, 2 ^ 30
+
+--- What activations, graphs and communication buffers take, and the share that is left for weights and KV cache.
+local function memory_of_reserve(facts, values)
+  local hardware = facts.hardware
+  local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
+    + facts.tp * facts.dp * facts.pp / 8 * gib + 2 * mib * values.cuda_graph_max_bs
+  if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
+  return 1 - reserve / hardware.usable_memory_bytes
+end
+
+--- The same before 0.5.4: a table by the size of the GPU.
+local function memory_of_table(facts)
+  local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.pp
+  local reserve_gib = size < 60 and 2.8 + gpus / 10 or size < 90 and 9.5 + gpus / 2 or size < 160 and 12 + gpus / 2
+    or 32
+  return (size - reserve_gib - (facts.dp > 1 and 4 or 0)) / size
+end
+
+--- An option of the whole engine as that of each data-parallel rank.
+local function of_rank(value, facts) return math.ceil(value / facts.dp) end
 
 return {
   name = "sglang",
+  title = "SGLang",
+  releases = { { "0.4.6", "2025-04-27" }, { "0.4.7", "2025-06-10" }, { "0.4.8", "2025-06-23" },
+    { "0.4.9", "2025-07-05" }, { "0.4.10", "2025-07-31" }, { "0.5.0", "2025-08-14" }, { "0.5.1", "2025-08-23" },
+    { "0.5.2", "2025-09-11" }, { "0.5.3", "2025-10-06" }, { "0.5.4", "2025-10-23" }, { "0.5.5", "2025-11-07" },
+    { "0.5.6", "2025-12-02" }, { "0.5.7", "2026-01-01" }, { "0.5.8", "2026-01-23" }, { "0.5.9", "2026-02-23" },
+    { "0.5.10", "2026-04-05" }, { "0.5.11", "2026-05-04" }, { "0.5.12", "2026-05-16" }, { "0.5.13", "2026-06-11" },
+    { "0.5.14", "2026-06-25" } },
+  tables = { name = "sglang", libraries = "shared", lends = 2 },
+
   command = "python -m sglang.launch_server",
-  oldest = "0.5.0",
-  newest = "0.5.14",
+  oldest_command = "0.5.0",
   image = "lmsysorg/sglang:v%s",
   port = 30000,
   model = "--model-path",
@@ -14,9 +44,9 @@ return {
   source = "SGLang docs/advanced_features/server_arguments.md; python/sglang/srt/server_args.py",
   kv_names = { fp8 = "fp8_e4m3", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
   weight_flags = { fp8 = { "--quantization", "fp8" } },
-  counts_all_ranks = true,  -- of tp and of seats
-  --- Words by drafter, of a number of drafts. Its n-gram drafts are a tree, which is not what was priced. Drafts turn
-  --- the overlap scheduler off, unless `async_environment` is set.
+  counts_all_ranks = { "tp", "max_num_seqs" },
+  --- Its n-gram drafts are a tree, which is not what is priced. Drafts turn the overlap scheduler off, unless
+  --- `async_environment` is set.
   speculation = {
     mtp = { source = "SGLang docs/advanced_features/speculative_decoding.md, Multi Token Prediction and SpecV2; "
         .. "python/sglang/srt/server_args.py, 0.5.6",
@@ -26,20 +56,109 @@ return {
           "--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", ("%d"):format(drafts + 1) }
       end },
   },
-  flags = {
-    { parameter = "tp", flag = "--tp-size" },
-    { parameter = "pp", flag = "--pp-size" },
-    { parameter = "dp", flag = "--dp-size" },
-    { parameter = "dp_attention", switch = switch("--enable-dp-attention", "") },
-    { parameter = "ep", flag = "--ep-size" },
-    { parameter = "max_num_seqs", flag = "--max-running-requests" },
-    { parameter = "max_num_batched_tokens", flag = "--chunked-prefill-size" },
-    { parameter = "static_fraction", flag = "--mem-fraction-static" },
-    { parameter = "max_model_len", flag = "--context-length" },
-    { parameter = "block_size", flag = "--page-size" },
-    { parameter = "prefix_caching", switch = switch("", "--disable-radix-cache") },
-    { parameter = "async", switch = switch("", "--disable-overlap-schedule") },
-    { parameter = "kv", flag = "--kv-cache-dtype" },
-    { parameter = "role", flag = "--disaggregation-mode", values = { prefill = "prefill", decode = "decode" } },
+
+  options = {
+    { "tp_size", parameter = "tp", flag = "--tp-size", type = "integer", min = 1, key = "deployment.tp",
+      read = function(all, facts) return all / facts.dp end, doc = "GPUs of an engine, all ranks of the attention" },
+    { "pp_size", parameter = "pp", flag = "--pp-size", type = "integer", min = 1, key = "deployment.pp",
+      doc = "stages of layers" },
+    { "dp_size", parameter = "dp", flag = "--dp-size", type = "integer", min = 1, key = "deployment.dp",
+      read = function(ranks, _, values)
+        if ranks > 1 and not values.enable_dp_attention then
+          error("engine.dp_size: without enable_dp_attention these are engines of their own; say replicas = "
+            .. ranks, 0)
+        end
+        return ranks
+      end, doc = "data-parallel ranks of the attention" },
+    { "enable_dp_attention", parameter = "dp_attention", type = "switch", switch = switch("--enable-dp-attention", ""),
+      read_by = "dp_size", doc = "dp_size divides the attention of one engine" },
+    { "ep_size", parameter = "ep", flag = "--ep-size", type = "integer", min = 1, key = "deployment.ep",
+      doc = "ranks with whole experts" },
+    { "max_running_requests", parameter = "max_num_seqs", flag = "--max-running-requests", type = "integer", min = 1,
+      key = "scheduler.max_num_seqs", read = of_rank, doc = "most requests at once, of all ranks" },
+    { "chunked_prefill_size", parameter = "max_num_batched_tokens", flag = "--chunked-prefill-size", type = "integer",
+      min = 1, key = "scheduler.chunked_prefill_size", read = of_rank,
+      doc = "prompt tokens of a step before a prompt is cut, of all ranks" },
+    { "mem_fraction_static", parameter = "static_fraction", flag = "--mem-fraction-static", type = "number",
+      min = 0.01, max = 1, memory = "static", key = "deployment.memory_utilization",
+      doc = "share of the GPU's memory for weights and KV cache" },
+    { "context_length", parameter = "max_model_len", flag = "--context-length", type = "integer", min = 1,
+      key = "deployment.max_model_len", doc = "longest request" },
+    { "page_size", parameter = "block_size", flag = "--page-size", type = "integer", min = 1,
+      key = "deployment.block_size", doc = "tokens of a KV block" },
+    { "disable_radix_cache", parameter = "prefix_caching", type = "switch", key = "deployment.prefix_caching",
+      switch = switch("", "--disable-radix-cache"), read = function(off) return not off end,
+      doc = "equal prefixes share no KV blocks" },
+    { "disable_overlap_schedule", parameter = "async", type = "switch", key = "async_depth",
+      switch = switch("", "--disable-overlap-schedule"), read = function(off) return off and 1 or 2 end,
+      doc = "no step is planned while one runs" },
+    { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
+      values = { "auto", "bf16", "fp8_e4m3", "fp8_e5m2" },
+      read = function(name) return name ~= "auto" and name or nil end, doc = "format of keys and values" },
+    { "disaggregation_mode", parameter = "role", flag = "--disaggregation-mode", type = "text",
+      values_of = { prefill = "prefill", decode = "decode" }, elsewhere = "say role in an entry of `replicas`",
+      doc = "which part of a request an engine does" },
+    { "quantization", type = "text", key = "deployment.weights", values = { "fp8" },
+      doc = "format into which the weights are quantised at start" },
+    { "max_prefill_tokens", type = "integer", min = 1, key = "scheduler.max_prefill_tokens",
+      doc = "most prompt tokens of a step" },
+    { "cuda_graph_max_bs", type = "integer", min = 1, key = "steps.largest_graph",
+      doc = "requests of the largest CUDA graph" },
+    { "disable_cuda_graph", type = "switch", key = "steps.largest_graph",
+      read = function(off) return off and 0 or nil end, doc = "no CUDA graphs" },
+    { "enable_mixed_chunk", type = "switch", key = "scheduler.enable_mixed_chunk", doc = "prefill steps also decode" },
+    { "schedule_policy", type = "text", key = "scheduler.schedule_policy", doc = "order of the queue" },
+    { "schedule_conservativeness", type = "number", min = 0, key = "scheduler.schedule_conservativeness",
+      read = function(value, facts) return facts.dp > 1 and 0.3 * value or value end,
+      doc = "multiplies what is reserved for running requests" },
+    { "scheduler_recv_interval", type = "integer", min = 1, key = "scheduler.scheduler_recv_interval",
+      doc = "decode steps between two looks for new requests" },
+    { "max_total_tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
+      read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
+      doc = "tokens of the KV cache" },
+  },
+
+  rules = {
+    { scheduler = "sglang", page_size = 1, kv_cache_dtype = "auto", disable_radix_cache = false,
+      disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
+      schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
+      max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
+    { chunked_prefill_size = 8192, cuda_graph_max_bs = function(facts) return facts.tp < 4 and 256 or 512 end,
+      source = "python/sglang/srt/server_args.py: GPUs of 60 to 160 GB" },
+    { gpu = { memory_gib_below = 60 }, chunked_prefill_size = 4096,
+      cuda_graph_max_bs = function(facts) return facts.tp < 4 and 32 or 160 end,
+      source = "python/sglang/srt/server_args.py: GPUs below 60 GB" },
+    { gpu = { memory_gib_below = 35 }, chunked_prefill_size = 2048,
+      cuda_graph_max_bs = function(facts) return facts.tp < 4 and 24 or 80 end,
+      source = "python/sglang/srt/server_args.py: GPUs below 35 GB" },
+    { gpu = { memory_gib_below = 20 }, cuda_graph_max_bs = 8,
+      source = "python/sglang/srt/server_args.py: GPUs below 20 GB" },
+    { gpu = { memory_gib_from = 160 }, chunked_prefill_size = 16384, cuda_graph_max_bs = 512,
+      source = "python/sglang/srt/server_args.py: GPUs of 160 GB and more" },
+    { before = "0.5.4", mem_fraction_static = memory_of_table, source = "python/sglang/srt/server_args.py" },
+    { since = "0.5.4", mem_fraction_static = memory_of_reserve, source = "python/sglang/srt/server_args.py" },
+    { router = "round_robin", dp_padding = "sglang",
+      source = "managers/data_parallel_controller.py; layers/dp_attention.py" },
+    { own_sampling = true, sorted_logit_s = 0, source = "python/sglang/srt/server_args.py: sampling_defaults model; "
+      .. "FlashInfer samples without sorting" },
+    -- Host.
+    { host_step_s = 700e-6, host_request_s = 2e-6, sampler_s = 150e-6,
+      source = "as vLLM 0.11 on H100; none is published" },
+    { client_frontend_s = 0, server_frontend_s = 0.0018, source = "not known; the server's as that of vLLM" },
+    { compiled_operation_s = 40e-6, eager_operation_s = 40e-6, graphs_with_prefill = false,
+      source = "fitted, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"" },
+    { architecture = "hopper", compiled_operation_s = 65e-6, eager_operation_s = 65e-6, source = "the same" },
+    { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
+    { architecture = "blackwell", prompt_overhead = 0.5, source = "the same" },
+    -- Kernels.
+    { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
+      source = "python/sglang/srt/layers: the norm behind an all-reduce is a kernel in the rows' terms" },
+    { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
+    { before = "0.5.10", family = { "qwen3_5", "qwen3_5_moe" }, norm_apart_s = 11.1e-6,
+      source = "pull request 19889: 21.5 us for all-reduce and norm, 10.4 us in one kernel" },
+    { shared_beside = 1024, source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD" },
+    { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
+    { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
+    { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
   },
 }

@@ -22,7 +22,7 @@ local mfu = {}
 ---@field hardware rooflua.Hardware?
 ---@field layout string
 ---@field strategy string name of the lookup
----@field engine string whose rows are taken before those of other engines: vllm, sglang or trtllm
+---@field engine string whose rows are taken before those of other engines (list engines)
 ---@field tables_loaded integer tables read so far; a table is read when it is first needed
 local Database = {}
 
@@ -88,7 +88,7 @@ function Database:prepare(questions) end
 ---@return rooflua.Database
 function Database:with(lookup, options) end
 
---- The same tables, where the rows of another engine ("sglang", "trtllm", "vllm") are taken first. An error on a
+--- The same tables, where the rows of another engine (list engines) are taken first. An error on a
 --- database whose lookup is a function.
 ---@param engine string
 ---@return rooflua.Database
@@ -181,7 +181,7 @@ function Prepared:evidence(name) end
 ---@field path string? folder of tables; default: the shipped tables of the GPU
 ---@field layout "rooflua"|"infersim"|"blis"|"aic"?
 ---@field lookup any name of a lookup, a function or a policy
----@field engine "vllm"|"sglang"|"trtllm"? whose kernels run; rows of other engines stand in; default vllm
+---@field engine string? whose kernels run; rows of other engines stand in; default the one that lends first
 ---@field tables boolean? false: no table is read, all is modelled from the datasheet
 ---@field hardware any source of peaks; default: the shipped GPU of that name
 ---@field default_mfu number? answer of the InferSim lookups if there is no row

@@ -51,7 +51,7 @@ local plan = {}
 ---What a generator emits. gpu counts the plan's GPUs; split: engines of one replica.
 ---@class rooflua.PlanCandidate
 ---@field gpu integer
----@field engine "vllm"|"sglang"|"trtllm"|nil
+---@field engine string? its name; default that of the scenario
 ---@field tp integer?
 ---@field pp integer?
 ---@field dp integer?

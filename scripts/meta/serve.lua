@@ -3,8 +3,7 @@
 ---@class rooflua.serve
 local serve = {}
 
--- What a scenario file returns. With `---@type rooflua.Scenario` in front of the table an editor knows its keys. A
--- policy may be an instance, a class, or "name" or "name:preset".
+-- What a scenario file returns (---@type rooflua.Scenario). A policy: an instance, a class, "name" or "name:preset".
 -- generated: scenario keys
 ---@class rooflua.Scenario
 ---@field rooflua integer? version of this format: 1. A newer version is refused
@@ -15,6 +14,7 @@ local serve = {}
 ---@field kind "plan"|"price"|"search"|"serve"|"static"|nil
 ---@field model string|table|rooflua.Model|nil a shipped name, a config.json or .toml, or its keys
 ---@field hardware string|table|rooflua.Hardware|nil a shipped name, a hardware.toml, or its keys
+---@field engine string|table|nil serving engine and release, alone or in front of options (docs/ENGINES.md)
 ---@field deployment rooflua.ScenarioDeployment|rooflua.Deployment|nil one replica of the model on GPUs
 ---@field mfu string|table|rooflua.Database|nil a lookup's name, or measured tables
 ---@field steps table|string|nil default kernels; what a step costs
@@ -43,8 +43,7 @@ local serve = {}
 ---@field network rooflua.ScenarioNetwork? KV transfer between replicas
 
 ---@class rooflua.ScenarioDeployment
---- default "vllm"; whose kernels run: its measured tables answer before those of others
----@field engine "vllm"|"sglang"|"trtllm"|nil
+---@field engine string? default "vllm"; whose measured tables answer before those of others
 ---@field tp integer? GPUs; default 1; tensor parallel ranks: they divide attention and dense MLPs
 --- ranks; default 1; data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with
 --- a scheduler of its own, and all step together
@@ -73,6 +72,7 @@ local serve = {}
 ---@field drafter table|string|nil what drafting costs; default nothing
 
 ---@class rooflua.ScenarioReplica
+---@field engine string|table|nil of this replica; default the scenario's `engine`
 ---@field hardware string|table|rooflua.Hardware|nil of this replica; default the scenario's `hardware`
 ---@field model string|table|rooflua.Model|nil of this replica; default the scenario's `model`
 --- of this replica; default the scenario's `deployment`

@@ -67,6 +67,7 @@ local spec = {}
 ---@class rooflua.Model
 ---@field name string
 ---@field origin string file that it was read from
+---@field family string the architecture by its word in config.json (model_type), as "qwen3_moe"; "" where none is known
 ---@field layers integer
 ---@field hidden_size integer
 ---@field heads integer

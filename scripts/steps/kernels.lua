@@ -28,11 +28,12 @@ local beside = require "steps.kernels.beside"
 local bounds = require "steps.kernels.bounds"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
-local engines = require "steps.kernels.engines"
+local engines = require "rooflua.engines"
 local exchange = require "steps.kernels.exchange"
 local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
+local host = require "steps.kernels.host"
 local modules = require "steps.kernels.modules"
 local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
@@ -109,11 +110,11 @@ local Kernels = policy.define {
       doc = "Launch of a kernel outside a CUDA graph, without a launch table; lower bound of such a step per kernel.",
     },
     eager_operation_s = {
-      default = -1, unit = "s", min = -1, source = "fitted per engine: steps/kernels/engines.lua",
+      default = -1, unit = "s", min = -1, source = "fitted per engine: scripts/engines",
       doc = "Host time of an operation outside of CUDA graphs; lower bound of such a step; -1 = the engine's own.",
     },
     prompt_overhead = {
-      default = -1, unit = "1", min = -1, max = 10, source = "fitted per engine: steps/kernels/engines.lua",
+      default = -1, unit = "1", min = -1, max = 10, source = "fitted per engine: scripts/engines",
       doc = "What prompts take beside their kernels, as a part of these without attention; -1 = the engine's own.",
     },
     largest_graph = {
@@ -121,7 +122,7 @@ local Kernels = policy.define {
       doc = "Largest CUDA graph that the engine captures; 0 = none.",
     },
     largest_prefill_graph = {
-      default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      default = -1, unit = "tokens", min = -1, integer = true, source = "scripts/engines",
       doc = "Largest CUDA graph for steps with prefill chunks, whole or piecewise; 0 = none; -1 = the engine's own.",
     },
     overlap = {
@@ -152,11 +153,11 @@ local Kernels = policy.define {
       doc = "Kernels that put what a layer of the gated delta rule projects in its order.",
     },
     experts_kernels = {
-      default = "own", values = { "own", "marlin", "sglang", "trtllm", "vllm" }, source = "the engine's own choice",
+      default = "own", values = engines.with_names { "own", "marlin" }, source = "the engine's own choice",
       doc = "Engine whose kernels run the routed experts; own = the deployment's; marlin = four bits, expanded.",
     },
     expert_block = {
-      default = -1, unit = "rows", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      default = -1, unit = "rows", min = -1, integer = true, source = "scripts/engines",
       doc = "Rows of a block of experts in block-scaled FP8, run for every expert; 0 = none; -1 = the engine's own.",
     },
     block_gemm = {
@@ -164,7 +165,7 @@ local Kernels = policy.define {
       doc = "Who runs GEMMs in block-scaled FP8 on Blackwell: own = the tables' kernels; flashinfer = FlashInfer.",
     },
     shared_beside = {
-      default = -1, unit = "tokens", min = -1, integer = true, source = "steps/kernels/engines.lua",
+      default = -1, unit = "tokens", min = -1, integer = true, source = "scripts/engines",
       doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
     },
     exchange = {
@@ -173,7 +174,7 @@ local Kernels = policy.define {
       doc = "How tokens reach experts of other data-parallel ranks; own = the engine's own.",
     },
     dp_padding = {
-      default = "vllm", values = { "vllm", "sglang", "none" }, source = "kernels/group.lua",
+      default = engines.default_name(), values = group.rules(), source = "kernels/group.lua",
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
     },
     draft_overlap = {
@@ -191,59 +192,54 @@ local Kernels = policy.define {
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
 Kernels.follows_kinds, Kernels.follows_groups, Kernels.signature = true, true, graphs.signature
 
+--- Parameters that the scenario leaves open follow from its engine.
+Kernels.follows_engine = true
+
 local max, min, record, assumed = math.max, math.min, cost.record, cost.evidence_codes().assumed
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
   self.dp, self.ep, self.moe_tp = deployment.dp, deployment.ep, deployment.moe_tp
-  self.ranks, self.padding = self.tp * self.dp, group[self.dp_padding]
+  self.ranks, self.padding = self.tp * self.dp, group.rule(self.dp_padding)
   self.fullest = self.ep > 1 and self.expert_imbalance or 1
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens, self.block_gemm)
-  self:bind_experts(deployment.max_num_batched_tokens)
+  experts.bind(self, deployment.max_num_batched_tokens)
   self.elementwise = elementwise.of(self)
   self.whole_moe_layers = {}
   self.graph_tokens = graphs.largest(self.largest_graph, deployment.max_num_seqs, deployment.max_num_batched_tokens,
     context.draft_depth)
-  self:bind_engine(engines[self.database.engine])
+  local engine = context.engine or engines.of_tables(self.database.engine, context)
+  self:bind_engine(engine.values)
   self.dtype, self.kv_dtype = model.dtype, deployment.kv
   self.sorted_row_s = self.sorted_logit_s * model.vocab_size
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
-  self.travels = exchange.of(self, engines[self.database.engine], layers)
+  self.travels = exchange.of(self, engine.values, layers)
   self:bind_operations(layers, deployment)
-  self.prompt_token_s = prompts.token_s(self, engines[self.database.engine], deployment.max_num_batched_tokens)
-  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, engines.operations(layers) * self.host_operation_s)
+  self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
+  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.operations(layers) * self.host_operation_s)
 end
 
 --- What the deployment's engine does in its own way.
---- @param engine table an entry of steps/kernels/engines.lua
+--- @param engine table values of an engine (scripts/engines)
 function Kernels:bind_engine(engine)
   local largest = self.largest_prefill_graph
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
-  self.fuses_norm = engines.fuses_norm(engine, self.model) and self.tp > 1
+  self.fuses_norm = engine.fuses_norm and self.tp > 1
   self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block
   if self.block_rows < 0 then
-    local theirs = engines[self.experts_database.engine]
-    self.block_rows = engines.expert_block(theirs, self.hardware.architecture, self.moe_tp)
+    local theirs = self.experts_database == self.database and engine
+      or engines.of_tables(self.experts_database.engine, self).values
+    self.block_rows = experts.block(theirs, self.moe_tp)
   end
-  self.host_operation_s = engines.host_operation_s(self, engine)
+  self.host_operation_s = host.operation_s(self, engine)
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
-end
-
---- Which rows answer for routed experts. An engine may run another one's kernels: TensorRT-LLM with the MoE backend
---- TRTLLM runs those that FlashInfer gives to vLLM and SGLang.
-function Kernels:bind_experts(budget)
-  self.experts_database, self.experts_bounds = self.database, self.bounds
-  local kernels = self.experts_kernels
-  if kernels == "own" or kernels == "marlin" or kernels == self.database.engine then return end
-  self.experts_database = self.database:of_engine(self.experts_kernels)
-  self.experts_bounds = bounds.of(self.hardware, self.experts_database, budget)
 end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...

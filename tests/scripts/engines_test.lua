@@ -1,10 +1,11 @@
--- What engines do in their own way (steps/kernels/engines.lua): static FP8, norms in all-reduces, prefill outside of
+-- What engines do in their own way (scripts/engines): static FP8, norms in all-reduces, prefill outside of
 -- graphs; and whose rows price experts. Uses the shipped tables of B200.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
 local cost, mfu = rooflua.cost, rooflua.mfu
-local engines = require "steps.kernels.engines"
+local engines = require "rooflua.engines"
+local host = require "steps.kernels.host"
 local Kernels = require "steps.kernels"
 
 local function tables_of(engine, gpu) return mfu.open { gpu = gpu or "b200", engine = engine } end
@@ -65,12 +66,12 @@ test("TensorRT-LLM does not fuse the norms of dense Qwen", function()
   end
 end)
 
-test("dense Qwen is known by its name, whatever its size", function()
-  local fused = { ["qwen2-0.5b"] = false, ["qwen2.5-1.5b"] = false, ["qwen3-0.6b"] = false, ["qwen3-8b"] = false,
-    ["qwen2-57b-a14b"] = true, ["qwen3-30b-a3b"] = true, ["my-qwen3-8b"] = true }
-  for name, expected in pairs(fused) do
-    test.equal(engines.fuses_norm(engines.trtllm, { name = name }), expected, name)
-    test.equal(engines.fuses_norm(engines.sglang, { name = name }), engines.sglang.fuses_norm, name)
+test("dense Qwen is known by its family, whatever its name", function()
+  local fused = { qwen2 = false, qwen3 = false, qwen3_moe = true, llama = true, [""] = true }
+  for family, expected in pairs(fused) do
+    local about = { model = rooflua.spec.model { from = "qwen3-8b", name = "my-own", family = family } }
+    test.equal(engines.of("trtllm 1.2.0rc0", about).values.fuses_norm, expected, family)
+    test.equal(engines.of("sglang 0.5.9", about).values.fuses_norm, false, family)
   end
 end)
 
@@ -78,7 +79,7 @@ test("prefill outside of CUDA graphs waits for the host", function()
   local model = { model = "llama-3.1-70b", tp = 8 }
   local layers = cost.layers(rooflua.spec.model "llama-3.1-70b",
                              rooflua.spec.deployment { model = "llama-3.1-70b", hardware = "b200", tp = 8 })
-  local host_s = engines.operations(layers) * 40e-6
+  local host_s = host.operations(layers) * 40e-6
   local steps, compiled = of("sglang", model), of("vllm", model)
   test.near(steps:time(bound.prefill(64)), host_s, 1e-9, "a short prompt takes the time of the host")
   test.check(compiled:time(bound.prefill(64)) < 0.5 * host_s, "vLLM runs it in a graph")
@@ -96,11 +97,11 @@ test("hosts of Hopper's machines are slower", function()
   local model = { model = "llama-3.1-70b", tp = 8 }
   local hopper, blackwell = of("sglang", model, nil, "h200-sxm"), of("sglang", { model = "llama-3.1-70b", tp = 8 })
   test.near(hopper:time(bound.prefill(64)) / blackwell:time(bound.prefill(64)), 65 / 40, 1e-9, "a short prompt")
-  local function own(engine, architecture)
-    return engines.host_operation_s({ eager_operation_s = -1, hardware = { architecture = architecture } }, engine)
+  local function own(engine, gpu)
+    return host.operation_s({ eager_operation_s = -1 }, engines.of(engine, { hardware = gpu }).values)
   end
-  test.equal(own(engines.trtllm, "ampere"), 40e-6, "other architectures")
-  test.equal(own(engines.vllm, "hopper"), 0, "vLLM compiles its layers")
+  test.equal(own("trtllm", "a100-sxm-80gb"), 40e-6, "other architectures")
+  test.equal(own("vllm", "h100-sxm"), 0, "vLLM compiles its layers")
 end)
 
 test("prompts take a part of their kernels' time beside them, as the engine and the GPU say", function()
@@ -159,7 +160,7 @@ test("the host runs more operations for experts and latent attention than cost.l
     { name = "experts", op = "grouped_gemm", count = 2 }, { name = "a", op = "mla_prefill", count = 5 },
     { name = "a", op = "mla_decode", count = 5 },
   }
-  test.equal(engines.operations(layers), 3 + 2 * 8 + 5 * 24, "operations of the host")
+  test.equal(host.operations(layers), 3 + 2 * 8 + 5 * 24, "operations of the host")
 end)
 
 local deepseek = { model = "deepseek-v3", tp = 8, deployment = { weights = "fp8_block", kv = "fp8" } }

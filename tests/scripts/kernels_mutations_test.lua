@@ -26,15 +26,13 @@ local mutations = {
     { "kernels of a split", "op.count * self.recurrent_copies", "op.count" },
     { "the eager floor", "return max(time_s, self.eager_s)", "return time_s" },
     { "launches of the eager floor", "max(self.kernel_count * self.elementwise.eager_s,", "max(0," },
-    { "operations of the host", "engines.operations(layers) * self.host_operation_s", "0" },
+    { "operations of the host", "host.operations(layers) * self.host_operation_s", "0" },
     { "graphs of decodes have no eager floor", "batch.tokens == rows and self.graph_tokens or", "false or" },
     { "graphs with prompts have none", "self.prefill_graph_tokens) then", "0) then" },
-    { "one rank fuses no norm", "engines.fuses_norm(engine, self.model) and self.tp > 1", "engine.fuses_norm" },
-    { "experts of another engine", "self.database:of_engine(self.experts_kernels)", "self.database" },
+    { "one rank fuses no norm", "engine.fuses_norm and self.tp > 1", "engine.fuses_norm" },
     { "blocks of experts",
-      "engines.expert_block(theirs, self.hardware.architecture, self.moe_tp)", "0" },
-    { "ranks that divide the experts", "self.hardware.architecture, self.moe_tp)",
-      "self.hardware.architecture, self.tp)" },
+      "experts.block(theirs, self.moe_tp)", "0" },
+    { "ranks that divide the experts", "experts.block(theirs, self.moe_tp)", "experts.block(theirs, self.tp)" },
     { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
       "self.host_step_s - self.host_request_s * batch.requests" },
     { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },
@@ -47,6 +45,7 @@ local mutations = {
     { "experts of all ranks", "self.layers_time(own) + self.experts_time(all)", "self.layers_time(own)" },
   },
   ["steps.kernels.experts"] = {
+    { "experts of another engine", "steps.database:of_engine(steps.experts_kernels)", "steps.database" },
     { "tokens of an expert rank", "math.max(1, most / steps.ep)", "most" },
     { "the fullest rank", "or rows) * steps.fullest", "or rows)" },
     { "whole experts", "tp = steps.moe_tp, ranks", "tp = steps.tp, ranks" },
@@ -103,9 +102,8 @@ local mutations = {
     { "in one format", 'op.dtype == "fp8_block" and', "" },
     { "on one architecture", 'hardware.architecture ~= "blackwell"', "false" },
   },
-  ["steps.kernels.engines"] = {
-    { "models whose norms are apart", "if model.name:find(pattern) then return false end", "" },
-    { "the engine's own share", "engine.prompt_overhead[steps.hardware.architecture] or 0", "0" },
+  ["steps.kernels.host"] = {
+    { "the engine's own value", "  return own\n", "  return 0\n" },
     { "the value that is given", "if value >= 0 then return value end", "" },
     { "what is no value", "if value ~= -1 then", "if false then" },
   },
@@ -203,7 +201,7 @@ dofile("tests/scripts/mutations.lua").check {
   tests = function(name)
     if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
     if name == "steps.kernels.contiguous" then return { "tests/scripts/contiguous_test.lua" } end
-    if name == "steps.kernels.engines" then return { "tests/scripts/engines_test.lua" } end
+    if name == "steps.kernels.host" then return { "tests/scripts/engines_test.lua" } end
     if name == "steps.kernels.exchange" then return { "tests/scripts/exchange_test.lua" } end
     if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
     if name == "steps.kernels.prompts" then return { "tests/scripts/engines_test.lua" } end

@@ -145,7 +145,7 @@ test("a fixed number of drafts stands on the command; what has no flag is refuse
   local release
   local function command(...)
     local candidate = candidate_of(...)
-    local version = release or flags.engine(candidate.engine).newest
+    local version = release or flags.version(flags.engine(candidate.engine))
     return flags.command(done.question, candidate, version) .. " "
       .. table.concat(flags.words(done.question, candidate, version), " ")
       .. (flags.yaml(done.question, candidate, version) or "")

@@ -91,9 +91,10 @@ test("a scheduler that does not say how it reads its seats is never taken over",
   local asked = { load = { rate_per_s = 5 }, requests = 60, candidates = ladder({ 1 }, { 100, 200 }, { 8192 }) }
   local _, same = results_of(setup.searched(asked))
   test.equal(same, 2) -- on each of two GPUs
-  deploy.schedulers.vllm.policy = "vllm_v0"
+  local own = deploy.scheduler_class
+  deploy.scheduler_class = function() return require "schedulers.vllm_v0" end
   _, same = results_of(setup.searched(asked))
-  deploy.schedulers.vllm.policy = "vllm_v1"
+  deploy.scheduler_class = own
   test.equal(same, 0)
 end)
 

@@ -43,7 +43,7 @@ end)
 -- Padding ----------------------------------------------------------------------------------------------------
 
 local function padded(rule, own, of_group, ranks, largest)
-  local mine, all = group[rule](decodes(own, of_group), ranks, largest)
+  local mine, all = group.rule(rule)(decodes(own, of_group), ranks, largest)
   return mine .. " " .. all
 end
 

@@ -10,7 +10,8 @@ void add_plan_axes(CLI::App& command, PlanArguments& a) {
   const auto list = [&](const char* name, std::vector<std::string>& to, const char* help) {
     command.add_option(name, to, help)->delimiter(',')->allow_extra_args(false);
   };
-  list("--engines", a.engines, "vllm (default), sglang, trtllm; NAME=VERSION picks the flags");
+  command.add_option("--engine", a.engine, engine_help);
+  list("--engines", a.engines, "Engines to try, NAME or NAME=RELEASE (that of --engine)");
   list("--tp", a.tp, "Tensor parallel degrees to try (1,2,4,8)");
   list("--pp", a.pp, "Pipeline stages to try (1)");
   list("--dp", a.dp, "Data-parallel ranks of the attention to try (1)");

@@ -51,6 +51,7 @@ Json options_of(const PlanArguments& a) {
   put(out, "horizon_s", a.horizon_s);
   put(out, "slo", a.slo);
   put(out, "gpus", a.gpus);
+  put(out, "engine", a.engine);
   put(out, "engines", a.engines);
   put(out, "watts", a.watts);
   put(out, "set", a.set);

@@ -137,6 +137,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
   }
   if (option == "--hardware") return named(hardware_names(home));
   if (option == "--steps") return policies("steps", home);
+  if (option == "--engine" || option == "--engines") return policies("engines", home);
   if (option == "--kind") return named(template_kinds(home));
   if (option == "--layout") return named({"rooflua", "infersim", "blis", "aic"});
   if (option == "--write" && line.command->get_name() == "run")

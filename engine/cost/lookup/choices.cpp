@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "spec/engines.h"
-
 namespace rooflua {
 namespace {
 
@@ -41,20 +39,21 @@ std::vector<Format> formats_for(const OpDeclaration& op, Dtype wanted) {
   return formats;
 }
 
-double engine_gap(const TableFile& file, const std::string& engine, const OpDeclaration& op) {
+double engine_gap(const TableFile& file, const Kernels& kernels, const OpDeclaration& op) {
   if (file.engine.empty()) return 0;
   const bool shared =
-      std::find(file.engines.begin(), file.engines.end(), engine) != file.engines.end();
-  if (file.engine == engine || shared) return own_engine;
-  const auto place = engine_place(file.engine);
-  if (!place) return no_engine;
-  const double lent = share_libraries(file.engine, engine) ? other_engine : op.own_kernels_gap;
-  return lent + static_cast<double>(*place) * next_engine;
+      std::find(file.engines.begin(), file.engines.end(), kernels.engine) != file.engines.end();
+  if (file.engine == kernels.engine || shared) return own_engine;
+  const auto lender = find_lender(kernels.lenders, file.engine);
+  if (lender == kernels.lenders.end()) return no_engine;
+  const bool alike = share_libraries(kernels.lenders, file.engine, kernels.engine);
+  const auto place = static_cast<double>(lender - kernels.lenders.begin());
+  return (alike ? other_engine : op.own_kernels_gap) + place * next_engine;
 }
 
 void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t place,
-              const Format& format, const std::string& engine, const TableStore& store) {
-  const double of_engine = engine_gap(file, engine, declaration_of(file.op));
+              const Format& format, const Kernels& kernels, const TableStore& store) {
+  const double of_engine = engine_gap(file, kernels, declaration_of(file.op));
   const double gap = format.gap + of_engine;
   for (Choice& choice : choices) {
     const TableFile& other = store.files()[choice.files.front()];
@@ -81,7 +80,7 @@ const RowIndex& index_of(const TableStore& store, const Choice& choice) {
 }  // namespace
 
 std::vector<Choice> choices_of(const TableStore& store, Op op, Dtype format,
-                               const std::string& engine) {
+                               const Kernels& kernels) {
   const OpDeclaration& declared = declaration_of(op);
   const bool any_format = !declared.typed && !declared.format_of_kv;
   std::vector<Format> formats{{{Dtype::bf16, true}, 0}};
@@ -91,7 +90,7 @@ std::vector<Choice> choices_of(const TableStore& store, Op op, Dtype format,
     for (std::size_t i = 0; i < store.files().size(); ++i) {
       const TableFile& file = store.files()[i];
       if (file.op != op || (!any_format && file.dtype != each.stand_in.dtype)) continue;
-      add_file(choices, file, i, each, engine, store);
+      add_file(choices, file, i, each, kernels, store);
     }
   }
   std::stable_sort(choices.begin(), choices.end(),

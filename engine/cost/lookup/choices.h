@@ -3,8 +3,8 @@
 //
 //   number format  the format asked for, then its stand-ins in the order of spec/dtype.cpp
 //   engine         of one format: what was measured here, the deployment's engine, libraries and
-//                  projects that are no engine, other engines in the order of
-//                  spec/engines.h                                                        stand_in
+//                  projects that are no engine, other engines in the order in which they lend
+//                  (lenders.h)                                                           stand_in
 //
 // A table is read when it is reached. The first one that holds the shape asked for answers, so that
 // neither another format nor another engine beats an exact row. Where none holds it, the nearest
@@ -28,7 +28,7 @@ struct Choice {
 
 /// The tables of an op that may answer a question in this format, nearest first.
 std::vector<Choice> choices_of(const TableStore& store, Op op, Dtype format,
-                               const std::string& engine);
+                               const Kernels& kernels);
 
 /// The choice that answers; null where no table does, or where all are farther than the op's
 /// OpDeclaration::farthest.

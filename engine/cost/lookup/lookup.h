@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "cost/estimate.h"
+#include "cost/lookup/lenders.h"
 #include "cost/ops/work.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/kernel_table.h"
-#include "spec/engines.h"
 
 namespace rooflua {
 
@@ -79,13 +79,19 @@ class Lookup {
   virtual bool of_other_format(const Query&) const { return false; }
 };
 
+/// Whose kernels run, and whose rows stand in for theirs.
+struct Kernels {
+  std::string engine;  // as tables name it
+  Lenders lenders;
+};
+
 /// What lookups need to know of the GPU.
 struct LookupContext {
   std::shared_ptr<const TableStore> store;
   std::optional<Hardware> hardware;
   std::string gpu;  // as the tables are filed
   std::optional<double> default_mfu;
-  std::string engine{default_engine};  // whose kernels run: spec/engines.h
+  Kernels kernels;
 
   /// The hardware's peak; else what the tables of this dtype imply; else 0.
   double peak_flop_per_s(Dtype dtype) const;

@@ -99,7 +99,7 @@ class GridLookup final : public Lookup {
                          : op.typed      ? query.dtype
                                          : Dtype::bf16;
     auto& made = by_format[static_cast<std::size_t>(format)];
-    if (!made) made = choices_of(*context_.store, query.op, format, context_.engine);
+    if (!made) made = choices_of(*context_.store, query.op, format, context_.kernels);
     return *made;
   }
 

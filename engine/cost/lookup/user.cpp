@@ -45,7 +45,7 @@ class LookupOfUser final : public Lookup {
       : context_(context), name_(std::move(name)), function_(std::move(function)) {}
 
   bool answer(const Query& query, Estimate& estimate, RowsUsed* trace) const override {
-    const KernelTable* table = closest_table(*context_.store, query, context_.engine);
+    const KernelTable* table = closest_table(*context_.store, query, context_.kernels.engine);
     if (table == nullptr || !has_rows_of(*table, query)) return false;
     const UserAnswer answer = function_({context_.store, *table, query});
     const bool own_peak = declaration_of(query.op).peak == PeakOf::dtype;

@@ -125,7 +125,7 @@ struct OpDeclaration {
   /// Rows whose shape is more doublings away than this do not answer.
   double farthest = std::numeric_limits<double>::infinity();
   /// Doublings of the shape that rows of another engine count, where it has kernels of its own
-  /// (share_libraries of spec/engines.h).
+  /// (share_libraries of cost/lookup/lenders.h).
   double own_kernels_gap = 0.25;
   /// The first axes that all rows of a table share, so that they tell tables apart.
   int shape_axes = 0;

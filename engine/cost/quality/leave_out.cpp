@@ -75,11 +75,13 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-DatabaseOptions options_of(const std::string& lookup, const std::optional<Hardware>& hardware) {
+DatabaseOptions options_of(const std::string& lookup, const std::optional<Hardware>& hardware,
+                           const Lenders& lenders) {
   DatabaseOptions options;
   options.hardware = hardware;
   if (options.hardware) options.hardware->tables_from.clear();
   options.lookup = lookup;
+  options.lenders = lenders;
   options.layout = Layout::infersim;
   options.gpu = hardware ? hardware->name : "";
   options.default_mfu = 0.5;  // a policy without a row still answers
@@ -90,8 +92,8 @@ DatabaseOptions options_of(const std::string& lookup, const std::optional<Hardwa
 
 std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,
                                const std::optional<Hardware>& hardware, Leave leave,
-                               int most_rows) {
-  const DatabaseOptions options = options_of(lookup, hardware);
+                               int most_rows, const Lenders& lenders) {
+  const DatabaseOptions options = options_of(lookup, hardware, lenders);
   MfuDatabase::from_tables({}, options);  // throws where there is no such lookup
   std::vector<LeftOut> result;
   std::map<Key, int> times;

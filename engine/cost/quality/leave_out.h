@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/estimate.h"
+#include "cost/lookup/lenders.h"
 #include "cost/tables/kernel_table.h"
 #include "spec/hardware.h"
 
@@ -30,10 +31,12 @@ struct LeftOut {
 /// At most `most_rows` of a table's questions (cost/quality/questions.h), spread evenly over it.
 /// Rows with a twin are passed over: the twin would answer. Where a question is about two rows,
 /// both are taken away.
-/// @param lookup  a named strategy
+/// @param lookup   a named strategy
+/// @param lenders  whose rows count as those of another engine than the first one
 /// @throws Error for a lookup of another name
 std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,
-                               const std::optional<Hardware>& hardware, Leave leave, int most_rows);
+                               const std::optional<Hardware>& hardware, Leave leave, int most_rows,
+                               const Lenders& lenders = {});
 
 /// The same as one figure each.
 struct LeaveOneOut {

@@ -85,6 +85,13 @@ struct PublishedWithoutOp {
 };
 std::span<const PublishedWithoutOp> published_without_op();
 
+/// An engine as names of published files spell it, and as its authors do.
+struct PublishedEngine {
+  std::string_view name;
+  std::string_view title;
+};
+std::span<const PublishedEngine> published_engines();
+
 enum class PublishedTest : std::uint8_t {
   is,
   is_not,

@@ -10,7 +10,6 @@
 #include "cost/tables/lines.h"
 #include "cost/tables/published.h"
 #include "cost/tables/published_table.h"
-#include "spec/engines.h"
 
 namespace rooflua {
 namespace {
@@ -265,10 +264,10 @@ std::optional<PublishedName> published_name(const fs::path& path) {
   name.gpu = stem.substr(0, start > 0 ? start - 1 : 0);
   std::string rest = stem.substr(start + name.table.size());
   if (rest.starts_with('_')) rest.erase(0, 1);
-  for (const std::string_view engine : engine_names) {
-    if (!rest.starts_with(engine)) continue;
-    name.engine = engine;
-    rest.erase(0, engine.size());
+  for (const PublishedEngine& engine : published_engines()) {
+    if (!rest.starts_with(engine.name)) continue;
+    name.engine = engine.name;
+    rest.erase(0, engine.name.size());
   }
   name.version = rest;
   return name;

@@ -293,7 +293,14 @@ constexpr PublishedWithoutOp without_op[] = {
     {"wideep_generation_mlp", "a shared MLP of one width: no op"},
 };
 
+constexpr PublishedEngine engines[] = {
+    {"sglang", "SGLang"}, {"trtllm", "TensorRT-LLM"}, {"vllm", "vLLM"}};
+
 }  // namespace
+
+std::span<const PublishedEngine> published_engines() {
+  return engines;
+}
 
 std::span<const PublishedMap> published_maps() {
   return maps;

@@ -24,10 +24,9 @@ std::string list(const std::vector<std::string>& texts) {
 }
 
 std::string_view spelled(std::string_view engine) {
-  return engine == "vllm"     ? "vLLM"
-         : engine == "sglang" ? "SGLang"
-         : engine == "trtllm" ? "TensorRT-LLM"
-                              : engine;
+  for (const PublishedEngine& each : published_engines())
+    if (each.name == engine) return each.title;
+  return engine;
 }
 
 /// What the parts say, each text once, in order.

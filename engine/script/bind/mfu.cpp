@@ -35,7 +35,24 @@ std::optional<Hardware> hardware_field(lua_State* L, int index, const std::strin
   return out;
 }
 
-/// open_database{path=, layout=, gpu=, lookup=, engine=, hardware=Hardware, default_mfu=, tables=}
+/// Engines and their libraries in turn, a list at `key`.
+Lenders lenders_field(lua_State* L, int index, const char* key) {
+  Lenders lenders;
+  lua_getfield(L, index, key);
+  const int list = lua_gettop(L);
+  const int count = lua_istable(L, list) ? static_cast<int>(lua_objlen(L, list)) : 0;
+  for (int i = 1; i + 1 <= count; i += 2) {
+    lua_rawgeti(L, list, i);
+    lua_rawgeti(L, list, i + 1);
+    lenders.push_back({check_text(L, list + 1, key), check_text(L, list + 2, key)});
+    lua_settop(L, list);
+  }
+  lua_settop(L, list - 1);
+  return lenders;
+}
+
+/// open_database{path=, layout=, gpu=, lookup=, engine=, lenders=, hardware=Hardware, default_mfu=,
+/// tables=}
 int open_database(lua_State* L) {
   if (lua_type(L, 1) != LUA_TTABLE) wrong_type(L, 1, "mfu.open", "a table");
   DatabaseOptions options;
@@ -51,7 +68,8 @@ int open_database(lua_State* L) {
     options.layout = *parsed;
   }
   options.lookup = text_field(L, 1, "lookup").value_or(options.lookup);
-  options.engine = text_field(L, 1, "engine").value_or(options.engine);
+  options.engine = text_field(L, 1, "engine").value_or("");
+  options.lenders = lenders_field(L, 1, "lenders");
   lua_getfield(L, 1, "default_mfu");
   if (lua_isnil(L, -1) == 0) options.default_mfu = check_number(L, lua_gettop(L), "default_mfu");
   if (options.path.empty() && !options.hardware) {

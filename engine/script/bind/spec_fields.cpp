@@ -159,6 +159,7 @@ Json fields_of(const Model& model) {
   Json out = Json::object();
   out["name"] = model.name;
   out["origin"] = model.origin;
+  out["family"] = model.family;
   out["layers"] = model.layers;
   out["hidden_size"] = model.hidden_size;
   out["heads"] = model.heads;

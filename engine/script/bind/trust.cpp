@@ -42,7 +42,8 @@ int leave_one_out(lua_State* L) {
   }
   const double most = std::clamp(check_number(L, 5, "db:leave_one_out: most_rows"), 1.0, 1e9);
   const auto rows = leave_out(table, lookup, database->hardware(),
-                              leave == "row" ? Leave::row : Leave::shape, static_cast<int>(most));
+                              leave == "row" ? Leave::row : Leave::shape, static_cast<int>(most),
+                              database->lenders());
   lua_createtable(L, static_cast<int>(rows.size()), 0);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const KernelRow& row = table.rows[static_cast<std::size_t>(rows[i].row)];

@@ -10,13 +10,16 @@ local kinds = { steps = true, schedulers = true, routers = true, workloads = tru
 
 --- The policies of one folder of scripts/, with doc and parameters.
 ---@param kind string steps, schedulers, routers, workloads, bucketing, corrections, lookup, metrics, speculators,
----acceptance, drafters, candidates, objectives, strategies, power or campaigns
+---acceptance, drafters, candidates, objectives, strategies, power or campaigns; or engines, with name and doc alone
 function rooflua.list(kind)
+  if kind == "engines" then return require("rooflua.engines.manual").list() end
   if not kinds[kind] then
     if type(kind) ~= "string" then
       core.fail("rooflua.list: expected a kind, found %s", core.describe(kind))
     end
-    core.fail("rooflua.list: %s", native.unknown_name("kind", kind, core.sorted_keys(kinds)))
+    local known = core.sorted_keys(kinds)
+    known[#known + 1] = "engines"
+    core.fail("rooflua.list: %s", native.unknown_name("kind", kind, known))
   end
   local policy, chunks = require "rooflua.policy", require "rooflua.sandbox.chunks"
   local out = {}

@@ -2,6 +2,7 @@
 -- FFI leaf calls; each answer is (mfu or nil, estimate), the estimate a view that the next call of
 -- the same database overwrites.
 local native = require "rooflua.native"
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local spec = require "rooflua.spec"
@@ -205,6 +206,8 @@ function mfu.open(options)
     plain.hardware = spec.hardware(plain.gpu)
   end
   plain.lookup = type(lookup) == "string" and lookup or nil
+  plain.lenders = catalogue.lenders()
+  if type(plain.engine) == "string" then plain.engine = catalogue.canonical(plain.engine) end
   if plain.tables ~= nil and type(plain.tables) ~= "boolean" then
     fail("mfu.open: tables: expected true or false, found %s", core.describe(plain.tables))
   end

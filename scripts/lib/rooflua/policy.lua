@@ -213,6 +213,22 @@ function policy.with(instance, overrides)
   return construct(record.class, merged, nil, said)
 end
 
+--- The same as an instance whose class had these defaults: what was given stays given, and nothing else is.
+function policy.with_defaults(instance, defaults)
+  local record = record_of(instance, "policy.with_defaults")
+  local merged = {}
+  for key, value in pairs(record.parameters) do merged[key] = value end
+  for key, value in pairs(defaults) do merged[key] = value end
+  return construct(record.class, merged, nil, record.said)
+end
+
+--- Whether an instance is of a class of that name, or of one that extends it.
+function policy.is_a(instance, name)
+  local own = record_of(instance, "policy.is_a").class
+  while own and classes[own].name ~= name do own = classes[own].parent end
+  return own ~= nil
+end
+
 --- Whether a parameter of an instance was given, and is not the default of its class.
 function policy.is_given(instance, parameter)
   return record_of(instance, "policy.is_given").said[parameter] == true

@@ -78,7 +78,7 @@ end
 
 --- How a bound step model exchanges tokens; nil where they are gathered.
 --- @param steps steps.Kernels
---- @param engine table an entry of steps/kernels/engines.lua
+--- @param engine table values of an engine (scripts/engines)
 --- @param layers table of cost.layers
 function exchange.of(steps, engine, layers)
   if steps.dp == 1 or steps.moe_tp > 1 then return nil end

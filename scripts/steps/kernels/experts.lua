@@ -1,7 +1,7 @@
 --- The price of routed experts: a whole layer or its GEMMs, whichever was measured nearer to the shape.
 ---
 --- Blocks of rows: where fewer than 8 tensor-parallel ranks divide block-scaled FP8 experts, vLLM runs them on
---- Hopper with DeepGEMM (kernels/engines.lua), whose GEMMs work on blocks of 128 rows of one expert. The engine does
+--- Hopper with DeepGEMM (scripts/engines), whose GEMMs work on blocks of 128 rows of one expert. The engine does
 --- not know the rows of each expert when it launches them, so it runs a block for every expert of the rank. A block
 --- without rows skips its arithmetic, but not its weights and its output. Hence
 ---
@@ -19,6 +19,7 @@
 --- It is 1 where every expert is touched anyway, so that arithmetic is not made cheaper.
 --- Source: vLLM's DeepGemmExperts (compute_aligned_M, expert_ids -1) and DeepGEMM's scheduler (is_computation_valid);
 --- docs/VALIDATION.md, "Blocks of experts".
+local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local marlin = require "steps.kernels.marlin"
 
@@ -84,6 +85,24 @@ function experts.check(kernels, layers)
   end
 end
 
+--- Which rows answer for routed experts. An engine may run another one's kernels: TensorRT-LLM with the MoE backend
+--- TRTLLM runs those that FlashInfer gives to vLLM and SGLang.
+function experts.bind(steps, budget)
+  steps.experts_database, steps.experts_bounds = steps.database, steps.bounds
+  local kernels = steps.experts_kernels
+  if kernels == "own" or kernels == "marlin" or kernels == steps.database.engine then return end
+  steps.experts_database = steps.database:of_engine(steps.experts_kernels)
+  steps.experts_bounds = bounds.of(steps.hardware, steps.experts_database, budget)
+end
+
+--- Rows of a block of experts in block-scaled FP8; 0 without blocks.
+--- @param engine table values of the engine whose kernels run the experts
+--- @param ranks integer tensor-parallel ranks of the experts
+function experts.block(engine, ranks)
+  if engine.expert_block_below and ranks >= engine.expert_block_below then return 0 end
+  return engine.expert_block
+end
+
 --- Rows with which nearly every expert has one: 4 rows per expert in the mean leave out 2 %.
 local function rows_for_all(moe)
   return math.ceil(4 * moe.experts / moe.experts_per_token)
@@ -108,8 +127,8 @@ end
 
 --- The price of tokens without drafts over that of all: the share below which drafts would make a step cheaper.
 local function least_share(steps, op, query, all, without)
-  local bounds = steps.experts_bounds
-  return bounds:latency(op, bounds:rows_to_run(op, without, query), query) / bounds:latency(op, all, query)
+  local own = steps.experts_bounds
+  return own:latency(op, own:rows_to_run(op, without, query), query) / own:latency(op, all, query)
 end
 
 --- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all

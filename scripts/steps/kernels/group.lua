@@ -15,6 +15,8 @@ local graphs = require "steps.kernels.graphs"
 
 local group = {}
 
+local rules = {} -- by name
+
 --- Tokens of all ranks where each runs its own.
 local function own_tokens(batch, ranks) return batch.group_tokens * ranks / batch.group_ranks end
 
@@ -25,14 +27,14 @@ local function own_tokens(batch, ranks) return batch.group_tokens * ranks / batc
 --- @param whole_experts boolean whether ranks hold whole experts
 --- @return number rows that this rank runs
 --- @return number rows that all ranks run together
-function group.vllm(batch, ranks, largest)
+function rules.vllm(batch, ranks, largest)
   local most = batch.group_max_tokens
   if most > largest then return batch.tokens, own_tokens(batch, ranks) end
   local padded = graphs.padded(most, largest)
   return padded, ranks * padded
 end
 
-function group.sglang(batch, ranks, largest, whole_experts)
+function rules.sglang(batch, ranks, largest, whole_experts)
   local most, sum = batch.group_max_tokens, own_tokens(batch, ranks)
   if batch.group_prefills == 0 and most <= largest then
     local padded = graphs.padded(most, largest)
@@ -42,8 +44,19 @@ function group.sglang(batch, ranks, largest, whole_experts)
   return most, whole_experts and sum or ranks * most
 end
 
-function group.none(batch, ranks, largest)
+function rules.none(batch, ranks, largest)
   return graphs.padded(batch.tokens, largest), own_tokens(batch, ranks)
+end
+
+--- The rule of a name.
+function group.rule(name) return rules[name] end
+
+--- Names of the rules.
+function group.rules()
+  local names = {}
+  for name in pairs(rules) do names[#names + 1] = name end
+  table.sort(names)
+  return names
 end
 
 return group

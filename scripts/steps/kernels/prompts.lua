@@ -7,16 +7,16 @@
 --- prompt token and depends on nothing else of the step, so that prices stay monotone.
 --- Source: docs/VALIDATION.md, "Prompts under load" (fitted per engine and architecture).
 local cost = require "rooflua.cost"
-local engines = require "steps.kernels.engines"
+local host = require "steps.kernels.host"
 
 local prompts = {}
 
 --- Seconds that a prompt token adds to a step; 0 = none.
 --- @param steps steps.Kernels its operations are bound
---- @param engine table an entry of steps/kernels/engines.lua
+--- @param engine table values of an engine (scripts/engines)
 --- @param budget integer tokens of the largest step
 function prompts.token_s(steps, engine, budget)
-  local share = engines.prompt_overhead(steps, engine)
+  local share = host.chosen(steps, "prompt_overhead", engine.prompt_overhead)
   if share == 0 then return 0 end
   return share * (steps.layers_time(budget) + steps.experts_time(budget * steps.dp)) / budget
 end

@@ -1,5 +1,6 @@
 -- The files of a plan: for every rank a command, manifests, the benchmark that would prove it wrong, and its scenario.
 -- What was priced is what is written.
+local catalogue = require "rooflua.engines.catalogue"
 local chunks = require "rooflua.sandbox.chunks"
 local bench = require "rooflua.plan.bench"
 local candidates = require "rooflua.plan.candidates"
@@ -170,7 +171,7 @@ function artefacts.files(done)
   for rank, item in ipairs(done.plan.ranks) do
     local function add(name, text) out[#out + 1] = { path = rank .. "/" .. name, text = text } end
     local engine = flags.engine(item.candidate.engine)
-    local version, note = flags.version(engine, question.engines[item.candidate.engine])
+    local version, note = flags.version(engine, deploy.release(question, item.candidate))
     local about = { engine = engine, version = version, note = note, model = flags.model_id(question.model) }
     local ok, problem = pcall(flags.words, question, item.candidate, version,
       item.candidate.split and "prefill" or nil)
@@ -192,9 +193,8 @@ end
 --- Finds versions that no table knows, before anything runs.
 function artefacts.check(question)
   for name, version in core.sorted_pairs(question.engines) do
-    if not deploy.schedulers[name] then
-      question.reader:fail("plan.engines", "%s", core.unknown_name("engine", tostring(name),
-        core.sorted_keys(deploy.schedulers)))
+    if not catalogue.has(name) then
+      question.reader:fail("plan.engines", "%s", core.unknown_name("engine", tostring(name), catalogue.names()))
     end
     question.reader:at("plan.engines." .. name, flags.version, flags.engine(name), version)
   end

@@ -70,14 +70,19 @@ function bench.predict(question, item)
   return out
 end
 
+local program = "vllm bench serve" -- vLLM's client of any server with OpenAI's interface
+
 --- The command of the benchmark as a list of words.
 function bench.words(question, model, scale)
-  local own = bench.options(question, scale)
-  local out = { "vllm", "bench", "serve", "--backend", "openai", "--base-url", '"${BASE_URL:?the gateway}"', "--model",
+  local own, out = bench.options(question, scale), {}
+  for word in program:gmatch "%S+" do out[#out + 1] = word end
+  for _, word in ipairs { "--backend", "openai", "--base-url", '"${BASE_URL:?the gateway}"', "--model",
     model, "--dataset-name", "random", "--random-input-len", own.random_input_len, "--random-output-len",
     own.random_output_len, "--random-range-ratio", ("%.2f"):format(own.random_range_ratio), "--num-prompts",
     own.num_prompts, "--request-rate", own.request_rate == math.huge and "inf" or ("%.6g"):format(own.request_rate),
-    "--burstiness", "1", "--ignore-eos", "--seed", question.seed }
+    "--burstiness", "1", "--ignore-eos", "--seed", question.seed } do
+    out[#out + 1] = word
+  end
   if own.max_concurrency then
     out[#out + 1], out[#out + 2] = "--max-concurrency", own.max_concurrency
   end

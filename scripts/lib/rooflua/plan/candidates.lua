@@ -1,6 +1,7 @@
 -- The candidates of a plan: what the generator emits, checked and named, and which of them fit (stage 0). A candidate
 -- that no GPU can hold is counted by its reason.
 local native = require "rooflua.native"
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local question_view = require("rooflua.plan.question").view
@@ -55,10 +56,9 @@ local function checked(question, given, index)
   local out = { index = index }
   for _, key in ipairs(fields) do out[key] = given[key] end
   out.gpu = core.whole(given.gpu or 1, where .. ": gpu", 1, #question.gpus)
-  out.engine = given.engine or "vllm"
-  if not deploy.schedulers[out.engine] then
-    core.fail("%s: engine: %s", where, native.unknown_name("engine", tostring(out.engine),
-      core.sorted_keys(deploy.schedulers)))
+  out.engine = given.engine or question.engine and question.engine.engine.name or catalogue.default().name
+  if not catalogue.has(out.engine) then
+    core.fail("%s: engine: %s", where, native.unknown_name("engine", tostring(out.engine), catalogue.names()))
   end
   for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
   out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
@@ -129,14 +129,15 @@ local function refusal(question, candidate)
     return ("a request of %d tokens, and the KV cache holds %d"):format(longest, capacity),
       "the longest request does not fit into the KV cache"
   end
+  local engine = deploy.engine(question, candidate).values
   -- The scheduler rejects such prompts, so a run with any number of replicas misses.
-  if candidate.engine == "trtllm" and candidate.max_num_batched_tokens < question.drawn.longest_prompt
+  if not engine.cuts_prompts and candidate.max_num_batched_tokens < question.drawn.longest_prompt
     and not question.drawn.shares and not candidate.set then
-    return ("a prompt of %d tokens is longer than the budget of %d, and trtllm does not cut prompts"):format(
-      question.drawn.longest_prompt, candidate.max_num_batched_tokens),
-      "the longest prompt is longer than trtllm's budget"
+    return ("a prompt of %d tokens is longer than the budget of %d, and %s does not cut prompts"):format(
+      question.drawn.longest_prompt, candidate.max_num_batched_tokens, candidate.engine),
+      ("the longest prompt is longer than %s's budget"):format(candidate.engine)
   end
-  if candidate.max_num_batched_tokens < candidate.max_num_seqs and candidate.engine == "vllm" then
+  if candidate.max_num_batched_tokens < candidate.max_num_seqs and engine.budget_holds_seats then
     return ("budget %d is below its %d seats"):format(candidate.max_num_batched_tokens, candidate.max_num_seqs),
       "the budget is below the seats"
   end

@@ -73,7 +73,7 @@ end
 --- Factors of `count` replicates of a candidate.
 function confidence.factors(question, candidate, count)
   local hardware = question.gpus[candidate.gpu].hardware
-  local scheduler = deploy.schedulers[candidate.engine].policy
+  local scheduler = deploy.engine(question, candidate).values.scheduler
   local setting = { regions = regions_of(hardware), distances = {}, discrepancy = discrepancy.of {
     engine = { scheduler = scheduler }, hardware = hardware, model = question.model } }
   local operations, out = operations_of(question, candidate), {}
@@ -92,7 +92,7 @@ end
 --- Whether intervals were tested for such a deployment: "trusted", or why they are a belief.
 function confidence.standing(question, candidate)
   local hardware = question.gpus[candidate.gpu].hardware
-  local term = discrepancy.of { engine = { scheduler = deploy.schedulers[candidate.engine].policy },
+  local term = discrepancy.of { engine = { scheduler = deploy.engine(question, candidate).values.scheduler },
     hardware = hardware, model = question.model }
   return not term.borrowed, term.from
 end

@@ -1,27 +1,45 @@
 -- A candidate with a number of replicas as a scenario of kind "serve": what a plan prices is what `run` simulates.
 -- A replica of a split candidate is a unit: some engines that prefill and some that decode.
+local catalogue = require "rooflua.engines.catalogue"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local load = require "rooflua.plan.load"
 local paths = require "rooflua.scenario.paths"
 local runs = require "rooflua.explore.runs"
+local values = require "rooflua.engines.values"
 
 local deploy = {}
 
---- The scheduler of an engine, and what it calls the token budget of a step.
-deploy.schedulers = {
-  vllm = { policy = "vllm_v1", budget = "max_num_batched_tokens" },
-  sglang = { policy = "sglang", budget = "chunked_prefill_size" },
-  trtllm = { policy = "trtllm", budget = "max_num_batched_tokens" },
-}
-
-function deploy.scheduler_class(candidate)
-  return chunks.require("schedulers." .. deploy.schedulers[candidate.engine].policy)
+--- The release of a candidate's engine: that of the scenario or of `engines`, else the newest known.
+function deploy.release(question, candidate)
+  local stated = question.engine
+  if stated and stated.engine.name == catalogue.of(candidate.engine).name then return stated.release end
+  return question.engines[candidate.engine] or catalogue.newest(catalogue.of(candidate.engine))
 end
 
-local function scheduler_of(candidate)
-  return deploy.scheduler_class(candidate) { max_num_seqs = candidate.max_num_seqs,
-    [deploy.schedulers[candidate.engine].budget] = candidate.max_num_batched_tokens }
+--- Values of a candidate's engine (engines/values.lua).
+function deploy.engine(question, candidate)
+  return values.of(catalogue.of(candidate.engine), deploy.release(question, candidate), {
+    model = question.model, hardware = question.gpus[candidate.gpu].hardware, tp = candidate.tp, dp = candidate.dp,
+    pp = candidate.pp, ep = candidate.ep, weights = candidate.weights })
+end
+
+function deploy.scheduler_class(question, candidate)
+  return chunks.require("schedulers." .. deploy.engine(question, candidate).values.scheduler)
+end
+
+--- Parameters of the scheduler that the axes of a plan stand for: "max_num_seqs" and what an engine calls the token
+--- budget of a step.
+local axes = { "max_num_seqs", "max_num_batched_tokens" }
+
+local function scheduler_of(question, candidate)
+  local own = {}
+  for _, option in ipairs(catalogue.of(candidate.engine).options) do
+    for _, axis in ipairs(axes) do
+      if option.parameter == axis then own[option.key:match "^scheduler%.(.*)$"] = candidate[axis] end
+    end
+  end
+  return deploy.scheduler_class(question, candidate)(own)
 end
 
 local margin, step = 1.25, 1024 -- of the longest request, for other seeds; lengths are rounded up
@@ -55,6 +73,15 @@ local function replicas_of(candidate, count)
     { role = "decode", count = count * candidate.split.decode } }
 end
 
+--- The key `engine` of a candidate's scenario, with the options that the question states; nil where it states none.
+local function engine_of(question, candidate)
+  if not question.engine then return nil end
+  local out = { candidate.engine .. " " .. deploy.release(question, candidate) }
+  if question.engine.engine.name ~= catalogue.of(candidate.engine).name then return out end
+  for name, value in pairs(question.engine.options) do out[name] = value end
+  return out
+end
+
 --- The scenario of a deployment. options: requests, seed, scale (of the load), slo (limits of single requests).
 function deploy.scenario(question, candidate, replicas, options)
   options = options or {}
@@ -62,7 +89,9 @@ function deploy.scenario(question, candidate, replicas, options)
   for key, value in pairs(question.base) do out[key] = value end
   out.hardware = question.gpus[candidate.gpu].hardware
   out.deployment = deploy.deployment(question, candidate)
-  out.scheduler = scheduler_of(candidate)
+  out.engine = engine_of(question, candidate)
+  if out.engine then out.deployment.engine = nil end
+  out.scheduler = scheduler_of(question, candidate)
   out.replicas = replicas_of(candidate, replicas)
   out.seed = options.seed or question.seed
   out.slo = options.slo or out.slo

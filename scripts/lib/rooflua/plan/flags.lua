@@ -1,51 +1,34 @@
 -- The command line of an engine: every number that was priced, also where it is the engine's default, because defaults
 -- differ by GPU and release. The tables are scripts/engines.
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
-local chunks = require "rooflua.sandbox.chunks"
 local deploy = require "rooflua.plan.deploy"
 local native = require "rooflua.native"
+local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
 
 local flags = {}
 
 local fail = core.fail
 
---- {1, 24, 0} of "1.24.0rc1".
-local function parts_of(version)
-  local out = {}
-  for part in version:gmatch "%d+" do out[#out + 1] = tonumber(part) end
-  return out
-end
+--- The engine of a name.
+function flags.engine(name) return catalogue.of(name) end
 
---- Whether release a comes before b.
-local function earlier(a, b)
-  local x, y = parts_of(a), parts_of(b)
-  for i = 1, math.max(#x, #y) do
-    if (x[i] or 0) ~= (y[i] or 0) then return (x[i] or 0) < (y[i] or 0) end
-  end
-  return false
-end
-
---- The table of an engine.
-function flags.engine(name) return chunks.require("engines." .. name) end
-
---- The release whose rows are used, and a note where it is not the one that was asked for.
+--- The release whose flags are written, and a note where it is not the one that was asked for.
 function flags.version(engine, asked)
-  if asked == nil then return engine.newest end
-  if type(asked) ~= "string" or not asked:find "^%d+%.%d+" then
-    fail("%s=%s: expected a release, as in %s=%s", engine.name, tostring(asked), engine.name, engine.newest)
+  local newest = catalogue.newest(engine)
+  if asked == nil then return newest end
+  if type(asked) ~= "string" or not asked:find "^%d+%.%d+" or not release.parse(asked) then
+    fail("%s=%s: expected a release, as in %s=%s", engine.name, tostring(asked), engine.name, newest)
   end
-  if earlier(asked, engine.oldest) then
-    fail("%s %s: flags are known from %s on; older releases have other defaults", engine.name, asked, engine.oldest)
+  if release.earlier(asked, engine.oldest_command) then
+    fail("%s %s: flags are known from %s on; older releases have other defaults", engine.name, asked,
+      engine.oldest_command)
   end
-  if earlier(engine.newest, asked) then
-    return asked, ("%s %s is newer than the table of flags: those of %s"):format(engine.name, asked, engine.newest)
+  if release.earlier(newest, asked) then
+    return asked, ("%s %s is newer than the table of flags: those of %s"):format(engine.name, asked, newest)
   end
   return asked
-end
-
-local function holds(row, version)
-  return not (row.since and earlier(version, row.since)) and not (row.before and not earlier(version, row.before))
 end
 
 --- Whether steps are prepared while the one before runs.
@@ -56,9 +39,8 @@ function flags.values(question, candidate, role)
   local own, given = candidate.deployment, deploy.deployment(question, candidate)
   local engine = flags.engine(candidate.engine)
   local ranks = candidate.tp * candidate.dp
-  if candidate.engine == "vllm" and candidate.ep > 1 and candidate.ep ~= ranks then
-    fail("%s: vLLM has no flag for experts on %d of %d ranks: it is all of them or none", candidate.name,
-      candidate.ep, ranks)
+  if engine.whole_ep and candidate.ep > 1 and candidate.ep ~= ranks then
+    fail("%s: " .. engine.whole_ep, candidate.name, candidate.ep, ranks)
   end
   local kv = candidate.kv and engine.kv_names[candidate.kv] or candidate.kv == nil and "auto" or nil
   if not kv then fail("%s: %s has no flag for a KV cache in %s", candidate.name, candidate.engine, candidate.kv) end
@@ -66,23 +48,23 @@ function flags.values(question, candidate, role)
   local kv_bytes = own.kv_blocks * own.kv_bytes_per_block
   local usable = hardware.usable_memory_bytes
   local function down(value) return math.floor(value * 1000) / 1000 end
-  local all = engine.counts_all_ranks and candidate.dp or 1
-  return { tp = candidate.tp * all, pp = candidate.pp, dp = candidate.dp, ep = candidate.ep,
-    expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1, max_num_seqs = candidate.max_num_seqs
-      * (candidate.engine == "sglang" and all or 1),
+  local out = { tp = candidate.tp, pp = candidate.pp, dp = candidate.dp, ep = candidate.ep,
+    expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1, max_num_seqs = candidate.max_num_seqs,
     max_num_batched_tokens = candidate.max_num_batched_tokens, memory_utilization = own.memory_utilization,
     static_fraction = down((own.weight_bytes + kv_bytes) / usable),
     free_fraction = down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
     max_model_len = given.max_model_len, block_size = own.block_size, prefix_caching = given.prefix_caching ~= false,
     async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false, options_file = "options.yaml" }
+  for _, name in ipairs(engine.counts_all_ranks or {}) do out[name] = out[name] * candidate.dp end
+  return out
 end
 
 --- Refuses drafts that the engine runs in another way than they were priced.
 local function check_async(question, candidate, row, version)
   if not is_async(question) then return end
   local problem = row.not_async
-  if row.async_since and earlier(version, row.async_since) then
+  if row.async_since and release.earlier(version, row.async_since) then
     problem = ("%s before %s drafts without preparing steps ahead"):format(candidate.engine, row.async_since)
   end
   if problem then fail("%s: %s; price it so: async_depth = 1 in the scenario", candidate.name, problem) end
@@ -104,7 +86,7 @@ local function speculation_of(question, candidate, engine, version)
       drafter, table.concat(core.sorted_keys(engine.speculation or {}), ", "))
   end
   check_async(question, candidate, row, version)
-  if row.before and earlier(version, row.before.release) then row = row.before end
+  if row.before and release.earlier(version, row.before.release) then row = row.before end
   return row, given.speculator.draft_tokens
 end
 
@@ -129,15 +111,16 @@ function flags.words(question, candidate, version, role)
   for _, word in ipairs(speculation and role ~= "prefill" and speculation.words and speculation.words(drafts) or {}) do
     out[#out + 1] = word
   end
-  for _, row in ipairs(engine.flags) do
-    local value = values[row.parameter]
-    if value ~= nil and holds(row, version) then
+  for _, row in ipairs(engine.options) do
+    local value = nil
+    if row.parameter and not row.line and release.holds(row, version) then value = values[row.parameter] end
+    if value ~= nil then
       if row.switch then
         local word = row.switch(value)
         if word ~= "" then out[#out + 1] = word end
       else
         out[#out + 1] = row.flag
-        out[#out + 1] = row.values and row.values[value] or number_text(value)
+        out[#out + 1] = row.values_of and row.values_of[value] or number_text(value)
       end
     end
   end
@@ -157,10 +140,13 @@ function flags.yaml(question, candidate, version)
   local engine = flags.engine(candidate.engine)
   if not engine.yaml then return nil end
   local values, lines = flags.values(question, candidate), {}
-  for _, row in ipairs(engine.yaml) do
-    local value = row.parameter and values[row.parameter]
-    if row.inverted then value = not value end
-    lines[#lines + 1] = row.parameter and row.line:format(number_text(value)) or row.line
+  for _, row in ipairs(engine.options) do
+    if row.line then
+      local value = values[row.parameter]
+      if row.inverted then value = not value end
+      lines[#lines + 1] = engine.yaml[row.name]
+      lines[#lines + 1] = row.line:format(number_text(value))
+    end
   end
   local speculation, drafts = speculation_of(question, candidate, engine, version)
   for _, line in ipairs(speculation and speculation.lines(drafts) or {}) do lines[#lines + 1] = line end

@@ -1,8 +1,8 @@
 -- The options of `rooflua plan` as a scenario: its table, and its text for --emit.
 local native = require "rooflua.native"
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
-local deploy = require "rooflua.plan.deploy"
 
 local options = {}
 
@@ -128,13 +128,13 @@ local function numbers(list, name)
   return out
 end
 
---- {"vllm", ...} and their versions.
+--- Names of engines and, by name, their releases.
 local function engines_of(list)
   local names, versions = {}, {}
   for i, each in ipairs(list) do
     local name, version = each:match "^([^=]+)=?(.*)$"
-    if not deploy.schedulers[name or each] then
-      fail("--engines %s: %s", each, native.unknown_name("engine", name or each, core.sorted_keys(deploy.schedulers)))
+    if not catalogue.has(name or each) then
+      fail("--engines %s: %s", each, native.unknown_name("engine", name or each, catalogue.names()))
     end
     names[i] = name
     if version ~= "" then versions[name] = version end
@@ -181,7 +181,11 @@ function options.scenario(given)
   if given.candidates and ladder then
     fail "--candidates: another generator does not read --tp, --seats and the other axes; leave them out"
   end
-  return { rooflua = 1, kind = "plan", model = given.model, seed = given.seed or 1, workload = workload, plan = plan }
+  if given.engine and given.engines then
+    fail "--engine and --engines: give one of them; --engines takes NAME=RELEASE"
+  end
+  return { rooflua = 1, kind = "plan", model = given.model, engine = given.engine, seed = given.seed or 1,
+    workload = workload, plan = plan }
 end
 
 -- The table and the text --------------------------------------------------------------------------------------
@@ -197,7 +201,7 @@ function options.table(value)
   return out
 end
 
-local order = { "rooflua", "kind", "model", "seed", "workload", "plan", "load", "slo", "gpus" }
+local order = { "rooflua", "kind", "model", "engine", "seed", "workload", "plan", "load", "slo", "gpus" }
 
 local function keys_of(value)
   local out, seen = {}, {}

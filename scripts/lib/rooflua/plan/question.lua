@@ -1,6 +1,8 @@
 -- The question of a plan, read from a scenario: what is asked, of which GPUs, within which SLO. Everything is checked
 -- here, before anything runs.
 local native = require "rooflua.native"
+local catalogue = require "rooflua.engines.catalogue"
+local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local load = require "rooflua.plan.load"
 local own_metrics = require "rooflua.measure.own"
@@ -74,7 +76,7 @@ local function capabilities(model)
   has.split = schema.entry "replicas[].role" ~= nil
   has.speculation = schema.entry "speculation" ~= nil
   if not model.moe then has.dp, has.ep = false, false end
-  return { axes = has, engines = { "vllm", "sglang", "trtllm" }, experts = model.moe and model.moe.experts or 0 }
+  return { axes = has, engines = catalogue.lending_names(), experts = model.moe and model.moe.experts or 0 }
 end
 
 --- The largest quantile that the SLO bounds: 0.99 of "ttft_s_p99".
@@ -131,7 +133,8 @@ local function requests_of(out, given)
 end
 
 local keys_of_plan = { kind = true, plan = true, title = true, vary = true, sweep = true, report = true,
-  rooflua = true, search = true, hardware = true, scheduler = true, replicas = true, price = true, static = true }
+  rooflua = true, search = true, engine = true, hardware = true, scheduler = true, replicas = true, price = true,
+  static = true }
 
 --- The scenario without what a plan decides.
 local function base_of(given)
@@ -143,6 +146,7 @@ local function base_of(given)
 end
 
 local function notes_of(out)
+  if out.engine and out.engine.note then out.notes[#out.notes + 1] = out.engine.note end
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end
@@ -190,6 +194,7 @@ function question.of(reader, given)
   out.ranks = reader:whole("plan.ranks", option(reader, plan, "ranks"), 1, 10)
   out.buy = option(reader, plan, "buy")
   out.engines = plan.engines and core.plain(core.table(plan.engines, "plan.engines")) or {}
+  out.engine = reader:at("engine", choice.of_scenario, given.engine)
   out.capabilities = capabilities(out.model)
   out.candidates = policy_of(reader, plan, "candidates", "each")
   out.objective = policy_of(reader, plan, "objective", "score")

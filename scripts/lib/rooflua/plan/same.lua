@@ -54,7 +54,7 @@ function same.key(question, candidate, engine)
   local steps = engine.steps.steps
   if candidate.set or candidate.speculation or question.base.speculation ~= nil or candidate.pp > 1
     or #engine.prepared.corrections > 0 then return nil end
-  if not steps.signature or not deploy.scheduler_class(candidate).caps_only_limit then return nil end
+  if not steps.signature or not deploy.scheduler_class(question, candidate).caps_only_limit then return nil end
   local content = content_of(question, candidate)
   for _, name in ipairs(caps) do content[name], content.deployment[name] = nil, nil end
   if not blocks_matter(question) then

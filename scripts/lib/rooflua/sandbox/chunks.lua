@@ -132,7 +132,7 @@ local of_scenario -- files that were run until the scenario was loaded, sorted
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.policy"] = { "class_of" },
+  ["rooflua.policy"] = { "class_of", "with_defaults", "is_a" },
   ["rooflua.measure"] = { "is_metric" },
 }
 

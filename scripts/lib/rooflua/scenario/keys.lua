@@ -18,6 +18,7 @@
 -- range     what a sweep, a fit or a sensitivity may do with it: { min, max, integer, default }
 -- long_s    seconds above which `rooflua check` asks whether milliseconds are meant
 -- example   a value, as Lua, for keys without a default
+local default_engine = require("rooflua.engines.catalogue").default().name
 local every, priced, served = "price static serve search plan", "price static serve search plan", "serve search plan"
 local chosen, chosen_served = "price static serve search", "serve search" -- what a plan chooses itself
 
@@ -36,12 +37,14 @@ return {
     example = '"llama-3.1-8b"', doc = "a shipped name, a config.json or .toml, or its keys" },
   { name = "hardware", type = "text or table", lua = "string|table|rooflua.Hardware|nil", kinds = chosen,
     read_by = "spec", example = '"h200-sxm"', doc = "a shipped name, a hardware.toml, or its keys" },
+  { name = "engine", type = "text or table", lua = "string|table|nil", kinds = priced, read_by = "engines.application",
+    example = '"vllm 0.19"', doc = "serving engine and release, alone or in front of options (docs/ENGINES.md)" },
   { name = "deployment", type = "table", class = "rooflua.ScenarioDeployment",
     lua = "rooflua.ScenarioDeployment|rooflua.Deployment|nil", kinds = priced, read_by = "spec",
     doc = "one replica of the model on GPUs",
     fields = {
-      { name = "engine", type = "choice", values = { "vllm", "sglang", "trtllm" }, default = "vllm",
-        read_by = "scenario.prepared", doc = "whose kernels run: its measured tables answer before those of others" },
+      { name = "engine", type = "text", default = default_engine, read_by = "scenario.prepared",
+        doc = "whose measured tables answer before those of others" },
       { name = "tp", type = "integer", unit = "GPUs", default = 1, range = { min = 1, integer = true },
         doc = "tensor parallel ranks: they divide attention and dense MLPs" },
       { name = "dp", type = "integer", unit = "ranks", default = 1, range = { min = 1, integer = true },
@@ -87,8 +90,8 @@ return {
       { name = "path", type = "text", example = '"bench_data/h200-sxm"', doc = "folder of tables" },
       { name = "layout", type = "text", example = '"rooflua"', doc = "how the tables are written; default as found" },
       { name = "gpu", type = "text", example = '"h200-sxm"', doc = "shipped tables of another GPU" },
-      { name = "engine", type = "text", example = '"sglang"',
-        doc = "whose tables answer first: vllm, sglang or trtllm; default deployment.engine" },
+      { name = "engine", type = "text", example = ("%q"):format(default_engine),
+        doc = "the engine whose tables answer first; default that of the scenario" },
       { name = "tables", type = "boolean", default = true,
         doc = "false: no table is read, every kernel is modelled from the datasheet" },
       { name = "lookup", type = "text or policy", folder = "lookup", example = '"nearest"',
@@ -126,6 +129,7 @@ return {
     read_by = "serving.replicas", range = { min = 1, max = 2048, integer = true },
     lua = "integer|rooflua.ScenarioReplica[]|nil", doc = "how many, or each of them with what it has of its own",
     fields = {
+      { name = "engine", same_as = "engine" },
       { name = "hardware", same_as = "hardware" },
       { name = "model", same_as = "model" },
       { name = "deployment", same_as = "deployment" },

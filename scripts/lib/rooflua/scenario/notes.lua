@@ -65,6 +65,7 @@ function notes.of(prepared, evidence, first)
   local sentences = {}
   for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
   for _, each in ipairs(prepared) do
+    sentences[#sentences + 1] = each.engine_note
     add_of_model(sentences, each.model)
     add_of_steps(sentences, each)
     add_of_ranks(sentences, each)

@@ -1,5 +1,6 @@
 -- Key paths of a scenario: "steps.prefill_divisor", "deployment.tp", "corrections.step_overhead.overhead_s".
 local native = require "rooflua.native"
+local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -77,12 +78,26 @@ function paths.with_inner(reader, given, parts)
   return copy
 end
 
+--- A copy of a scenario with an option of its engine replaced: engine.max_num_seqs.
+local function with_option(reader, given, option, value)
+  local copy, engine = {}, given.engine
+  if engine == nil then reader:fail("engine." .. option, "the scenario states no engine; set engine first") end
+  for key, each in pairs(given) do copy[key] = each end
+  copy.engine = { engine }
+  if type(engine) == "table" then
+    for key, each in pairs(core.plain(engine)) do copy.engine[key] = each end
+  end
+  copy.engine[option] = value
+  return copy
+end
+
 --- A copy of a scenario with the value at a key path replaced.
 function paths.set(reader, given, path, value)
   local parts = paths.split(path)
   local first = parts[1]
   if not first then reader:fail(path, "an empty key path") end
   if not schema.entry(first) then reader:fail(path, "%s", native.unknown_name("key", first, schema.keys)) end
+  if first == "engine" and #parts > 1 then return with_option(reader, given, path:match "%.(.*)$", value) end
   if first == "corrections" and #parts > 1 then
     local list = given.corrections
     if list == nil or type(list) == "table" and not policy.is_instance(list) and #core.plain(list) == 0 then
@@ -93,7 +108,7 @@ function paths.set(reader, given, path, value)
   if schema.default_policies[first] and #parts > 1 and type(given[first]) ~= "table" then
     local copy = {}
     for key, each in pairs(given) do copy[key] = each end
-    copy[first] = policies.of(reader, first, given[first])
+    copy[first] = policies.of(reader, first, given[first] or application.policy(reader, given, first))
     given = copy
   end
   return set_at(reader, path, paths.with_inner(reader, given, parts), parts, 1, value)

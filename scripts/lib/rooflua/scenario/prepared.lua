@@ -1,5 +1,7 @@
 -- A scenario's table as objects of the engine: model, hardware, deployment, tables, a step model and corrections.
+local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local memory = require "rooflua.engines.memory"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -13,8 +15,9 @@ local prepared = {}
 
 local read_by_spec = schema.read_by("deployment", "spec")
 
+--- @param rule table? {kind, share}: how the engine divides its memory (engines/memory.lua)
 --- @param more table? options besides those of the scenario
-local function deployment_of(reader, given, model, hardware, more)
+local function deployment_of(reader, given, model, hardware, rule, more)
   if specs.is(given, "Deployment") then
     if not (specs.same(given.model, model) and specs.same(given.hardware, hardware)) then
       reader:fail("deployment", "is a Deployment of %s on %s, and this scenario has %s on %s", given.model.name,
@@ -30,6 +33,7 @@ local function deployment_of(reader, given, model, hardware, more)
     if read_by_spec[key] then options[key] = value end
   end
   options.model, options.hardware = model, hardware
+  if rule then options.kv_blocks = reader:at("deployment", memory.blocks, rule, options) end
   return reader:at("deployment", spec.deployment, options)
 end
 
@@ -37,7 +41,7 @@ end
 function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
   local given = all.given.deployment
   if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
-  all.deployment = deployment_of(all.reader, given, all.model, all.hardware,
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.memory,
     { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token })
 end
 
@@ -77,7 +81,7 @@ function prepared.bind(all, instance, key)
   if type(own.bind) == "function" then
     all.reader:at(key, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
-        async_depth = all.async_depth, draft_depth = all.draft_depth,
+        engine = all.engine, async_depth = all.async_depth, draft_depth = all.draft_depth,
         context_caps = caps_of(all.model), context_chunk = all.context_chunk }
     end)
   end
@@ -91,18 +95,22 @@ function prepared.steps(all, method)
   return shared.steps(all, function() return prepared.bind(all, all.step_policy, "steps") end)
 end
 
---- {reader, given, model, hardware, deployment, stages, mfu, async_depth, context_caps, context_chunk, step_policy,
---- corrections} of one variant.
-function prepared.of(reader, given)
-  local out = { given = given, reader = reader }
+--- {reader, given, model, hardware, deployment, stages, mfu, engine, memory, async_depth, context_caps, context_chunk,
+--- step_policy, corrections} of one variant.
+--- @param applied table? what application.of returned for it; `given` is that with its keys
+function prepared.of(reader, given, applied)
+  applied = applied or application.of(reader, given, false)
+  given = applied.given
+  local out = { given = given, reader = reader, engine = applied.engine, memory = applied.memory,
+    engine_note = applied.note }
   out.model = shared.by_name(reader, "model", spec.model, given.model)
   out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
-  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware)
+  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, out.memory)
   local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
   out.stages = stages.of(reader, out.deployment, serving)
-  out.mfu = tables_of(reader, given.mfu, out.hardware, serving.engine)
+  out.mfu = tables_of(reader, given.mfu, out.hardware, out.engine and out.engine.engine.tables.name or serving.engine)
   out.async_depth = given.async_depth or schema.entry("async_depth").default
   if out.async_depth ~= 1 and out.async_depth ~= 2 then
     reader:fail("async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))

@@ -81,6 +81,9 @@ end
 --- The step model that remembers nothing but prices. One that extends it may remember more.
 local only_prices = "steps.kernels"
 
+--- The engine and its release as text; false where a scenario states none.
+local function engine_of(all) return all.engine and all.engine.engine.name .. " " .. all.engine.release or false end
+
 --- A bound step model.
 ---@param all table what prepared.of returned, before a drafter took memory
 ---@param bind function() a new one
@@ -91,7 +94,7 @@ function shared.steps(all, bind)
   local parameters = text_of(policy.parameters(all.step_policy))
   if not (deployment and parameters) then return bind() end
   return once(kept_by(all.reader, "steps"), { class, parameters, all.model, all.hardware, all.mfu, deployment,
-    all.async_depth or false, all.draft_depth or false }, bind)
+    all.async_depth or false, all.draft_depth or false, engine_of(all) }, bind)
 end
 
 return shared

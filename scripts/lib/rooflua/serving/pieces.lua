@@ -57,10 +57,16 @@ function pieces.of(reader, given)
     transfer = transfer_of(numbers(reader, given, "network"), list) }
 end
 
+--- The router of the scenario; else that of the first engine, where it has data-parallel ranks.
+local function router_of(given, all)
+  local first = all.replicas[1]
+  return given.router or first.deployment.dp > 1 and first.prepared.router or nil
+end
+
 --- The router, started; nil where one replica needs none.
 function pieces.router(reader, given, all)
   if #all.replicas == 1 and given.router == nil then return nil end
-  local router = policy.fresh(policies.with_method(reader, "router", given.router, "route"))
+  local router = policy.fresh(policies.with_method(reader, "router", router_of(given, all), "route"))
   reader:at("router", routing.declared, router)
   if router.start then router:start(all.streams) end
   return router

@@ -1,6 +1,7 @@
 -- The replicas of a scenario: what each of them runs, and the numbers that the engine needs of it. An entry of the
 -- scenario is an engine. An engine whose attention has data-parallel ranks (deployment.dp) consists of as many
 -- replicas, which step together.
+local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -106,12 +107,14 @@ local function divided(reader, given, parameters)
 end
 
 --- The scenario as one replica sees it: what the replica says stands before what the scenario says, and the limits
---- of its scheduler are in its deployment. Returns also the scheduler, the limits that the engine holds, and the keys
---- of the deployment that only serving reads.
+--- of its scheduler are in its deployment. Returns also the scheduler, the limits that are held, the keys of the
+--- deployment that only serving reads, and what follows from the serving engine that is stated.
 local function merged_with(reader, given, own)
   local merged = {}
   for key, value in pairs(given) do merged[key] = value end
   for key, value in pairs(core.plain(own)) do merged[key] = value end
+  local applied = application.of(reader, merged, true)
+  merged = applied.given
   local scheduler, deployment = policies.with_method(reader, "scheduler", merged.scheduler, "plan"), merged.deployment
   local is_object, serving = specs.is(deployment, "Deployment"), {}
   if deployment ~= nil and (is_object or type(deployment) == "table") then
@@ -119,7 +122,8 @@ local function merged_with(reader, given, own)
   end
   local parameters = policy.parameters(scheduler)
   if not is_object then serving, merged.deployment = divided(reader, deployment, parameters) end
-  return merged, scheduler, limits_of(parameters, deployment or {}), serving
+  applied.given = merged
+  return merged, scheduler, limits_of(parameters, deployment or {}), serving, applied
 end
 
 local function step_corrections(prepared)
@@ -153,10 +157,10 @@ end
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
 ---@param before table? what prepared.of returned for that replica
 local function build(reader, given, own, before)
-  local merged, scheduler, held, serving = merged_with(reader, given, own)
+  local merged, scheduler, held, serving, applied = merged_with(reader, given, own)
   if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
-  local prepared = Prepared.of(reader, merged)
-  prepared.said = own.deployment or given.deployment
+  local prepared = Prepared.of(reader, merged, applied)
+  prepared.said, prepared.router = own.deployment or given.deployment, applied.router
   prepared.draft_depth = speculation.depth(reader, merged.speculation, own.role)
   local steps = (reader.bind_steps or replicas.bound_steps)(prepared)
   local speculates = speculation.of(reader, merged.speculation, prepared, steps.steps, own.role)

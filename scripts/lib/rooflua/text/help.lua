@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local declarations = require "rooflua.text.declared"
+local engines = require "rooflua.engines.manual"
 local manual = require "rooflua.scenario.manual"
 local policy = require "rooflua.policy"
 
@@ -201,6 +202,7 @@ function help.topics()
   local known = manual.topics()
   for _, kind in ipairs(kinds) do known[#known + 1] = kind end
   for _, topic in ipairs(declarations.topics()) do known[#known + 1] = topic end
+  for _, topic in ipairs(engines.topics()) do known[#known + 1] = topic end
   for _, module in ipairs(stub_names()) do
     known[#known + 1] = module
     for _, entry in ipairs(read_stub(module).entries) do known[#known + 1] = entry.name end
@@ -249,7 +251,7 @@ function help.text(topic)
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
   if topic == "mfu.model" then return require("rooflua.text.constants").text() end
-  local said = manual.help(topic) or topic ~= "metrics" and is_kind(topic) and kind_or_key(topic)
+  local said = manual.help(topic) or engines.help(topic) or topic ~= "metrics" and is_kind(topic) and kind_or_key(topic)
     or declarations.help(topic)
   if said then return said end
   for _, module in ipairs(stub_names()) do

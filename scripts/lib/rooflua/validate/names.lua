@@ -35,9 +35,4 @@ function names.hardware(text)
   return hardware
 end
 
---- The engine's name in lower case, with one spelling of TensorRT-LLM.
-function names.engine(text)
-  return (text:lower():gsub("tensor%s*rt", "trt"):gsub("trt[%s_%-]*llm", "trt-llm"))
-end
-
 return names

@@ -29,9 +29,13 @@ local function scheduler(case, measured, engine)
   end
   values.max_num_seqs = setting(case, measured, "max_num_seqs", parameters.seats[1])
   values.max_num_batched_tokens = setting(case, measured, "max_num_batched_tokens", parameters.budget[1])
-  if engine.scheduler == "trtllm" then values.max_output_tokens = case.settings.output_tokens end
-  if engine.scheduler == "vllm_v1" then values.scheduler_reserve_full_isl = parameters.reserve_full_sequence[1] end
-  return policy.with(policies.of(Reader.new "validate", "scheduler", engine.scheduler), values)
+  local class = policies.of(Reader.new "validate", "scheduler", engine.scheduler)
+  local declared = policy.describe(class).params
+  if declared.max_output_tokens then values.max_output_tokens = case.settings.output_tokens end
+  if declared.scheduler_reserve_full_isl then
+    values.scheduler_reserve_full_isl = parameters.reserve_full_sequence[1]
+  end
+  return policy.with(class, values)
 end
 
 --- KV blocks of a static batch: at least those of the whole batch, because the measured run had them.

@@ -11,7 +11,7 @@ function totals.group_of(case, about)
   if case.settings.batch then kind = "static batches" elseif case.settings.clients then kind = "closed loop" end
   if case.rating == "A" and not case.settings.batch then kind = "engine steps" end
   local engine = about.engine.family
-  if about.engine.label == "vLLM V0" then engine = "vLLM V0" end
+  if about.engine.generation then engine = engine .. " " .. about.engine.generation end
   return ("%s %s on %s, %s"):format(engine, about.precision, about.hardware.name, kind)
 end
 

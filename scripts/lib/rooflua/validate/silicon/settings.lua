@@ -30,6 +30,7 @@
 local apart = require "rooflua.validate.silicon.apart"
 local core = require "rooflua.base.core"
 local engines = require "rooflua.validate.engines"
+local release = require "rooflua.engines.release"
 local releases = require "rooflua.validate.silicon.releases"
 
 local settings = {}
@@ -277,11 +278,8 @@ local function listed(list, name)
   return false
 end
 
---- "0.5.8.post1" as 0.0508: numbers that compare as versions do.
-local function version_number(text)
-  local major, minor, patch = text:match "^v?(%d+)%.(%d+)%.?(%d*)"
-  return major and tonumber(major) + tonumber(minor) / 100 + (tonumber(patch) or 0) / 1e4
-end
+--- Whether a version is a number, and no nightly build.
+local function is_number(version) return version:find "^v?%d" ~= nil end
 
 local function is_one_of(given, name)
   return given == nil or given == name or type(given) == "table" and listed(given, name)
@@ -302,13 +300,13 @@ local function fits(entry, question)
     and is_one_of(entry.system, question.system) and is_one_of(entry.tp, question.widths.tp)
     and is_one_of(entry.ep, question.widths.ep)
     and is_one_of(entry.version, question.version)
-    and (entry.before == nil or (version_number(question.version) or math.huge) < version_number(entry.before))
+    and (entry.before == nil or is_number(question.version) and release.earlier(question.version, entry.before))
 end
 
 --- The version whose defaults hold, and a note where that is not the row's own.
 function settings.version(question)
   local newest = settings.newest[question.engine]
-  if version_number(question.version) then return question.version end
+  if is_number(question.version) then return question.version end
   return newest, ("engine version %s: defaults of %s %s"):format(
     question.version == "" and "not stated" or "'" .. question.version .. "'", question.engine, newest)
 end
@@ -344,9 +342,9 @@ function settings.of(question, hardware, overrides)
     if type(value) == "function" then values[name] = value(question) end
   end
   values.memory = type(memory) == "function" and memory(question, hardware, values) or memory
-  local release = releases.of(question)
-  if values.kv == "auto" then values.kv = question.engine == "trtllm" and release.kv or nil end
-  values.weights, sources.weights = release.weights, release.source
+  local weights = releases.of(question)
+  if values.kv == "auto" then values.kv = question.engine == "trtllm" and weights.kv or nil end
+  values.weights, sources.weights = weights.weights, weights.source
   return values, sources
 end
 

@@ -77,9 +77,10 @@ end
 
 local databases = {}
 
-local function database(hardware)
-  databases[hardware.name] = databases[hardware.name] or mfu.open { hardware = hardware, engine = "vllm" }
-  return databases[hardware.name]
+local function database(hardware, engine)
+  local key = hardware.name .. " " .. engine
+  databases[key] = databases[key] or mfu.open { hardware = hardware, engine = engine }
+  return databases[key]
 end
 
 --- @param case table of rows.read
@@ -90,12 +91,12 @@ function setup.scenario(case, steps, options)
   local model, hardware = setup.model(case), hardware_of(case)
   local engine = engines.of(case.engine, nil, hardware)
   return {
-    title = case.id, seed = options.seed, model = model, hardware = hardware, mfu = database(hardware),
+    title = case.id, seed = options.seed, model = model, hardware = hardware, mfu = database(hardware, engine.tables),
     steps = steps_of(case, steps, model, engine), async_depth = case.async_depth,
-    deployment = { engine = "vllm", tp = case.tp, kv_blocks = case.kv_blocks, max_model_len = case.max_model_len,
+    deployment = { engine = engine.tables, tp = case.tp, kv_blocks = case.kv_blocks, max_model_len = case.max_model_len,
       weights = case.weights, kv = case.kv,
       memory_utilization = case.memory_utilization, prefix_caching = case.prefix_caching },
-    scheduler = policy_of("scheduler", "vllm_v1", { max_num_seqs = case.max_num_seqs,
+    scheduler = policy_of("scheduler", engine.scheduler, { max_num_seqs = case.max_num_seqs,
       max_num_batched_tokens = case.max_num_batched_tokens,
       scheduler_reserve_full_isl = engine.parameters.reserve_full_sequence[1] }),
     workload = workload_of(case), frontend = { base_s = engine.parameters.client_frontend_s[1] },

@@ -1,0 +1,52 @@
+--- What serving engines of a release do: their rules as values, for step models and scripts. scripts/engines has them.
+local core = require "rooflua.base.core"
+local catalogue = require "rooflua.engines.catalogue"
+local choice = require "rooflua.engines.choice"
+local spec = require "rooflua.spec"
+local values = require "rooflua.engines.values"
+
+local engines = {}
+
+--- Names of the engines that are known, also of those beside the scenario.
+function engines.names() return catalogue.names() end
+
+--- These words and the names of the engines whose kernels were timed.
+function engines.with_names(words)
+  local out = {}
+  for i, word in ipairs(words) do out[i] = word end
+  local names = catalogue.lending_names()
+  table.sort(names)
+  for _, name in ipairs(names) do out[#out + 1] = name end
+  return out
+end
+
+--- The engine of a scenario that states none.
+function engines.default_name() return catalogue.default().name end
+
+local about_keys = { "model", "hardware", "tp", "dp", "pp", "ep", "weights" }
+
+--- What is known of a deployment, as rules ask for it.
+local function facts_of(about)
+  local deployment = about.deployment or about
+  return { model = about.model, hardware = about.hardware, tp = deployment.tp or 1, dp = deployment.dp or 1,
+    pp = deployment.pp or 1, ep = deployment.ep or 1, weights = deployment.weights }
+end
+
+--- What an engine of a release does: engines.of("vllm 0.19", { hardware = "h100-sxm", model = "qwen3-32b", tp = 2 }).
+--- @return table {name, release, note, values, sources}
+function engines.of(text, about)
+  about = core.plain(core.table(about or {}, "engines.of"))
+  core.check_keys(about, about_keys, "engines.of")
+  local chosen, facts = choice.parse(text), facts_of(about)
+  if facts.model ~= nil then facts.model = spec.model(facts.model) end
+  if facts.hardware ~= nil then facts.hardware = spec.hardware(facts.hardware) end
+  local found = values.of(chosen.engine, chosen.release, facts)
+  return { name = chosen.engine.name, release = chosen.release, note = chosen.note, values = found.values,
+    sources = core.readonly(found.sources, "sources") }
+end
+
+--- The newest release of the engine whose kernels a database has, by its name there.
+--- @param about table what a step model is bound with: model, hardware, deployment
+function engines.of_tables(name, about) return values.of_tables(name, facts_of(about)) end
+
+return engines

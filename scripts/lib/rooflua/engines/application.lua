@@ -1,0 +1,209 @@
+-- The keys of a scenario that follow from its engine. A key that the scenario states itself wins; an option of the
+-- engine that stands for a key which the scenario states as well is an error.
+local core = require "rooflua.base.core"
+local choice = require "rooflua.engines.choice"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local settings = require "rooflua.engines.settings"
+local shared = require "rooflua.scenario.shared"
+local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
+local values = require "rooflua.engines.values"
+
+local application = {}
+
+--- Keys of a deployment that stand for a parameter of the scheduler.
+local twins = { ["scheduler.max_num_seqs"] = "deployment.max_num_seqs",
+  ["scheduler.max_num_batched_tokens"] = "deployment.max_num_batched_tokens",
+  ["scheduler.chunked_prefill_size"] = "deployment.max_num_batched_tokens" }
+
+--- "scheduler", "max_num_seqs" of "scheduler.max_num_seqs"; "async_depth", nil.
+local function parts_of(key) return key:match "^([^.]+)%.?(.*)$" end
+
+--- What a scenario itself says at a key; nil where it leaves it to the engine.
+local function said(given, key)
+  local group, name = parts_of(key)
+  local value = given[group]
+  if name == "" or value == nil then return value end
+  if specs.is(value, "Deployment") then return value[name] end
+  if policy.is_instance(value) then
+    local is_given = policy.describe(value).params[name] and policy.is_given(value, name)
+    if is_given then return policy.parameters(value)[name] end
+    return nil
+  end
+  if type(value) ~= "table" then return nil end
+  return core.plain(value)[name]
+end
+
+--- The path that a scenario states for an option or a setting; nil where it states none.
+local function said_at(given, key)
+  if said(given, key) ~= nil then return key end
+  local twin = twins[key]
+  return twin and said(given, twin) ~= nil and twin or nil
+end
+
+local widths = { "dp", "tp", "pp", "ep" } -- in the order in which options depend on each other
+
+--- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, weights}.
+local function facts_of(reader, given, chosen)
+  local facts = { tp = 1, dp = 1, pp = 1, ep = 1 }
+  if given.model ~= nil then facts.model = shared.by_name(reader, "model", spec.model, given.model) end
+  if given.hardware ~= nil then facts.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware) end
+  local options = chosen.options
+  for _, width in ipairs(widths) do
+    local own = said(given, "deployment." .. width)
+    if type(own) == "number" then facts[width] = own end
+    for _, option in ipairs(chosen.engine.options) do
+      if option.key == "deployment." .. width and options[option.name] ~= nil then
+        local value = options[option.name]
+        if option.read then value = reader:at("engine", option.read, value, facts, options) end
+        if value % 1 ~= 0 then
+          reader:fail("engine", "engine.%s: %s ranks are not divided by %d data-parallel ones", option.name,
+            tostring(options[option.name]), facts.dp)
+        end
+        facts[width] = value
+      end
+    end
+  end
+  facts.weights = said(given, "deployment.weights") or facts.model and facts.model.weight_dtype
+  return facts
+end
+
+--- Refuses an option whose key the scenario states as well.
+local function check_once(reader, given, chosen)
+  for _, name in ipairs(core.sorted_keys(chosen.options)) do
+    local key = chosen.engine.option[name].key
+    local path = key and said_at(given, key)
+    if path then reader:fail("engine", "%s: the scenario states %s as well; give one of them", name, path) end
+  end
+end
+
+-- Keys of the scenario --------------------------------------------------------------------------------------
+
+--- The values that options and settings give to keys, {key = value}, the rule of the memory, and by key the option
+--- or setting that gives its value.
+local function keys_of(resolved, stated)
+  local out, memory, from, read = {}, nil, {}, resolved.values
+  local function put(entry, name)
+    local value = read[name]
+    if value == nil or not entry.key then return end
+    if entry.memory then
+      if memory == nil or stated[name] ~= nil then memory, from[entry.key] = { entry.memory, value }, name end
+      return
+    end
+    if entry.read then value = entry.read(value, resolved.facts, read) end
+    if value ~= nil and (out[entry.key] == nil or stated[name] ~= nil) then
+      out[entry.key], from[entry.key] = value, name
+    end
+  end
+  for _, option in ipairs(resolved.engine.options) do put(option, option.name) end
+  for _, setting in ipairs(settings) do
+    if not setting.holds or setting.holds(resolved) then put(setting, setting.name) end
+  end
+  return out, memory, from
+end
+
+--- The keys of a scenario that an engine's values are defaults of: {key = value}, {kind, share} of the memory where it
+--- is not vLLM's, {key = name of the option or setting}.
+function application.keys(resolved) return keys_of(resolved, {}) end
+
+--- A policy that a scenario gives or the engine names, with the parameters that it leaves open from the engine.
+---@param key string "scheduler" or "steps"
+---@param own string? the policy of the engine; another one, that does not extend it, keeps its own defaults
+local function policy_with(reader, key, given, keys, own)
+  local instance = policies.of(reader, key, given)
+  if own and not policy.is_a(instance, own) then return instance end
+  local params, open = policy.describe(instance).params, {}
+  for path, value in pairs(keys) do
+    local group, name = parts_of(path)
+    if group == key and name ~= "" and params[name] and not policy.is_given(instance, name) then open[name] = value end
+  end
+  if next(open) == nil then return instance end
+  return reader:at("engine", policy.with_defaults, instance, open)
+end
+
+local function with_deployment(given, keys, memory, serves)
+  local before = given.deployment
+  if specs.is(before, "Deployment") then return before, nil end
+  local out = {}
+  for key, value in pairs(core.plain(before or {})) do out[key] = value end
+  for path, value in pairs(keys) do
+    local group, name = parts_of(path)
+    if group == "deployment" and out[name] == nil then out[name] = value end
+  end
+  if not serves then
+    for path, twin in pairs(twins) do
+      local _, name = parts_of(twin)
+      if out[name] == nil and keys[path] ~= nil then out[name] = keys[path] end
+    end
+  end
+  if out.kv_blocks ~= nil or before and core.plain(before).memory_utilization ~= nil then memory = nil end
+  out.engine = nil
+  return out, memory
+end
+
+local function corrections_of(reader, given, resolved)
+  local list = {}
+  for i, each in ipairs(core.plain(given.corrections or {})) do list[i] = each end
+  for _, setting in ipairs(settings) do
+    local value = setting.correction and resolved.values[setting.name]
+    if value and value ~= 0 then
+      local class = policies.of(reader, "corrections", setting.correction)
+      list[#list + 1] = policy.with(class, { [setting.parameter] = value })
+    end
+  end
+  return #list > 0 and list or given.corrections
+end
+
+--- The engine that a scenario chooses, with its options; nil where it states none.
+function application.chosen(reader, given)
+  if given.engine == nil then return nil end
+  local neutral = said(given, "deployment.engine")
+  if neutral ~= nil then
+    reader:fail("engine", "deployment.engine = \"%s\" is stated as well; give one of them", tostring(neutral))
+  end
+  return reader:at("engine", choice.of, given.engine)
+end
+
+--- The name of the policy that the engine gives to a key, "scheduler"; nil where no engine is stated or it gives none.
+function application.policy(reader, given, key)
+  local chosen = application.chosen(reader, given)
+  local name = chosen and values.of(chosen.engine, chosen.release, facts_of(reader, given, chosen)).values[key]
+  return name or nil
+end
+
+--- A scenario with the keys that follow from its engine.
+---@param reader table
+---@param given table the scenario, or what one replica of it sees
+---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
+---@return table {given, engine = values.of(...), memory, note}; without an engine {given} as it was
+function application.of(reader, given, serves)
+  local chosen = application.chosen(reader, given)
+  if not chosen then return { given = given } end
+  check_once(reader, given, chosen)
+  local facts = facts_of(reader, given, chosen)
+  local stated = {}
+  for _, option in ipairs(chosen.engine.options) do
+    if option.key and not option.read and option.key:find "^[%a_]+%." then
+      stated[option.name] = said(given, option.key)
+    end
+  end
+  for name, value in pairs(chosen.options) do stated[name] = value end
+  local resolved = values.of(chosen.engine, chosen.release, facts, stated)
+  local keys, memory = keys_of(resolved, stated)
+  local out = {}
+  for key, value in pairs(given) do out[key] = value end
+  if serves then
+    local own = resolved.values.scheduler
+    out.scheduler = policy_with(reader, "scheduler", given.scheduler == nil and own or given.scheduler, keys, own)
+  end
+  local steps = policies.of(reader, "steps", given.steps)
+  if steps.follows_engine then out.steps = policy_with(reader, "steps", steps, keys) end
+  if out.async_depth == nil then out.async_depth = keys.async_depth end
+  out.deployment, memory = with_deployment(given, keys, memory, serves)
+  out.corrections = corrections_of(reader, given, resolved)
+  out.engine = nil
+  return { given = out, engine = resolved, memory = memory, note = chosen.note, router = keys.router }
+end
+
+return application

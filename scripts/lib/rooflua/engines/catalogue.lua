@@ -1,0 +1,237 @@
+-- The engines that are known: one file each in scripts/engines, or beside a scenario. A file returns
+--
+--     name, title   as scenarios and as people spell it
+--     aliases       other names of it; unsupported: {word of a name = why it is refused}
+--     extends       another engine, "vllm" or "vllm 0.19", whose rules and options hold where this file has none
+--     releases      those whose rules were read, in their order; an entry is a text or {text, day}
+--     tables        {name, libraries, lends}: whose measured kernels run; engines of one word take most of them from
+--                   the same libraries; the order in which they stand in for those of others
+--     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md
+--     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}
+--
+-- and what writes its command (engines/command.lua).
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local chunks = require "rooflua.sandbox.chunks"
+local release = require "rooflua.engines.release"
+local settings = require "rooflua.engines.settings"
+
+local catalogue = {}
+
+local folder = "engines"
+local conditions = { "since", "before", "gpu", "architecture", "family", "format", "when", "source" }
+local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
+  "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_flags",
+  "counts_all_ranks", "no_split", "whole_ep", "speculation", "yaml" }
+
+local setting_by_name = {}
+for _, each in ipairs(settings) do setting_by_name[each.name] = each end
+
+--- Names of engines: shipped ones and those in a folder `engines` beside the scenario, sorted.
+function catalogue.names()
+  local seen = {}
+  for _, name in ipairs(chunks.names_in(folder)) do seen[name] = true end
+  return core.sorted_keys(seen)
+end
+
+local function copy(list)
+  local out = {}
+  for key, value in pairs(list or {}) do out[key] = value end
+  return out
+end
+
+--- The options of a parent, replaced and followed by an engine's own.
+local function options_of(given, parent)
+  local out, place = {}, {}
+  for _, list in ipairs { parent and parent.options or {}, given.options or {} } do
+    for _, each in ipairs(list) do
+      local name = each.name or each[1]
+      local option = copy(each)
+      option.name = name
+      place[name] = place[name] or #out + 1
+      out[place[name]] = option
+    end
+  end
+  return out
+end
+
+local function releases_of(given, parent)
+  local out = {}
+  for i, each in ipairs(given.releases or parent and parent.releases or {}) do
+    out[i] = type(each) == "table" and { name = each.name or each[1], day = each.day or each[2] } or { name = each }
+  end
+  return out
+end
+
+local function check_rule(engine, where, rule)
+  for _, name in ipairs(core.sorted_keys(core.table(rule, where))) do
+    local is_condition = false
+    for _, each in ipairs(conditions) do is_condition = is_condition or each == name end
+    if not (is_condition or engine.option[name] or setting_by_name[name]) then
+      local known = core.sorted_keys(engine.option)
+      for _, each in ipairs(settings) do known[#known + 1] = each.name end
+      for _, each in ipairs(conditions) do known[#known + 1] = each end
+      core.fail("%s: %s", where, native.unknown_name("name", tostring(name), known))
+    end
+  end
+  for _, bound in ipairs { "since", "before" } do
+    if rule[bound] ~= nil and not release.parse(tostring(rule[bound])) then
+      core.fail("%s.%s: '%s' is no release", where, bound, tostring(rule[bound]))
+    end
+  end
+end
+
+local function check(engine, where)
+  if #engine.releases == 0 then core.fail("%s: releases: expected at least one", where) end
+  for i, each in ipairs(engine.releases) do
+    if type(each.name) ~= "string" or not release.parse(each.name) then
+      core.fail("%s: releases[%d]: expected a release as in 0.19.0, found %s", where, i, core.describe(each.name))
+    end
+    if i > 1 and not release.earlier(engine.releases[i - 1].name, each.name) then
+      core.fail("%s: releases[%d]: %s does not come behind %s", where, i, each.name, engine.releases[i - 1].name)
+    end
+  end
+  for i, rule in ipairs(engine.rules) do check_rule(engine, ("%s: rules[%d]"):format(where, i), rule) end
+end
+
+--- The engine that a file extends and its release: extends = "vllm 0.19"; without a release the newest.
+local function parent_of(given, where)
+  if given.extends == nil then return nil end
+  local name, asked = core.text(given.extends, where .. ": extends"):match "^(%S+)%s*(%S*)$"
+  if not name then core.fail("%s: extends: expected an engine, as in \"vllm 0.19\"", where) end
+  local parent = catalogue.of(name)
+  if asked ~= "" and not release.parse(asked) then core.fail("%s: extends: '%s' is no release", where, asked) end
+  if asked ~= "" and not given.releases then
+    core.fail("%s: extends: %s %s is one release; say releases, or leave the release out", where, name, asked)
+  end
+  return parent, asked ~= "" and asked or catalogue.newest(parent)
+end
+
+--- The rules of a parent. Where an engine has releases of its own they are those of one release of the parent, because
+--- numbers of the two cannot be compared.
+local function rules_of(parent, base)
+  local out = {}
+  for _, rule in ipairs(parent.rules) do
+    if not base then
+      out[#out + 1] = rule
+    elseif release.holds(rule, base) then
+      local own = copy(rule)
+      own.since, own.before = nil, nil
+      out[#out + 1] = own
+    end
+  end
+  return out
+end
+
+--- An engine of what its file returned, with what it has from the engine that it extends.
+local function made(given, where)
+  core.check_keys(core.table(given, where), fields, where)
+  local parent, base = parent_of(given, where)
+  local engine = copy(parent)
+  for key, value in pairs(given) do engine[key] = value end
+  engine.name, engine.extends = core.plain_text(given.name, where .. ": name"), parent
+  engine.title = given.title or given.name
+  engine.releases, engine.options, engine.option = releases_of(given, parent), options_of(given, parent), {}
+  for _, each in ipairs(engine.options) do engine.option[each.name] = each end
+  engine.rules = parent and rules_of(parent, given.releases and base) or {}
+  for _, rule in ipairs(given.rules or {}) do engine.rules[#engine.rules + 1] = rule end
+  if not engine.tables then core.fail("%s: tables: whose kernels run? Say extends, or tables", where) end
+  check(engine, where)
+  return engine
+end
+
+local by_file = setmetatable({}, { __mode = "k" }) -- what a file returned -> its engine
+
+local function load(module)
+  local given = chunks.require(module)
+  if type(given) ~= "table" then
+    core.fail("%s: expected a file that returns a table, found %s", module, core.describe(given))
+  end
+  by_file[given] = by_file[given] or made(given, chunks.path_of(module) or module)
+  return by_file[given]
+end
+
+--- Names by which engines of this program are known besides their own, and words of names that are refused.
+local aliases, unsupported
+
+local function read_names()
+  if aliases then return end
+  aliases, unsupported = {}, {}
+  for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
+    local engine = load(folder .. "." .. name)
+    for _, alias in ipairs(engine.aliases or {}) do aliases[alias] = name end
+    for word, why in pairs(engine.unsupported or {}) do unsupported[word] = why end
+  end
+end
+
+--- The name that stands for another one: "trtllm" of "TensorRT-LLM"; the text itself where it is no alias.
+function catalogue.canonical(name)
+  read_names()
+  local lower = name:lower()
+  return aliases[lower] or chunks.is_there(folder .. "." .. lower) and lower or name
+end
+
+--- The module of an engine: of the folder, or a file beside the scenario; nil if there is none.
+local function module_of(name)
+  local known = catalogue.canonical(name)
+  if not known:find "^[%w_%-]+$" then return nil end
+  for _, module in ipairs { folder .. "." .. known, known } do
+    if chunks.is_there(module) then return module end
+  end
+end
+
+--- Whether there is an engine of that name.
+function catalogue.has(name) return type(name) == "string" and module_of(name) ~= nil end
+
+--- An engine by its name; an error with suggestions for one that is not known.
+function catalogue.of(name)
+  core.text(name, "engine")
+  local module = module_of(name)
+  if module then return load(module) end
+  for word, why in pairs(unsupported) do
+    if name:lower():find(word, 1, true) then core.fail("'%s': %s", name, why) end
+  end
+  return core.fail("%s", native.unknown_name("engine", name, catalogue.names()))
+end
+
+--- The shipped engines whose kernels were timed, in the order in which their rows stand in for those of others.
+local function lending()
+  local out = {}
+  for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
+    local engine = load(folder .. "." .. name)
+    if engine.tables.name == engine.name then out[#out + 1] = engine end
+  end
+  table.sort(out, function(a, b) return a.tables.lends < b.tables.lends end)
+  return out
+end
+
+--- Names of tables and the libraries of their engines in turn, as native.open_database takes them.
+function catalogue.lenders()
+  local out = {}
+  for _, engine in ipairs(lending()) do
+    out[#out + 1] = engine.tables.name
+    out[#out + 1] = engine.tables.libraries
+  end
+  return out
+end
+
+--- Names of those engines, in that order.
+function catalogue.lending_names()
+  local out = {}
+  for i, engine in ipairs(lending()) do out[i] = engine.name end
+  return out
+end
+
+--- The engine whose kernels a database has, by the name of its tables.
+function catalogue.of_tables(name) return catalogue.of(name) end
+
+--- The engine that a scenario has which states none: the one whose tables lend first.
+function catalogue.default() return lending()[1] end
+
+--- The newest release whose rules were read.
+function catalogue.newest(engine) return engine.releases[#engine.releases].name end
+
+--- The declaration of a setting that is no option; nil for other names.
+function catalogue.setting(name) return setting_by_name[name] end
+
+return catalogue

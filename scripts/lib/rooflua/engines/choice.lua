@@ -1,0 +1,137 @@
+-- The engine that a scenario chooses: `engine = "vllm 0.19"`, or { "sglang 0.5.9", mem_fraction_static = 0.85 } with
+-- options in the engine's own words.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local catalogue = require "rooflua.engines.catalogue"
+local release = require "rooflua.engines.release"
+
+local choice = {}
+
+--- The release whose rules hold for one that is asked for, and a sentence where it is another one.
+local function known_release(engine, asked)
+  local newest, oldest = catalogue.newest(engine), engine.releases[1].name
+  local version = release.parse(asked)
+  if not version then
+    core.fail("%s: '%s' is no release; expected one as in %s %s", engine.name, asked, engine.name, newest)
+  end
+  if version.is_build and version.day then
+    local found = nil
+    for _, each in ipairs(engine.releases) do
+      if each.day and each.day <= version.day then found = each.name end
+    end
+    if found then
+      return found, ("%s %s: the rules of %s, the release of that day"):format(engine.name, asked, found)
+    end
+  end
+  if version.is_build then
+    return newest, ("%s %s: the rules of %s, the newest that are known"):format(engine.name, asked, newest)
+  end
+  if release.earlier(asked, oldest) then
+    core.fail("%s %s: rules are known from %s on", engine.name, asked, oldest)
+  end
+  if release.earlier(newest, asked) then
+    return asked, ("%s %s is newer than the rules that are known: those of %s"):format(engine.name, asked, newest)
+  end
+  return asked
+end
+
+--- {engine, release, note} of "vllm 0.19".
+function choice.parse(text)
+  core.text(text, "engine")
+  local name, asked = text:match "^%s*([^%s=]+)%s*=*%s*(%S*)%s*$"
+  if not name then core.fail("'%s': expected an engine and its release, as in \"vllm 0.19\"", text) end
+  local engine = catalogue.of(name)
+  if asked == "" then
+    local newest = catalogue.newest(engine)
+    return { engine = engine, release = newest,
+      note = ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
+  end
+  local version, note = known_release(engine, asked)
+  return { engine = engine, release = version, note = note, is_stated = true }
+end
+
+--- {a = {b = 1}} as {["a.b"] = 1}: options of a YAML file.
+local function flattened(out, given, prefix)
+  for key, value in core.sorted_pairs(core.plain(given)) do
+    local name = prefix .. tostring(key)
+    if type(value) == "table" and #core.plain(value) == 0 then
+      flattened(out, value, name .. ".")
+    else
+      out[name] = value
+    end
+  end
+  return out
+end
+
+local types = { integer = "a whole number", number = "a number", switch = "true or false", text = "text" }
+
+local function check_value(where, option, value)
+  local kind = option.type
+  local fits = kind == "integer" and type(value) == "number" and value % 1 == 0 or kind == "number"
+    and type(value) == "number" and value == value or kind == "switch" and type(value) == "boolean"
+    or kind == "text" and type(value) == "string"
+  if not fits then core.fail("%s: expected %s, found %s", where, types[kind], core.describe(value)) end
+  if option.min and value < option.min or option.max and value > option.max then
+    core.fail("%s: expected %s, found %s", where, core.range_text(value, option.min, option.max),
+      core.describe(value))
+  end
+  if option.values then
+    for _, each in ipairs(option.values) do
+      if each == value then return end
+    end
+    core.fail("%s: %s", where, native.unknown_name("value", value, option.values))
+  end
+end
+
+--- Options that are stated, checked: values by name.
+local function options_of(chosen, given)
+  local out, engine = {}, chosen.engine
+  for name, value in pairs(flattened({}, given, "")) do
+    local option = engine.option[name]
+    if not option then
+      core.fail("engine.%s: %s", name, native.unknown_name("option of " .. engine.name, name,
+        core.sorted_keys(engine.option)))
+    end
+    if not (option.key or option.read_by) then
+      core.fail("engine.%s: %s", name, option.elsewhere or "a scenario does not read it")
+    end
+    if not release.holds(option, chosen.release) then
+      core.fail("engine.%s: %s %s does not have it (%s)", name, engine.name, chosen.release,
+        option.since and release.earlier(chosen.release, option.since) and "since " .. option.since
+        or "before " .. option.before)
+    end
+    check_value("engine." .. name, option, value)
+    out[name] = value
+  end
+  return out
+end
+
+--- The engine of a scenario's key `engine`: {engine, release, note, options, is_stated}.
+function choice.of(given)
+  if type(given) == "string" then
+    local chosen = choice.parse(given)
+    chosen.options = {}
+    return chosen
+  end
+  if type(given) ~= "table" then
+    core.fail("engine: expected \"vllm 0.19\" or { \"vllm 0.19\", max_num_seqs = 64 }, found %s", core.describe(given))
+  end
+  local plain, options = core.plain(given), {}
+  if type(plain[1]) ~= "string" then
+    core.fail "engine: expected the engine first, as in { \"vllm 0.19\", max_num_seqs = 64 }"
+  end
+  for key, value in pairs(plain) do
+    if key ~= 1 then
+      if type(key) ~= "string" then core.fail("engine: found %s behind the engine", core.describe(value)) end
+      options[key] = value
+    end
+  end
+  local chosen = choice.parse(plain[1])
+  chosen.options = options_of(chosen, options)
+  return chosen
+end
+
+--- The same of a scenario's key; nil where it states none.
+function choice.of_scenario(given) return given ~= nil and choice.of(given) or nil end
+
+return choice

@@ -1,0 +1,55 @@
+-- What rules of engines may set beside the options of their commands, one entry each.
+--
+-- name   as rules write it
+-- key    of a scenario, which it is the default of; without one the named module asks for it
+-- unit, doc, read_by   for help
+local function entry(name, unit, doc, more)
+  local out = { name = name, unit = unit, doc = doc }
+  for key, value in pairs(more or {}) do out[key] = value end
+  return out
+end
+
+--- What steps/kernels.lua reads.
+local function of_kernels(name, unit, doc) return entry(name, unit, doc, { read_by = "steps.kernels" }) end
+--- A parameter of the step model of the same name.
+local function of_steps(name, unit, doc) return entry(name, unit, doc, { key = "steps." .. name }) end
+
+return {
+  entry("scheduler", nil, "policy of scripts/schedulers that schedules as the engine does", { key = "scheduler" }),
+  entry("router", nil, "policy of scripts/routers that deals requests to the ranks of deployment.dp",
+    { key = "router" }),
+  entry("memory", nil, "{kind, share}: total = of the GPU's memory for all; static = of it for weights and KV cache; "
+    .. "free = of what weights and activations leave for the KV cache", { read_by = "engines.memory" }),
+  of_steps("host_step_s", "s", "host time of a step"),
+  of_steps("host_request_s", "s", "host time of a request and step"),
+  of_steps("sampler_s", "s", "sampling of a step"),
+  entry("sorted_logit_s", "s", "sorting a logit of a request, where the model's own sampling is top-p or top-k",
+    { key = "steps.sorted_logit_s", holds = function(resolved)
+      local model = resolved.facts.model
+      return resolved.values.own_sampling and model and model.sampling and model.sampling.sorts
+    end }),
+  of_steps("dp_padding", nil, "how ranks that step together pad their tokens"),
+  of_steps("recurrent_copies", "kernels", "kernels that put what a recurrent layer projects in its order"),
+  entry("norm_apart_s", "s", "what an all-reduce and the norm behind it take longer as two kernels",
+    { correction = "norm_apart", parameter = "longer_s" }),
+  of_kernels("compiled_operation_s", "s", "host time of an operation of compiled layers outside of CUDA graphs"),
+  of_kernels("eager_operation_s", "s", "host time of an operation where no graph is captured and nothing compiled"),
+  of_kernels("prompt_overhead", "1", "what prompts take beside their kernels, as a part of these"),
+  of_kernels("graphs_with_prefill", nil, "whether steps with prefill chunks run in CUDA graphs, up to the largest"),
+  of_kernels("fuses_static_fp8", nil, "whether the kernels in front of a GEMM write its input in FP8, static scales"),
+  of_kernels("fuses_norm", nil, "whether a norm is part of the all-reduce in front of it"),
+  of_kernels("shared_beside", "tokens", "largest graph in which shared experts run beside routed ones"),
+  of_kernels("exchange", nil, "how tokens reach experts of other data-parallel ranks"),
+  of_kernels("expert_block", "rows", "rows of a block of experts in block-scaled FP8; 0 = none"),
+  of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),
+  entry("cuts_prompts", nil, "whether a prompt that exceeds the budget of a step is cut", { read_by = "plan" }),
+  entry("budget_holds_seats", nil, "whether the engine refuses a budget below its seats", { read_by = "plan" }),
+  entry("generation", nil, "what its authors call this generation of the engine", { read_by = "validate" }),
+  entry("other_budgets", nil, "further token budgets that a server may have by default", { read_by = "validate" }),
+  entry("client_frontend_s", "s", "time of a request outside of the engine, as a client sees it",
+    { read_by = "validate" }),
+  entry("server_frontend_s", "s", "time of a request outside of the engine, as the server's process sees it",
+    { read_by = "validate" }),
+  entry("own_sampling", nil, "whether requests are sampled as the model's generation_config.json asks",
+    { read_by = "validate.sampling" }),
+}

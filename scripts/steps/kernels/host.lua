@@ -1,0 +1,40 @@
+--- Host time of operations outside of CUDA graphs: Python code of the layers, and launches. Such a step takes at least
+--- the sum over its operations: the GPU waits for the host. How long an operation takes is the engine's
+--- (scripts/engines); longer on Hopper's machines (fitted).
+--- Source: docs/VALIDATION.md, "Prefill outside of graphs".
+local host = {}
+
+--- A parameter of the step model where -1 stands for the engine's own value.
+function host.chosen(steps, name, own)
+  local value = steps[name]
+  if value >= 0 then return value end
+  if value ~= -1 then
+    error(("steps.kernels: %s: expected 0 or more, or -1 for the engine's own, found %g"):format(name, value), 0)
+  end
+  return own
+end
+
+--- Host time of an operation outside of CUDA graphs.
+--- @param engine table values of an engine
+function host.operation_s(steps, engine)
+  return host.chosen(steps, "eager_operation_s", engine.compiled_operation_s)
+end
+
+--- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,
+--- permutation, quantisation, two GEMMs, activation, sum. Latent and recurrent attention: splits, reshapes, norms,
+--- expansion, convolution, gates.
+local within = { grouped_gemm = 8, mla_prefill = 24, linear_attention = 24 }
+
+--- The operations of a step on the host. The quantisation in front of a GEMM is part of its call.
+--- @param layers table of cost.layers
+function host.operations(layers)
+  local count = 0
+  for _, op in ipairs(layers) do
+    if not op.name:find "^quantize_" and op.op ~= "mla_decode" and op.op ~= "attention_decode" then
+      count = count + op.count * (within[op.op] or 1)
+    end
+  end
+  return count
+end
+
+return host
