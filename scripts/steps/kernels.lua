@@ -119,7 +119,7 @@ local Kernels = policy.define {
     },
     largest_graph = {
       default = 512, unit = "tokens", min = 0, integer = true, source = "vLLM max_cudagraph_capture_size",
-      doc = "Largest CUDA graph that the engine captures; 0 = none.",
+      doc = "Largest CUDA graph that the engine captures; 0 = none, and every operation waits for its host time.",
     },
     largest_prefill_graph = {
       default = -1, unit = "tokens", min = -1, integer = true, source = "scripts/engines",

@@ -103,6 +103,21 @@ test("every release of every engine serves, and its values have sources", functi
   end
 end)
 
+test("no graphs change the price: vLLM takes about twice as long at batch 1", function()
+  local function step_s(engine, more)
+    local given = { kind = "price", model = "qwen3-14b", hardware = "a100-sxm-80gb", engine = engine,
+      price = { { decode_contexts = { 16000 } } } }
+    for key, value in pairs(more or {}) do given[key] = value end
+    local Prepared = require "rooflua.scenario.prepared"
+    return require("rooflua.scenario.prices").price(Prepared.of(Reader.new "scenario", given)).time_s
+  end
+  local graphs, eager = step_s "vllm 0.19", step_s { "vllm 0.19", enforce_eager = true }
+  test.check(eager > 1.2 * graphs and eager < 3 * graphs, ("%g ms and %g ms"):format(1e3 * graphs, 1e3 * eager))
+  local none = step_s("vllm 0.19", { steps = require "steps.kernels" { largest_graph = 0 } })
+  test.equal(none, eager)
+  test.check(step_s { "sglang 0.5.9", disable_cuda_graph = true } > step_s "sglang 0.5.9", "SGLang, too")
+end)
+
 test("data-parallel ranks get the engine's router and padding, and options count as the engine counts them", function()
   local model = { model = "qwen3-30b-a3b" }
   local vllm = applied({ "vllm 0.19", data_parallel_size = 2, enable_expert_parallel = true }, model)

@@ -14,10 +14,12 @@ function host.chosen(steps, name, own)
   return own
 end
 
---- Host time of an operation outside of CUDA graphs.
+--- Host time of an operation outside of CUDA graphs. An engine that captures none compiles no layers either: every
+--- operation is a call of Python.
 --- @param engine table values of an engine
 function host.operation_s(steps, engine)
-  return host.chosen(steps, "eager_operation_s", engine.compiled_operation_s)
+  local has_graphs = steps.graph_tokens > 0
+  return host.chosen(steps, "eager_operation_s", has_graphs and engine.compiled_operation_s or engine.eager_operation_s)
 end
 
 --- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,

@@ -36,6 +36,7 @@ function program.step_path(name, steps)
   local first = name:match "^[^.]+" or name
   local params = policy.describe(policies.of(Reader.new "step", "steps", steps)).params
   if params[first] then return "steps." .. name end
+  if first == "engine" then return name end
   if schema.entry("deployment." .. first) then return "deployment." .. name end
   return schema.entry(first) and name or "steps." .. name
 end
