@@ -134,8 +134,8 @@ return {
     { compiled_operation_s = 0, graphs_with_prefill = true,
       source = "torch.compile: no Python is left between the kernels of a layer" },
     { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
-      .. "Hopper's machines, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; hosts of older "
-      .. "GPUs are taken to be no faster" },
+      .. "Hopper's machines, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; hosts of "
+      .. "older GPUs are taken to be no faster" },
     { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same, on Blackwell's machines" },
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },

@@ -98,7 +98,8 @@ test("hosts of Hopper's machines are slower", function()
   local hopper, blackwell = of("sglang", model, nil, "h200-sxm"), of("sglang", { model = "llama-3.1-70b", tp = 8 })
   test.near(hopper:time(bound.prefill(64)) / blackwell:time(bound.prefill(64)), 65 / 40, 1e-9, "a short prompt")
   local function own(engine, gpu)
-    return host.operation_s({ eager_operation_s = -1, graph_tokens = 512 }, engines.of(engine, { hardware = gpu }).values)
+    local values = engines.of(engine, { hardware = gpu }).values
+    return host.operation_s({ eager_operation_s = -1, graph_tokens = 512 }, values)
   end
   test.equal(own("trtllm", "a100-sxm-80gb"), 40e-6, "other architectures")
   test.equal(own("vllm", "h100-sxm"), 0, "vLLM compiles its layers")
