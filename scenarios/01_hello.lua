@@ -13,6 +13,7 @@ return {
   kind = "price",
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   price = {
     { name = "decode, 64 requests at 2,048 tokens", decodes = 64, decode_context_tokens = 64 * 2048 },

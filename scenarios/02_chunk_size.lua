@@ -12,6 +12,7 @@ return {
   seed = 7,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256 },
   workload = require "workloads.poisson" {

@@ -21,6 +21,7 @@ return {
   seed = 11,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   router = require "routers.least_outstanding" {},
   slo = { ttft_s = 1.0, tpot_s = 0.015 },

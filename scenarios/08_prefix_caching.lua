@@ -13,6 +13,7 @@ return {
   seed = 5,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   scheduler = require "schedulers.vllm_v1" {},
   workload = require "workloads.multi_turn" {

@@ -27,6 +27,7 @@ return {
   kind = "price",
   model = "qwen3-32b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   price = batches,
   vary = { model = { "qwen3-32b", "qwen3-30b-a3b" } },

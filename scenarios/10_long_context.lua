@@ -36,6 +36,7 @@ return {
   kind = "price",
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   deployment = { max_model_len = 65537 }, -- beyond Llama-2-7B's own
   steps = require "steps.kernels" {},
   price = batches,

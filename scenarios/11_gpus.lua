@@ -16,6 +16,7 @@ return {
   seed = 9,
   model = "qwen3-32b",
   hardware = "h100-sxm",
+  engine = "vllm 0.24",
   deployment = { weights = "fp8" },
   steps = require "steps.kernels" {},
   workload = require "workloads.poisson" {

@@ -15,6 +15,7 @@ return {
   seed = 1,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   slo = { ttft_s = 1.0, tpot_s = 0.03 },
   workload = require "workloads.trace" { path = "traces/bursty_chat.csv" },

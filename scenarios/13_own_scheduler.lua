@@ -43,6 +43,7 @@ return {
   seed = 2,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   workload = require "workloads.poisson" {
     rate_per_s = 3,

@@ -17,6 +17,7 @@ return {
   kind = "search",
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256, max_num_batched_tokens = 2048 },
   workload = require "workloads.poisson" {

@@ -73,6 +73,7 @@ return {
   kind = "price",
   model = cases[1].name,
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   deployment = { max_model_len = tokens + 1 },
   steps = require "steps.kernels" {},
   price = {

@@ -22,6 +22,7 @@ return {
   seed = 5,
   model = "deepseek-v3",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   router = require "routers.vllm_dp" {},
   workload = require "workloads.poisson" {

@@ -15,6 +15,7 @@ return {
   seed = 5,
   model = "deepseek-v3",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   deployment = { tp = 1, dp = 16, ep = 16, weights = "fp8", kv = "fp8" },
   steps = require "steps.kernels" {},
   router = require "routers.vllm_dp" {},

@@ -30,6 +30,7 @@ return {
     intermediate_size = 53248, vocab_size = 128256, max_model_len = 131072, tied_embeddings = false, dtype = "bf16",
   },
   hardware = "h100-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   corrections = { network },
   vary = {

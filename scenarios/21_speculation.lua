@@ -61,6 +61,7 @@ return {
   seed = 7,
   model = "llama-3.3-70b",
   hardware = "h100-sxm",
+  engine = "vllm 0.24",
   deployment = { tp = 4, weights = "fp8", prefix_caching = false },
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256 },
   workload = require "workloads.closed_loop" {

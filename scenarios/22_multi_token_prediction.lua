@@ -36,6 +36,7 @@ return {
   seed = 3,
   model = "deepseek-v3",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   deployment = { tp = 8, prefix_caching = false },
   scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256 },
   workload = require "workloads.closed_loop" {

@@ -15,6 +15,7 @@ local scenario = {
   title = "What one step costs",
   model = "llama-3.1-8b", -- rooflua list models
   hardware = "h200-sxm", -- rooflua list hardware
+  engine = "vllm 0.24", -- rooflua list engines
   deployment = { tp = 1 },
   steps = require "steps.kernels" {}, -- rooflua help steps.kernels
 

@@ -17,6 +17,7 @@ local scenario = {
   seed = 1,
   model = "llama-3.1-8b", -- rooflua list models
   hardware = "h200-sxm", -- rooflua list hardware
+  engine = "vllm 0.24", -- rooflua list engines
   steps = require "steps.kernels" {},
   scheduler = require "schedulers.vllm_v1" {},
   workload = require "workloads.trace" { path = "@STEM@.csv" }, -- looked for beside this file

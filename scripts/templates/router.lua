@@ -36,6 +36,7 @@ local scenario = {
   seed = 1,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   replicas = 4,
   workload = require "workloads.poisson" {

@@ -32,6 +32,7 @@ local scenario = {
   seed = 1,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   workload = require "workloads.poisson" {
     rate_per_s = 3,

@@ -18,6 +18,7 @@ local scenario = {
 
   model = "llama-3.1-8b", -- rooflua list models, or the path of a Hugging Face config.json
   hardware = "h200-sxm", -- rooflua list hardware
+  engine = "vllm 0.24", -- rooflua list engines
   deployment = { tp = 1, memory_utilization = 0.92 },
 
   -- What a step costs. Parameters and their sources: rooflua help steps.kernels

@@ -41,6 +41,7 @@ local scenario = {
   seed = 1,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  engine = "vllm 0.24",
   steps = require "steps.kernels" {},
   vary = { workload = { require "workloads.poisson"(traffic), Pairs(traffic) } },
 }

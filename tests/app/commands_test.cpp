@@ -105,7 +105,8 @@ TEST_CASE("a wrong step says which option and what would be right") {
 TEST_CASE("a GPU of a family without a fit says so, under the report and in the document") {
   const std::string note =
       "modelled kernels: constants fitted on Hopper (H100, H200), none on Ampere";
-  const std::string step = "step --model llama-3.1-8b --decode 2048x64 --hardware ";
+  const std::string step =
+      "step --model llama-3.1-8b --engine 'vllm 0.24' --decode 2048x64 --hardware ";
   CHECK(rooflua::test::rooflua(step + "a100").text.find(note + "\n") != std::string::npos);
   CHECK(rooflua::test::rooflua(step + "h200").text.find("constants fitted") == std::string::npos);
   const Json notes =

@@ -41,7 +41,9 @@ constexpr const char* key_note = "whose effect on the cost is not known: tower_o
 
 std::string served() {
   return written("served.lua", "return { rooflua = 1, model = '" + windowed() +
-                                   "', hardware = 'l40s', workload = require 'workloads.poisson' "
+                                   "', hardware = 'l40s', "
+                                   "engine = { 'vllm 0.24', max_num_batched_tokens = 8192 }, "
+                                   "workload = require 'workloads.poisson' "
                                    "{ rate_per_s = 1, num_requests = 100, prompt_tokens = 3000, "
                                    "output_tokens = 20 } }");
 }
@@ -56,7 +58,8 @@ double touched(const std::string& text) {
 }  // namespace
 
 TEST_CASE("step says what the model's file has and the price has not, and counts it") {
-  const std::string step = "step --model " + windowed() + " --hardware h100 --decode ";
+  const std::string step =
+      "step --model " + windowed() + " --hardware h100 --engine 'vllm 0.24' --decode ";
   const Said said = rooflua::test::rooflua(step + "30000x8");
   CHECK(contains(said.text, window_note));
   CHECK(contains(said.text, key_note));

@@ -41,6 +41,7 @@ struct Folder {
 const char* sweep =
     "local rates = {}\nfor i = 1, 20 do rates[i] = i end\n"
     "return { rooflua = 1, title = 'Forty', seed = 5, model = 'llama-3.1-8b', hardware = 'h200',\n"
+    "  engine = 'vllm 0.24',\n"
     "  workload = require 'workloads.poisson' { num_requests = 5, output_tokens = 3 },\n"
     "  vary = { ['workload.rate_per_s'] = rates, seed = { 1, 2 } },\n"
     "  report = function(results) return #results .. ' results' end }\n";

@@ -14,7 +14,7 @@ return {
   hardware = "h200-sxm",
   replicas = 16,
   steps = require "steps.kernels" {},
-  scheduler = require "schedulers.vllm_v1" {},
+  scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256, max_num_batched_tokens = 8192 },
   router = require "routers.round_robin" {},
   workload = require "workloads.poisson" {
     rate_per_s = 320,

@@ -12,6 +12,7 @@ return {
   seed = 1,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",
+  scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256, max_num_batched_tokens = 8192 },
   replicas = 8,
   router = require "routers.prefix_affinity" {},
   workload = require "workloads.trace" { path = "../shared/data/traces/mooncake_conversation.jsonl" },

@@ -13,6 +13,7 @@ return {
   seed = 1,
   model = "deepseek-v3",
   hardware = "h200-sxm",
+  scheduler = require "schedulers.vllm_v1" { max_num_seqs = 256, max_num_batched_tokens = 8192 },
   deployment = { tp = 8, weights = "fp8" },
   replicas = 16,
   workload = require "workloads.poisson" {

@@ -12,7 +12,7 @@ local serve, mfu, spec = rooflua.serve, rooflua.mfu, rooflua.spec
 local poisson = require "workloads.poisson"
 
 local function priced(hardware, more)
-  local given = { kind = "price", model = "qwen3-8b", hardware = hardware, deployment = { tp = 2 },
+  local given = { kind = "price", model = "qwen3-8b", hardware = hardware, engine = "vllm 0.24", deployment = { tp = 2 },
     price = { { decodes = 8, decode_context_tokens = 8000 } } }
   for key, value in pairs(more or {}) do given[key] = value end
   return kinds.run(opening.table(given), 1)
@@ -83,7 +83,7 @@ end)
 
 test("a run has the notes of all its replicas, each once", function()
   local function run(replicas)
-    return serve.run { model = "qwen3-8b", hardware = "h100-sxm", replicas = replicas,
+    return serve.run { model = "qwen3-8b", hardware = "h100-sxm", engine = "vllm 0.24", replicas = replicas,
       workload = poisson { rate_per_s = 4, num_requests = 8 } }.notes
   end
   local notes = run { { hardware = "a100-sxm-80gb", count = 2 }, {} }

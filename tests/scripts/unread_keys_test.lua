@@ -9,7 +9,7 @@ local shape = require "rooflua.scenario.shape"
 local poisson = require "workloads.poisson" { rate_per_s = 2, num_requests = 5, prompt_tokens = 100, output_tokens = 4 }
 
 local function scenario(more)
-  local given = { model = "llama-3.1-8b", hardware = "h100-sxm", workload = poisson }
+  local given = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.24", workload = poisson }
   for key, value in pairs(more) do given[key] = value end
   return given
 end

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local choice = require "rooflua.engines.choice"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
 local settings = require "rooflua.engines.settings"
 local shared = require "rooflua.scenario.shared"
 local spec = require "rooflua.spec"
@@ -25,7 +26,7 @@ local function said(given, key)
   local group, name = parts_of(key)
   local value = given[group]
   if name == "" or value == nil then return value end
-  if specs.is(value, "Deployment") then return value[name] end
+  if specs.is(value, "Deployment") then return core.object_fields[value][name] end
   if policy.is_instance(value) then
     local is_given = policy.describe(value).params[name] and policy.is_given(value, name)
     if is_given then return policy.parameters(value)[name] end
@@ -142,44 +143,54 @@ local function with_deployment(given, keys, memory, serves)
   return out, memory
 end
 
+--- The corrections of a scenario and, behind them, those that the engine's values stand for.
 local function corrections_of(reader, given, resolved)
-  local list = {}
-  for i, each in ipairs(core.plain(given.corrections or {})) do list[i] = each end
+  local own = {}
   for _, setting in ipairs(settings) do
     local value = setting.correction and resolved.values[setting.name]
     if value and value ~= 0 then
-      local class = policies.of(reader, "corrections", setting.correction)
-      list[#list + 1] = policy.with(class, { [setting.parameter] = value })
+      own[#own + 1] = policy.with(policies.of(reader, "corrections", setting.correction),
+        { [setting.parameter] = value })
     end
   end
-  return #list > 0 and list or given.corrections
+  if #own == 0 or given.corrections ~= nil and type(given.corrections) ~= "table" then return given.corrections end
+  local list = {}
+  for i, each in ipairs(core.plain(given.corrections or {})) do list[i] = each end
+  for _, each in ipairs(own) do list[#list + 1] = each end
+  return list
 end
 
---- The engine that a scenario chooses, with its options; nil where it states none.
+--- What a scenario says of its engine by the neutral word deployment.engine, which has no release; nil if nothing.
+local function neutral_of(given)
+  local deployment = given.deployment
+  if type(deployment) ~= "table" or specs.is(deployment, "Deployment") then return nil end
+  return core.plain(deployment).engine
+end
+
+--- The engine that a scenario chooses, with its options. One that states none has the newest of the default engine.
 function application.chosen(reader, given)
-  if given.engine == nil then return nil end
-  local neutral = said(given, "deployment.engine")
+  local neutral = neutral_of(given)
+  if given.engine == nil then return reader:at("deployment.engine", choice.newest, neutral) end
   if neutral ~= nil then
     reader:fail("engine", "deployment.engine = \"%s\" is stated as well; give one of them", tostring(neutral))
   end
   return reader:at("engine", choice.of, given.engine)
 end
 
---- The name of the policy that the engine gives to a key, "scheduler"; nil where no engine is stated or it gives none.
+--- The name of the policy that the engine gives to a key, "scheduler"; nil where it gives none.
 function application.policy(reader, given, key)
   local chosen = application.chosen(reader, given)
-  local name = chosen and values.of(chosen.engine, chosen.release, facts_of(reader, given, chosen)).values[key]
-  return name or nil
+  return values.of(chosen.engine, chosen.release, facts_of(reader, given, chosen)).values[key]
 end
 
 --- A scenario with the keys that follow from its engine.
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, note}; without an engine {given} as it was
+---@return table {given, engine = values.of(...), memory, note, router}
 function application.of(reader, given, serves)
+  if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen = application.chosen(reader, given)
-  if not chosen then return { given = given } end
   check_once(reader, given, chosen)
   local facts = facts_of(reader, given, chosen)
   local stated = {}
@@ -201,9 +212,11 @@ function application.of(reader, given, serves)
   if steps.follows_engine then out.steps = policy_with(reader, "steps", steps, keys) end
   if out.async_depth == nil then out.async_depth = keys.async_depth end
   out.deployment, memory = with_deployment(given, keys, memory, serves)
-  out.corrections = corrections_of(reader, given, resolved)
+  if steps.follows_engine then out.corrections = corrections_of(reader, given, resolved) end
   out.engine = nil
-  return { given = out, engine = resolved, memory = memory, note = chosen.note, router = keys.router }
+  local follows = serves or steps.follows_engine
+  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
+    router = keys.router }
 end
 
 return application

@@ -131,6 +131,15 @@ function choice.of(given)
   return chosen
 end
 
+--- The newest release of an engine, of the default one without a name.
+function choice.newest(name)
+  local engine = name == nil and catalogue.default() or catalogue.of(name)
+  local newest = catalogue.newest(engine)
+  return { engine = engine, release = newest, options = {},
+    note = name == nil and ("engine %s %s, not stated"):format(engine.name, newest)
+      or ("engine %s %s, the newest release that is known: none is stated"):format(engine.name, newest) }
+end
+
 --- The same of a scenario's key; nil where it states none.
 function choice.of_scenario(given) return given ~= nil and choice.of(given) or nil end
 

@@ -31,9 +31,7 @@ local function build_of(text)
   end
 end
 
---- A version taken apart; nil where the text is none. {text, numbers, phase, phase_number, post, dev, is_build, day}
---- @param text string "0.5.6.post2", "1.3.0rc10", "v0.19", "nightly-20260216"
-function release.parse(text)
+local function taken_apart(text)
   local rest = text:lower():match "^%s*(.-)%s*$"
   local build = build_of(rest)
   if build then return build end
@@ -60,6 +58,15 @@ function release.parse(text)
   if tail ~= "" then return nil end
   if own.dev < endless and own.phase == final and own.post < 0 then own.phase = before_all end
   return own
+end
+
+local known = {} -- text -> what was taken apart, or false
+
+--- A version taken apart; nil where the text is none. {text, numbers, phase, phase_number, post, dev, is_build, day}
+--- @param text string "0.5.6.post2", "1.3.0rc10", "v0.19", "nightly-20260216"
+function release.parse(text)
+  if known[text] == nil then known[text] = taken_apart(text) or false end
+  return known[text] or nil
 end
 
 --- -1, 0 or 1 of two lists of numbers; what is missing is 0.

@@ -5,9 +5,9 @@ local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local question_view = require("rooflua.plan.question").view
-local spec = require "rooflua.spec"
 local schema = require "rooflua.scenario.schema"
 local keep = require "rooflua.plan.keep"
+local replicas = require "rooflua.serving.replicas"
 local run_text = require "rooflua.scenario.run_text"
 local same = require "rooflua.plan.same"
 local words = require "rooflua.plan.words"
@@ -94,18 +94,6 @@ function candidates.all(question)
   return out
 end
 
-local read_by_spec = schema.read_by("deployment", "spec")
-
---- Options of spec.deployment for the engine of a candidate.
-local function spec_options(question, candidate)
-  local out = { model = question.model, hardware = question.gpus[candidate.gpu].hardware,
-    max_num_seqs = candidate.max_num_seqs, max_num_batched_tokens = candidate.max_num_batched_tokens }
-  for key, value in pairs(deploy.deployment(question, candidate)) do
-    if read_by_spec[key] then out[key] = value end
-  end
-  return out
-end
-
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
 local function refusal(question, candidate)
   local gpu = question.gpus[candidate.gpu]
@@ -121,7 +109,7 @@ local function refusal(question, candidate)
     return ("a request of %d tokens, and %s allows %d"):format(longest, question.model.name, limit),
       "requests are longer than the model allows"
   end
-  local ok, deployment = pcall(spec.deployment, spec_options(question, candidate))
+  local ok, deployment = pcall(replicas.deployment, question.reader, deploy.scenario(question, candidate, 1))
   if not ok then return without_place(deployment) end
   candidate.deployment = deployment
   local capacity = math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size

@@ -53,7 +53,7 @@ function deploy.max_model_len(question)
   return most > 0 and math.max(drawn.longest, math.min(rounded, most)) or rounded
 end
 
-local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "engine", "memory_utilization", "prefix_caching" }
+local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "memory_utilization", "prefix_caching" }
 
 --- The keys of the deployment of one engine.
 function deploy.deployment(question, candidate)
@@ -73,12 +73,13 @@ local function replicas_of(candidate, count)
     { role = "decode", count = count * candidate.split.decode } }
 end
 
---- The key `engine` of a candidate's scenario, with the options that the question states; nil where it states none.
+--- The key `engine` of a candidate's scenario, with the options that the question states.
 local function engine_of(question, candidate)
-  if not question.engine then return nil end
-  local out = { candidate.engine .. " " .. deploy.release(question, candidate) }
-  if question.engine.engine.name ~= catalogue.of(candidate.engine).name then return out end
-  for name, value in pairs(question.engine.options) do out[name] = value end
+  local text, stated = candidate.engine .. " " .. deploy.release(question, candidate), question.engine
+  local is_stated = stated and stated.engine.name == catalogue.of(candidate.engine).name
+  if not is_stated or next(stated.options) == nil then return text end
+  local out = { text }
+  for name, value in pairs(stated.options) do out[name] = value end
   return out
 end
 
@@ -90,7 +91,6 @@ function deploy.scenario(question, candidate, replicas, options)
   out.hardware = question.gpus[candidate.gpu].hardware
   out.deployment = deploy.deployment(question, candidate)
   out.engine = engine_of(question, candidate)
-  if out.engine then out.deployment.engine = nil end
   out.scheduler = scheduler_of(question, candidate)
   out.replicas = replicas_of(candidate, replicas)
   out.seed = options.seed or question.seed

@@ -3,12 +3,14 @@
 -- replicas, which step together.
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local memory = require "rooflua.engines.memory"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.scenario.prepared"
 local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
 local speculation = require "rooflua.serving.speculation"
+local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 
 local replicas = {}
@@ -66,7 +68,7 @@ local function within_deployment(reader, scheduler, deployment)
   return reader:at("deployment", policy.with, scheduler, taken)
 end
 
-local own_of_serving = schema.read_by("deployment", "serving.replicas")
+local own_of_serving, read_by_spec = schema.read_by("deployment", "serving.replicas"), schema.read_by("deployment", "spec")
 
 --- The limits that the engine holds: those of the scheduler, and the deployment's where the scheduler declares none.
 local function limits_of(parameters, deployment)
@@ -124,6 +126,20 @@ local function merged_with(reader, given, own)
   if not is_object then serving, merged.deployment = divided(reader, deployment, parameters) end
   applied.given = merged
   return merged, scheduler, limits_of(parameters, deployment or {}), serving, applied
+end
+
+--- The Deployment of a scenario's engine without what it runs. An error, as spec.deployment has it, where it does not
+--- fit.
+function replicas.deployment(reader, given)
+  local merged, _, _, _, applied = merged_with(reader, given, {})
+  local options = {}
+  for key, value in pairs(merged.deployment) do options[key] = value end
+  options.model, options.hardware = spec.model(merged.model), spec.hardware(merged.hardware)
+  for key in pairs(options) do
+    if not (read_by_spec[key] or key == "model" or key == "hardware") then options[key] = nil end
+  end
+  if applied.memory then options.kv_blocks = memory.blocks(applied.memory, options) end
+  return spec.deployment(options)
 end
 
 local function step_corrections(prepared)
