@@ -12,8 +12,8 @@ local serve, mfu, spec = rooflua.serve, rooflua.mfu, rooflua.spec
 local poisson = require "workloads.poisson"
 
 local function priced(hardware, more)
-  local given = { kind = "price", model = "qwen3-8b", hardware = hardware, engine = "vllm 0.24", deployment = { tp = 2 },
-    price = { { decodes = 8, decode_context_tokens = 8000 } } }
+  local given = { kind = "price", model = "qwen3-8b", hardware = hardware, engine = "vllm 0.24",
+    deployment = { tp = 2 }, price = { { decodes = 8, decode_context_tokens = 8000 } } }
   for key, value in pairs(more or {}) do given[key] = value end
   return kinds.run(opening.table(given), 1)
 end

@@ -68,7 +68,8 @@ local function within_deployment(reader, scheduler, deployment)
   return reader:at("deployment", policy.with, scheduler, taken)
 end
 
-local own_of_serving, read_by_spec = schema.read_by("deployment", "serving.replicas"), schema.read_by("deployment", "spec")
+local own_of_serving = schema.read_by("deployment", "serving.replicas")
+local read_by_spec = schema.read_by("deployment", "spec")
 
 --- The limits that the engine holds: those of the scheduler, and the deployment's where the scheduler declares none.
 local function limits_of(parameters, deployment)
