@@ -6,6 +6,7 @@
 -- A part stands between a line that holds "generated: NAME" and a line that holds "end of NAME", each written as a
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
+local catalogue = require "rooflua.engines.catalogue"
 local manual = require "rooflua.scenario.manual"
 local declared = require "rooflua.text.declared"
 local metrics = require "rooflua.measure.metrics"
@@ -249,6 +250,40 @@ local function kind_rows()
   return markdown_table({ "kind", "models" }, rows)
 end
 
+--- The engines that are known: releases, command, kernels.
+local function engine_rows()
+  local rows = {}
+  for _, name in ipairs(catalogue.names()) do
+    local engine = catalogue.of(name)
+    rows[#rows + 1] = { name, engine.title, engine.releases[1].name .. " to " .. catalogue.newest(engine),
+      tostring(#engine.releases), ("`%s`"):format(engine.command), engine.tables.name }
+  end
+  return markdown_table({ "name", "engine", "rules from", "releases", "command", "kernels of" }, rows)
+end
+
+--- Options of all engines by the key that they set.
+local function option_rows()
+  local names, by_key, options = catalogue.names(), {}, {}
+  for _, name in ipairs(names) do
+    for _, option in ipairs(catalogue.of(name).options) do
+      if option.key then
+        by_key[option.key] = by_key[option.key] or {}
+        local list = by_key[option.key][name]
+        by_key[option.key][name] = (list and list .. ", " or "") .. "`" .. option.name .. "`"
+      end
+    end
+  end
+  for key in pairs(by_key) do options[#options + 1] = key end
+  table.sort(options)
+  local head, rows = { "key" }, {}
+  for i, name in ipairs(names) do head[i + 1] = name end
+  for i, key in ipairs(options) do
+    rows[i] = { key }
+    for j, name in ipairs(names) do rows[i][j + 1] = by_key[key][name] or "" end
+  end
+  return markdown_table(head, rows)
+end
+
 -- Each entry: the file, the name of the part, and a function that gives its text (without a final line break).
 local parts = {
   {
@@ -260,6 +295,8 @@ local parts = {
     text = function() return folder_parameters { "speculators", "acceptance", "drafters" } end,
   },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
+  { file = "docs/ENGINES.md", name = "engines", text = engine_rows },
+  { file = "docs/ENGINES.md", name = "options of engines", text = option_rows },
   {
     file = "docs/SERVING.md", name = "metrics",
     text = function() return markdown_table({ "metric", "unit", "better", "" }, declared.metric_rows()) end,

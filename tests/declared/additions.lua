@@ -1,4 +1,5 @@
---- One new op, one metric, one number format and one scenario key, each as the texts that a person would insert.
+--- One new op, one metric, one number format, one scenario key, one release of an engine with a rule of its own, and
+--- one option of it, each as the texts that a person would insert.
 --- `declaration` is the file that declares it; `code` are the insertions that compute something new.
 --- An insertion goes in front of the one place where `before` stands.
 return {
@@ -79,6 +80,32 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
         text = [[
   { name = "sample_label", type = "text", default = "", kinds = every, read_by = "scenario.shape",
     doc = "a label, as an example of a key" },
+]],
+      },
+    },
+    code = {},
+  },
+  {
+    kind = "release", name = "vllm 0.99.0",
+    declaration = {
+      file = "scripts/engines/vllm.lua",
+      { before = ' },\n  tables = { name =', text = ', { "0.99.0", "2030-01-01" }' },
+      {
+        before = "    -- Sampling.",
+        text = '    { since = "0.99", max_num_seqs = 77, source = "an example of a rule" },\n',
+      },
+    },
+    code = {},
+  },
+  {
+    kind = "option of an engine", name = "sample_len",
+    declaration = {
+      file = "scripts/engines/vllm.lua",
+      {
+        before = '    { "num_gpu_blocks_override"',
+        text = [[
+    { "sample_len", parameter = "max_model_len", flag = "--sample-len", type = "integer", min = 1, since = "0.99",
+      key = "deployment.max_model_len", doc = "an example of an option" },
 ]],
       },
     },

@@ -56,5 +56,43 @@ holds(output("run " .. served .. " --quiet --set sample_label=x"), "TTFT", "a ru
 holds(output("check " .. served .. " --set sample_lable=x"), "did you mean 'sample_label'", "a misspelt key")
 holds(output("check " .. served .. " --set sample_label=5"), "sample_label: expected text", "a key of another type")
 
+-- The release, the option and the engine: runs, plans, help, completion and documents know them.
+local function seats_of(engine)
+  local text = output(("run %s --quiet --set deployment.kv_blocks=90000 --engine '%s' --json -"):format(served, engine))
+  if not text:find('"summary"', 1, true) then return text end
+  return require("rooflua.engines").of(engine, { hardware = "h200-sxm" }).values.max_num_seqs
+end
+check(seats_of "vllm 0.99" == 77, "seats of the new release: " .. tostring(seats_of "vllm 0.99"))
+check(seats_of "vllm 0.24" == 1024, "seats of the release before: " .. tostring(seats_of "vllm 0.24"))
+check(seats_of "sample_engine 1.0" == 48, "seats of the fork: " .. tostring(seats_of "sample_engine 1.0"))
+holds(output("run " .. served .. " --quiet --engine 'vllm 0.99' --set engine.sample_len=3000"), "TTFT", "a run")
+holds(output("check " .. served .. " --engine 'vllm 0.24' --set engine.sample_len=3000"), "since 0.99", "before it came")
+holds(output("check " .. served .. " --engine 'sample_engine 2'"), "ok (1 variant", "a newer release of the fork")
+holds(output "list engines", "sample_engine", "list engines")
+holds(output "help engines.vllm", "an example of a rule", "help engines.vllm")
+holds(output "help engines.vllm", "sample_len -> deployment.max_model_len since 0.99", "help engines.vllm")
+holds(output "help 'sample_engine 1.0'", "an example of a fork", "help of the fork")
+holds(output "__complete plan --engines ''", "sample_engine", "completion")
+local folder = os.tmpname()
+os.remove(folder)
+local asked = "plan --model llama-3.1-8b --workload 200+20 --rate 2 --slo ttft_p99=5s --gpus h200-sxm:2@4 --tp 1 "
+  .. "--seats 64 --budgets 2048 --replicates 0 --requests 50 --quiet --write " .. folder
+holds(output(asked .. " --engine 'vllm 0.99'"), "1 x H200", "a plan with the release")
+local function content(path)
+  local file = io.open(path)
+  local text = file and file:read "*a" or ""
+  if file then file:close() end
+  return text
+end
+holds(content(folder .. "/1/serve.sh"), "--sample-len", "the command of the plan")
+holds(content(folder .. "/1/scenario.lua"), 'engine = "vllm 0.99', "the scenario of the plan")
+os.execute("rm -rf " .. folder)
+holds(output(asked .. " --engine 'sample_engine 1.0'"), "1 x H200", "a plan with the fork")
+holds(content(folder .. "/1/scenario.lua"), "schedulers.sjf", "the scheduler of the fork in the plan's scenario")
+os.execute("rm -rf " .. folder)
+output "lua tests/generated.lua --write"
+holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
+holds(content "docs/ENGINES.md", "`sample_len`", "the table of options in docs/ENGINES.md")
+
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0 and 0 or 1)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A new op, metric, number format and scenario key each cost one declaration: adds one of each to a copy of the source
+# A new op, metric, number format, scenario key, release, option and engine each cost one declaration: adds one of each to a copy of the source
 # tree, builds the program there, and checks that everything which should follow from the declaration does.
 #   tests/declared/run.sh PROGRAM BUILD_FOLDER       from the source tree
 set -eu
@@ -16,6 +16,8 @@ mkdir -p "$folder/tree/tests/declared"
 cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
 "$program" lua tests/declared/add.lua "$folder/tree"
 cp tests/declared/sample_scan_bf16.csv "$folder/tree/bench_data/h200-sxm/"
+cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
+cp -a tests/generated.lua "$folder/tree/tests/"
 if ! { cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_CXX_FLAGS=-O0 && cmake --build "$folder/build" --target rooflua; } >"$folder/build.log" 2>&1; then
   tail -40 "$folder/build.log"

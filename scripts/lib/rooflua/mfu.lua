@@ -207,7 +207,7 @@ function mfu.open(options)
   end
   plain.lookup = type(lookup) == "string" and lookup or nil
   plain.lenders = catalogue.lenders()
-  if type(plain.engine) == "string" then plain.engine = catalogue.canonical(plain.engine) end
+  if catalogue.has(plain.engine) then plain.engine = catalogue.of(plain.engine).tables.name end
   if plain.tables ~= nil and type(plain.tables) ~= "boolean" then
     fail("mfu.open: tables: expected true or false, found %s", core.describe(plain.tables))
   end
