@@ -81,7 +81,7 @@ local function check_rule(engine, where, rule)
   end
 end
 
-local function check(engine, where)
+local function check(engine, own_rules, where)
   if #engine.releases == 0 then core.fail("%s: releases: expected at least one", where) end
   for i, each in ipairs(engine.releases) do
     if type(each.name) ~= "string" or not release.parse(each.name) then
@@ -91,7 +91,7 @@ local function check(engine, where)
       core.fail("%s: releases[%d]: %s does not come behind %s", where, i, each.name, engine.releases[i - 1].name)
     end
   end
-  for i, rule in ipairs(engine.rules) do check_rule(engine, ("%s: rules[%d]"):format(where, i), rule) end
+  for i, rule in ipairs(own_rules) do check_rule(engine, ("%s: rules[%d]"):format(where, i), rule) end
 end
 
 --- The engine that a file extends and its release: extends = "vllm 0.19"; without a release the newest.
@@ -136,7 +136,7 @@ local function made(given, where)
   engine.rules = parent and rules_of(parent, given.releases and base) or {}
   for _, rule in ipairs(given.rules or {}) do engine.rules[#engine.rules + 1] = rule end
   if not engine.tables then core.fail("%s: tables: whose kernels run? Say extends, or tables", where) end
-  check(engine, where)
+  check(engine, given.rules or {}, where)
   return engine
 end
 
@@ -147,7 +147,11 @@ local function load(module)
   if type(given) ~= "table" then
     core.fail("%s: expected a file that returns a table, found %s", module, core.describe(given))
   end
-  by_file[given] = by_file[given] or made(given, chunks.path_of(module) or module)
+  if not by_file[given] then
+    local file = chunks.path_of(module) or module
+    by_file[given] = made(given, file)
+    by_file[given].file = file
+  end
   return by_file[given]
 end
 

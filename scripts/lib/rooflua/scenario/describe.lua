@@ -1,6 +1,7 @@
 -- A scenario as rows of {path, value, unit, note} for reports: everything that was given, and every parameter of
 -- every policy with its unit.
 local native = require "rooflua.native"
+local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local policies = require "rooflua.scenario.policies"
@@ -57,6 +58,10 @@ function describe.parameters(opened)
   local rows = json.array {}
   local told = {}
   for key, value in pairs(given) do told[key] = value end
+  if opened.kind == "serve" or opened.kind == "price" then -- with what its engine gives to them
+    local applied = application.of(opened.reader, given, opened.kind == "serve").given
+    told.steps, told.scheduler = applied.steps or told.steps, applied.scheduler or told.scheduler
+  end
   for _, key in ipairs(slots) do
     local needed = schema.default_policies[key] and (key == "steps" or opened.kind == "serve")
     if told[key] ~= nil or needed then told[key] = policies.of(opened.reader, key, told[key]) end

@@ -4,6 +4,7 @@
 -- the title, the report, and which other variants there are. So a sweep with one more value runs one more.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local choice = require "rooflua.engines.choice"
 local chunks = require "rooflua.sandbox.chunks"
 local files_of = require "rooflua.sandbox.files"
 local json = require "rooflua.json"
@@ -18,7 +19,9 @@ local run_hash = {}
 local Hasher = {}
 Hasher.__index = Hasher
 
-local shipped_folders = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_data" }
+local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
+
+local shipped_folders = { "/scripts/lib/rooflua", "/scripts/engines", "/scenarios/models", "/bench_data" }
 local left_out = { rooflua = true, title = true, report = true, vary = true, sweep = true, seed = true }
 
 local none = json.array {}
@@ -84,10 +87,22 @@ function Hasher:named_class(key, text)
   return known or nil
 end
 
+--- Adds the file of an engine of the user, and those of the engines that it extends. An engine that is not known is no
+--- error here: the run reports it.
+local function add_engine(out, text)
+  local ok, chosen = pcall(choice.parse, text)
+  local engine = ok and chosen.engine or nil
+  while engine do
+    if not is_shipped(engine.file) then out[engine.file] = true end
+    engine = engine.extends
+  end
+end
+
 --- Collects from a scenario's table: files that it names, and its policies (found.policies, as a set of classes).
 function Hasher:collect(found, value, key, depth)
   if type(value) == "string" then
     self:add_named(found.files, value, key)
+    if key == "engine" then add_engine(found.files, value) end
     local named = self:named_class(key, value)
     if named then found.policies[named] = true end
     return
@@ -160,8 +175,6 @@ function Hasher:closure(path)
   end
   return known
 end
-
-local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
 
 --- Files that hold whatever the scenario is: Lua files of the user that were run while it was loaded, with all that
 --- they require, and files that these have read; by path as in `add_contents`.
