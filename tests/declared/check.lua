@@ -65,9 +65,9 @@ end
 check(seats_of "vllm 0.99" == 77, "seats of the new release: " .. tostring(seats_of "vllm 0.99"))
 check(seats_of "vllm 0.24" == 1024, "seats of the release before: " .. tostring(seats_of "vllm 0.24"))
 check(seats_of "sample_engine 1.0" == 48, "seats of the fork: " .. tostring(seats_of "sample_engine 1.0"))
-local with_option = " --engine 'vllm 0.99' --set engine.sample_len=3000"
-holds(output("run " .. served .. " --quiet" .. with_option), "TTFT", "a run with the option")
-holds(output("check " .. served .. " --engine 'vllm 0.24' --set engine.sample_len=3000"), "since 0.99", "before it came")
+local option = " --set engine.sample_len=3000"
+holds(output("run " .. served .. " --quiet --engine 'vllm 0.99'" .. option), "TTFT", "a run with the option")
+holds(output("check " .. served .. " --engine 'vllm 0.24'" .. option), "since 0.99", "before it came")
 holds(output("check " .. served .. " --engine 'sample_engine 2'"), "ok (1 variant", "a newer release of the fork")
 holds(output "list engines", "sample_engine", "list engines")
 holds(output "help engines.vllm", "an example of a rule", "help engines.vllm")

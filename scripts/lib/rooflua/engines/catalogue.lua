@@ -13,13 +13,13 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local conditions = require "rooflua.engines.conditions"
 local release = require "rooflua.engines.release"
 local settings = require "rooflua.engines.settings"
 
 local catalogue = {}
 
 local folder = "engines"
-local conditions = { "since", "before", "gpu", "architecture", "family", "format", "when", "source" }
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_flags",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "yaml" }
@@ -65,20 +65,14 @@ end
 
 local function check_rule(engine, where, rule)
   for _, name in ipairs(core.sorted_keys(core.table(rule, where))) do
-    local is_condition = false
-    for _, each in ipairs(conditions) do is_condition = is_condition or each == name end
-    if not (is_condition or engine.option[name] or setting_by_name[name]) then
+    if not (conditions.has(name) or engine.option[name] or setting_by_name[name]) then
       local known = core.sorted_keys(engine.option)
       for _, each in ipairs(settings) do known[#known + 1] = each.name end
-      for _, each in ipairs(conditions) do known[#known + 1] = each end
+      for _, each in ipairs(conditions.names) do known[#known + 1] = each end
       core.fail("%s: %s", where, native.unknown_name("name", tostring(name), known))
     end
   end
-  for _, bound in ipairs { "since", "before" } do
-    if rule[bound] ~= nil and not release.parse(tostring(rule[bound])) then
-      core.fail("%s.%s: '%s' is no release", where, bound, tostring(rule[bound]))
-    end
-  end
+  conditions.check(rule, where)
 end
 
 local function check(engine, own_rules, where)

@@ -1,0 +1,68 @@
+-- Where a row of an engine's rules holds: for which releases, GPUs, models and formats.
+local core = require "rooflua.base.core"
+local release = require "rooflua.engines.release"
+
+local conditions = {}
+
+local gib = 2 ^ 30
+
+--- Conditions of `gpu`, by name: fun(hardware, value) -> boolean.
+local of_gpu = {
+  memory_gib_from = function(hardware, gib_from) return hardware.memory_bytes >= gib_from * gib end,
+  memory_gib_below = function(hardware, gib_below) return hardware.memory_bytes < gib_below * gib end,
+  named = function(hardware, word) return hardware.name:lower():find(word, 1, true) ~= nil end,
+  not_named = function(hardware, word) return hardware.name:lower():find(word, 1, true) == nil end,
+}
+
+--- Names in a row that are no values.
+conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "source" }
+
+local is_name = {}
+for _, name in ipairs(conditions.names) do is_name[name] = true end
+
+--- Whether a name in a row is a condition or its source, and no value.
+function conditions.has(name) return is_name[name] == true end
+
+--- Refuses conditions that mean nothing.
+--- @param where string the row in messages
+function conditions.check(rule, where)
+  for _, bound in ipairs { "since", "before" } do
+    if rule[bound] ~= nil and not release.parse(tostring(rule[bound])) then
+      core.fail("%s.%s: '%s' is no release", where, bound, tostring(rule[bound]))
+    end
+  end
+  for _, name in ipairs(core.sorted_keys(rule.gpu or {})) do
+    if not of_gpu[name] then
+      core.fail("%s.gpu: %s", where, core.unknown_name("condition of gpu", name, core.sorted_keys(of_gpu)))
+    end
+  end
+end
+
+local function among(value, list)
+  if type(list) ~= "table" then return value == list end
+  for _, each in ipairs(list) do
+    if each == value then return true end
+  end
+  return false
+end
+
+local function gpu_holds(list, hardware)
+  for name, value in pairs(list) do
+    if not of_gpu[name](hardware, value) then return false end
+  end
+  return true
+end
+
+--- Whether a row holds. What is not known of a deployment (a GPU, a model) fits no condition on it.
+--- @param facts table {hardware, model, tp, dp, pp, ep, weights}
+function conditions.hold(rule, version, facts)
+  if not release.holds(rule, version) then return false end
+  local hardware, model = facts.hardware, facts.model
+  if rule.gpu and not (hardware and gpu_holds(rule.gpu, hardware)) then return false end
+  if rule.architecture and not (hardware and among(hardware.architecture, rule.architecture)) then return false end
+  if rule.family and not (model and among(model.family, rule.family)) then return false end
+  if rule.format and not among(facts.weights, rule.format) then return false end
+  return not rule.when or rule.when(facts) == true
+end
+
+return conditions
