@@ -93,6 +93,9 @@ local function parent_of(given, where)
   if given.extends == nil then return nil end
   local name, asked = core.text(given.extends, where .. ": extends"):match "^(%S+)%s*(%S*)$"
   if not name then core.fail("%s: extends: expected an engine, as in \"vllm 0.19\"", where) end
+  if not catalogue.has(name) then
+    core.fail("%s: extends: %s", where, native.unknown_name("engine", name, catalogue.names()))
+  end
   local parent = catalogue.of(name)
   if asked ~= "" and not release.parse(asked) then core.fail("%s: extends: '%s' is no release", where, asked) end
   if asked ~= "" and not given.releases then
