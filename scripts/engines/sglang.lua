@@ -10,10 +10,10 @@ local function memory_of_reserve(facts, values)
   local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
     + facts.tp * facts.dp * facts.pp / 8 * gib + 2 * mib * values.cuda_graph_max_bs
   if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
-  return 1 - reserve / hardware.usable_memory_bytes
+  return math.floor((1 - reserve / hardware.usable_memory_bytes) * 1000 + 0.5) / 1000
 end
 
---- The same before 0.5.4: a table by the size of the GPU.
+--- The same before 0.5.3: a table by the size of the GPU.
 local function memory_of_table(facts)
   local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.pp
   local reserve_gib = size < 60 and 2.8 + gpus / 10 or size < 90 and 9.5 + gpus / 2 or size < 160 and 12 + gpus / 2
@@ -111,7 +111,8 @@ return {
     { "schedule_conservativeness", type = "number", min = 0, key = "scheduler.schedule_conservativeness",
       read = function(value, facts) return facts.dp > 1 and 0.3 * value or value end,
       doc = "multiplies what is reserved for running requests" },
-    { "scheduler_recv_interval", type = "integer", min = 1, key = "scheduler.scheduler_recv_interval",
+    { "scheduler_recv_interval", since = "0.5.0rc0", type = "integer", min = 1,
+      key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
     { "max_total_tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
       read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
@@ -135,8 +136,8 @@ return {
       source = "python/sglang/srt/server_args.py: GPUs below 20 GB" },
     { gpu = { memory_gib_from = 160 }, chunked_prefill_size = 16384, cuda_graph_max_bs = 512,
       source = "python/sglang/srt/server_args.py: GPUs of 160 GB and more" },
-    { before = "0.5.4", mem_fraction_static = memory_of_table, source = "python/sglang/srt/server_args.py" },
-    { since = "0.5.4", mem_fraction_static = memory_of_reserve, source = "python/sglang/srt/server_args.py" },
+    { before = "0.5.3", mem_fraction_static = memory_of_table, source = "python/sglang/srt/server_args.py" },
+    { since = "0.5.3", mem_fraction_static = memory_of_reserve, source = "python/sglang/srt/server_args.py" },
     { router = "round_robin", dp_padding = "sglang",
       source = "managers/data_parallel_controller.py; layers/dp_attention.py" },
     { own_sampling = true, sorted_logit_s = 0, source = "python/sglang/srt/server_args.py: sampling_defaults model; "

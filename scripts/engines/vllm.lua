@@ -1,8 +1,19 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
 local function switch(on, off) return function(value) return value and on or off end end
 
---- GPUs for which vLLM has larger defaults.
-local large = { memory_gib_from = 70, not_named = "a100" }
+--- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
+local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
+
+--- Whether some layers of a model keep a state instead of a growing cache.
+local function has_states(facts)
+  local model = facts.model
+  for _, kind in ipairs(model and model.attention or {}) do
+    if kind.kind == "delta" or kind.kind == "mamba2" then return true end
+  end
+  return false
+end
+
+local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
 local kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" }
 
@@ -48,9 +59,9 @@ return {
       key = "deployment.tp", doc = "GPUs that divide attention and dense layers" },
     { "pipeline_parallel_size", parameter = "pp", flag = "--pipeline-parallel-size", type = "integer", min = 1,
       key = "deployment.pp", doc = "stages of layers" },
-    { "data_parallel_size", parameter = "dp", flag = "--data-parallel-size", type = "integer", min = 1,
+    { "data_parallel_size", since = "0.8.3", parameter = "dp", flag = "--data-parallel-size", type = "integer", min = 1,
       key = "deployment.dp", doc = "data-parallel ranks of the attention" },
-    { "enable_expert_parallel", parameter = "expert_parallel", type = "switch", key = "deployment.ep",
+    { "enable_expert_parallel", since = "0.8", parameter = "expert_parallel", type = "switch", key = "deployment.ep",
       switch = switch("--enable-expert-parallel", "--no-enable-expert-parallel"),
       read = function(on, facts) return on and facts.tp * facts.dp or 1 end,
       doc = "all ranks hold whole experts" },
@@ -67,7 +78,7 @@ return {
     { "enable_prefix_caching", parameter = "prefix_caching", type = "switch", key = "deployment.prefix_caching",
       switch = switch("--enable-prefix-caching", "--no-enable-prefix-caching"),
       doc = "equal prefixes share KV blocks" },
-    { "async_scheduling", parameter = "async", type = "switch", key = "async_depth",
+    { "async_scheduling", since = "0.10", parameter = "async", type = "switch", key = "async_depth",
       switch = switch("--async-scheduling", "--no-async-scheduling"),
       read = function(on) return on and 2 or 1 end, doc = "a step is planned while one runs" },
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
@@ -81,15 +92,17 @@ return {
       doc = "format into which the weights are quantised at start" },
     { "enforce_eager", type = "switch", key = "steps.largest_graph",
       read = function(on) return on and 0 or nil end, doc = "no CUDA graphs, no compiled layers" },
-    { "max_cudagraph_capture_size", type = "integer", min = 0, key = "steps.largest_graph",
+    { "max_cudagraph_capture_size", since = "0.11.1", type = "integer", min = 0, key = "steps.largest_graph",
       doc = "tokens of the largest CUDA graph" },
     { "enable_chunked_prefill", type = "switch", key = "scheduler.enable_chunked_prefill",
       doc = "prompts that exceed the budget are cut" },
     { "long_prefill_token_threshold", type = "integer", min = 0, key = "scheduler.long_prefill_token_threshold",
       doc = "longest chunk of one prompt" },
-    { "scheduler_reserve_full_isl", type = "switch", key = "scheduler.scheduler_reserve_full_isl",
+    { "scheduler_reserve_full_isl", since = "0.19", type = "switch",
+      key = "scheduler.scheduler_reserve_full_isl",
       doc = "a request is admitted where its whole sequence fits" },
-    { "prefill_schedule_interval", type = "integer", min = 1, key = "scheduler.prefill_schedule_interval",
+    { "prefill_schedule_interval", since = "0.24", type = "integer", min = 1,
+      key = "scheduler.prefill_schedule_interval",
       doc = "ranks that decode run prompts in every n-th step" },
     { "num_gpu_blocks_override", type = "integer", min = 1, key = "deployment.kv_blocks", doc = "number of KV blocks" },
   },
@@ -107,24 +120,40 @@ return {
       source = "vllm/engine/arg_utils.py, _set_default_args_v1; vllm/config: cudagraph_capture_sizes" },
     { since = "0.8", max_num_seqs = 256, max_num_batched_tokens = 2048,
       source = "vllm/engine/arg_utils.py: API server on GPUs below 70 GiB, and A100" },
-    { since = "0.8", gpu = large, max_num_seqs = 1024, max_num_batched_tokens = 8192,
-      source = "vllm/engine/arg_utils.py: API server on GPUs of 70 GiB and more, without A100" },
+    { since = "0.8", before = "0.8.4", max_num_seqs = 1024,
+      source = "vllm/engine/arg_utils.py, _set_default_args_v1; pull request 16158 ends it" },
+    { since = "0.8", before = "0.8.5", gpu = { named = "h100" }, max_num_seqs = 1024, max_num_batched_tokens = 8192,
+      source = "vllm/engine/arg_utils.py, _set_default_args_v1: known by name" },
+    { since = "0.8", before = "0.8.5", gpu = { named = "h200" }, max_num_seqs = 1024, max_num_batched_tokens = 8192,
+      source = "the same" },
+    { since = "0.8.5", before = "0.9", gpu = also_a100, max_num_seqs = 1024, max_num_batched_tokens = 8192,
+      source = "vllm/engine/arg_utils.py: GPUs of 70 GiB and more" },
+    { since = "0.9", gpu = large, max_num_seqs = 1024, max_num_batched_tokens = 8192,
+      source = "vllm/engine/arg_utils.py, get_batch_defaults: API server on GPUs of 70 GiB and more, since pull "
+        .. "request 17885 without A100" },
+    { since = "0.8", when = is_latent, block_size = 64,
+      source = "vllm/platforms/cuda.py; pull request 35122: the least size that FlashMLA takes" },
+    { since = "0.8", when = has_states, enable_prefix_caching = false,
+      source = "vllm/config/model.py, is_prefix_caching_supported; pull request 40996 turns it on behind 0.24" },
     { since = "0.8", gpu = large, other_budgets = { 2048 },
       source = "vllm/engine/arg_utils.py: an engine without a usage context" },
     { since = "0.8", before = "0.21", gpu_memory_utilization = 0.90, source = "vllm/config/cache.py" },
     { since = "0.21", gpu_memory_utilization = 0.92, source = "vllm/config/cache.py" },
     { since = "0.8", before = "0.14", async_scheduling = false,
       source = "vllm/config/scheduler.py: off unless asked for" },
-    { since = "0.14", async_scheduling = true, source = "vllm/config/vllm.py: on where nothing forbids it" },
-    { since = "0.8", before = "0.20", scheduler_reserve_full_isl = false,
+    { since = "0.14", async_scheduling = true, source = "vllm/config/vllm.py; pull request 27614" },
+    { since = "0.14", before = "0.15", async_scheduling = function(facts) return facts.pp == 1 end,
+      source = "vllm/config/vllm.py; pull request 32359 allows it with stages" },
+    { since = "0.8", before = "0.19", scheduler_reserve_full_isl = false,
       source = "vllm/config/scheduler.py: does not exist" },
-    { since = "0.20", scheduler_reserve_full_isl = true, source = "vllm/config/scheduler.py" },
+    { since = "0.19", scheduler_reserve_full_isl = true, source = "vllm/config/scheduler.py; pull request 37307" },
     { router = "vllm_dp", dp_padding = "vllm", source = "vllm/v1/engine/core_client.py; vllm/v1/worker/dp_utils.py" },
     -- Sampling.
     { since = "0.8", own_sampling = true, source = "pull request 12622: the model's generation_config.json" },
     { since = "0.8", before = "0.16", sorted_logit_s = 0.14e-9,
       source = "pull request 40376: 128 rows of 131,072 logits in 2.3 ms" },
-    { since = "0.16", sorted_logit_s = 0, source = "pull request 40376 measures the releases before" },
+    { since = "0.16", sorted_logit_s = 0, source = "pull request 40376: FlashInfer samples by default from 0.21 on; "
+      .. "that 0.16 to 0.20 sort no longer is inferred from a measured run of 0.19" },
     -- Host.
     { host_step_s = 700e-6, source = "0.11 at batch 1, not asynchronous, on H100" },
     { host_request_s = 2e-6, source = "V1: 1 to 4 us" },
