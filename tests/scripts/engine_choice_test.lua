@@ -90,6 +90,21 @@ test("stating a default is not stating it, in any order of options, to the byte"
   test.check(bytes_of(scenario(one)) ~= plain, "another engine, another result")
 end)
 
+test("an engine that is not stated is the newest vLLM, to the byte, and the result says so in one line", function()
+  local newest = require("rooflua.engines.catalogue").newest(require("rooflua.engines.catalogue").default())
+  for _, gpu in ipairs { "h100-sxm", "l40s" } do
+    local own, stated = scenario(nil, { hardware = gpu }), scenario("vllm " .. newest, { hardware = gpu })
+    own.engine = nil
+    local result = serve.run(own)
+    test.equal(json.encode(result.summary), bytes_of(stated), gpu)
+    test.equal(result.notes[1], ("engine vllm %s, not stated"):format(newest))
+    test.equal((serve.run(stated).notes or {})[1] ~= result.notes[1], true)
+  end
+  local neutral = scenario(nil, { deployment = { engine = "sglang" } })
+  neutral.engine = nil
+  test.equal(bytes_of(neutral), bytes_of(scenario "sglang"))
+end)
+
 test("every release of every engine serves, and its values have sources", function()
   local catalogue = require "rooflua.engines.catalogue"
   for _, name in ipairs(rooflua.engines.names()) do
@@ -181,6 +196,19 @@ test("--set reaches the engine, its options and the scheduler that it brings", f
   given = paths.set(reader, scenario "trtllm 1.2.0rc0", "engine.kv_cache_config.free_gpu_memory_fraction", 0.6)
   test.equal(json.encode(application.of(reader, given, true).memory), '["free",0.6]')
   test.raises("states no engine", function() paths.set(reader, scenario(nil), "engine.max_num_seqs", 4) end)
+end)
+
+test("a policy that a live simulation gets follows from its engine as well", function()
+  local simulation = serve.open(scenario("sglang 0.5.9", { hardware = "l40s" }))
+  simulation:set { steps = require "steps.kernels" { host_step_s = 1e-3 }, scheduler = Sglang { max_num_seqs = 9 } }
+  local state = require("rooflua.serving.live").state(simulation).replicas[1]
+  test.equal(policy.parameters(state.scheduler).chunked_prefill_size, 4096)
+  test.equal(policy.parameters(state.prepared.step_policy).largest_graph, 32)
+  local small = serve.open(scenario("vllm 0.19", { hardware = "l40s" }))
+  small:set { scheduler = VllmV1 { max_num_seqs = 9 } }
+  test.equal(policy.parameters(require("rooflua.serving.live").state(small).replicas[1].scheduler)
+    .max_num_batched_tokens, 2048)
+  test.raises("is more than the 256", function() small:set { scheduler = VllmV1 { max_num_seqs = 999 } } end)
 end)
 
 test("replicas may have engines of their own", function()

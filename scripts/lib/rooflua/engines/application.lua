@@ -123,6 +123,18 @@ local function policy_with(reader, key, given, keys, own)
   return reader:at("engine", policy.with_defaults, instance, open)
 end
 
+--- A step model whose open parameters follow from the engine of a scenario.
+---@param applied table of application.of
+function application.steps(reader, steps, applied)
+  local instance = policies.of(reader, "steps", steps)
+  return instance.follows_engine and policy_with(reader, "steps", instance, applied.keys) or instance
+end
+
+--- A scheduler in the same way: that of the engine, or one that extends it.
+function application.scheduler(reader, scheduler, applied)
+  return policy_with(reader, "scheduler", scheduler, applied.keys, applied.engine.values.scheduler)
+end
+
 local function with_deployment(given, keys, memory, serves)
   local before = given.deployment
   if specs.is(before, "Deployment") then return before, nil end
@@ -187,7 +199,7 @@ end
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, note, router}
+---@return table {given, engine = values.of(...), memory, note, keys, router}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen = application.chosen(reader, given)
@@ -215,7 +227,7 @@ function application.of(reader, given, serves)
   if steps.follows_engine then out.corrections = corrections_of(reader, given, resolved) end
   out.engine = nil
   local follows = serves or steps.follows_engine
-  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
+  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil, keys = keys,
     router = keys.router }
 end
 

@@ -1,5 +1,6 @@
 -- Other policies in a simulation that runs already, and copies of policies with what they remember.
 local native = require "rooflua.native"
+local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
@@ -15,14 +16,15 @@ local reader = Reader.new "set"
 
 --- A scheduler for a replica whose limits are fixed, because it runs. A scheduler given by name takes the limits
 --- over; an instance may not ask for more.
-local function within_limits(given, config)
-  local scheduler = policies.with_method(reader, "scheduler", given, "plan")
+---@param applied table what follows from the replica's engine
+local function within_limits(given, config, applied)
+  local scheduler = application.scheduler(reader, policies.with_method(reader, "scheduler", given, "plan"), applied)
   local parameters, taken = policy.parameters(scheduler), {}
   for _, key in ipairs { "max_num_seqs", "max_num_batched_tokens" } do
     local limit = config[key]
     if parameters[key] and limit > 0 then
-      if not policy.is_instance(given) then
-        taken[key] = limit
+      if not policy.is_given(scheduler, key) then
+        if not policy.is_instance(given) or parameters[key] > limit then taken[key] = limit end
       elseif parameters[key] > limit then
         fail("set: scheduler: its %s of %g is more than the %g that this simulation was opened with", key,
           parameters[key], limit)
@@ -93,10 +95,15 @@ function swaps.set(state, changes)
   core.check_keys(core.table(changes, "set"), { "scheduler", "steps", "speculator" }, "set")
   local list = copies(state.replicas)
   if changes.scheduler then
-    for _, each in ipairs(list) do each.scheduler = within_limits(changes.scheduler, each.config) end
+    for _, each in ipairs(list) do
+      each.scheduler = within_limits(changes.scheduler, each.config, each.prepared.applied)
+    end
   end
   if changes.steps then
-    rebind(list, function() return policies.with_method(reader, "steps", changes.steps, "time") end)
+    rebind(list, function(each)
+      local steps = policies.with_method(reader, "steps", changes.steps, "time")
+      return application.steps(reader, steps, each.prepared.applied)
+    end)
   end
   if changes.speculator then swap_speculator(list, changes.speculator) end
   local drafts = changes.speculator or changes.steps
