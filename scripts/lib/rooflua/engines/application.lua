@@ -135,6 +135,44 @@ function application.scheduler(reader, scheduler, applied)
   return policy_with(reader, "scheduler", scheduler, applied.keys, applied.engine.values.scheduler)
 end
 
+local most_kept = 32 -- of a scenario
+
+--- The text of what rules are asked with, without GPU and model.
+local function text_of(chosen, facts, stated)
+  local parts = { chosen.engine.name, chosen.release }
+  for _, name in ipairs { "tp", "dp", "pp", "ep", "weights" } do parts[#parts + 1] = tostring(facts[name]) end
+  for name, value in core.sorted_pairs(stated) do parts[#parts + 1] = name .. "=" .. tostring(value) end
+  return table.concat(parts, "\n")
+end
+
+--- What an engine does in a deployment: {resolved, keys, memory}. Variants and replicas that are alike share it.
+local function resolved_once(reader, chosen, facts, stated)
+  local list = reader.shared.engines or {}
+  reader.shared.engines = list
+  local text = text_of(chosen, facts, stated)
+  for _, each in ipairs(list) do
+    local is_same = each.text == text and each.engine == chosen.engine
+    if is_same and rawequal(each.hardware, facts.hardware) and rawequal(each.model, facts.model) then return each end
+  end
+  local out = { text = text, engine = chosen.engine, hardware = facts.hardware, model = facts.model,
+    steps = setmetatable({}, { __mode = "k" }),
+    resolved = values.of(chosen.engine, chosen.release, facts, stated) }
+  out.keys, out.memory = keys_of(out.resolved, stated)
+  table.insert(list, 1, out)
+  list[most_kept + 1] = nil
+  return out
+end
+
+--- The step model of a scenario, whose open parameters follow from what resolved_once returned.
+local function steps_once(reader, given, known)
+  local key = given == nil and "default" or given
+  if known.steps[key] == nil then
+    local steps = policies.of(reader, "steps", given)
+    known.steps[key] = steps.follows_engine and policy_with(reader, "steps", steps, known.keys) or steps
+  end
+  return known.steps[key]
+end
+
 local function with_deployment(given, keys, memory, serves)
   local before = given.deployment
   if specs.is(before, "Deployment") then return before, nil end
@@ -212,16 +250,16 @@ function application.of(reader, given, serves)
     end
   end
   for name, value in pairs(chosen.options) do stated[name] = value end
-  local resolved = values.of(chosen.engine, chosen.release, facts, stated)
-  local keys, memory = keys_of(resolved, stated)
+  local known = resolved_once(reader, chosen, facts, stated)
+  local resolved, keys, memory = known.resolved, known.keys, known.memory
   local out = {}
   for key, value in pairs(given) do out[key] = value end
   if serves then
     local own = resolved.values.scheduler
     out.scheduler = policy_with(reader, "scheduler", given.scheduler == nil and own or given.scheduler, keys, own)
   end
-  local steps = policies.of(reader, "steps", given.steps)
-  if steps.follows_engine then out.steps = policy_with(reader, "steps", steps, keys) end
+  local steps = steps_once(reader, given.steps, known)
+  if steps.follows_engine then out.steps = steps end
   if out.async_depth == nil then out.async_depth = keys.async_depth end
   out.deployment, memory = with_deployment(given, keys, memory, serves)
   if steps.follows_engine then out.corrections = corrections_of(reader, given, resolved) end
