@@ -7,6 +7,7 @@ local mib, gib = 2 ^ 20, 2 ^ 30
 --- What activations, graphs and communication buffers take, and the share that is left for weights and KV cache.
 local function memory_of_reserve(facts, values)
   local hardware = facts.hardware
+  if not hardware then return nil end
   local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
     + facts.tp * facts.dp * facts.pp / 8 * gib + 2 * mib * values.cuda_graph_max_bs
   if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
@@ -15,6 +16,7 @@ end
 
 --- The same before 0.5.3: a table by the size of the GPU.
 local function memory_of_table(facts)
+  if not facts.hardware then return nil end
   local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.pp
   local reserve_gib = size < 60 and 2.8 + gpus / 10 or size < 90 and 9.5 + gpus / 2 or size < 160 and 12 + gpus / 2
     or 32
@@ -102,10 +104,10 @@ return {
       doc = "format into which the weights are quantised at start" },
     { "max_prefill_tokens", type = "integer", min = 1, key = "scheduler.max_prefill_tokens",
       doc = "most prompt tokens of a step" },
-    { "cuda_graph_max_bs", type = "integer", min = 1, key = "steps.largest_graph",
-      doc = "requests of the largest CUDA graph" },
     { "disable_cuda_graph", type = "switch", key = "steps.largest_graph",
       read = function(off) return off and 0 or nil end, doc = "no CUDA graphs" },
+    { "cuda_graph_max_bs", type = "integer", min = 1, key = "steps.largest_graph",
+      doc = "requests of the largest CUDA graph" },
     { "enable_mixed_chunk", type = "switch", key = "scheduler.enable_mixed_chunk", doc = "prefill steps also decode" },
     { "schedule_policy", type = "text", key = "scheduler.schedule_policy", doc = "order of the queue" },
     { "schedule_conservativeness", type = "number", min = 0, key = "scheduler.schedule_conservativeness",

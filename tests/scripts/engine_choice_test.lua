@@ -133,6 +133,37 @@ test("no graphs change the price: vLLM takes about twice as long at batch 1", fu
   test.check(step_s { "sglang 0.5.9", disable_cuda_graph = true } > step_s "sglang 0.5.9", "SGLang, too")
 end)
 
+test("where two options set one key, the engine's own order decides", function()
+  test.equal(parameter(applied { "vllm 0.19", enforce_eager = true, max_cudagraph_capture_size = 256 }, "steps",
+    "largest_graph"), 0)
+  test.equal(parameter(applied { "sglang 0.5.9", disable_cuda_graph = true, cuda_graph_max_bs = 64 }, "steps",
+    "largest_graph"), 0)
+  test.equal(parameter(applied { "vllm 0.19", max_cudagraph_capture_size = 256 }, "steps", "largest_graph"), 256)
+end)
+
+test("every option of every engine is taken with a value of its type", function()
+  local catalogue = require "rooflua.engines.catalogue"
+  local values = { integer = 2, number = 0.5, switch = true }
+  local special = { schedule_policy = "lpm", num_gpu_blocks_override = 5000, max_total_tokens = 50000,
+    max_model_len = 4096, context_length = 4096, max_seq_len = 4096, block_size = 16, page_size = 16, dp_size = 1,
+    max_num_batched_tokens = 512, max_num_tokens = 512, ["kv_cache_config.tokens_per_block"] = 16,
+    gpu_memory_utilization = 0.9, mem_fraction_static = 0.9, data_parallel_size = 1, pipeline_parallel_size = 1,
+    pp_size = 1, ep_size = 1, enable_attention_dp = false, enable_expert_parallel = false }
+  for _, name in ipairs { "vllm", "sglang", "trtllm" } do
+    local engine = catalogue.of(name)
+    for _, option in ipairs(engine.options) do
+      if option.key then
+        local value = special[option.name]
+        if value == nil then value = option.values and option.values[#option.values] or values[option.type] end
+        local given = { ("%s %s"):format(name, catalogue.newest(engine)) }
+        given[option.name] = value
+        local ok, problem = pcall(serve.run, scenario(given))
+        test.check(ok, "%s %s = %s: %s", name, option.name, tostring(value), tostring(problem))
+      end
+    end
+  end
+end)
+
 test("data-parallel ranks get the engine's router and padding, and options count as the engine counts them", function()
   local model = { model = "qwen3-30b-a3b" }
   local vllm = applied({ "vllm 0.19", data_parallel_size = 2, enable_expert_parallel = true }, model)

@@ -82,7 +82,7 @@ end
 -- Keys of the scenario --------------------------------------------------------------------------------------
 
 --- The values that options and settings give to keys, {key = value}, the rule of the memory, and by key the option
---- or setting that gives its value.
+--- or setting that gives its value: of several the first that is stated.
 local function keys_of(resolved, stated)
   local out, memory, from, read = {}, nil, {}, resolved.values
   local function put(entry, name)
@@ -93,7 +93,8 @@ local function keys_of(resolved, stated)
       return
     end
     if entry.read then value = entry.read(value, resolved.facts, read) end
-    if value ~= nil and (out[entry.key] == nil or stated[name] ~= nil) then
+    local before = from[entry.key]
+    if value ~= nil and (before == nil or stated[name] ~= nil and stated[before] == nil) then
       out[entry.key], from[entry.key] = value, name
     end
   end
