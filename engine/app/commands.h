@@ -119,7 +119,7 @@ int repl(const std::string& scenario, const std::filesystem::path& home);
 /// What `list` knows.
 std::vector<std::string> list_kinds();
 /// The names of a kind; without one, the kinds themselves.
-int list(const std::string& kind, const std::filesystem::path& home);
+int list(const std::string& kind, bool aliases, const std::filesystem::path& home);
 int help(const std::string& topic, const std::filesystem::path& home);
 
 struct DataArguments {

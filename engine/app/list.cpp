@@ -73,6 +73,19 @@ void print_models(const std::filesystem::path& home) {
   }
 }
 
+/// Every alias of every model, and the format of the weights that are published under it.
+void print_aliases(const std::filesystem::path& home) {
+  for (const std::string& each : model_names(home)) {
+    const Model model = load_model(each, home);
+    for (const std::string& alias : model.aliases) {
+      const auto found = std::find_if(model.alias_formats.begin(), model.alias_formats.end(),
+                                      [&](const auto& format) { return format.first == alias; });
+      std::printf("%-27s %-60s %s\n", each.c_str(), alias.c_str(),
+                  found == model.alias_formats.end() ? "" : std::string(name(found->second)).c_str());
+    }
+  }
+}
+
 std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
   script::VmOptions options;
   options.home = home;
@@ -128,7 +141,8 @@ std::vector<std::string> list_kinds() {
   return out;
 }
 
-int list(const std::string& word, const std::filesystem::path& home) {
+int list(const std::string& word, bool aliases, const std::filesystem::path& home) {
+  if (aliases && word != "models") throw Error("--aliases", "belongs to `list models`");
   if (word.empty()) {
     std::fputs("rooflua list KIND, where KIND is one of\n", stdout);
     for (const Kind& each : kinds) std::printf("  %-13s %s\n", each.name, each.doc);
@@ -137,7 +151,7 @@ int list(const std::string& word, const std::filesystem::path& home) {
   const std::vector<std::string> known = list_kinds();
   const std::string kind = kind_of(word);
   if (kind == "models") {
-    print_models(home);
+    aliases ? print_aliases(home) : print_models(home);
   } else if (kind == "hardware") {
     print_names(hardware_names(home));
   } else if (kind == "lookups") {

@@ -268,8 +268,11 @@ void add_list(CLI::App& app, Door& door) {
       "models, hardware, engines, steps, schedulers, routers, workloads, lookups, bucketing, "
       "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
       "strategies, power or campaigns; without one: all kinds");
-  list->callback(
-      [=, &door] { door = [=](const fs::path& home) { return app::list(*kind, home); }; });
+  auto* aliases = new bool(false);
+  list->add_flag("--aliases", *aliases, "Of models: every alias, and the format of its weights");
+  list->callback([=, &door] {
+    door = [=](const fs::path& home) { return app::list(*kind, *aliases, home); };
+  });
 }
 
 void add_completion(CLI::App& app, Door& door) {

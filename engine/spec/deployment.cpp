@@ -292,7 +292,9 @@ std::int64_t blocks_that_fit(const Model& model, const Hardware& hardware,
 
 }  // namespace
 
-Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& options) {
+Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& given) {
+  DeploymentOptions options = given;
+  if (!options.weights) options.weights = model.asked_format;
   check(options);
   Deployment out;
   out.widths = widths_of(model, options);

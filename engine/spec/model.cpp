@@ -46,10 +46,11 @@ Json read_config(const fs::path& path) {
   return finite ? read_json(path) : parse_json(with_finite_numbers(text), path.string());
 }
 
-/// What a model is read from, and what it is called if that does not say.
+/// What a model is read from, what it is called if that does not say, and how it was asked for.
 struct Description {
   Json document;
   std::string name, origin;
+  std::string asked;  // a name or alias; empty for a file
 };
 
 /// Files beside a config.json of that very name, and the keys under which they join its document.
@@ -58,21 +59,33 @@ constexpr std::pair<const char*, const char*> beside[] = {
 
 Description read_config_json(const fs::path& path) {
   if (path.filename() != "config.json")
-    return {read_config(path), path.stem().string(), path.string()};
+    return {read_config(path), path.stem().string(), path.string(), ""};
   Json document = read_config(path);
   for (const auto& [file, key] : beside) {
     if (fs::exists(path.parent_path() / file))
       document[key] = read_config(path.parent_path() / file);
   }
-  return {std::move(document), fs::absolute(path).parent_path().filename().string(), path.string()};
+  return {std::move(document), fs::absolute(path).parent_path().filename().string(), path.string(),
+          ""};
 }
 
-Description read_own_file(const fs::path& path) {
-  return {read_toml(path), path.stem().string(), path.string()};
+Description read_own_file(const fs::path& path, const std::string& asked = "") {
+  return {read_toml(path), path.stem().string(), path.string(), asked};
+}
+
+/// The format that is published under a name, with or without its organisation.
+std::optional<Dtype> format_under(const Model& model, const std::string& name) {
+  for (const auto& [alias, format] : model.alias_formats)
+    if (folded(alias) == folded(name)) return format;
+  for (const auto& [alias, format] : model.alias_formats)
+    if (folded(without_organisation(alias)) == folded(without_organisation(name))) return format;
+  return std::nullopt;
 }
 
 Model model_of(const Description& read) {
-  return model_from_document(read.document, read.name, read.origin);
+  Model model = model_from_document(read.document, read.name, read.origin);
+  model.asked_format = format_under(model, read.asked);
+  return model;
 }
 
 Description describe(const std::string& name_or_path, const fs::path& home) {
@@ -89,7 +102,7 @@ Description describe(const std::string& name_or_path, const fs::path& home) {
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : names)
     entries.push_back({name, model_from_toml(file_of(name)).aliases});
-  return read_own_file(file_of(find_by_name("model", name_or_path, entries)));
+  return read_own_file(file_of(find_by_name("model", name_or_path, entries)), name_or_path);
 }
 
 }  // namespace
@@ -131,7 +144,9 @@ Model load_changed_model(const Json& changes, const std::string& origin, const f
                           member.value.is_boolean() && !member.value.boolean();
     if (member.key != "from" && !left_out) merged.push_back(member);
   }
-  return model_from_document(Json(std::move(merged)), base.name, origin);
+  Model model = model_from_document(Json(std::move(merged)), base.name, origin);
+  model.asked_format = format_under(model, base.asked);
+  return model;
 }
 
 std::vector<fs::path> model_files(const fs::path& path) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <string_view>
 #include <vector>
 
@@ -79,6 +80,10 @@ struct Model {
   StatedFormats weights;              // formats of classes of weights, over weight_dtype
   std::optional<Dtype> kv_dtype;      // of the KV cache, where the release states it
   std::vector<Release> releases;      // in other formats
+  // Formats of the weights that are published under an alias, and that of the alias under which the
+  // model was asked for: what a deployment that states none has.
+  std::vector<std::pair<std::string, Dtype>> alias_formats;
+  std::optional<Dtype> asked_format;
   std::optional<Sampling> sampling;   // where a generation_config.json is known
   std::vector<ModelNote> notes;       // what the file says and this description leaves out
 

@@ -179,6 +179,13 @@ void read_formats(Model& model, const Fields& fields) {
     model.weights = formats_of(*weights);
     weights->finish();
   }
+  if (const auto formats = fields.table("alias_formats")) {
+    for (const Json::Member& each : formats->object().members()) {
+      const Dtype format = require_dtype(formats->need_text(each.key), formats->where(each.key));
+      model.alias_formats.emplace_back(each.key, format);
+    }
+    formats->finish();
+  }
   if (const auto releases = fields.table("releases")) {
     for (const Json::Member& each : releases->object().members()) {
       model.releases.push_back(

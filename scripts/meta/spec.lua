@@ -91,6 +91,7 @@ local spec = {}
 ---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
 ---@field mlp rooflua.MlpLayers[] the kinds of MLPs
 ---@field uniform boolean whether the figures above describe every layer
+---@field asked_format string format of the weights published under the alias that it was asked for by; "" = its own
 ---@field mtp_layers integer layers for multi-token prediction, which nothing counts
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
 ---@field context_chunk integer tokens of a chunk of attention; 0 = none

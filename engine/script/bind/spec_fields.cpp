@@ -180,6 +180,7 @@ Json fields_of(const Model& model) {
   out["mlp"] = listed(mlp_kinds(model));
   out["uniform"] = model.attentions.empty();
   out["mtp_layers"] = model.mtp_layers;
+  out["asked_format"] = model.asked_format ? dtype_text(*model.asked_format) : Json("");
   const ContextLimits bounds = context_limits(model);
   out["context_caps"] = Json::array();
   for (const int cap : bounds.caps) out["context_caps"].push_back(cap);

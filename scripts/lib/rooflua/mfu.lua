@@ -205,6 +205,11 @@ function mfu.open(options)
   if plain.gpu ~= nil and plain.path == nil and plain.hardware == nil then
     plain.hardware = spec.hardware(plain.gpu)
   end
+  if plain.gpu ~= nil and plain.path == nil and plain.hardware ~= nil then -- tables of one GPU, peaks of another
+    local lender = spec.hardware(plain.gpu)
+    plain.gpu = lender.name
+    if lender.name ~= plain.hardware.name then plain.path = lender.source:match "^(.*)/[^/]*$" end
+  end
   plain.lookup = type(lookup) == "string" and lookup or nil
   plain.lenders = catalogue.lenders()
   if catalogue.has(plain.engine) then plain.engine = catalogue.of(plain.engine).tables.name end

@@ -66,7 +66,9 @@ local function facts_of(reader, given, chosen)
       end
     end
   end
-  facts.weights = said(given, "deployment.weights") or facts.model and facts.model.weight_dtype
+  local model = facts.model
+  facts.weights = said(given, "deployment.weights")
+    or model and (model.asked_format ~= "" and model.asked_format or model.weight_dtype)
   return facts
 end
 

@@ -28,6 +28,15 @@ local function add_of_model(sentences, model)
   for _, note in ipairs(of_model(model)) do sentences[#sentences + 1] = model.name .. ": " .. note.text end
 end
 
+--- Says which format a model has by the name by which it was asked for.
+local function add_of_name(sentences, prepared)
+  local model, deployment = prepared.model, prepared.deployment
+  local format = model and model.asked_format or ""
+  if format == "" or not deployment or deployment.weights ~= format then return end
+  sentences[#sentences + 1] = ("%s: weights %s, as they are published under the name that was asked for"):format(
+    model.name, format)
+end
+
 --- Says that a step model takes all layers of a model to be alike. One that follows their kinds has the field
 --- `follows_kinds`.
 local function add_of_steps(sentences, prepared)
@@ -66,6 +75,7 @@ function notes.of(prepared, evidence, first)
   for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
   for _, each in ipairs(prepared) do
     sentences[#sentences + 1] = each.engine_note
+    add_of_name(sentences, each)
     add_of_model(sentences, each.model)
     add_of_steps(sentences, each)
     add_of_ranks(sentences, each)

@@ -32,6 +32,24 @@ local function apply_sets(reader, given, sets)
   return given
 end
 
+--- Refuses a value of `--set` that every variant or point replaces by one of its own.
+local function check_sets(reader, given, sets)
+  for _, text in ipairs(sets or {}) do
+    local path = text:match "^%s*([^=%s]+)"
+    for _, group in ipairs { "vary", "sweep" } do
+      local own = type(given[group]) == "table" and core.plain(given[group]) or {}
+      if group == "sweep" then own = type(own.params) == "table" and core.plain(own.params) or {} end
+      for key, listed in pairs(own) do
+        local varied = type(key) == "string" and key or type(listed) == "string" and listed or nil
+        if varied == path or varied and path:sub(1, #varied + 1) == varied .. "." then
+          reader:fail("--set " .. text, "has no effect: `%s` gives %s values of its own; change `%s`, as in --set "
+            .. "'%s={\"%s\": [...]}'", group, varied, group, group, varied)
+        end
+      end
+    end
+  end
+end
+
 --- Every combination of `vary`, for each point that `sweep` draws.
 local function variants_of(reader, given)
   local grid = variants.grid(reader, given.vary)
@@ -56,6 +74,7 @@ function opening.table(returned, options)
   if type(returned) ~= "table" then shape.check(reader, returned) end
   for key, value in pairs(core.plain(returned)) do given[key] = value end
   given = apply_sets(reader, given, options.set)
+  check_sets(reader, given, options.set)
   local kind = shape.check(reader, given)
   if options.seed then given.seed = options.seed end
   local opened = { reader = reader, given = given, kind = kind, seed = given.seed or 0, title = given.title or "",

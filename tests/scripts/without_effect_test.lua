@@ -1,0 +1,50 @@
+-- A value that changes nothing where it should is an error, or takes effect.
+local test = dofile "tests/scripts/harness.lua"
+local rooflua = require "rooflua"
+local opening = require "rooflua.scenario.opening"
+local mfu = rooflua.mfu
+
+local function opened(sets, more)
+  local given = { kind = "price", model = "llama-3.1-8b", hardware = "h100-sxm", price = { { decodes = 1 } } }
+  for key, value in pairs(more or {}) do given[key] = value end
+  return opening.table(given, { set = sets, file = "made up" })
+end
+
+test("--set of what every variant replaces is an error that says what to change", function()
+  local function refused(set, more)
+    test.raises("has no effect: `", function() opened({ set }, more) end)
+  end
+  refused("hardware=h20", { vary = { hardware = { "h100-sxm", "h200-sxm" } } })
+  refused("deployment.tp=2", { vary = { ["deployment.tp"] = { 1, 4 } } })
+  refused("steps.host_step_s=1e-3", { vary = { steps = { "kernels", "roofline_v2" } } })
+  refused("steps.host_step_s=1e-3", { sweep = { n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } } })
+  refused("steps.host_step_s=1e-3", { sweep = { n = 2, params = { "steps.host_step_s" } } })
+end)
+
+test("--set of anything else takes effect, also beside what varies", function()
+  local both = opened({ "deployment.tp=2" }, { vary = { ["deployment.pp"] = { 1, 2 } } })
+  test.equal(both.given.deployment.tp, 2)
+  test.equal(opened({ 'vary={"deployment.tp": [2]}' }, { vary = { ["deployment.tp"] = { 1 } } }).given.vary
+    ["deployment.tp"][1], 2)
+  test.equal(opened({ "steps.host_step_s=1e-3" }, { vary = { ["steps.sampler_s"] = { 0, 1e-4 } } }).given.steps
+    .host_step_s, 1e-3)
+end)
+
+test("mfu.gpu takes the tables of another GPU, and an unknown one is an error", function()
+  local question = { op = "gemm", dtype = "bf16", m = 64, k = 4096, n = 4096 }
+  local function latency(options)
+    local _, answer = mfu.open(options):lookup(question)
+    return answer.latency_s
+  end
+  local own, lent = latency { hardware = "h100-sxm" }, latency { hardware = "h100-sxm", gpu = "l40s" }
+  test.equal(lent, latency { hardware = "l40s" })
+  test.check(own ~= lent, "the tables of the L40S are others")
+  test.equal(latency { hardware = "h100-sxm", gpu = "h100" }, own)
+  test.raises("nonsense", function() mfu.open { hardware = "h100-sxm", gpu = "nonsense" } end)
+  local Prepared, Reader = require "rooflua.scenario.prepared", require "rooflua.scenario.reader"
+  local given = opened({ "mfu.gpu=l40s" }).given
+  local _, answer = Prepared.of(Reader.new "made up", given).mfu:lookup(question)
+  test.equal(answer.latency_s, lent)
+end)
+
+test.finish()
