@@ -206,7 +206,7 @@ function mfu.open(options)
     plain.hardware = spec.hardware(plain.gpu)
   end
   if plain.gpu ~= nil and plain.path == nil and plain.hardware ~= nil then -- tables of one GPU, peaks of another
-    local lender = spec.hardware(plain.gpu)
+    local lender = spec.hardware(core.text(plain.gpu, "mfu.open: gpu"))
     plain.gpu = lender.name
     if lender.name ~= plain.hardware.name then plain.path = lender.source:match "^(.*)/[^/]*$" end
   end
