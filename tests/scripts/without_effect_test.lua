@@ -47,4 +47,23 @@ test("mfu.gpu takes the tables of another GPU, and an unknown one is an error", 
   test.equal(answer.latency_s, lent)
 end)
 
+test("a plan refuses keys that it chooses itself, and limits that no bound reads", function()
+  local kinds = require "rooflua.scenario.kinds"
+  local function check(more, slo)
+    local given = { kind = "plan", model = "llama-3.1-8b",
+      workload = require "workloads.poisson" { prompt_tokens = 500, output_tokens = 20 },
+      plan = { load = { rate_per_s = 5 }, slo = slo or { ttft_s_p99 = 20 },
+        gpus = { { "h100-sxm", most = 8, price_per_hour = 3 } } } }
+    for key, value in pairs(more) do given[key] = value end
+    kinds.check(opening.table(given, { file = "made up" }))
+  end
+  for _, key in ipairs { "tp", "pp", "dp", "ep", "max_num_seqs", "max_num_batched_tokens" } do
+    test.raises("a plan chooses it", function() check { deployment = { [key] = 2 } } end)
+  end
+  test.raises("say engine = \"sglang\" at the top", function() check { deployment = { engine = "sglang" } } end)
+  test.raises("no bound of plan.slo reads", function() check { slo = { ttft_s = 0.5 } } end)
+  check({ slo = { ttft_s = 0.5 } }, { slo_attainment_frac = 0.9 })
+  check { deployment = { memory_utilization = 0.8, kv = "fp8" }, engine = "sglang 0.5.9" }
+end)
+
 test.finish()

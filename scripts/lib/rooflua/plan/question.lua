@@ -161,6 +161,30 @@ local function notes_of(out)
   end
 end
 
+--- Keys of the deployment that every candidate has of its own, and what says them instead.
+local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", max_num_seqs = "max_num_seqs",
+  max_num_batched_tokens = "max_num_batched_tokens" }
+
+--- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.
+local function check_chosen(out)
+  local deployment = out.base.deployment
+  for _, key in ipairs(core.sorted_keys(type(deployment) == "table" and core.plain(deployment) or {})) do
+    if of_candidates[key] then
+      out.reader:fail("deployment." .. key, "a plan chooses it; say which values to try, as in plan = { candidates = "
+        .. "require \"candidates.ladder\" { %s = { 1, 2 } } }", of_candidates[key])
+    elseif key == "engine" then
+      out.reader:fail("deployment.engine", "a plan chooses it; say engine = \"%s\" at the top, or list engines in "
+        .. "plan.candidates", tostring(core.plain(deployment).engine))
+    end
+  end
+  if out.base.slo == nil then return end
+  for _, bound in ipairs(out.bounds) do
+    if bound.metric:find "slo" or bound.metric:find "goodput" then return end
+  end
+  out.reader:fail("slo", "limits of single requests, which no bound of plan.slo reads; bounds stand in plan.slo, as in "
+    .. "plan = { slo = { ttft_s_p99 = 0.5 } }, and slo_attainment_frac = 0.99 there reads these limits")
+end
+
 --- The policy of a field of `plan`, with its method.
 local function policy_of(reader, given, name, method)
   local value = given[name]
@@ -200,6 +224,7 @@ function question.of(reader, given)
   out.objective = policy_of(reader, plan, "objective", "score")
   out.strategy = policy_of(reader, plan, "strategy", "next")
   out.power = policy_of(reader, plan, "power", "watts")
+  check_chosen(out)
   requests_of(out, plan)
   notes_of(out)
   return out
