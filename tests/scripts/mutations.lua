@@ -85,14 +85,14 @@ end
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
 
 --- One test file, run in a process of its own with another script in the place of a module. True if a test of it
---- failed, or took a minute: a loop may have lost its end.
-local function fails(path, module, source)
+--- failed, or took too long: a loop may have lost its end.
+local function fails(path, module, source, limit_s)
   local name = os.tmpname()
   local file = assert(io.open(name, "w"))
   file:write(source)
   file:close()
-  local status = os.execute(("timeout 60 %s lua tests/scripts/mutated.lua %s %s %s >/dev/null 2>&1"):format(program,
-    module, name, path))
+  local status = os.execute(("timeout %d %s lua tests/scripts/mutated.lua %s %s %s >/dev/null 2>&1"):format(limit_s,
+    program, module, name, path))
   os.remove(name)
   return not (status == true or status == 0)
 end
@@ -107,20 +107,20 @@ function mutations.check(given)
   for _, name in ipairs(names) do
     local module = given.modules[name]
     local source = read("scripts/" .. name:gsub("%.", "/") .. ".lua")
-    local function noticed(text)
+    local function noticed(text, limit_s)
       for _, path in ipairs(module.tests) do
-        if fails(path, name, text) then return true end
+        if fails(path, name, text, limit_s) then return true end
       end
       return false
     end
     test("the tests of " .. name .. " pass with the script as it is", function()
-      test.check(not noticed(source), "they fail")
+      test.check(not noticed(source, 600), "they fail")
     end)
     test("the tests of " .. name .. " notice operations that are taken out", function()
       if not parse then error({ skip = "luacheck is not installed (apt install lua-check)" }, 0) end
       local missed = {}
       for _, mutation in ipairs(some_of(all_of(source, parse), given.most)) do
-        if not noticed(mutation.text) then
+        if not noticed(mutation.text, 60) then
           missed[#missed + 1] = ("line %d: %s"):format(mutation.line, mutation.what)
         end
       end
