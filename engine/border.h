@@ -148,7 +148,7 @@ typedef struct rooflua_random_table {
 ///
 /// A decoding request advances with its replica: its true context is
 /// `context_tokens + (view.decode_index - joined)`, and emitted_tokens grows the same way; see the
-/// functions in serve/visible_replica.h. In every other phase the stored values are the true ones.
+/// functions in serve/contract/visible_replica.h. In every other phase the stored values are the true ones.
 typedef struct rooflua_request {
   double arrival_s BORDER_INIT(0);
   double key BORDER_INIT(0);  // the scheduler's key (lower first), 0 without one; fixed when queued
@@ -171,7 +171,7 @@ typedef struct rooflua_request {
   uint32_t prefix BORDER_INIT(0);  // label of the first prompt segment; 0 = private
   int32_t next BORDER_INIT(-1), previous BORDER_INIT(-1);  // in the waiting or running list
   int32_t next_prefilling BORDER_INIT(-1), previous_prefilling BORDER_INIT(-1);
-  // Where the replica speculates (serve/speculation/policy.h), else 0:
+  // Where the replica speculates (serve/contract/speculation.h), else 0:
   int32_t draft_tokens BORDER_INIT(0);    // that it brings to the next plan
   int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
   int32_t accepted_tokens BORDER_INIT(0);
@@ -286,7 +286,7 @@ typedef struct rooflua_batch {
 
 /// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
 /// time_s and the shares are those of the slowest rank and the synchronisation
-/// (serve/ranks/group.h).
+/// (serve/loop/group.h).
 typedef struct rooflua_step_price {
   double time_s BORDER_INIT(0);
   double evidence_s[rooflua_evidence_count] BORDER_INIT({});
@@ -296,7 +296,7 @@ typedef struct rooflua_step_price {
   double draft_s BORDER_INIT(0);  // of it, what drafts the tokens of the next step
   int32_t bound BORDER_INIT(0);   // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
   int32_t stages BORDER_INIT(1);  // that the step passes, one behind the other
-                                  // (serve/stages/stage_clock.h)
+                                  // (serve/events/stage_clock.h)
 } rooflua_step_price;
 
 /// Steps that are priced in one call: each context is longer by one token from each to the next.

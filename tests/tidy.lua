@@ -89,6 +89,27 @@ table.sort(lengths)
 local median = lengths[math.ceil(#lengths / 2)]
 check(median <= 120, "the median source file has " .. median .. " lines; it should have about 100")
 
+-- Rooms of engine/serve stand in an order, and a file includes what is not behind its own room. A file that includes a
+-- later room is an arrow up: a replica holds its lanes, and a KV cache tells the routers' index what it holds.
+local serve_place = { contract = 1, traces = 2, events = 2, kv = 2, routing = 3, replica = 4, lanes = 5, loop = 6 }
+local most_arrows, most_loose = 2, 4
+local arrows, loose = {}, 0
+for _, path in ipairs(files("engine/serve", "\\( -name '*.h' -o -name '*.cpp' \\)")) do
+  local room = path:match "^engine/serve/(%w+)/"
+  check(not room or serve_place[room], path .. ": a room that has no place in the order of rooms")
+  loose = loose + (room and 0 or 1)
+  for number, line in ipairs(lines_of(path)) do
+    check(number > 1 or not line:find "^// The part of", path .. ": a file is not a part of another one")
+    local target, behind = line:match '^#include "(serve/(%w+)/[^"]+)"'
+    if target and (serve_place[behind] or 0) > (serve_place[room] or 0) then
+      arrows[#arrows + 1] = path .. " > " .. target
+    end
+  end
+end
+check(loose <= most_loose, ("engine/serve: %d sources outside of rooms; at most %d"):format(loose, most_loose))
+check(#arrows <= most_arrows, ("engine/serve: %d includes of later rooms; at most %d: %s"):format(#arrows, most_arrows,
+  table.concat(arrows, ", ")))
+
 -- No circles: neither among headers nor among modules. `edges` is name -> list of names.
 local function check_circles(edges, kind)
   local state, stack = {}, {}

@@ -231,7 +231,7 @@ TEST_CASE("a scheduler that talks nonsense ends the run with its line, not with 
   CHECK(contains(message(""), "starved"));
 }
 
-TEST_CASE("a user's own run calibrates a scenario in one command") {
+TEST_CASE("a user's own run calibrates a scenario in one command", "[long]") {
   const std::string text =
       "return { model = 'llama-3.1-8b', hardware = 'h200', async_depth = 1,\n"
       "  steps = require 'steps.kernels' { host_step_s = 0.003 },\n"

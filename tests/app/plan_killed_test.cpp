@@ -48,7 +48,8 @@ std::string read(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a plan that was killed goes on from its results, and runs only what was missing") {
+TEST_CASE("a plan that was killed goes on from its results, and runs only what was missing",
+          "[long]") {
   const Folder folder;
   const std::string plan = folder.file("plan.lua"), messages = folder.file("messages");
   std::ofstream(plan) << scenario;

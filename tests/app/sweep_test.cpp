@@ -79,7 +79,8 @@ int status_of(pid_t process) {
 
 }  // namespace
 
-TEST_CASE("a sweep killed at ten random points, and in ten of its writes, ends as a whole one") {
+TEST_CASE("a sweep killed at ten random points, and in ten of its writes, ends as a whole one",
+          "[long]") {
   const Folder folder;
   const std::string scenario = folder.file("sweep.lua", sweep);
   const Said whole = rooflua::test::rooflua("run " + scenario + " --quiet --json -");

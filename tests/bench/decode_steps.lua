@@ -3,7 +3,7 @@
 --- Setup     Llama-3.1-8B, bf16, one H200; steps/kernels; schedulers/vllm_v1.
 --- Method    All seats decode in step for 100,000 tokens, five times; --set workload.clients=N,
 ---           workload.num_requests=5N and scheduler.max_num_seqs=N for other batches.
---- Measures  User CPU time per step (from outside: tests/bench/report.sh).
+--- Measures  Instructions and time per step (tests/bench/report.sh).
 --- Expect    Within a factor of 1.5 between 16, 256 and 4,096 seats.
 --- Limits    The KV cache is larger than any GPU has, so that no request is preempted.
 return {

@@ -1,78 +1,151 @@
 #!/bin/bash
-# Speed of the simulator, measured from outside: user CPU time (the best of several processes, because other
-# work on a machine only adds time, and the median, because processes differ). From the best: requests and
-# steps per second, ns per step, the share of time in Lua (compiled or interpreted, by perf if it is
-# installed), memory, and aborted traces.
-#   tests/bench/report.sh [REPEATS]        from the source tree, after a release build
-set -eu
+# One table of the benchmarks: what one more request or step takes. README.md here says what the columns mean.
+#   tests/bench/report.sh [--only PATTERN] [--processes N] [--record] [PROGRAM [OTHER]]       from the source tree
+# With ROOFLUA_HOME=$PWD both programs run the scripts of this tree.
+# OTHER is an earlier program to compare with: the exit status is 1 where PROGRAM's C++ takes 1 % more instructions.
+# --record writes the table of PROGRAM to docs/records/performance.md.
+set -euo pipefail
 cd "$(dirname -- "$0")/../.."
-repeats=${1:-5}
-program=build/release/bin/rooflua
-traces=../shared/data/traces
+only='' processes=3 record='' traces=../shared/data/traces
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only) only=$2; shift 2 ;;
+    --processes) processes=$2; shift 2 ;;
+    --record) record=docs/records/performance.md; shift ;;
+    *) break ;;
+  esac
+done
+programs=("${1:-build/release/bin/rooflua}" ${2:+"$2"})
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+c++ -O1 -shared -fPIC -o "$scratch/steady.so" tests/bench/steady.cpp
 TIMEFORMAT=%3U
 
-# timed ARGUMENTS...: the least and the median user CPU seconds of `rooflua run ARGUMENTS`; its report in
-# $scratch/out.
-timed() {
-  for _ in $(seq "$repeats"); do
-    { time "$program" run "$@" --quiet >"$scratch/out" 2>"$scratch/err"; } 2>&1
-  done | sort -n | awk '{ all[NR] = $1 } END { print all[1], (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2 }'
+# instructions OUT PROGRAM SEED ARGUMENTS...: those of C++ and of Lua (LuaJIT and what it compiled).
+instructions() {
+  local out=$1 program=$2 seed=$3; shift 3
+  ROOFLUA_BENCH_SEED=$seed LD_PRELOAD=$scratch/steady.so valgrind --tool=callgrind --callgrind-out-file="$out.callgrind" \
+    "$program" run "$@" --quiet >"$out.report" 2>"$out.err" || { cat "$out.err" >&2; return 1; }
+  awk '/^c?ob=/ { rest = substr($0, index($0, "=") + 1); end = index(rest, ")"); id = substr(rest, 1, end)
+                  if (length(rest) > end) object[id] = substr(rest, end + 2)
+                  if (/^ob/) at = id }
+       /^calls=/ { skip = 1; next }
+       /^[-0-9+*]/ { if (!skip) sum[at] += $2; skip = 0 }
+       END { for (id in sum) if (object[id] ~ /luajit/ || object[id] ~ /^(\?\?\?)?$/) lua += sum[id]; else cpp += sum[id]
+             printf "%d %d\n", cpp, lua }' "$out.callgrind" >"$out"
 }
 
-# field NAME: the number after NAME in the report, without its commas.
-field() { sed -n "s/^\(.* \)\{0,1\}$1  *\([0-9][0-9,]*\).*/\2/p" "$scratch/out" | head -n 1 | tr -d ,; }
+steps_of() { sed -n 's/.*steps: \([0-9,]*\).*/\1/p' "$1" | head -n 1 | tr -d ,; }
+median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
 
-lua_share() {
-  command -v perf >/dev/null || { echo '-'; return; }
-  perf record -q -F 2000 -e cpu-clock:u -o "$scratch/perf" "$program" run "$@" --quiet >/dev/null 2>&1 || true
-  perf report -i "$scratch/perf" --no-children --stdio --sort dso 2>/dev/null |
-    awk '/^ .*%/ && (/luajit/ || /JIT/) { sum += $1 } END { printf "%.0f %%", sum }'
-}
-
-# Traces aborted while the compiler looked for them; in a steady state there are none (serving_compiled_test.lua).
-aborts() {
-  "$program" run "$@" --quiet --jit-log 2>&1 >/dev/null | sed -n 's/.*(\([0-9]*\) times)$/\1/p' |
-    awk '{ sum += $1 } END { print sum + 0 }'
-}
-
-report() {
-  local name=$1; shift
-  local best median requests steps
-  read -r best median < <(timed "$@")
-  requests=$(field requests) steps=$(field steps:)
-  /usr/bin/time -f %M -o "$scratch/memory" "$program" run "$@" --quiet >/dev/null 2>&1
-  awk -v name="$name" -v best="$best" -v median="$median" -v requests="$requests" -v steps="$steps" \
-    -v lua="$(lua_share "$@")" -v memory="$(tail -n 1 "$scratch/memory")" -v aborts="$(aborts "$@")" 'BEGIN {
-      printf "%-18s %7.3f s (median %7.3f)  %9.0f requests/s  %9.0f steps/s  %5.0f ns/step  Lua %s  %6.1f MB  %d aborts\n",
-        name, best, median, requests / best, steps / best, best / steps * 1e9, lua, memory / 1024, aborts }'
-}
-
-# slope NAME SMALL LARGE COUNT ARGUMENTS...: the time of one more of COUNT.
-slope() {
-  local name=$1 small=$2 large=$3 count=$4; shift 4
-  local low low_median high high_median
-  read -r low low_median < <(timed "$@" --set "$small")
-  read -r high high_median < <(timed "$@" --set "$large")
-  awk -v name="$name" -v low="$low" -v high="$high" -v count="$count" -v low_median="$low_median" \
-    -v high_median="$high_median" 'BEGIN {
-      printf "%-18s %7.3f s, %7.3f s: %8.1f ns each (medians %.3f s, %.3f s: %.1f ns)\n", name, low, high,
-        (high - low) / count * 1e9, low_median, high_median, (high_median - low_median) / count * 1e9 }'
-}
-
-for count in 10000 100000 1000000 10000000; do
-  report "saturated $count" tests/bench/saturated_1m.lua --set workload.num_requests=$count
-done
-report "sparse 1000000" tests/bench/sparse_1m.lua
-for seats in 16 256 4096; do
-  slope "decode at $seats" workload.output_tokens=1000 workload.output_tokens=100000 495000 tests/bench/decode_steps.lua \
-    --set scheduler.max_num_seqs=$seats --set workload.clients=$seats --set workload.num_requests=$((5 * seats))
-done
-if [ -e "$traces/blis_chatbot_poisson30_100k.csv" ]; then
-  for count in 10k 100k; do
-    report "blis $count" tests/bench/race_blis.lua --set workload.path=$traces/blis_chatbot_poisson30_$count.csv
+# numbers I UNIT KEY SMALL LARGE ARGUMENTS...: one line "C++ Lua" per seed, for one of UNIT, into $scratch/I.numbers.
+numbers() {
+  local i=$1 unit=$2 key=$3 small=$4 large=$5 seed count; shift 5
+  : >"$scratch/$i.numbers"
+  for seed in $(seq "$processes"); do
+    instructions "$scratch/$i.small" "${programs[i]}" "$seed" "$@" --set "$key=$small" &
+    instructions "$scratch/$i.large" "${programs[i]}" "$seed" "$@" --set "$key=$large"
+    wait $!
+    count=$((large - small))
+    [ "$unit" = request ] || count=$(($(steps_of "$scratch/$i.large.report") - $(steps_of "$scratch/$i.small.report")))
+    paste -d' ' "$scratch/$i.small" "$scratch/$i.large" | awk -v count="$count" \
+      '{ print ($3 - $1) / count, ($4 - $2) / count, count }' >>"$scratch/$i.numbers"
   done
-  slope "blis per request" workload.path=$traces/blis_chatbot_poisson30_10k.csv \
-    workload.path=$traces/blis_chatbot_poisson30_100k.csv 90000 tests/bench/race_blis.lua
+}
+
+# native I ARGUMENTS...: user CPU seconds into $scratch/user, the peak of memory in KB into $scratch/memory.
+native() {
+  local i=$1; shift
+  { time /usr/bin/time -f %M -o "$scratch/memory" "${programs[i]}" run "$@" --quiet >/dev/null 2>"$scratch/native.err"; } \
+    2>"$scratch/user" || { cat "$scratch/native.err" >&2; return 1; }
+}
+
+# times KEY SMALL LARGE ARGUMENTS...: the programs take turns; "small large memory" per turn into $scratch/I.times. Without
+# callgrind there is time for a difference that is `longer` times as large.
+longer=8
+times() {
+  local key=$1 small=$2 i large low; shift 2
+  large=$((small + longer * ($1 - small))); shift
+  rm -f "$scratch"/*.times
+  for _ in $(seq $((2 * processes - 1))); do
+    for i in "${!programs[@]}"; do
+      native "$i" "$@" --set "$key=$small"
+      low=$(cat "$scratch/user")
+      native "$i" "$@" --set "$key=$large"
+      echo "$low $(cat "$scratch/user") $(cat "$scratch/memory")" >>"$scratch/$i.times"
+    done
+  done
+}
+
+# cells I: "C++ Lua ns MB", medians.
+cells() {
+  local count
+  count=$(awk 'NR == 1 { print $3 }' "$scratch/$1.numbers")
+  echo "$(cut -d' ' -f1 "$scratch/$1.numbers" | median) $(cut -d' ' -f2 "$scratch/$1.numbers" | median)" \
+    "$(awk -v count="$((count * longer))" '{ print ($2 - $1) / count * 1e9 }' "$scratch/$1.times" | median)" \
+    "$(awk '{ print $3 / 1024 }' "$scratch/$1.times" | median)"
+}
+
+failed=0
+# row NAME UNIT KEY SMALL LARGE ARGUMENTS...: a line of the table.
+row() {
+  local name=$1 unit=$2 i; shift 2
+  case $name in *"$only"*) ;; *) return 0 ;; esac
+  for i in "${!programs[@]}"; do numbers "$i" "$unit" "$@"; done
+  times "$@"
+  # shellcheck disable=SC2046  # four numbers of each program
+  echo "$name $unit $(cells 0) $([ ${#programs[@]} -eq 1 ] || cells 1)" | awk '
+    function count(n, rest) {
+      n = sprintf("%.0f", n)
+      for (; length(n) > 3; n = substr(n, 1, length(n) - 3)) rest = "," substr(n, length(n) - 2) rest
+      return n rest
+    }
+    { gsub("_", " ", $1)
+      printf "| %s | %s | %s | %s | %s ns | %.0f MB |", $1, $2, count($3), count($4), count($5), $6
+      if (NF > 6) printf " %s | %s | %s ns | %.0f MB | %.3f |", count($7), count($8), count($9), $10, $3 / $7
+      print ""
+      exit NF > 6 && $3 > 1.01 * $7 }' || failed=1
+}
+
+table() {
+  echo "| what | one more | C++ | Lua | time | peak memory |$([ ${#programs[@]} -eq 1 ] || echo ' C++ before | Lua before | time before | memory before | C++ ratio |')"
+  echo "|---|---|---|---|---|---|$([ ${#programs[@]} -eq 1 ] || echo '---|---|---|---|---|')"
+  local seats turns replicas requests=workload.num_requests
+  row saturated request $requests 20000 60000 tests/bench/saturated_1m.lua
+  row sparse request $requests 5000 15000 tests/bench/sparse_1m.lua
+  row a_quiet_day request $requests 1120 4480 tests/bench/quiet_day.lua
+  for seats in 16 256 4096; do
+    turns=10
+    [ $seats -lt 4096 ] || turns=4  # ten would pass the end of the clock
+    row "decode_at_$seats" step workload.output_tokens 1000 14000 tests/bench/decode_steps.lua \
+      --set scheduler.max_num_seqs=$seats --set workload.clients=$seats --set $requests=$((turns * seats))
+  done
+  row decodes_with_drafts step workload.output_tokens 2000 12000 tests/bench/drafts.lua
+  for replicas in 16 1024; do
+    row "${replicas}_replicas" request $requests 10000 30000 tests/bench/cluster.lua --set replicas=$replicas \
+      --set workload.rate_per_s=$((20 * replicas))
+  done
+  row prefix_affinity,_16_replicas request $requests 10000 30000 tests/bench/cluster.lua --set router=prefix_affinity \
+    --set workload.prefix_tokens=64 --set workload.prefix_groups=200
+  [ -e "$traces/blis_chatbot_poisson30_100k.csv" ] || return 0
+  row BLIS_trace request workload.limit 2000 14000 tests/bench/race_blis.lua \
+    --set workload.path=$traces/blis_chatbot_poisson30_100k.csv
+  row Mooncake_trace request workload.limit 500 1900 tests/bench/mooncake.lua
+}
+
+if [ -z "$record" ]; then
+  table
+  exit "$failed"
 fi
+mkdir -p "$(dirname "$record")"
+{
+  echo '# Performance: the current figures'
+  echo
+  echo "Written by \`tests/bench/report.sh --record\`; \`tests/bench/README.md\` says what the columns mean."
+  echo "$("${programs[0]}" --version), $(c++ --version | head -n 1), $(nproc) cores of" \
+    "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1); seeds of LuaJIT: $processes, processes for times:" \
+    "$((2 * processes - 1))."
+  echo
+  table | tee >(cat >&2) | cut -d'|' -f1-7 | sed 's/$/|/'
+} >"$scratch/record"
+mv "$scratch/record" "$record"

@@ -2,7 +2,7 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, one H200; steps/kernels; schedulers/vllm_v1 with 256 seats, budget 8,192.
 --- Method    Closed loop of 512 clients; prompts and answers lognormal, mean 200 each, sigma 0.7.
---- Measures  Wall time and memory of the process (from outside: tests/bench/run.sh).
+--- Measures  Wall time and memory of the process (from outside).
 --- Expect    Under 2 s on one core and 200 MB.
 --- Limits    No prefix caching: requests share nothing. Interrupt guards are on.
 return {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "serve/replica.h"
-#include "serve/simulation.h"
+#include "serve/loop/simulation.h"
+#include "serve/replica/replica.h"
 #include "tests/catch.h"
 #include "tests/reference/lua_policies.h"
 

@@ -14,7 +14,7 @@
 // Gaps between tokens: 4, 2, 2, 2, 2. Time: 10 ms measured, 4 interpolated, 2 modelled, 2 assumed.
 
 #include "measure/record/summary.h"
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua::test {
 

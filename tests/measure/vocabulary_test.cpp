@@ -2,7 +2,7 @@
 
 #include "cost/work/roofline.h"
 #include "measure/html/page.h"
-#include "serve/words.h"
+#include "serve/contract/words.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "serve/speculation/policy.h"
+#include "serve/contract/speculation.h"
 #include "tests/reference/vllm_v1.h"
 
 namespace rooflua::reference {

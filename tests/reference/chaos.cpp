@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "serve/replica.h"
+#include "serve/replica/replica.h"
 
 namespace rooflua::reference {
 

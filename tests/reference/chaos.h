@@ -1,7 +1,7 @@
 #pragma once
 // A scheduler that draws at random: every operation of a plan, in any order, on any request.
 
-#include "serve/policy.h"
+#include "serve/contract/policy.h"
 #include "tests/reference/serving_case.h"
 
 namespace rooflua::reference {

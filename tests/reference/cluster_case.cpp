@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "serve/replica.h"
+#include "serve/replica/replica.h"
 #include "tests/reference/chaos.h"
 #include "tests/reference/engine_run.h"
 #include "tests/reference/plan_policies.h"

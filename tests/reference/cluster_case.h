@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/simulation.h"
+#include "serve/loop/simulation.h"
 #include "tests/reference/serving_case.h"
 
 namespace rooflua::reference {

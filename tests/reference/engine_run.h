@@ -1,7 +1,7 @@
 #pragma once
 // The fast engine, asked a random question.
 
-#include "serve/simulation.h"
+#include "serve/loop/simulation.h"
 #include "tests/reference/case_speculation.h"
 #include "tests/reference/serving_case.h"
 

@@ -4,7 +4,7 @@
 // and context that a policy reads is rebuilt from per-request numbers after each operation, and
 // every request is visited in every step. Blocks are vLLM's block pool.
 
-#include "serve/policy.h"
+#include "serve/contract/policy.h"
 #include "tests/reference/serving_case.h"
 
 namespace rooflua::reference {

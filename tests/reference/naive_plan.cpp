@@ -1,4 +1,4 @@
-// NaivePlan of naive_replica.h: the operations of engine/serve/plan.h, one request at a time.
+// NaivePlan of naive_replica.h: the operations of engine/serve/contract/plan.h, one request at a time.
 
 #include <algorithm>
 

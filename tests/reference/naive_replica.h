@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "serve/cluster.h"
-#include "serve/plan.h"
-#include "serve/policy.h"
-#include "serve/ranks/group.h"
-#include "serve/speculation/policy.h"
+#include "serve/contract/plan.h"
+#include "serve/contract/policy.h"
+#include "serve/contract/speculation.h"
+#include "serve/loop/group.h"
+#include "serve/replica/cluster.h"
 #include "tests/reference/block_pool.h"
 #include "tests/reference/case_speculation.h"
 #include "tests/reference/pipeline.h"

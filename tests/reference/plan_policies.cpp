@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "serve/replica.h"
+#include "serve/replica/replica.h"
 
 namespace rooflua::reference {
 

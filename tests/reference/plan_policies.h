@@ -2,7 +2,7 @@
 // Schedulers for the seams of engine/serve, written against Plan: what a Lua policy does, without
 // Lua.
 
-#include "serve/policy.h"
+#include "serve/contract/policy.h"
 #include "tests/reference/sglang.h"
 #include "tests/reference/vllm_v1.h"
 

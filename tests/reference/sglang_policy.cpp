@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "serve/replica.h"
+#include "serve/replica/replica.h"
 #include "tests/reference/plan_policies.h"
 
 namespace rooflua::reference {

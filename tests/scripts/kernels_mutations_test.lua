@@ -1,218 +1,38 @@
--- Every line of steps/kernels that computes a price is tested: with the line changed, kernels_prices_test.lua
--- or layer_kinds_test.lua fails, or a further test of that file (below). A row holds the purpose of the line, the line,
--- and its replacement.
+-- What computes a price in steps/kernels is tested: with one of eight operations of a file taken out, a test fails. How
+-- many go unnoticed must not grow: some choose a text or a way to the same price, others want a test.
 local test = dofile "tests/scripts/harness.lua"
 
-local mutations = {
-  ["steps.kernels"] = {
-    { "absorbed projections", "time_s = time_s + self.decode_rows_time(batch.decode_tokens)",
-      "time_s = time_s + 0" },
-    { "recurrent layers", "if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end", "" },
-    { "the sign of overlap", "- self.overlap * min(", "+ self.overlap * min(" },
-    { "what the larger attention hides is the shorter", "min(prefill_s, beside_s)",
-      "max(prefill_s, beside_s)" },
-    { "the launch is not hidden twice", "decode_s - kind.layers * decode_paid_s", "decode_s" },
-    { "rows that a chunk expands", "rows = rows + chunk.new_tokens + chunk.context_tokens",
-      "rows = rows + chunk.new_tokens" },
-    { "one token is absorbed", "if chunk.new_tokens > 1 then", "if true then" },
-    { "expanded rows are priced", "time_s = time_s + self:expanded_time(batch, chunks)", "" },
-    { "decodes pay no more launch than they take",
-      "min(self.attention_launch_s, decode_s / kind.layers)",
-      "self.attention_launch_s" },
-    { "words of the vocabulary", "self.sorted_logit_s * model.vocab_size", "0" },
-    { "sorted logits per request", "self.sampler_s + self.sorted_row_s * rows", "self.sampler_s" },
-    { "the sampler", "time_s + attention_s + record", "attention_s + 0 * time_s + record" },
-    { "kernels are counted", "self.kernel_count = self.kernel_count + op.count", "" },
-    { "kernels of a split", "op.count * self.recurrent_copies", "op.count" },
-    { "the eager floor", "return max(time_s, self.eager_s)", "return time_s" },
-    { "launches of the eager floor", "max(self.kernel_count * self.elementwise.eager_s,", "max(0," },
-    { "operations of the host", "host.operations(layers) * self.host_operation_s", "0" },
-    { "graphs of decodes have no eager floor", "batch.tokens == rows and self.graph_tokens or", "false or" },
-    { "graphs with prompts have none", "self.prefill_graph_tokens) then", "0) then" },
-    { "one rank fuses no norm", "engine.fuses_norm and self.tp > 1", "engine.fuses_norm" },
-    { "blocks of experts",
-      "experts.block(theirs, self.moe_tp)", "0" },
-    { "ranks that divide the experts", "experts.block(theirs, self.moe_tp)", "experts.block(theirs, self.tp)" },
-    { "host time of requests", "self.host_step_s + self.host_request_s * batch.requests",
-      "self.host_step_s - self.host_request_s * batch.requests" },
-    { "host time per request", "self.host_request_s * batch.requests", "self.host_request_s" },
-    { "host time is added", "return gpu_s + record(\"host\", host_s, assumed) end", "return gpu_s end" },
-    { "only what the GPU does not hide", "gpu_s + record(\"host\", host_s - gpu_s",
-      "gpu_s + record(\"host\", host_s" },
-    { "the head sees requests", "self.graph_tokens)) + self.head_time(rows)",
-      "self.graph_tokens)) + self.head_time(batch.tokens)" },
-    { "GEMMs are padded", "self.layers_time(graphs.padded(tokens, self.graph_tokens))", "self.layers_time(tokens)" },
-    { "experts of all ranks", "self.layers_time(own) + self.experts_time(all)", "self.layers_time(own)" },
-  },
-  ["steps.kernels.experts"] = {
-    { "experts of another engine", "steps.database:of_engine(steps.experts_kernels)", "steps.database" },
-    { "tokens of an expert rank", "math.max(1, most / steps.ep)", "most" },
-    { "the fullest rank", "or rows) * steps.fullest", "or rows)" },
-    { "whole experts", "tp = steps.moe_tp, ranks", "tp = steps.tp, ranks" },
-    { "as many ranks", "ranks = steps.moe_tp * steps.ep, tokens", "ranks = steps.moe_tp, tokens" },
-    { "a block for every expert", "in_blocks and math.max(rows, rows_for_all(moe)) or rows", "rows" },
-    { "rows that reach every expert", "math.ceil(4 * moe.experts", "math.ceil(1 * moe.experts" },
-    { "empty rows", "return empty_s + steps", "return steps" },
-    { "empty rows of a rank", "moe.experts / steps.ep\n", "moe.experts\n" },
-    { "full rows are not empty", "(steps.block_rows - 1) * moe.experts", "steps.block_rows * moe.experts" },
-    { "traffic of the output", "2 * width + (2 * 2", "(2 * 2" },
-    { "traffic of a rank's intermediate values",
-      "moe.intermediate_size / steps.moe_tp)\n", "moe.intermediate_size)\n" },
-  },
-  ["steps.kernels.ops"] = {
-    { "the exchange", "op.rows == \"group_tokens\" and steps.ranks or steps.tp", "steps.tp" },
-    { "batched GEMMs", "if op.groups > 1 then return ops.batched_gemm(steps, op, rows) end", "" },
-    { "MFU of batched GEMMs", "steps.batched_gemm_mfu,\n                                      steps", "1,\n steps" },
-    { "launch of batched GEMMs", "time_s + steps.small_kernel_s", "time_s" },
-    { "weights of batched GEMMs", "op.weight_bytes + op.bytes_per_row * rows\n  local time_s, bound",
-      "0\n  local time_s, bound" },
-    { "flop of a pair", "2 * op.heads * (kind.head_dim + kind.v_head_dim)", "2 * op.heads * kind.head_dim" },
-    { "flop of an absorbed pair", "2 * mla.kv_lora_rank + mla.qk_rope_head_dim", "mla.kv_lora_rank" },
-    { "flop of an expanded pair", "mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)",
-      "mla.qk_nope_head_dim)" },
-    { "bytes of an all-reduce", "op.bytes_per_row * run, ranks, op.count", "run, ranks, op.count" },
-  },
-  ["steps.kernels.attention"] = {
-    { "a later chunk of latent attention", "max(0, estimate.latency_s - paid_s)", "estimate.latency_s" },
-    { "a later chunk", "paid_s > 0 and paid_s or nil)", "nil)" },
-    { "no negative launch", "max(0, estimate.latency_s - paid_s)", "estimate.latency_s + paid_s" },
-    { "the launch is as long as its longest part", "min(self.steps.attention_launch_s, paid_s + time_s / layers)",
-      "self.steps.attention_launch_s" },
-    { "the new tokens are in the cache", "self.layers, context + n", "self.layers, context" },
-    { "a block of keys at least", "local computed = max(tokens, n * attention_block)", "local computed = tokens" },
-    { "KV bytes", "counted * self.kv_bytes_per_token", "counted" },
-    { "work of a window with rows of its own", "counted = max(tokens, n * attention_block)", "" },
-    { "each layer attends", "latency_s, evidence, layers, flop", "latency_s, evidence, 1, flop" },
-    { "bounded contexts of decodes", "if self.tokens then tokens, exact = self.tokens(batch) end", "" },
-    { "as many pairs with less context", "self:full_latency(t, (pairs - triangle) / t)", "self:full_latency(t, p)" },
-    { "a part of a call without context", "part = part * pairs / triangle", "" },
-    { "the launch is no part of it", "launch_s + (latency_s - launch_s)", "(latency_s - launch_s)" },
-    { "pairs of another kind", "self.prefill_pair_flop / self.flop_of_rows", "1" },
-    { "scores of decodes", "if self.index then time_s = time_s + self.index:decode(batch, all) end", "" },
-    { "rows of whole modules", "if self.module then time_s = time_s + self.module:decode(n, all) end", "" },
-    { "scores of prompts", "if self.index then time_s = time_s + self.index:prefill(t, p) end", "" },
-    { "rows of modules of prompts", "time_s = time_s + self.prompt_module:prefill(t, p, self)", "time_s = time_s" },
-  },
-  ["steps.kernels.prompts"] = {
-    { "tokens of prompts", "steps.prompt_token_s * tokens", "steps.prompt_token_s" },
-    { "a part of the kernels", "return share * (steps", "return (steps" },
-  },
-  ["steps.kernels.blockscale"] = {
-    { "a part of the peak", "blockscale.share * hardware", "hardware" },
-    { "in one format", 'op.dtype == "fp8_block" and', "" },
-    { "on one architecture", 'hardware.architecture ~= "blackwell"', "false" },
-  },
-  ["steps.kernels.host"] = {
-    { "the engine's own value", "  return own\n", "  return 0\n" },
-    { "the value that is given", "if value >= 0 then return value end", "" },
-    { "what is no value", "if value ~= -1 then", "if false then" },
-  },
-  ["steps.kernels.contiguous"] = {
-    { "as many tokens per rank, below", "tokens * ranks[1] / steps.ep", "tokens" },
-    { "as many tokens per rank, above", "tokens * ranks[2] / steps.ep", "tokens" },
-    { "between two numbers of ranks", "local tried = ranks * factor ^ i", "local tried = ranks * 2 ^ i" },
-  },
-  ["steps.kernels.pairs"] = {
-    { "the ramp of a window", "a * p + a * (a + 1) / 2", "a * p" },
-    { "a full window", "(t - a) * w", "0" },
-    { "a chunk begins anew", "chunk_sum(p + t, c) - chunk_sum(p, c)", "chunk_sum(p + t, c)" },
-    { "entries of a compressed cache", "recent + selected / ratio", "recent" },
-  },
-  ["steps.kernels.index"] = {
-    { "everything is selected", "if exact and selected >= all then return 0 end", "" },
-    { "every token is scored", "return self:price(all, all)", "return self:price(selected, all)" },
-    { "every entry is read", "return self:price(all, all)", "return self:price(all, selected)" },
-    { "entries of blocks are 16 bit", "blocks and 2 * own.head_dim or", "blocks and own.head_dim or" },
-    { "scores are written and read", "+ pairs * self.bytes_per_pair", "" },
-    { "the bandwidth of an index", "* steps.hardware.constants.memory_efficiency", "" },
-    { "short prompts", "if t + p <= self.topk then return 0 end", "" },
-  },
-  ["steps.kernels.recurrent"] = {
-    { "recurrent heads of a rank", "value_heads = delta.value_heads / tp", "value_heads = delta.value_heads" },
-    { "the shape of recurrent decodes", "query.decode = decode", "query.decode = false" },
-    { "recurrent layers of decodes", "if batch.decodes > 0 then\n    local tokens = batch.decode_tokens\n    local",
-      "if false then\n    local tokens = batch.decode_tokens\n    local" },
-    { "states of a delta rule",
-      "bytes = 2 * requests * state + tokens * op.bytes_per_row + op.weight_bytes\n  local shape",
-      "bytes = 0\n  local shape" },
-    { "states are read and written",
-      "bytes = 2 * requests * state + tokens * op.bytes_per_row + op.weight_bytes\n  local bandwidth",
-      "bytes = tokens * op.bytes_per_row + op.weight_bytes\n  local bandwidth" },
-    { "pairs within a chunk of the scan", "tokens * math.min(tokens, chunk) * pair_flop", "0" },
-    { "state-space decodes", "if batch.decodes > 0 then\n    local tokens = batch.decode_tokens\n    time_s",
-      "if false then\n    local tokens = batch.decode_tokens\n    time_s" },
-  },
-  ["steps.kernels.beside"] = {
-    { "what routed experts do not hide", "max(shared.time_s - routed_s, least_s)", "least_s" },
-    { "what both compete for", "max(shared.time_s - routed_s, least_s)", "max(shared.time_s - routed_s, 0)" },
-    { "the limit of an engine", "if rows > steps.shared_tokens then", "if false then" },
-    { "corrections see a part", "row.time_s * part, row.evidence", "row.time_s, row.evidence" },
-  },
-  ["steps.kernels.exchange"] = {
-    { "more ranks than experts of a token", " or steps.ranks <= op.rows_per_token then", " then" },
-    { "NVLink joins nodes", "or steps.hardware.domain_gpus <= 8 or", "or" },
-    { "experts that ranks divide are gathered", "if steps.dp == 1 or steps.moe_tp > 1 then", "if steps.dp == 1 then" },
-    { "tokens of one rank", "rows / steps.ranks)", "rows)" },
-    { "large steps have kernels of their own", "is_small and phase.low or phase.high,", "phase.low," },
-    { "no row, no price", "if not is_measured(steps, kind, op) then", "if false then" },
-  },
-  ["steps.kernels.modules"] = {
-    { "eager kernels of the rows", "- self.steps.module_eager_s - parts_s", "- parts_s" },
-    { "parts are not paid twice", "- self.steps.module_eager_s - parts_s", "- self.steps.module_eager_s" },
-    { "projections are parts", "self.projections[point_at(n)] + attention", "attention" },
-    { "the index is a part", "parts_s = parts_s + index:time(tokens, tokens)", "parts_s = parts_s + 0" },
-    { "a layer of the module", "evidence, self.layers, 0, 0, 0", "evidence, 1, 0, 0, 0" },
-    { "no index, no module", "or not kind.index.own then return nil end", "then return nil end" },
-    { "prompts without an excess", "if behind <= 0 then return 0 end", "" },
-    { "tokens that are all selected", "t + p - max(p, self.attention.index.topk)", "t" },
-    { "eager kernels of rows of prompts", "- steps.module_eager_s - parts_s)", "- parts_s)" },
-    { "the excess of a token", "excess_s / (prompt_tokens - attention.index.topk)", "excess_s / prompt_tokens" },
-    { "layers without an index of their own", "(each.module or own) or false", "each.module or false" },
-  },
-  ["steps.kernels.elementwise"] = {
-    { "the node of a small kernel", "* steps.small_kernel_bandwidth) + node_s", "* steps.small_kernel_bandwidth)" },
-    { "a fused norm has no node", "fused and 0 or self.node_s", "self.node_s" },
-    { "the bandwidth small kernels reach", "memory_bytes_per_s * steps.small_kernel_bandwidth", "memory_bytes_per_s" },
-    { "weights of norms", "op.bytes_per_row * rows + op.weight_bytes", "op.bytes_per_row * rows" },
-  },
-  ["steps.kernels.monotone"] = {
-    { "fewer requests cost no more", "if after and after.times[j] < least_s then", "if false then" },
-    { "shorter contexts cost no more", "if asked_s < least_s then", "if true then" },
-    { "the way between tokens", "few_few + (few_many - few_few) * v", "few_few" },
-    { "the way between requests", "few_s + (many_s - few_s) * u", "few_s" },
-    { "a short mean", "if computed >= n * usual_context then", "if true then" },
-    { "tokens beyond the grid", "beyond = computed / most_tokens", "beyond = 1" },
-  },
-  ["steps.kernels.monotone_prefill"] = {
-    { "fewer new tokens cost no more", "if after and after[j] < least_s then", "if false then" },
-    { "fewer tokens before them cost no more", "if j < last and times[j + 1] < least_s then", "if false then" },
-    { "the way between contexts", "cell.few_few + (cell.few_many - cell.few_few) * cell.v", "cell.few_few" },
-    { "the way between new tokens", "(few_s + (many_s - few_s) * part)", "few_s" },
-    { "by the work", "local part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2))",
-      "local part = (t - low) / (high - low)" },
-    { "no context", "return j == 0 and 0 or points[j]", "return j == 0 and 1 or points[j]" },
-    { "work beyond the grid", "beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))", "beyond = 1" },
-  },
+local function tests(...)
+  local out = {}
+  for i, name in ipairs { ... } do out[i] = "tests/scripts/" .. name .. "_test.lua" end
+  return out
+end
+
+local prices = tests("kernels_prices", "layer_kinds", "engines")
+local modules = {
+  attention = { tests = tests("kernels_prices", "layer_kinds", "engines", "modules", "kinds_law"), unnoticed = 4 },
+  beside = { tests = tests "beside", unnoticed = 2 },
+  blockscale = { tests = prices },
+  contiguous = { tests = tests "contiguous", unnoticed = 2 },
+  elementwise = { tests = prices, unnoticed = 4 },
+  host = { tests = tests "engines", unnoticed = 1 },
+  exchange = { tests = tests "exchange", unnoticed = 1 },
+  experts = { tests = prices, unnoticed = 4 },
+  index = { tests = prices, unnoticed = 1 },
+  modules = { tests = tests "modules", unnoticed = 1 },
+  monotone = { tests = prices, unnoticed = 2 },
+  monotone_prefill = { tests = prices },
+  ops = { tests = prices, unnoticed = 3 },
+  pairs = { tests = prices, unnoticed = 1 },
+  prompts = { tests = tests "engines", unnoticed = 3 },
+  recurrent = { tests = tests("kernels_prices", "layer_kinds", "engines", "decode_bytes"), unnoticed = 2 },
 }
 
+local by_name = { ["steps.kernels"] = { tests = prices } }
+for name, module in pairs(modules) do by_name["steps.kernels." .. name] = module end
+
 dofile("tests/scripts/mutations.lua").check {
-  test = test, rules = mutations, forget = "^steps%.kernels",
-  module = function(name) return name end,
-  tests = function(name)
-    if name == "steps.kernels.modules" then return { "tests/scripts/modules_test.lua" } end
-    if name == "steps.kernels.contiguous" then return { "tests/scripts/contiguous_test.lua" } end
-    if name == "steps.kernels.host" then return { "tests/scripts/engines_test.lua" } end
-    if name == "steps.kernels.exchange" then return { "tests/scripts/exchange_test.lua" } end
-    if name == "steps.kernels.beside" then return { "tests/scripts/beside_test.lua" } end
-    if name == "steps.kernels.prompts" then return { "tests/scripts/engines_test.lua" } end
-    local out = { "tests/scripts/kernels_prices_test.lua", "tests/scripts/layer_kinds_test.lua",
-      "tests/scripts/engines_test.lua" }
-    if name == "steps.kernels.recurrent" then out[4] = "tests/scripts/decode_bytes_test.lua" end
-    if name == "steps.kernels.attention" then
-      out[4], out[5] = "tests/scripts/modules_test.lua", "tests/scripts/kinds_law_test.lua"
-    end
-    return out
-  end,
+  test = test, modules = by_name, most = 8,
 }
 
 test.finish()

@@ -1,15 +1,78 @@
--- Tests of tests: a line of a script is replaced, and a test of that script must fail.
+-- Tests of tests: an operation is taken out of a script's syntax tree, and a test of that script must fail.
 --
---   mutations.check { test = test, rules = { NAME = { { title, line, what stands there without it }, ... } },
---     module = function(name) ... end, tests = function(name) ... end, forget = "^steps%.kernels" }
+--   mutations.check { test = test, modules = { NAME = { tests = { path, ... }, unnoticed = 1 }, ... }, most = 8 }
+--
+-- What is taken out: of a + b, a - b, a * b, a / b, `a and b`, `a or b`, max(a, b, ...) and min(a, b, ...) all but a; a
+-- comparison becomes false. The parser is luacheck's (package lua-check).
 local mutations = {}
 
---- Replaces `from`, which must occur exactly once.
-local function replaced(source, from, to)
-  local first, last = source:find(from, 1, true)
-  assert(first, "the line is not in the script: " .. from)
-  assert(not source:find(from, last + 1, true), "stands twice in the script: " .. from)
-  return source:sub(1, first - 1) .. to .. source:sub(last + 1)
+local arithmetic = { add = true, sub = true, mul = true, div = true, ["and"] = true, ["or"] = true }
+local comparison = { lt = true, le = true, gt = true, ge = true, eq = true, ne = true }
+
+--- luacheck's parser, or nil.
+local function find_parser()
+  package.path = package.path .. ";/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;"
+    .. "/usr/local/share/lua/5.1/?.lua;/usr/local/share/lua/5.1/?/init.lua"
+  local found, parser = pcall(require, "luacheck.parser")
+  if not found then return nil end
+  local decoder = require "luacheck.decoder"
+  return function(source) return (parser.parse(decoder.decode(source), {}, {})) end
+end
+
+--- What stands for a node without an operation: a node, or text; nil: nothing is taken out of it.
+local function without(node)
+  if node.tag == "Op" and arithmetic[node[1]] and node[3] then return node[2] end
+  if node.tag == "Op" and comparison[node[1]] then return "false" end
+  if node.tag ~= "Call" then return nil end
+  local called = node[1]
+  local name = called.tag == "Id" and called[1] or called.tag == "Index" and called[2][1]
+  if (name == "max" or name == "min") and node[3] then return node[2] end
+end
+
+--- i = i + 1 counts: without it a loop has no end.
+local function counts(statement)
+  local value = statement.tag == "Set" and statement[2][1]
+  return value and value.tag == "Op" and value[3] and value[3].tag == "Number" and value[2].tag == "Id"
+    and statement[1][1].tag == "Id" and statement[1][1][1] == value[2][1]
+end
+
+--- Every mutation of the source: line, what is taken out, and the text without it.
+local function all_of(source, parse)
+  local out = {}
+  local function visit(node)
+    if counts(node) then return end
+    local left = without(node)
+    if left then
+      local kept = type(left) == "string" and left or "(" .. source:sub(left.offset, left.end_offset) .. ")"
+      out[#out + 1] = { offset = node.offset, line = node.line,
+        what = source:sub(node.offset, node.end_offset):gsub("%s+", " "),
+        text = source:sub(1, node.offset - 1) .. kept .. source:sub(node.end_offset + 1) }
+    end
+    for _, child in ipairs(node) do
+      if type(child) == "table" then visit(child) end
+    end
+  end
+  visit(parse(source))
+  return out
+end
+
+local function hash_of(text)
+  local hash = 0
+  for i = 1, #text do hash = (hash * 31 + text:byte(i)) % 4294967296 end
+  return hash
+end
+
+--- At most so many of the mutations: which ones depends on what they take out, so that a change elsewhere in the script
+--- leaves them what they are.
+local function some_of(list, most)
+  for _, each in ipairs(list) do each.hash = hash_of(each.what) end
+  table.sort(list, function(a, b)
+    if a.hash ~= b.hash then return a.hash < b.hash end
+    return a.offset < b.offset
+  end)
+  local out = {}
+  for i = 1, math.min(most, #list) do out[i] = list[i] end
+  return out
 end
 
 local function read(path)
@@ -19,55 +82,50 @@ local function read(path)
   return text
 end
 
-local function forget(pattern)
-  for loaded in pairs(package.loaded) do
-    if loaded:find(pattern) then package.loaded[loaded] = nil end
-  end
+local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
+
+--- One test file, run in a process of its own with another script in the place of a module. True if a test of it
+--- failed, or took too long: a loop may have lost its end.
+local function fails(path, module, source, limit_s)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  file:write(source)
+  file:close()
+  local status = os.execute(("timeout %d %s lua tests/scripts/mutated.lua %s %s %s >/dev/null 2>&1"):format(limit_s,
+    program, module, name, path))
+  os.remove(name)
+  return not (status == true or status == 0)
 end
 
---- One test file, run with another script in the place of a module. True if a test of it failed.
-local function fails(path, module, source, pattern)
-  local chunk = assert(loadstring(source, "=mutated " .. module))
-  forget(pattern)
-  package.preload[module] = chunk
-  local exit, print_line, status = os.exit, print, nil
-  os.exit = function(code)
-    status = code
-    error({ message = "over" }, 0)
-  end
-  print = function(line)  -- the first failure is enough
-    if line:find "^FAILED" then error({ message = "failed" }, 0) end
-  end
-  pcall(dofile, path)
-  os.exit, print = exit, print_line
-  package.preload[module] = nil
-  forget(pattern)
-  return status ~= 0
-end
-
---- @param given table test: the harness; rules: by name; module(name): what require calls the script;
----   tests(name): the files of which one must fail; forget: a pattern of modules that are loaded anew each time
+--- @param given table test: the harness; modules: by name, the tests of which one must fail, and how many operations
+---   may go unnoticed (they change no price, or one that no test has); most: operations that are taken out of a module,
+---   one at a time
 function mutations.check(given)
-  local test, names = given.test, {}
-  for name in pairs(given.rules) do names[#names + 1] = name end
+  local test, names, parse = given.test, {}, find_parser()
+  for name in pairs(given.modules) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
-    local module = given.module(name)
-    local source = read("scripts/" .. module:gsub("%.", "/") .. ".lua")
-    local function noticed(text)
-      for _, path in ipairs(given.tests(name)) do
-        if fails(path, module, text, given.forget) then return true end
+    local module = given.modules[name]
+    local source = read("scripts/" .. name:gsub("%.", "/") .. ".lua")
+    local function noticed(text, limit_s)
+      for _, path in ipairs(module.tests) do
+        if fails(path, name, text, limit_s) then return true end
       end
       return false
     end
     test("the tests of " .. name .. " pass with the script as it is", function()
-      test.check(not noticed(source), "they fail")
+      test.check(not noticed(source, 600), "they fail")
     end)
-    for _, rule in ipairs(given.rules[name]) do
-      test(("%s: without '%s' a test fails"):format(name, rule[1]), function()
-        test.check(noticed(replaced(source, rule[2], rule[3])), "all pass")
-      end)
-    end
+    test("the tests of " .. name .. " notice operations that are taken out", function()
+      if not parse then error({ skip = "luacheck is not installed (apt install lua-check)" }, 0) end
+      local missed = {}
+      for _, mutation in ipairs(some_of(all_of(source, parse), given.most)) do
+        if not noticed(mutation.text, 60) then
+          missed[#missed + 1] = ("line %d: %s"):format(mutation.line, mutation.what)
+        end
+      end
+      test.check(#missed <= (module.unnoticed or 0), "%d go unnoticed:\n  %s", #missed, table.concat(missed, "\n  "))
+    end)
   end
 end
 

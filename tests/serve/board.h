@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "serve/visible_replica.h"
+#include "serve/contract/visible_replica.h"
 
 namespace rooflua::test {
 

@@ -1,4 +1,4 @@
-#include "serve/bounded_contexts.h"
+#include "serve/lanes/bounded_contexts.h"
 
 #include <random>
 

@@ -1,4 +1,4 @@
-#include "serve/decode_pool.h"
+#include "serve/lanes/decode_pool.h"
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "serve/speculation/policy.h"
+#include "serve/contract/speculation.h"
 
 namespace rooflua::test {
 

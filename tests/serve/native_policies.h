@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/simulation.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua::test {
 

@@ -1,4 +1,4 @@
-#include "serve/pipeline.h"
+#include "serve/contract/pipeline.h"
 
 #include "tests/catch.h"
 #include "tests/serve/board.h"

@@ -1,11 +1,11 @@
 // Prices of steps ahead, and the short way of a step that repeats the one before it.
 
-#include "serve/runs/priced_run.h"
+#include "serve/replica/priced_run.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "serve/runs/remembered_prices.h"
+#include "serve/replica/remembered_prices.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 

@@ -1,4 +1,4 @@
-#include "serve/seats.h"
+#include "serve/replica/seats.h"
 
 #include "tests/catch.h"
 #include "tests/serve/board.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "serve/stages/stage_clock.h"
+#include "serve/events/stage_clock.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"

@@ -1,4 +1,4 @@
-#include "serve/waiting_queue.h"
+#include "serve/replica/waiting_queue.h"
 
 #include <algorithm>
 #include <cmath>

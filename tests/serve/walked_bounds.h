@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/batch.h"
+#include "serve/contract/batch.h"
 
 namespace rooflua::test {
 

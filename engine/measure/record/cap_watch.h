@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "serve/batch.h"
+#include "serve/contract/batch.h"
 
 namespace rooflua {
 

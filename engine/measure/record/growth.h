@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "serve/replica.h"
+#include "serve/replica/replica.h"
 
 namespace rooflua {
 

@@ -11,8 +11,8 @@
 
 #include "measure/record/draft_work.h"
 #include "measure/record/why.h"
-#include "serve/observer.h"
-#include "serve/ranks/group.h"
+#include "serve/contract/observer.h"
+#include "serve/loop/group.h"
 
 namespace rooflua {
 

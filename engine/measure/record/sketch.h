@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "measure/record/draft_work.h"
 #include "measure/record/quantile.h"
-#include "serve/observer.h"
-#include "serve/ranks/group.h"
+#include "serve/contract/observer.h"
+#include "serve/loop/group.h"
 
 namespace rooflua {
 

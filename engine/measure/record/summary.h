@@ -23,7 +23,7 @@
 
 #include "cost/ledger.h"
 #include "measure/record/quantile.h"
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

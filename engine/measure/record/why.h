@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "cost/ledger.h"
 #include "cost/work/roofline.h"
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "serve/workload.h"
+#include "serve/contract/workload.h"
 
 namespace rooflua {
 

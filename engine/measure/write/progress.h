@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

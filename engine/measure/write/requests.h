@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "measure/record/summary.h"
 #include "measure/write/text_out.h"
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

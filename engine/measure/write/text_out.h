@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/clock.h"
+#include "serve/contract/clock.h"
 
 namespace rooflua {
 

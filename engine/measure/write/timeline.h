@@ -16,7 +16,7 @@
 
 #include "base/json.h"
 #include "measure/write/text_out.h"
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua {
 

@@ -5,7 +5,7 @@
 #include "cost/work/roofline.h"
 #include "measure/record/metrics.h"
 #include "script/vm/context.h"
-#include "serve/words.h"
+#include "serve/contract/words.h"
 #include "spec/hardware_units.h"
 #include "spec/ranges.h"
 

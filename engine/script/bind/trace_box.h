@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "script/vm/stack.h"
+#include "serve/contract/workload.h"
 #include "serve/traces/read.h"
-#include "serve/workload.h"
 
 namespace rooflua::script {
 

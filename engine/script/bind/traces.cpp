@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "measure/write/left_out.h"
 #include "script/bind/trace_box.h"
-#include "serve/clock.h"
+#include "serve/contract/clock.h"
 #include "serve/traces/columns.h"
 
 namespace rooflua::script {

@@ -4,11 +4,11 @@
 // is noexcept and calls no Lua; numbers cross as double, so that NaN and fractions are found here.
 
 #include "border.h"
-#include "serve/cluster.h"
-#include "serve/plan.h"
-#include "serve/policy.h"
-#include "serve/request.h"
-#include "serve/visible_replica.h"
+#include "serve/contract/plan.h"
+#include "serve/contract/policy.h"
+#include "serve/contract/request.h"
+#include "serve/contract/visible_replica.h"
+#include "serve/replica/cluster.h"
 
 namespace rooflua::script {
 

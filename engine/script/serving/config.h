@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "measure/record/summary.h"
 #include "measure/write/requests.h"
-#include "serve/cluster.h"
+#include "serve/replica/cluster.h"
 
 namespace rooflua::script {
 

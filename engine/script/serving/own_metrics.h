@@ -7,7 +7,7 @@
 #include "measure/record/summary.h"
 #include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
-#include "serve/observer.h"
+#include "serve/contract/observer.h"
 
 namespace rooflua::script {
 

@@ -1,6 +1,6 @@
 #include "script/serving/record.h"
 
-#include "serve/replica.h"
+#include "serve/replica/replica.h"
 
 namespace rooflua::script {
 

@@ -4,8 +4,8 @@
 
 #include "base/json.h"
 #include "measure/record/draft_work.h"
-#include "serve/observer.h"
-#include "serve/ranks/group.h"
+#include "serve/contract/observer.h"
+#include "serve/loop/group.h"
 
 namespace rooflua::script {
 

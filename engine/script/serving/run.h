@@ -16,7 +16,7 @@
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
 #include "script/serving/step_model.h"
-#include "serve/simulation.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua::script {
 

@@ -2,7 +2,7 @@
 // A scheduler written in Lua, as the engine sees it.
 
 #include "script/serving/policy_call.h"
-#include "serve/policy.h"
+#include "serve/contract/policy.h"
 
 namespace rooflua::script {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "script/serving/policy_call.h"
-#include "serve/speculation/policy.h"
+#include "serve/contract/speculation.h"
 
 namespace rooflua::script {
 

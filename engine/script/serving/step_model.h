@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "script/serving/policy_call.h"
-#include "serve/policy.h"
-#include "serve/runs/remembered_prices.h"
+#include "serve/contract/policy.h"
+#include "serve/replica/remembered_prices.h"
 
 namespace rooflua::script {
 

@@ -8,7 +8,7 @@
 #include "script/serving/abi.h"
 #include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
-#include "serve/workload.h"
+#include "serve/contract/workload.h"
 
 namespace rooflua::script {
 

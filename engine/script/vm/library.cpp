@@ -6,7 +6,7 @@
 #include "script/border_text.h"
 #include "script/vm/context.h"
 #include "script/vm/stack.h"
-#include "serve/clock.h"
+#include "serve/contract/clock.h"
 
 namespace rooflua::script {
 

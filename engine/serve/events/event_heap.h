@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "serve/clock.h"
+#include "serve/contract/clock.h"
 
 namespace rooflua {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "serve/request.h"
+#include "serve/contract/request.h"
 
 namespace rooflua {
 

@@ -19,8 +19,8 @@
 #include <memory>
 #include <vector>
 
+#include "serve/contract/request.h"
 #include "serve/kv/prefix_cache.h"
-#include "serve/request.h"
 
 namespace rooflua {
 

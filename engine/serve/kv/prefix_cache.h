@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "serve/contract/request.h"
 #include "serve/kv/block_extents.h"
-#include "serve/request.h"
 
 namespace rooflua {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "serve/request.h"
-#include "serve/workload.h"
+#include "serve/contract/request.h"
+#include "serve/contract/workload.h"
 
 namespace rooflua {
 

@@ -8,7 +8,7 @@ local B = C.border
 
 local phase_names, phases = words.by_code "phase", words.codes "phase"
 local WAITING, DECODE, FINISHING, IN_FLIGHT = phases.waiting, phases.decode, phases.finishing, phases.in_flight
-local HITS_OF_PREEMPTED, HITS_OF_ANY = 1, 2 -- CacheHits of serve/visible_replica.h; 0: no request has any
+local HITS_OF_PREEMPTED, HITS_OF_ANY = 1, 2 -- CacheHits of serve/contract/visible_replica.h; 0: no request has any
 
 --- Decode steps since the stored numbers of a decoding request were written.
 local function steps_since(request)

@@ -1,0 +1,25 @@
+#pragma once
+// The policies and listeners of one simulation.
+
+#include <vector>
+
+#include "serve/contract/observer.h"
+#include "serve/contract/policy.h"
+#include "serve/contract/speculation.h"
+#include "serve/contract/workload.h"
+
+namespace rooflua {
+
+/// Nothing is owned; all must outlive the simulation.
+struct Bindings {
+  std::vector<SchedulerPolicy*> schedulers;  // one per replica
+  std::vector<StepModel*> steps;             // one per replica
+  Router* router = nullptr;                  // may be null where there is one candidate
+  Workload* workload = nullptr;
+  std::vector<Observer*> observers;  // told in this order
+  /// One per replica, null where it does not speculate; both empty where none does.
+  std::vector<SpeculatorPolicy*> speculators = {};
+  std::vector<AcceptanceModel*> acceptances = {};
+};
+
+}  // namespace rooflua

@@ -1,0 +1,149 @@
+#pragma once
+// What the simulation tells its listeners. Observers see everything and change nothing; every view
+// is valid during the call only. Nothing is kept per finished request unless an observer does.
+
+#include <cstdint>
+#include <span>
+
+#include "serve/contract/batch.h"
+#include "serve/contract/clock.h"
+#include "serve/contract/request.h"
+
+namespace rooflua {
+
+class Replica;
+
+/// A request that reached its end. Times in ps; `never` where it did not get that far.
+/// arrival <= queued <= scheduled <= first_token <= last_token, as the client sees them: token
+/// times include the frontend's delay per token.
+struct RequestDone {
+  std::int32_t id = -1;
+  std::int32_t replica = -1;          // where it ended; -1: never queued
+  std::int32_t prefill_replica = -1;  // where its prompt was computed, with disaggregation; else -1
+  Outcome outcome = Outcome::completed;
+  Picoseconds now = 0;            // when the client knows
+  Picoseconds arrival = 0;        // sent
+  Picoseconds queued = never;     // at a replica
+  Picoseconds scheduled = never;  // start of the plan that admitted it first
+  Picoseconds first_token = never;
+  Picoseconds last_token = never;
+  std::int32_t prompt_tokens = 0;
+  std::int32_t output_tokens = 0;  // that landed
+  std::int32_t cached_tokens = 0;  // prefix hits at the first admission
+  std::int32_t preemptions = 0;
+  std::int32_t rounds = 0;  // decodes that landed, where it was speculated for; drafts of these
+  std::int32_t drafted_tokens = 0, accepted_tokens = 0;
+  std::int32_t priority = 0;
+  std::int32_t klass = 0;
+  std::int32_t session = -1;
+  std::uint64_t output_content = 0;
+};
+
+/// A step that was planned and priced and is about to be committed. It ends later, as the StepDone
+/// with the same replica and serial.
+struct StepPriced {
+  const Replica& replica;  // right after the plan, before contexts and phases advance
+  std::int64_t serial = 0;
+  Picoseconds planned = 0;
+  const Batch& batch;  // decode_contexts() and decode_ids() are there
+  const StepPrice& price;
+  /// Where an observer wanted them (PriceDetail::operations); they add up to the price or are none.
+  std::span<const OpTime> operations;
+};
+
+/// A step that just ended. Its tokens land now, at `end`.
+struct StepDone {
+  /// Whether the replica had no tokens, and other ranks of its group had some.
+  bool empty() const { return batch->tokens == 0; }
+  std::int32_t replica = 0;
+  std::int64_t serial = 0;  // of the plan, from 0 per replica
+  Picoseconds planned = 0, start = 0, end = 0;
+  const Batch* batch = nullptr;  // contexts as before the step; decode_contexts() is gone by now
+  const StepPrice* price = nullptr;
+  std::int32_t waiting = 0, running = 0;  // right after the plan
+  std::int32_t used_blocks = 0, total_blocks = 0;
+  std::int32_t left_blocks = 0;  // in use right after the step
+  /// Of the replica; 0: it has no limit.
+  std::int32_t max_num_seqs = 0, max_num_batched_tokens = 0;
+  /// Inter-token gaps of all tokens that land now and are not a request's first: `common_gaps`
+  /// gaps of length `common_gap`, and the others one by one.
+  Picoseconds common_gap = 0;
+  std::int32_t common_gaps = 0;
+  std::span<const Picoseconds> other_gaps;
+  /// Decodes of requests that had ended when the step ran: their end token was in flight when it
+  /// was planned. They cost what the batch says, and no token of theirs lands.
+  std::int32_t discarded = 0;
+  std::int32_t tokens_landed() const { return batch->sampled - discarded + accepted - overshoot; }
+  /// Where the replica speculates: the decodes, those that are discarded among them. The numbers
+  /// are those of rows that land: drafts that they verified; drafts accepted; of these, drafts
+  /// behind the end of an answer; how many rows accepted draft 1, 2, ...
+  bool speculates = false;
+  std::span<const Row> rows;
+  std::int32_t drafted = 0, accepted = 0, overshoot = 0;
+  std::span<const std::int32_t> accepted_at;
+  std::span<const PrefillWork> prefills;
+  /// Ids of requests that decode and get no token here. With stages, requests whose token was in
+  /// flight when the step was planned are among them. Empty where the step decodes nothing.
+  std::span<const std::int32_t> skipped;
+  std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
+};
+
+/// A step that decodes the same requests as another one of its replica, and differs from it in
+/// nothing but this, its serial and its contexts.
+struct RepeatedStep {
+  Picoseconds planned = 0, start = 0, end = 0;
+  const StepPrice* price = nullptr;  // of a replica that steps alone: own_s is time_s
+  std::int32_t used_blocks = 0, left_blocks = 0;
+};
+
+/// Steps of one replica that ended one right behind the other, while nothing else happened.
+struct StepsDone {
+  StepDone first;
+  /// All of them. Serials follow each other, and contexts grow by a token of each decode. A step
+  /// starts where the one before it ends; the time between their ends is the common gap.
+  std::span<const RepeatedStep> steps;
+};
+
+/// KV sets off from one replica to another. `start`: when there was room for it at `to`.
+struct TransferStarted {
+  std::int32_t id = -1, from = -1, to = -1;
+  Picoseconds start = 0, end = 0;
+  double bytes = 0;
+};
+
+/// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
+/// has gone.
+struct BlocksChanged {
+  std::int32_t replica = 0;
+  Picoseconds now = 0;
+  std::int32_t used_blocks = 0, total_blocks = 0;  // after it
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_arrival(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_queued(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_preempt(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// Whether wanted_detail() and on_priced() must be called. An observer that overrides neither of
+  /// them says false, so that steps that repeat the one before cost less.
+  virtual bool reads_prices() const { return true; }
+  /// What this observer wants to know about the price of a step, asked before it is priced. The
+  /// price itself is the same whatever is asked.
+  virtual PriceDetail wanted_detail(const Batch& batch) const {
+    (void)batch;
+    return PriceDetail::time;
+  }
+  virtual void on_priced(const StepPriced& step) { (void)step; }
+  virtual void on_step(const StepDone& step) { (void)step; }
+  /// Several steps at once. An observer that does not override it gets on_step() for each.
+  virtual void on_steps(const StepsDone& done);
+  /// A step of this replica ends soon: what on_step() reads may be brought into the processor's
+  /// cache. It need not happen, nor be told.
+  virtual void expect_step(std::int32_t replica) const { (void)replica; }
+  virtual void on_transfer(const TransferStarted& transfer) { (void)transfer; }
+  virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
+  virtual void on_done(const RequestDone& done) { (void)done; }
+};
+
+}  // namespace rooflua

@@ -1,0 +1,107 @@
+#pragma once
+// The seams: what a user may swap. The engine calls these; the Lua border and the tests implement
+// them. Policies read plain structs and act only through the plan.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "border.h"
+#include "serve/contract/batch.h"
+#include "serve/contract/visible_replica.h"
+
+namespace rooflua {
+
+class Plan;
+class RememberedPrices;
+
+/// Which requests run in a step. One instance per replica.
+class SchedulerPolicy {
+ public:
+  virtual ~SchedulerPolicy() = default;
+
+  /// Fills one step. Called when something changed since the last plan: an arrival, a request that
+  /// finished or is finishing, prefill progress, a preemption, a lack of blocks, a new block that a
+  /// waiting request may hit, a wake time, a different policy. Not called, and decode_all()
+  /// repeated, iff the last plan was exactly decode_all() (without a limit that bound), nothing
+  /// changed, and every_step() is false. An empty plan is allowed: the scheduler is asked again at
+  /// the next end of a step, or when an idle replica gets an arrival or reaches the wake time.
+  virtual void plan(const VisibleReplica& replica, Plan& plan) = 0;
+
+  /// Order of the waiting queue: lower key first, ties by arrival. Asked once, when a request is
+  /// queued; a preempted request returns by the same key. Without keys the queue is first come
+  /// first served and a preempted request goes to its front.
+  virtual bool has_key() const { return false; }
+  virtual double key(const Request&) { return 0; }
+
+  /// The slot to preempt when decode_all runs out of blocks; without it the tail of running.
+  virtual bool has_victim() const { return false; }
+  virtual std::int32_t victim(const VisibleReplica&) { return -1; }
+
+  virtual bool every_step() const { return false; }
+};
+
+/// By how much the sums of a batch grow from one step to the next while the same requests decode.
+struct BatchGrowth {
+  double decode_context_tokens = 0;
+  double bounded_tokens[4] = {};
+  double chunk_tokens = 0;
+};
+
+/// What a step costs. One instance per replica; a pure function of the batch.
+class StepModel {
+ public:
+  virtual ~StepModel() = default;
+
+  /// The period of a step (gpu and host as the model sees them) and what it rests on. Called once
+  /// per step, when its plan is complete, unless explain() is called.
+  virtual void price(const Batch& batch, StepPrice& price) = 0;
+
+  /// The same price with what observers want to know besides (Observer::wanted_detail).
+  /// `operations` gets one entry per operation of the step where `detail` asks for operations.
+  /// A model that has nothing to tell prices as always.
+  virtual void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
+                       std::vector<OpTime>& operations) {
+    (void)detail, (void)operations;
+    this->price(batch, price);
+  }
+
+  /// Prices of as many steps as `prices` has, in one call: of `first`, which only decodes, and of
+  /// the batches that follow when its sums grow. Each is what price() would say of that batch, bit
+  /// for bit. Contexts of single requests are not there. Some of these steps may never run.
+  /// @pre `prices` are StepPrice{}; those that are not priced are so afterwards
+  /// @returns how many were priced, from the first on; 0: this model prices step by step
+  virtual std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
+                                 std::span<StepPrice> prices) {
+    (void)first, (void)growth, (void)prices;
+    return 0;
+  }
+
+  /// Where prices of runs are kept for batches that come again; null: nowhere.
+  virtual RememberedPrices* remembered() { return nullptr; }
+};
+
+/// What a router sees (border.h).
+using RouteView = rooflua_route_view;
+
+/// Which replica gets a request. One instance per run.
+class Router {
+ public:
+  virtual ~Router() = default;
+
+  static constexpr std::int32_t refused = -1;
+
+  /// @returns one of view.candidates (a replica's index, from 0); or `refused`, where may_refuse()
+  /// is true and view.decode_stage is 0: the request ends with Outcome::refused
+  virtual std::int32_t route(const Request& request, const RouteView& view) = 0;
+
+  /// Whether route() may refuse a request. Such a router is asked where there is one candidate,
+  /// too.
+  virtual bool may_refuse() const { return false; }
+
+  /// How old the load signals may be: they are taken at 0, s, 2s, ... and hold in between.
+  /// 0 = always fresh.
+  virtual double staleness_s() const { return 0; }
+};
+
+}  // namespace rooflua

@@ -1,0 +1,192 @@
+// The steps of a group of ranks: planned, priced, started. A replica that steps alone is a group of
+// one; so is a replica with stages, which has several steps under way.
+
+#include <algorithm>
+#include <span>
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr std::int64_t patience = 1'000'000;  // Simulation::idle_asks_ that are borne
+// Preemptions of one replica without a token that lands there. vLLM itself can get there: by
+// priority, requests of equal rank whose prompts are cut to chunks take each other's blocks.
+constexpr std::int64_t most_fruitless = 100'000;
+
+}  // namespace
+
+void Simulation::fill_pipeline(RankGroup& group) {
+  const std::span<const std::int32_t> members = group.members;
+  const Replica& first = at(members.front());
+  const Pipeline& pipeline = first.pipeline();  // as full as each member's
+  // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
+  if (pipeline.executing()) return;
+  if (first.has_stages()) return fill_stages(group);
+  if (pipeline.planned() > 0) start(group);
+  for (const std::int32_t index : members) {
+    if (!preempts_in_vain(index)) continue;
+    if (pipeline.planned() > 0) return;  // what is in flight lands first
+    starve_contenders(at(index));
+  }
+  while (!pipeline.full()) {
+    std::int64_t tokens = 0;
+    if (group.shared()) look_at_ranks(group);
+    for (const std::int32_t index : members) tokens += plan(at(index));
+    if (tokens == 0) break;
+    price_and_commit(group);
+    if (!pipeline.executing()) start(group);
+    idle_asks_ = 0;
+  }
+  if (!pipeline.executing()) wake(group);
+}
+
+/// Whether no token of that replica landed during very many preemptions.
+bool Simulation::preempts_in_vain(std::int32_t index) const {
+  return fruitless_preemptions_[static_cast<std::size_t>(index)] > most_fruitless;
+}
+
+/// What the schedulers of the group will see of it.
+void Simulation::look_at_ranks(RankGroup& group) {
+  GroupView& view = group.view;
+  view.ranks = static_cast<std::int32_t>(group.members.size());
+  view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
+  for (const std::int32_t index : group.members) count_rank(view, at(index).view());
+}
+
+/// The next plan of one replica.
+/// @returns how many tokens it holds
+std::int32_t Simulation::plan(Replica& replica) {
+  SchedulerPolicy& policy = scheduler(replica.view().index);
+  while (true) {
+    end_failing(replica);
+    const bool ask = replica.must_ask(policy, now_);
+    totals_.plans_asked += ask;
+    const StepPlan& plan = ask ? replica.make_plan(policy, now_) : replica.repeat_plan(now_);
+    if (plan.view().preempted > 0) tell_preemptions(replica);
+    for (const std::int32_t slot : plan.pulled()) pull(slot);
+    // A scheduler that only took away is asked again at once, if no event would make that happen.
+    const bool took = plan.view().preempted + plan.view().rejected > 0;
+    if (plan.view().tokens > 0 || !took || replica.pipeline().planned() > 0)
+      return plan.view().tokens;
+  }
+}
+
+void Simulation::price_and_commit(RankGroup& group) {
+  group.shared() ? price_together(group) : price_alone(at(group.members.front()));
+}
+
+void Simulation::price_alone(Replica& replica) {
+  const Batch& batch = replica.batch_of_plan();
+  replica.ask_for_drafts();
+  operations_.front().clear();
+  StepPrice own = price(batch, operations_.front());
+  own.own_s = own.time_s;
+  commit(replica, own, operations_.front());
+}
+
+void Simulation::price_together(RankGroup& group) {
+  const std::size_t count = group.members.size();
+  GroupWork work;
+  for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
+  for (const std::int32_t index : group.members) {
+    work.write_to(at(index).planned_batch());
+    at(index).ask_for_drafts();  // its speculator sees the group
+  }
+  std::size_t slowest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Batch& batch = at(group.members[i]).planned_batch();
+    prices_[i] = StepPrice{};
+    operations_[i].clear();
+    if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
+    if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
+  }
+  group.view.steps += 1;
+  group.view.tokens = work.tokens;
+  group.view.max_tokens = work.max_tokens;
+  const StepPrice longest = prices_[slowest];
+  for (std::size_t i = 0; i < count; ++i) {
+    const StepPrice own = price_in_group(prices_[i], longest, group.sync_s);
+    add_waits(operations_[i], own, group.sync_s);
+    commit(at(group.members[i]), own, operations_[i]);
+  }
+}
+
+/// The price of a rank's own work.
+StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations) {
+  PriceDetail detail = PriceDetail::time;
+  for (const Observer* observer : bindings_.observers)
+    detail = std::max(detail, observer->wanted_detail(batch));
+  const auto index = static_cast<std::size_t>(batch.replica);
+  StepModel& model = *bindings_.steps[index];
+  // Decodes with drafts advance by different numbers: no run of theirs is known ahead.
+  const bool uniform = !at(batch.replica).is_ragged();
+  if (detail == PriceDetail::time && uniform) return runs_[index].price(model, batch);
+  StepPrice price;
+  if (detail == PriceDetail::time) {
+    model.price(batch, price);
+    return price;
+  }
+  model.explain(batch, detail, price, operations);
+  return price;
+}
+
+void Simulation::commit(Replica& replica, const StepPrice& price,
+                        std::span<const OpTime> operations) {
+  const StepPriced priced{replica,   replica.plan().serial(), now_, replica.planned_batch(), price,
+                          operations};
+  for (Observer* observer : bindings_.observers) observer->on_priced(priced);
+  replica.commit(price, now_);
+}
+
+void Simulation::start(const RankGroup& group) {
+  for (const std::int32_t index : group.members) {
+    Replica& replica = at(index);
+    const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
+    replica.start_front(now_, end);
+    alarms_.push({end, index});
+  }
+}
+
+/// Nothing runs: schedulers that want to be asked at a time are asked then.
+void Simulation::wake(const RankGroup& group) {
+  for (const std::int32_t index : group.members) {
+    const Picoseconds time = at(index).wake();
+    if (time != never && ++idle_asks_ < patience) alarms_.push({time, index});
+  }
+}
+
+// --- with stages
+
+/// Plans are made when the oldest step has landed, or when none is under way, as many as there is
+/// room for. @pre the front step has landed
+void Simulation::fill_stages(RankGroup& group) {
+  Replica& replica = at(group.members.front());
+  const std::int32_t index = replica.view().index;
+  const auto alarm = [&] { alarms_.push({replica.pipeline().front().end, index}); };
+  if (replica.bring_forward()) alarm();
+  if (preempts_in_vain(index)) {
+    if (replica.planned_steps() > 0) return;  // what is in flight lands first
+    starve_contenders(replica);
+  }
+  while (replica.has_room()) {
+    if (plan(replica) == 0) break;
+    const bool first = replica.planned_steps() == 0;
+    price_stages(replica);
+    if (first) alarm();
+    idle_asks_ = 0;
+  }
+  if (replica.planned_steps() == 0) wake(group);
+}
+
+void Simulation::price_stages(Replica& replica) {
+  const Batch& batch = replica.batch_of_plan();
+  operations_.front().clear();
+  StepPrice whole = price(batch, operations_.front());
+  whole.own_s = whole.time_s;
+  add_sends(replica.config().stages, batch.tokens, whole, operations_.front());
+  commit(replica, whole, operations_.front());
+}
+
+}  // namespace rooflua

@@ -1,0 +1,65 @@
+// Prompts that one replica computes and another one decodes, as vLLM's connectors do it.
+// @source SERVING A3, A1.2, A1.3
+//
+//   prefilled   the prompt is computed; its blocks stay at the prefill replica (kept_blocks), and
+//               the request queues at the decode replica
+//   pulled      the decode replica's scheduler admits it: blocks for all of its prompt are taken
+//               there, and the KV is on its way; without room the request stays in the queue, and
+//               the prefill replica's blocks stay taken
+//   arrived     the prefill replica's blocks are free; those of the decode replica carry content,
+//               and the request waits for a seat in front of all that hold no blocks
+
+#include <utility>
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+/// The prompt is computed: it queues at a decode replica; the token is discarded, and the router
+/// does not see it either.
+void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
+  requests_[slot].emitted_tokens = 0;
+  const std::int32_t to = choose(slot, Stage::decode);
+  Progress& progress = requests_.progress(slot);
+  progress.prefill_replica = from;
+  progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
+  progress.remote_tokens = requests_[slot].prompt_tokens - 1;
+  queue(slot, to);
+}
+
+/// It has blocks at the decode replica: its KV sets off.
+void Simulation::pull(std::int32_t slot) {
+  const Request& request = requests_[slot];
+  const std::int32_t from = requests_.progress(slot).prefill_replica;
+  const KvTransfer& transfer = config_.transfer;
+  const double bytes = transfer.bytes(request.prompt_tokens);
+  const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
+                                "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
+  post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = request.replica});
+  for (Observer* observer : bindings_.observers)
+    observer->on_transfer({request.id, from, request.replica, now_, end, bytes});
+  tell_blocks(request.replica);
+}
+
+/// Its KV is no longer needed where it was computed.
+void Simulation::let_go(std::int32_t slot) {
+  const std::int32_t from = requests_.progress(slot).prefill_replica;
+  at(from).release_kept(slot);
+  signals_.add_outstanding(from, -1);
+  touch(from);
+  tell_blocks(from);
+}
+
+void Simulation::tell_blocks(std::int32_t index) {
+  const KvCache& kv = replica(index).kv();
+  for (Observer* observer : bindings_.observers)
+    observer->on_blocks({index, now_, kv.used_blocks(), kv.total_blocks()});
+}
+
+void Simulation::arrive(const Delivery& delivery) {
+  let_go(delivery.slot);
+  at(delivery.to).receive(delivery.slot, scheduler(delivery.to));
+  touch(delivery.to);
+}
+
+}  // namespace rooflua

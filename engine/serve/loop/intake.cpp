@@ -1,0 +1,175 @@
+// One request on its way: read from the workload, sent, routed, queued, done.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+void Simulation::read_ahead() {
+  next_open_ = -1;
+  RequestSpec spec;
+  if (!more_ || !(more_ = bindings_.workload->next(spec))) return;
+  next_open_ = requests_.open(spec, ordinal_++);
+  const Picoseconds arrival = requests_.progress(next_open_).arrival;
+  if (arrival < last_open_)
+    throw Error("workload: request " + std::to_string(ordinal_),
+                "arrives at " + std::to_string(seconds(arrival)) +
+                    " s, before the one in front of it (" + std::to_string(seconds(last_open_)) +
+                    " s); arrivals must not decrease");
+  last_open_ = arrival;
+}
+
+void Simulation::send(std::int32_t slot) {
+  Request& request = requests_[slot];
+  request.id = next_id_++;
+  ++totals_.arrived;
+  for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
+  const Frontend& frontend = config_.frontend;
+  const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
+  if (delay_s > 0) {
+    const Picoseconds out = after(now_, delay_s, "frontend (base_s + per_prompt_token_s * tokens)");
+    post({.time = out, .kind = Delivery::Kind::through_frontend, .slot = slot});
+  } else {
+    route(slot);
+  }
+}
+
+/// To the replica that the router chooses.
+void Simulation::route(std::int32_t slot) {
+  const std::int32_t chosen = choose(slot, Stage::prompt);
+  if (chosen == Router::refused) return finish(slot, Outcome::refused);
+  queue(slot, chosen);
+}
+
+std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
+  const bool decodes = stage == Stage::decode;
+  const std::vector<std::int32_t>& candidates = decodes ? decode_candidates_ : open_candidates_;
+  const Router* router = bindings_.router;
+  const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
+  if (candidates.size() == 1 && !may_refuse) return candidates.front();
+  RouteView view;
+  view.signals = signals_.read(now_, replicas_);
+  view.now_s = now_s();
+  view.signals_s = seconds(signals_.taken_at());
+  view.candidates = candidates.data();
+  view.candidate_count = static_cast<std::int32_t>(candidates.size());
+  view.replica_count = replica_count();
+  view.slot = slot;
+  view.decode_stage = decodes ? 1 : 0;
+  view.source = this;
+  const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
+  if (chosen == Router::refused && may_refuse) return chosen;
+  if (chosen < 0 || chosen >= replica_count() || is_decoder(chosen) != decodes)
+    throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
+                              std::to_string(requests_[slot].id) + "; " +
+                              std::to_string(candidates.size()) + " of " +
+                              std::to_string(replica_count()) + " replicas may take it");
+  return chosen;
+}
+
+void Simulation::queue(std::int32_t slot, std::int32_t index) {
+  Replica& replica = at(index);
+  const ReplicaConfig& config = replica.config();
+  Request& request = requests_[slot];
+  Progress& progress = requests_.progress(slot);
+  request.replica = index;
+  signals_.add_outstanding(index, 1);
+  const std::int32_t room = config.max_model_len - request.prompt_tokens;
+  if (config.max_model_len > 0 && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
+  if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
+  // An end token before the declared limit cannot be foreseen.
+  progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
+  if (config.role == Role::prefill) progress.limit = 1;
+  if (config.max_model_len > 0) progress.limit = std::min(progress.limit, room);
+  progress.stop_at = std::min(progress.output_tokens, progress.limit);
+  replica.enqueue(slot, now_, scheduler(index));
+  for (Observer* observer : bindings_.observers) observer->on_queued(request, now_);
+  touch(index);
+}
+
+/// Follow-ups of a request that ended at `now`.
+class Simulation::FollowUpsSent : public FollowUps {
+ public:
+  FollowUpsSent(Simulation& simulation, Picoseconds now) : simulation_(simulation), now_(now) {}
+  void send(const RequestSpec& spec) override {
+    const std::int32_t slot = simulation_.requests_.open(spec, simulation_.ordinal_++);
+    Picoseconds& arrival = simulation_.requests_.progress(slot).arrival;
+    if (spec.arrival_s >= seconds(now_))
+      arrival = std::max(arrival, now_);  // "now" in whole ps again
+    if (arrival < now_)
+      throw Error("workload: request " + std::to_string(simulation_.ordinal_),
+                  "a follow-up arrives at " + std::to_string(spec.arrival_s) +
+                      " s, before the end it follows (" + std::to_string(seconds(now_)) + " s)");
+    if (arrival == simulation_.now_) return simulation_.sent_now_.push_back(slot);
+    simulation_.post({.time = arrival, .kind = Delivery::Kind::sent, .slot = slot});
+  }
+
+ private:
+  Simulation& simulation_;
+  Picoseconds now_;
+};
+
+/// What observers are told of the request in this slot.
+RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
+  const Request& request = requests_[slot];
+  const Progress& progress = requests_.progress(slot);
+  const Picoseconds delay = progress.first_token == never ? 0 : frontend_token_;
+  RequestDone done;
+  done.id = request.id;
+  done.replica = request.replica;
+  done.prefill_replica = progress.prefill_replica;
+  done.outcome = outcome;
+  done.now = now_ + delay;
+  done.arrival = progress.arrival;
+  done.queued = progress.queued;
+  done.scheduled = progress.scheduled;
+  if (progress.first_token != never) {
+    done.first_token = progress.first_token + delay;
+    done.last_token = progress.last_token + delay;
+  }
+  done.prompt_tokens = request.prompt_tokens;
+  done.output_tokens = outcome == Outcome::completed ? progress.stop_at : request.emitted_tokens;
+  done.cached_tokens = progress.first_hit_tokens;
+  done.preemptions = request.preemptions;
+  done.rounds = request.rounds;
+  done.drafted_tokens = request.drafted_tokens;
+  done.accepted_tokens = request.accepted_tokens;
+  done.priority = request.priority;
+  done.klass = request.klass;
+  done.session = request.session;
+  done.output_content = progress.output_content;
+  return done;
+}
+
+/// Every end of a request: told to observers, then to the workload.
+void Simulation::finish(std::int32_t slot, Outcome outcome) {
+  const RequestDone done = describe(slot, outcome);
+  if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
+  // No other replica knows the request: it was never in their queues.
+  if (done.replica >= 0) at(done.replica).forget(slot);
+  if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);
+  if (done.replica >= 0) signals_.add_outstanding(done.replica, -1);
+  requests_.close(slot);
+  ++totals_.ended[static_cast<std::size_t>(outcome)];
+  totals_.last_end = std::max(totals_.last_end, done.now);
+  for (Observer* observer : bindings_.observers) observer->on_done(done);
+  FollowUpsSent follow_ups(*this, done.now);
+  bindings_.workload->on_done(done, follow_ups);
+}
+
+void Simulation::end_failing(Replica& replica) {
+  if (replica.failing().empty()) return;
+  const std::vector<Replica::Failing> failing = replica.take_failing();
+  for (const Replica::Failing& each : failing) finish(each.slot, each.outcome);
+}
+
+void Simulation::post(Delivery delivery) {
+  delivery.serial = posted_++;
+  deliveries_.push(delivery);
+}
+
+}  // namespace rooflua

@@ -1,0 +1,47 @@
+#include "serve/loop/router_signals.h"
+
+namespace rooflua {
+
+RouterSignals::RouterSignals(const std::vector<std::int32_t>& group_of,
+                             const std::vector<ReplicaConfig>& replicas)
+    : signals_(group_of.size()), is_changed_(group_of.size(), 0) {
+  std::array<std::int32_t, 2> counts{};
+  for (std::size_t i = 0; i < group_of.size(); ++i) {
+    const auto index = static_cast<std::int32_t>(i);
+    signals_[i].group = group_of[i];
+    signals_[i].role = replicas[i].role;
+    places_.push_back(counts[stage_of(index)]++);
+    changed(index);
+  }
+  for (std::size_t stage = 0; stage < 2; ++stage)
+    least_[stage] = LeastIndex(static_cast<std::size_t>(counts[stage]));
+}
+
+void RouterSignals::take(const std::vector<Replica>& replicas) {
+  for (const std::int32_t index : changed_) {
+    ReplicaSignals& signals = at(index);
+    const std::int32_t outstanding = signals.outstanding, group = signals.group;
+    signals = replicas[static_cast<std::size_t>(index)].signals();
+    signals.outstanding = outstanding;
+    signals.group = group;
+    is_changed_[static_cast<std::size_t>(index)] = 0;
+  }
+  changed_.clear();
+}
+
+void RouterSignals::pass_time(Picoseconds time, const std::vector<Replica>& replicas) {
+  if (staleness_ == 0 || time < next_) return;
+  taken_at_ = time - time % staleness_;
+  next_ = taken_at_ + staleness_;
+  take(replicas);
+}
+
+const ReplicaSignals* RouterSignals::read(Picoseconds now, const std::vector<Replica>& replicas) {
+  if (staleness_ == 0) {
+    taken_at_ = now;
+    take(replicas);
+  }
+  return signals_.data();
+}
+
+}  // namespace rooflua

@@ -1,0 +1,375 @@
+#include "serve/loop/simulation.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+void check(const Bindings& bindings, std::size_t replicas) {
+  const auto one_each = [&](std::size_t found, const char* what) {
+    if (found != replicas)
+      throw Error(what, "found " + std::to_string(found) + " for " + std::to_string(replicas) +
+                            " replicas; each has its own");
+  };
+  one_each(bindings.schedulers.size(), "schedulers");
+  one_each(bindings.steps.size(), "steps");
+  if (!bindings.speculators.empty()) {
+    one_each(bindings.speculators.size(), "speculators");
+    one_each(bindings.acceptances.size(), "acceptances");
+  }
+  for (std::size_t i = 0; i < replicas; ++i)
+    ROOFLUA_ASSERT(bindings.schedulers[i] != nullptr && bindings.steps[i] != nullptr);
+  ROOFLUA_ASSERT(bindings.workload != nullptr);
+}
+
+/// The configuration with `ragged` where the bindings have a speculator.
+ClusterConfig with_rows(ClusterConfig config, const Bindings& bindings) {
+  for (std::size_t i = 0; i < std::min(config.replicas.size(), bindings.speculators.size()); ++i)
+    config.replicas[i].ragged |= bindings.speculators[i] != nullptr;
+  return config;
+}
+
+/// A copy speculates where the original does.
+void check_fork(const Bindings& given, const Bindings& own) {
+  const auto speculates = [](const Bindings& bindings, std::size_t i) {
+    return i < bindings.speculators.size() && bindings.speculators[i] != nullptr;
+  };
+  for (std::size_t i = 0; i < own.schedulers.size(); ++i) {
+    if (speculates(given, i) == speculates(own, i)) continue;
+    throw Error("speculators",
+                "replica " + std::to_string(i + 1) +
+                    (speculates(own, i) ? " speculates, and its copy has none"
+                                        : " does not speculate, and its copy has one"));
+  }
+}
+
+/// By replica: the place of its group.
+std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::size_t replicas) {
+  std::vector<std::int32_t> out(replicas);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::int32_t index : groups[g].members)
+      out[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
+  }
+  return out;
+}
+
+PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload) {
+  if (!config.prefix_caching) return PrefixIndex::none;
+  // A hit that loses a block leaves a second copy behind, and the order of copies counts.
+  const bool real = config.real_blocks || config.drops_last_hit;
+  return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
+}
+
+bool wanted(const std::atomic<int>* stop) {
+  return stop != nullptr && *stop != 0;
+}
+
+}  // namespace
+
+Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
+    : config_(with_rows(config, bindings)),
+      bindings_(bindings),
+      groups_(rank_groups(config.replicas)),
+      group_of_(places_of(groups_, config.replicas.size())),
+      signals_(group_of_, config.replicas) {
+  validate(config_);
+  check(bindings_, config_.replicas.size());
+  replicas_.reserve(config_.replicas.size());
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(config_.replicas.size()); ++i) {
+    const ReplicaConfig& replica = config_.replicas[static_cast<std::size_t>(i)];
+    replicas_.emplace_back(i, replica, index_of(replica, *bindings_.workload), requests_);
+    (replica.role == Role::decode ? decode_candidates_ : open_candidates_).push_back(i);
+  }
+  fruitless_preemptions_.assign(replicas_.size(), 0);
+  std::size_t most = 0;
+  for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
+  runs_.resize(replicas_.size());
+  look_at_observers();
+  prices_.resize(most);
+  operations_.resize(most);
+  is_touched_.assign(groups_.size(), 0);
+  bind_groups();
+  bind_holders();
+  bind_speculation();
+  frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
+  bind_router();
+  read_ahead();
+}
+
+Simulation::~Simulation() = default;
+Simulation::Simulation(const Simulation& other) = default;
+
+// --- the loop
+
+std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
+  const Picoseconds time = next_instant();
+  if (time == never) return starve() ? 1 : 0;
+  signals_.pass_time(time, replicas_);
+  now_ = time;
+  if (const std::int32_t replica = step_plainly(); replica >= 0)
+    return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
+  land_steps();
+  deliver();
+  plan_steps();
+  return 1;
+}
+
+bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
+  while (instants > 0) {
+    const std::int64_t passed = wanted(stop) ? 0 : advance(instants);
+    if (passed == 0) return true;
+    instants -= passed;
+  }
+  return false;
+}
+
+bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
+  const Picoseconds end = picoseconds(time_s, "run_until");
+  while (next_instant() <= end) {
+    if (wanted(stop)) return true;
+    if (instants == 0) return false;
+    const std::int64_t passed = advance(instants, end);
+    if (passed == 0) break;
+    instants -= passed;
+  }
+  if (wanted(stop)) return true;
+  if (next_instant() == never) return requests_.alive() == 0 || run(stop, instants);
+  now_ = std::max(now_, end);
+  return true;
+}
+
+bool Simulation::step() {
+  const std::int64_t before = totals_.steps;
+  while (totals_.steps == before) {
+    if (!advance()) return false;
+  }
+  return true;
+}
+
+Picoseconds Simulation::next_instant() {
+  while (!alarms_.empty() && !alarm_holds(alarms_.front())) take_alarm();
+  Picoseconds time = alarms_.empty() ? never : alarms_.front().time;
+  if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
+  if (!sent_now_.empty()) time = now_;
+  if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
+  return time;
+}
+
+void Simulation::land_steps() {
+  while (!alarms_.empty() && alarms_.front().time == now_) {
+    const Alarm due = take_alarm();
+    if (!alarm_holds(due)) continue;
+    touch(due.replica);
+    Replica& replica = at(due.replica);
+    if (!replica.pipeline().executing()) continue;
+    const bool hands_over = replica.config().role == Role::prefill;
+    ending_ = replica.pipeline().front().ending;
+    const StepDone done = replica.land(now_, gaps_, hands_over);
+    ++totals_.steps;
+    if (!hands_over) totals_.output_tokens += done.tokens_landed();
+    if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
+    for (Observer* observer : bindings_.observers) observer->on_step(done);
+    for (const std::int32_t slot : ending_) {
+      hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
+    }
+  }
+}
+
+void Simulation::deliver() {
+  const auto due = [&](Delivery::Kind last) {
+    return !deliveries_.empty() && deliveries_.front().time == now_ &&
+           deliveries_.front().kind <= last;
+  };
+  while (due(Delivery::Kind::through_frontend)) {
+    const Delivery delivery = deliveries_.pop();
+    if (delivery.kind == Delivery::Kind::transfer) {
+      arrive(delivery);
+    } else {
+      route(delivery.slot);
+    }
+  }
+  while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {
+    const std::int32_t slot = next_open_;
+    read_ahead();
+    send(slot);
+  }
+  while (due(Delivery::Kind::sent)) send(deliveries_.pop().slot);
+  for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
+  sent_now_.clear();
+}
+
+void Simulation::plan_steps() {
+  if (touched_.size() > 1) std::sort(touched_.begin(), touched_.end());
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    const auto index = static_cast<std::size_t>(touched_[i]);
+    is_touched_[index] = 0;
+    fill_pipeline(groups_[index]);
+    for (const std::int32_t member : groups_[index].members) signals_.changed(member);
+  }
+  touched_.clear();
+}
+
+void Simulation::tell_preemptions(Replica& replica) {
+  const auto preempted = replica.plan().preempted();
+  const auto count = static_cast<std::int64_t>(preempted.size());
+  totals_.preemptions += count;
+  fruitless_preemptions_[static_cast<std::size_t>(replica.view().index)] += count;
+  for (Observer* observer : bindings_.observers) {
+    for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
+  }
+}
+
+bool Simulation::alarm_holds(const Alarm& alarm) const {
+  const Replica& replica = this->replica(alarm.replica);
+  const Pipeline& pipeline = replica.pipeline();
+  return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
+}
+
+void Simulation::touch(std::int32_t index) {
+  signals_.changed(index);
+  const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
+  char& mark = is_touched_[static_cast<std::size_t>(group)];
+  if (mark != 0) return;
+  mark = 1;
+  touched_.push_back(group);
+}
+
+// --- from outside
+
+std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
+  return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
+}
+
+std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
+  holding_places_.clear();
+  for (const std::int32_t index : of_each_block_size_) {
+    const std::uint64_t hash =
+        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
+    if (hash == 0) continue;
+    const std::span<const std::int32_t> holders = holders_.of(hash);
+    prefetch_prefixes(holders, hash);
+    for (const std::int32_t holder : holders) {
+      if (is_decoder(holder) == (view.decode_stage != 0))
+        holding_places_.push_back(signals_.place_of(holder));
+    }
+  }
+  if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
+  return holding_places_;
+}
+
+std::int32_t Simulation::slot_of(std::int32_t id) const {
+  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
+    if (requests_[slot].phase != Phase::absent && requests_[slot].id == id) return slot;
+  }
+  return -1;
+}
+
+std::vector<RequestDone> Simulation::unfinished() const {
+  std::vector<RequestDone> out;
+  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
+    const Request& request = requests_[slot];
+    if (request.phase == Phase::absent || request.id < 0) continue;
+    RequestDone each = describe(slot, Outcome::unfinished);
+    each.last_token = never;
+    if (request.replica >= 0)
+      each.output_tokens = std::min(emitted_tokens(replica(request.replica).view(), request),
+                                    requests_.progress(slot).stop_at);
+    out.push_back(each);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return out;
+}
+
+// --- other policies
+
+void Simulation::bind_router() {
+  if (bindings_.router == nullptr) {
+    if (open_candidates_.size() > 1 || decode_candidates_.size() > 1)
+      throw Error("router", "there is none; several replicas need one");
+    return;
+  }
+  signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
+}
+
+/// Replicas that step together see their group.
+void Simulation::bind_groups() {
+  for (const RankGroup& group : groups_) {
+    for (const std::int32_t index : group.members)
+      at(index).see_group(group.shared() ? &group.view : nullptr);
+  }
+}
+
+void Simulation::bind_speculation() {
+  for (std::size_t i = 0; i < bindings_.speculators.size(); ++i) {
+    if (replicas_[i].is_ragged())
+      replicas_[i].speculate_by(bindings_.speculators[i], bindings_.acceptances[i]);
+  }
+}
+
+/// The caches of several replicas tell which prompts they begin.
+void Simulation::bind_holders() {
+  of_each_block_size_.clear();
+  if (replicas_.size() < 2) return;
+  std::set<std::int32_t> known;
+  for (std::int32_t i = 0; i < replica_count(); ++i) {
+    at(i).tell(holders_);
+    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
+  }
+}
+
+void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
+  ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  at(index).rekey(policy);  // asks for keys, which may be an error
+  bindings_.schedulers[static_cast<std::size_t>(index)] = &policy;
+  if (at(index).pipeline().executing()) return;
+  at(index).wake_at(now_);
+  alarms_.push({now_, index});
+}
+
+void Simulation::set_steps(std::int32_t index, StepModel& model) {
+  ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  bindings_.steps[static_cast<std::size_t>(index)] = &model;
+  runs_[static_cast<std::size_t>(index)].forget();
+}
+
+void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
+                                 AcceptanceModel& acceptance) {
+  const auto place = static_cast<std::size_t>(index);
+  ROOFLUA_ASSERT(place < bindings_.speculators.size() && replicas_[place].is_ragged());
+  bindings_.speculators[place] = &speculator;
+  bindings_.acceptances[place] = &acceptance;
+  bind_speculation();
+}
+
+void Simulation::set_router(Router& router) {
+  signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
+  bindings_.router = &router;
+}
+
+std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
+  check(bindings, replicas_.size());
+  check_fork(bindings, bindings_);
+  std::unique_ptr<Simulation> copy(new Simulation(*this));
+  copy->bindings_ = bindings;
+  copy->look_at_observers();
+  for (PricedRun& run : copy->runs_) run.forget();
+  for (Replica& replica : copy->replicas_) replica.rebind(copy->requests_);
+  copy->bind_router();
+  copy->bind_groups();
+  copy->bind_holders();
+  copy->bind_speculation();
+  return copy;
+}
+
+Totals simulate(const ClusterConfig& config, const Bindings& bindings) {
+  Simulation simulation(config, bindings);
+  simulation.run();
+  return simulation.totals();
+}
+
+}  // namespace rooflua

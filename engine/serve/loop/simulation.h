@@ -1,0 +1,243 @@
+#pragma once
+// Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
+//
+// At one instant, in this order:
+//   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
+//      freed blocks; each end is told to observers, then to the workload, which may answer
+//   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
+//      free, and the request waits for its seat at the decode replica
+//   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
+//      those of the workload's stream, then follow-ups in the order they were given
+//   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
+//        while fewer than async_depth steps are planned:
+//          plan; stop if it holds no token; price; commit; start it if no step is running
+//          (an empty plan that preempted or rejected is followed by another if nothing is planned)
+//      A replica is alone in its group unless ReplicaConfig::group says otherwise. Ranks of one
+//      group plan one after the other, by index, before any of them is priced. Their step lasts
+//      as long as that of the slowest, and group_sync_s besides. A rank without tokens gets an
+//      empty step if another one has any (group.h).
+//      A running step's successor starts at the instant the step ends, before the next plan is
+//      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
+//      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle group
+//      plans twice at one instant. While a step is running, arrivals only queue.
+//      A replica with several stages has as many steps under way as ReplicaConfig::stages says, in
+//      place of async_depth. Each starts when it is planned, or when the first stage is free; plans
+//      are made when the oldest one lands, or when none is under way (lanes/flight.h).
+//   5. a replica that preempted 100,000 times without a token that landed: its requests that have
+//      or had a seat fail: starved
+//   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
+// Signals of a router with staleness s are those before the first event at or after k*s.
+//
+// A step that decodes the same requests as the one before takes a short way through 1 and 4
+// (plain_step.cpp), and its price may have been asked for ahead (replica/priced_run.h).
+//
+// The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
+// (a request from sent to done), handover.cpp (prompts that one replica computes and another one
+// decodes), starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "serve/contract/bindings.h"
+#include "serve/events/alarm_queue.h"
+#include "serve/events/event_heap.h"
+#include "serve/loop/group.h"
+#include "serve/loop/router_signals.h"
+#include "serve/replica/cluster.h"
+#include "serve/replica/priced_run.h"
+#include "serve/replica/replica.h"
+#include "serve/routing/prefix_holders.h"
+
+namespace rooflua {
+
+/// Counts so far: requests in = sum over outcomes + alive.
+struct Totals {
+  std::int64_t arrived = 0;
+  std::array<std::int64_t, outcome_count> ended{};  // by Outcome
+  std::int64_t plans_asked = 0;                     // times a scheduler was called
+  std::int64_t steps = 0;
+  std::int64_t plain_steps = 0;  // of these, those that took the short way (plain_step.cpp)
+  std::int64_t preemptions = 0;
+  std::int64_t output_tokens = 0;
+  Picoseconds last_end = 0;
+};
+
+class Simulation final : public RouteSource {
+ public:
+  /// @throws Error if the configuration is impossible or a binding is missing
+  Simulation(const ClusterConfig& config, const Bindings& bindings);
+  ~Simulation() override;
+
+  /// One instant, or several up to `until`, at most so many.
+  /// @returns how many; 0: everything that could happen has happened
+  std::int64_t advance(std::int64_t most = 1, Picoseconds until = never);
+  static constexpr std::int64_t all = INT64_MAX;
+  /// Until everything is over, or, between two instants, until `*stop` is not 0 or `instants` have
+  /// passed. False: they have passed, and it may go on.
+  bool run(const std::atomic<int>* stop = nullptr, std::int64_t instants = all);
+  /// Every instant up to and including time_s; the clock then stands at time_s (unless all is
+  /// over, or it was stopped). Returns as run() does.
+  bool run_until(double time_s, const std::atomic<int>* stop = nullptr,
+                 std::int64_t instants = all);
+  /// Up to and including the next instant at which a step ends; false if there is none.
+  bool step();
+
+  double now_s() const { return seconds(now_); }
+  Picoseconds now() const { return now_; }
+  const Totals& totals() const { return totals_; }
+  std::int32_t replica_count() const { return static_cast<std::int32_t>(replicas_.size()); }
+  const Replica& replica(std::int32_t index) const {
+    ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+    return replicas_[static_cast<std::size_t>(index)];
+  }
+  const Requests& requests() const noexcept override { return requests_; }
+  std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
+  std::int32_t least_outstanding(const RouteView& view) const noexcept override {
+    return signals_.least_outstanding(view.decode_stage != 0);
+  }
+  std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
+  /// The live request with this id; -1 if it is not alive. O(alive).
+  std::int32_t slot_of(std::int32_t id) const;
+  std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
+  const ClusterConfig& config() const { return config_; }
+
+  /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
+  /// output_tokens landed or are in flight, and their last_token is not known.
+  std::vector<RequestDone> unfinished() const;
+
+  /// From the next plan on, other policies. The scheduler of `replica` is asked at its next plan.
+  void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
+  void set_steps(std::int32_t replica, StepModel& model);
+  void set_router(Router& router);
+  /// Of a replica that speculates. Requests keep the curves that they have.
+  void set_speculation(std::int32_t replica, SpeculatorPolicy& speculator,
+                       AcceptanceModel& acceptance);
+  /// Told from now on, after those before it.
+  void add_observer(Observer& observer) {
+    bindings_.observers.push_back(&observer);
+    look_at_observers();
+  }
+
+  /// An independent copy of the whole state with policies of its own (bindings.workload must be a
+  /// fork of this one's). Same policies, same future, byte for byte.
+  std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
+
+ private:
+  class FollowUpsSent;
+
+  Simulation(const Simulation& other);
+
+  // the loop
+  Picoseconds next_instant();
+  void land_steps();
+  Alarm take_alarm();
+  void prefetch_ahead() const;
+  void prefetch_prefixes(std::span<const std::int32_t> holders, std::uint64_t hash) const;
+  void deliver();
+  void plan_steps();
+  void fill_pipeline(RankGroup& group);
+  void fill_stages(RankGroup& group);
+  void price_stages(Replica& replica);
+  bool preempts_in_vain(std::int32_t index) const;
+  void look_at_ranks(RankGroup& group);
+  std::int32_t plan(Replica& replica);
+  void price_and_commit(RankGroup& group);
+  void price_alone(Replica& replica);
+  void price_together(RankGroup& group);
+  StepPrice price(const Batch& batch, std::vector<OpTime>& operations);
+  void commit(Replica& replica, const StepPrice& price, std::span<const OpTime> operations);
+  void start(const RankGroup& group);
+  void wake(const RankGroup& group);
+  void tell_preemptions(Replica& replica);
+  bool alarm_holds(const Alarm& alarm) const;
+  void touch(std::int32_t replica);
+  std::int32_t step_plainly();
+  std::int64_t repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until);
+  void look_at_observers();
+
+  // a request's path
+  void read_ahead();
+  void send(std::int32_t slot);
+  enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
+  void route(std::int32_t slot);
+  std::int32_t choose(std::int32_t slot, Stage stage);
+  void queue(std::int32_t slot, std::int32_t replica);
+  void finish(std::int32_t slot, Outcome outcome);
+  void end_failing(Replica& replica);
+  RequestDone describe(std::int32_t slot, Outcome outcome) const;
+  void post(Delivery delivery);
+
+  // KV transfers
+  void hand_over(std::int32_t slot, std::int32_t from);
+  void pull(std::int32_t slot);
+  void let_go(std::int32_t slot);
+  void tell_blocks(std::int32_t replica);
+  void arrive(const Delivery& delivery);
+
+  // starvation
+  bool starve();
+  void starve_contenders(const Replica& replica);
+  template <class Picks>
+  void starve_where(Picks picks);
+
+  void bind_router();
+  void bind_groups();
+  void bind_holders();
+  void bind_speculation();
+  bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
+  Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
+  SchedulerPolicy& scheduler(std::int32_t index) {
+    return *bindings_.schedulers[static_cast<std::size_t>(index)];
+  }
+
+  ClusterConfig config_;
+  Bindings bindings_;
+  Requests requests_;
+  std::vector<Replica> replicas_;
+  std::vector<RankGroup> groups_;       // by their first replica
+  std::vector<std::int32_t> group_of_;  // by replica
+  Picoseconds now_ = 0;
+  EventHeap<Delivery> deliveries_;
+  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
+  AlarmQueue alarms_;
+  std::int64_t posted_ = 0;  // deliveries
+
+  // the workload
+  std::int64_t ordinal_ = 0;  // requests read, for messages
+  std::int32_t next_id_ = 0;
+  std::int32_t next_open_ = -1;  // slot of the workload's next request
+  Picoseconds last_open_ = 0;    // arrival of the request that was read last
+  bool more_ = true;             // the workload has more
+
+  // routing
+  std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
+  RouterSignals signals_;
+  PrefixHolders holders_;
+  std::vector<std::int32_t> of_each_block_size_;      // a replica for each
+  mutable std::vector<std::int32_t> holding_places_;  // what prefix_holders() returned
+  Picoseconds frontend_token_ = 0;
+
+  // one instant
+  std::vector<std::int32_t> touched_;  // groups that saw an event
+  std::vector<char> is_touched_;
+  std::vector<Picoseconds> gaps_;
+  std::vector<std::int32_t> ending_;
+  std::vector<PricedRun> runs_;                  // by replica
+  std::vector<RepeatedStep> repeats_;            // of the replica at hand
+  bool unread_prices_ = false;                   // no observer reads prices before their steps end
+  std::vector<StepPrice> prices_;                // of the ranks of a group
+  std::vector<std::vector<OpTime>> operations_;  // of the same ranks
+
+  std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
+  std::vector<std::int64_t> fruitless_preemptions_;  // by replica, since a token landed there
+  Totals totals_;
+};
+
+/// The whole run at once.
+Totals simulate(const ClusterConfig& config, const Bindings& bindings);
+
+}  // namespace rooflua

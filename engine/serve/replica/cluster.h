@@ -1,0 +1,109 @@
+#pragma once
+// The replicas of a cluster: how each is configured, what a router may know of them, and how
+// prefill and decode can be split between them.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "border.h"
+#include "serve/contract/clock.h"
+#include "serve/contract/policy.h"
+#include "serve/contract/request.h"
+#include "serve/events/stage_clock.h"
+#include "serve/kv/kv_cache.h"
+
+namespace rooflua {
+
+enum class Role : std::int32_t {
+  both,
+  prefill,  // computes prompts and sends the KV on; the client sees no token of it
+  decode,   // gets prompts with their KV
+};
+
+struct ReplicaConfig {
+  std::int32_t kv_blocks = 0;     // usable; >= 1
+  std::int32_t seat_blocks = 0;   // of them, what a request with KV holds beside its tokens' blocks
+  std::int32_t block_size = 16;   // tokens; >= 1
+  std::int32_t max_num_seqs = 0;  // seats; 0 = no limit
+  std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
+  std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
+  std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
+  std::array<std::int32_t, 4> context_caps{};  // tokens; 0 = unused; Batch::bounded_tokens
+  std::int32_t context_chunk = 0;              // tokens; 0 = unused; Batch::chunk_tokens
+  bool prefix_caching = true;
+  bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
+  Role role = Role::both;
+  /// Decoding requests may advance by different numbers (lanes/ragged_pool.h). Set where the
+  /// replica has a speculator; without one each of them gets one token. A prefill replica ignores
+  /// this and what follows of speculation.
+  bool ragged = false;
+  std::int32_t lookahead = 0;   // tokens beyond those of a row that blocks are asked for
+  bool drops_last_hit = false;  // a prefix hit loses its last block: the drafter needs its states
+  std::uint64_t seed = 0;       // of the streams "acceptance"
+  std::int32_t group = -1;      // replicas with the same number step together; -1: this one alone
+  double group_sync_s = 0;      // that each step of a group of several takes besides
+  StageConfig stages;           // of its layers; seats, blocks and budget are those of all of them
+};
+
+/// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /
+/// bandwidth. The prefill replica holds the blocks until then. Its token is discarded: the first
+/// token that the client sees comes from the decode replica, which always computes at least one
+/// token.
+struct KvTransfer {
+  double alpha_s = 0;
+  double bytes_per_s = 0;      // > 0 where there are prefill replicas
+  double bytes_per_token = 0;  // KV of one token in the layers that keep all; all ranks
+  double fixed_bytes = 0;      // states of recurrent layers, whatever the length
+  /// Layers that keep so many tokens at most (a window, a chunk).
+  struct Bounded {
+    double bytes_per_token = 0;
+    std::int32_t tokens = 0;
+  };
+  std::vector<Bounded> bounded = {};
+
+  /// What is sent of a prompt: fixed + growing * tokens + sum of bounded * min(tokens, bound).
+  double bytes(std::int32_t tokens) const;
+};
+
+/// Latency before and after the engine, off the critical path of the replicas.
+/// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
+/// the client per_output_token later than the end of its step (a constant, so gaps stay).
+struct Frontend {
+  double base_s = 0, per_prompt_token_s = 0, per_output_token_s = 0;
+};
+
+struct ClusterConfig {
+  std::vector<ReplicaConfig> replicas;
+  KvTransfer transfer;
+  Frontend frontend;
+};
+
+/// Load of one replica as a router may see it (border.h).
+using ReplicaSignals = rooflua_signals;
+
+/// The requests that are routed, and what the replicas have cached of them.
+class RouteSource {
+ public:
+  virtual ~RouteSource() = default;
+  virtual const Requests& requests() const noexcept = 0;
+  /// Tokens of the request in this slot that this replica has cached now, however stale the signals
+  /// are.
+  virtual std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept = 0;
+  /// The candidate with the fewest outstanding requests, as a place in view.candidates; the first
+  /// of equal ones.
+  virtual std::int32_t least_outstanding(const rooflua_route_view& view) const noexcept = 0;
+  /// Candidates that have some of the routed request cached, as increasing places in
+  /// view.candidates. Valid until the next call.
+  virtual std::span<const std::int32_t> prefix_holders(
+      const rooflua_route_view& view) const noexcept = 0;
+};
+
+/// Tokens of the routed request that this replica has cached; 0 if there is no such replica.
+std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;
+
+/// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right
+void validate(const ClusterConfig& config);
+
+}  // namespace rooflua

@@ -1,0 +1,145 @@
+#pragma once
+// What one engine holds: its waiting queue, seats, decode pool, KV blocks and planned steps.
+//
+// The parts each keep an invariant of their own (waiting_queue.h, seats.h, lanes/lanes.h,
+// contract/pipeline.h, kv/kv_cache.h). This class moves requests between them: when they come, are
+// seated, preempted or sent on. A plan (step_plan.h) acts on it; replica.h adds the life of a step.
+//
+// A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks beside it.
+// They are taken and given back with the blocks of the KV, and never carry content.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "serve/contract/pipeline.h"
+#include "serve/contract/policy.h"
+#include "serve/contract/visible_replica.h"
+#include "serve/kv/kv_cache.h"
+#include "serve/lanes/lanes.h"
+#include "serve/replica/cluster.h"
+#include "serve/replica/seats.h"
+#include "serve/replica/waiting_queue.h"
+
+namespace rooflua {
+
+class ReplicaState : public VisibleReplica {
+ public:
+  ReplicaState(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
+               Requests& requests);
+
+  const ReplicaConfig& config() const { return config_; }
+  const KvCache& kv() const { return kv_; }
+  const Seats& seats() const { return seats_; }
+  const DecodePool& pool() const { return pool_; }
+  /// Whether decoding requests may advance by different numbers. Then `ragged()` has them and the
+  /// pool is empty.
+  bool is_ragged() const { return ragged_.has_value(); }
+  const RaggedPool& ragged() const { return *ragged_; }
+  std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
+  std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  std::int32_t decode_blocks() const noexcept override {
+    return is_ragged() ? ragged_->demand().blocks : pool_.blocks_needed();
+  }
+  ReplicaSignals signals() const;
+  /// Whether the empty cache has room for a request of so many tokens.
+  bool could_hold(std::int64_t tokens) const noexcept {
+    return blocks_for(tokens, config_.block_size) <= config_.kv_blocks - config_.seat_blocks;
+  }
+  /// Blocks that the admission of a waiting request would take for its whole sequence.
+  std::int32_t missing_blocks(std::int32_t slot) const noexcept;
+
+  /// Where routers look for cached prefixes.
+  void tell(PrefixHolders& holders) { kv_.tell(&holders, view().index); }
+  /// What its scheduler reads of the ranks that step together; null: it steps alone.
+  void see_group(const rooflua_group_view* group) { board_.view.group = group; }
+
+  // --- for the simulation: requests come and go
+
+  /// Joins the waiting queue. The key is fixed here. @pre the sequence fits the cache
+  void enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& policy);
+  /// The KV of an admitted prompt has come: its blocks carry content, and it waits for a seat, in
+  /// front of all requests that hold no blocks. The key is asked for again.
+  void receive(std::int32_t slot, SchedulerPolicy& policy);
+  /// Keys again, after the policy was swapped.
+  void rekey(SchedulerPolicy& policy);
+  /// The blocks of a prompt whose KV was sent on are free.
+  void release_kept(std::int32_t slot);
+  /// The slot's request is gone for good.
+  void forget(std::int32_t slot) { kv_.forget(slot); }
+  /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight.
+  void evict(std::int32_t slot);
+
+  /// A request that can never run, or was rejected: it fails once no token of it is in flight.
+  struct Failing {
+    std::int32_t slot = -1;
+    Outcome outcome = Outcome::exceeds_kv_cache;
+  };
+  const std::vector<Failing>& failing() const { return failing_; }
+  /// Those of which no token is in flight; they are failing no longer.
+  std::vector<Failing> take_failing();
+
+  /// Whether the layers are in several stages.
+  bool has_stages() const { return flight_.has_value(); }
+  /// Whether a token of the request is on its way through the stages: then it is not planned,
+  /// admitted or ended before that token lands. Without stages the order of plans sees to that.
+  bool awaits_token(std::int32_t slot) const noexcept;
+
+  // --- for the plan: each is carried out at once. @pre blocks and seats suffice
+
+  Progress& progress(std::int32_t slot) { return board_.progress(slot); }
+  /// So many blocks for all decoding requests; the plan with this serial decodes them.
+  void grant_all_decodes(std::int32_t blocks, std::int64_t serial);
+  void grant_decode(std::int32_t slot);
+  /// Blocks for a row of a replica that speculates; more of the sequence is known content.
+  void grant_row(std::int32_t slot, std::int32_t blocks);
+  void know_row(std::int32_t slot) { know_content(slot, request(slot).context_tokens + 1); }
+  /// The same for all members of the pool, but that the rest of their content is known only when
+  /// the step is committed. `blocks`: of all takers.
+  void grant_rows(std::span<const RaggedPool::Taker> takers, std::int32_t blocks);
+  /// Blocks for the first `tokens` of a sequence; false: they are not there.
+  [[nodiscard]] bool grant_prefill(std::int32_t slot, std::int32_t tokens);
+  /// A seat and so many blocks; `ready_tokens` have KV, `planned_tokens` will have it.
+  void take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t ready_tokens,
+                 std::int32_t blocks, std::int32_t planned_tokens, Picoseconds now);
+  /// The request leaves the queue with blocks, of which `hit` are cached here; its KV is to come.
+  void park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
+  /// Preemption by the plan with this serial, which took `granted_blocks` for the request.
+  void lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial);
+  void reject(std::int32_t slot);
+
+ protected:
+  /// The same state over another arena (a copied simulation).
+  void rebind(Requests& requests);
+  void leave_seat(std::int32_t slot);
+  void leave_queue(std::int32_t slot);
+  void leave_common_pace(std::int32_t slot);
+  void release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns);
+  /// The numbers of requests in phase in_flight, without this one.
+  void not_in_flight(std::int32_t slot);
+  /// @returns whether a block is full now that others may ask for
+  bool know_content(std::int32_t slot, std::int32_t tokens);
+
+  ReplicaConfig config_;
+  KvCache kv_;
+  WaitingQueue queue_;
+  Seats seats_;
+  DecodePool pool_;
+  std::optional<RaggedPool> ragged_;
+  Pipeline pipeline_;
+  bool changed_ = true;  // since the scheduler was asked
+  std::vector<Failing> failing_;
+  std::optional<Flight> flight_;  // where there are several stages
+
+ private:
+  void join_queue(std::int32_t slot, SchedulerPolicy& policy);
+  void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
+  void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
+  void fill_block(std::int32_t slot);
+  void hold_more(std::int32_t slot, std::int32_t blocks);
+  std::int32_t content_blocks(std::int32_t slot) const;
+  void fail(std::int32_t slot, Outcome outcome);
+};
+
+}  // namespace rooflua
