@@ -5,7 +5,6 @@ local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local question_view = require("rooflua.plan.question").view
-local schema = require "rooflua.scenario.schema"
 local keep = require "rooflua.plan.keep"
 local replicas = require "rooflua.serving.replicas"
 local run_text = require "rooflua.scenario.run_text"
