@@ -194,6 +194,21 @@ for _, form in ipairs(forms) do
   end)
 end
 
+test("two files that would have one place among the copies are told, where they differ", function()
+  local form = { "", 'workload = require "workloads.trace" { path = "near.csv" }, hardware = "hw"',
+    place = "sub/s.lua" }
+  scenario(form)
+  local submit = ("'%s' campaign submit sub/s.lua --on parallel --shards 1 --dir c --set mfu.path=hw"):format(program)
+  for _, copied in ipairs { "hw/hardware.toml", "hw/tables.toml" } do
+    must "rm -rf c sub/hw && cp -r hw sub/hw"
+    test.check(not must(submit):find "is not copied", "they are alike")
+    write("sub/" .. copied, native.read_file(folder .. "/" .. copied) .. "\n")
+    local said = must(submit)
+    test.check(said:find(copied .. ": is not copied, because", 1, true), "%s", said)
+  end
+  must "rm -r c sub/hw"
+end)
+
 test("a run that is kept reads no file whose name its script computes", function()
   scenario { "", 'scheduler = "reader"' }
   local reader = native.read_file(folder .. "/schedulers/reader.lua")
