@@ -149,7 +149,7 @@ std::vector<script::VariantResult> run_apart(
     options.results = keeping.file;
     options.also = keeping.also;
     options.build = build_stamp();
-    const script::RunNames names = scenario.names(keeping.explained);
+    const script::RunNames names = scenario.names(keeping.explained, !arguments.html.empty());
     options.set = names.set;
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].run_hash = names.run_hashes[i];
   }

@@ -92,8 +92,8 @@ Json Scenario::ask(const char* name, std::vector<Json> arguments) {
   return vm_->call(module, name, arguments);
 }
 
-RunNames Scenario::names(bool explain) {
-  const Json told = ask("hashes", {Json(explain)});
+RunNames Scenario::names(bool explain, bool sketch) {
+  const Json told = ask("hashes", {Json(explain), Json(sketch)});
   const Json& set = *told.find("set");
   RunNames out;
   out.set = {text_of(set, "hash"), text_of(set, "title"), set.find("total")->integer(),

@@ -68,8 +68,9 @@ class Scenario {
   /// Everything that can be found out without running. @throws Error or LuaError
   void check();
   /// Names of the runs by everything that they depend on: the scenario, the Lua files, tables and
-  /// traces that it uses. `explain` as for run(): it changes the text that is kept.
-  RunNames names(bool explain);
+  /// traces that it uses. `explain` as for run(), `sketch` as in RunOutputs: both change what is
+  /// kept.
+  RunNames names(bool explain, bool sketch);
   /// Runs one variant. `explain` puts the operations of kind "price" into the text.
   VariantResult run(std::size_t variant, bool explain, const RunOutputs& outputs = {});
   /// What a served variant says of its machine and load (serving/facts.lua), for files of other

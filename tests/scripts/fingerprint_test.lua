@@ -221,6 +221,34 @@ return { rooflua = 1, model = %q, hardware = "h200-sxm", scheduler = "mine",
   pipe:close()
 end)
 
+test("a page, a document and a text are those of a new run, whatever the file of results has", function()
+  write("s.lua", scenario("", 'model = "llama-3.1-8b"'))
+  local function made(options)
+    local name = folder .. "/out"
+    options = options:gsub("OUT", name)
+    local command = ("%s run %s/s.lua %s > %s.txt 2> /dev/null"):format(program, folder, options, name)
+    test.equal(os.execute(command), 0, command)
+    local texts = {}
+    for i, ending in ipairs { ".txt", ".json", ".html" } do
+      local file = io.open(name .. ending)
+      texts[i] = file and file:read "*a" or ""
+      if file then file:close() end
+      os.remove(name .. ending)
+    end
+    return table.concat(texts, "\0")
+  end
+  local page, document = "--json OUT.json --html OUT.html", "--json OUT.json"
+  local new = { [page] = made(page), [document] = made(document) }
+  test.check(#new[page] > #new[document] + 1000, "the page is there")
+  for _, order in ipairs { { document, page, document, page }, { page, document, page, document } } do
+    os.remove(folder .. "/r.sqlite")
+    for i, options in ipairs(order) do
+      local found = made(("%s --results %s/r.sqlite"):format(options, folder))
+      test.check(found == new[options], "%s is another one as number %d", options, i)
+    end
+  end
+end)
+
 test("every Lua file that a run has read is among the files of its content", function()
   for _, name in ipairs { "02_chunk_size", "03_schedulers", "07_disaggregation", "12_replay", "13_own_scheduler",
     "21_speculation" } do

@@ -11,6 +11,7 @@ local questions = require "rooflua.border.questions"
 local estimates = require "rooflua.border.estimates"
 local tables = require "rooflua.border.tables"
 local files = require "rooflua.sandbox.files"
+local named_files = require "rooflua.sandbox.named_files"
 local policy = require "rooflua.policy"
 
 local fail, type = core.fail, type
@@ -220,7 +221,10 @@ function mfu.open(options)
     if plain.hardware == nil then fail "mfu.open: model: needs a GPU (hardware or gpu)" end
     plain.hardware, plain.model = specs.with_constants(plain.hardware, plain.model), nil
   end
-  if plain.path ~= nil then plain.path = files.find(plain.path, "mfu.open: path", "folder of tables") end
+  if plain.path ~= nil then
+    plain.path = files.find(plain.path, "mfu.open: path", "folder of tables")
+    named_files.note(options.path, true)
+  end
   local database = adopt(native.open_database(plain))
   if lookup ~= nil and type(lookup) ~= "string" then return methods.with(database, lookup) end
   return database

@@ -1,24 +1,13 @@
 -- What is simulated: models, hardware, deployments. Read-only objects of the engine.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local files = require "rooflua.sandbox.files"
+local named_files = require "rooflua.sandbox.named_files"
 local schema = require "rooflua.scenario.schema"
 local specs = require "rooflua.border.specs"
 
 local spec = {}
 local fail, fields = core.fail, core.object_fields
 local is, adopt = specs.is, specs.adopt
-
---- Results depend on a file that a script read.
-local function noted(source)
-  if type(source) == "string" and source:find "[/.]" then files.note(source) end
-  return source
-end
-
-local function note_model(source)
-  if type(source) ~= "string" or not source:find "[/.]" then return end
-  for _, path in ipairs(native.model_files(source)) do files.note(path) end
-end
 
 --- A shipped model by name or alias, a config.json or its folder, a .toml, or a table with the same keys. In a table,
 --- `from` names a model; every other key replaces the one of that model's own file, and false leaves it out.
@@ -28,7 +17,7 @@ function spec.model(source)
     fail("spec.model: expected a name, a path or a table, found %s", core.describe(source))
   end
   local is_table, plain = type(source) == "table", core.plain(source)
-  note_model(is_table and plain.from or plain)
+  named_files.note(is_table and plain.from or plain)
   return adopt(native.load_model(plain, is_table and native.where() or nil), "Model")
 end
 
@@ -90,13 +79,15 @@ function spec.hardware(source)
   if is(source, "Hardware") then return source end
   if type(source) == "table" then
     source = core.plain(source)
+    named_files.note(source.tables_from)
     if source.peak_tflop_per_s == nil then source = toml_form(source) end
     return adopt(native.load_hardware(source, native.where()), "Hardware")
   end
   if type(source) ~= "string" then
     fail("spec.hardware: expected a name, a path or a table, found %s", core.describe(source))
   end
-  return adopt(native.load_hardware(noted(source)), "Hardware")
+  named_files.note(source)
+  return adopt(native.load_hardware(source), "Hardware")
 end
 
 local deployment_keys = { "model", "hardware", "drafter_weight_bytes", "drafter_kv_bytes_per_token" }

@@ -24,12 +24,21 @@ local function template(on, site, site_file)
   return made
 end
 
---- Adds a file to a list, or all files of a folder of tables.
-local function add(out, name, path)
-  if native.file_exists(path) then
-    out[#out + 1] = { name = name, copy_of = path }
-  else
-    for _, each in ipairs(native.list_folder(path, "")) do add(out, name .. "/" .. each, path .. "/" .. each) end
+local function content_of(path) return native.content_name({ path }, json.array {}) end
+
+--- Adds a file to {list, sources = by name, notes}, or all files of a folder of tables. Where a file of the working
+--- directory and another one beside the scenario have one place, tasks find only the first.
+local function add(copies, name, path)
+  name = name:gsub("/%./", "/"):gsub("//+", "/")
+  local other = copies.sources[name]
+  if not native.file_exists(path) then
+    for _, each in ipairs(native.list_folder(path, "")) do add(copies, name .. "/" .. each, path .. "/" .. each) end
+  elseif not other then
+    copies.sources[name] = path
+    copies.list[#copies.list + 1] = { name = name, copy_of = path }
+  elseif content_of(other) ~= content_of(path) then
+    copies.notes[#copies.notes + 1] = path .. ": is not copied, because " .. other .. " has its place in the folder of "
+      .. "the copies, and differs"
   end
 end
 
@@ -37,14 +46,14 @@ end
 --- so files of the working directory are copied as well. Notes tell of those that lie elsewhere and are not copied.
 local function files_of(opened, notes)
   local folder = opened.path:match "^(.*)/[^/]*$" or "."
-  local out, taken = json.array {}, {}
+  local copies, taken = { list = json.array {}, sources = {}, notes = notes }, {}
   local function take(path)
     if taken[path] or path:sub(1, #native.home + 1) == native.home .. "/" and path ~= opened.path then return end
     taken[path] = true
     local inside = path:sub(1, #folder + 1) == folder .. "/" and path:sub(#folder + 2)
       or path:sub(1, 1) ~= "/" and path
     if inside and not inside:find("..", 1, true) then
-      add(out, "scenario/" .. inside, path)
+      add(copies, "scenario/" .. inside, path)
     elseif native.file_exists(path) or #native.list_folder(path, "") > 0 then
       notes[#notes + 1] = path .. ": lies elsewhere than the scenario and is not copied; every machine must see it "
         .. "under this name"
@@ -52,7 +61,7 @@ local function files_of(opened, notes)
   end
   take(opened.path)
   for _, path in ipairs(kinds.files(opened)) do take(path) end
-  return out
+  return copies.list
 end
 
 --- What has to be given to `run` on every machine, quoted for a shell.

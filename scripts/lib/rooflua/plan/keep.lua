@@ -1,12 +1,9 @@
 -- Runs of a plan that a file of results keeps, so that a plan that was stopped goes on. A piece of work has the name of
 -- its content: the question without what only orders deployments (prices, objective, confidence), and what the piece is
 -- asked. So another price or objective runs only what was not run before.
-local native = require "rooflua.native"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
-local json = require "rooflua.json"
 local run_hash = require "rooflua.scenario.run_hash"
-local run_text = require "rooflua.scenario.run_text"
 
 local keep = {}
 
@@ -29,15 +26,16 @@ local function simulated(given)
   return out
 end
 
---- The book of a plan's runs: {file, also, content, set}; nil without a file.
+--- The book of a plan's runs: {results, also, hasher, content, set}; nil without a file.
 ---@param how table results, also
 function keep.book(reader, given, how)
   if not how.results or how.results == "" then return nil end
   local path = chunks.scenario_file()
   local kept = simulated(given)
-  local content = run_hash.of_scenario({ given = kept, path = path }):of(kept, "runs of a plan")
+  local hasher = run_hash.of_scenario { given = kept, path = path }
+  local content = hasher:of(kept, "runs of a plan")
   local title = (given.title or "") ~= "" and given.title .. " (plan)" or "plan"
-  return { results = how.results, also = how.also, content = content, asked = 0, reused = 0,
+  return { results = how.results, also = how.also, hasher = hasher, content = content, asked = 0, reused = 0,
     set = { hash = content, title = title, file = reader.file } }
 end
 
@@ -55,7 +53,7 @@ end
 ---@param contents fun(i: integer): table what piece i is asked
 function keep.add(book, rows, options, title, contents)
   for i, row in ipairs(rows) do
-    row.run_hash = native.content_name(json.array {}, { book.content, title, (run_text.of(contents(i))) })
+    row.run_hash = book.hasher:of_piece(book.content, title, contents(i))
     row.position = book.asked + i - 1
   end
   book.asked = book.asked + #rows

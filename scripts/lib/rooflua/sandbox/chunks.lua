@@ -321,6 +321,7 @@ function chunks.load_scenario(path)
     return setfenv(chunk, environment_for())()
   end)
   scenario_file, of_scenario = path, chunks.files()
+  files.loaded()
   return scenario
 end
 

@@ -86,11 +86,13 @@ function kinds.check(opened)
 end
 
 --- The names of an opened scenario's runs: {set = {hash, title, total, file}, runs = {{run_hash, position}...}}.
----@param explain boolean whether reports list the operations of a step, which is in what is kept
-function kinds.hashes(opened, explain)
+--- Runs of which more is kept have names of their own, so that what is taken from a file has the bytes of a new run.
+---@param explain boolean? whether reports list the operations of a step
+---@param sketch boolean? whether what a page draws is kept, for which steps are sampled
+function kinds.hashes(opened, explain, sketch)
   local hasher = run_hash.of_scenario { given = opened.given, path = opened.path, list = opened.all }
   local all, mine = {}, json.array {}
-  local form = explain and "run, explained" or "run"
+  local form = "run" .. (explain and ", explained" or "") .. (sketch and ", drawn" or "")
   for i, variant in ipairs(opened.all) do
     all[i] = { name = variant.name, run_hash = hasher:of(opening.changed(opened, variant), form) }
   end

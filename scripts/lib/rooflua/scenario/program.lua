@@ -43,7 +43,7 @@ end
 
 function program.run(number, index, options) return kinds.run(opened_by_number[number], index, options) end
 function program.check(number) kinds.check(opened_by_number[number]) end
-function program.hashes(number, explain) return kinds.hashes(opened_by_number[number], explain) end
+function program.hashes(number, ...) return kinds.hashes(opened_by_number[number], ...) end
 function program.parameters(number) return require("rooflua.scenario.describe").parameters(opened_by_number[number]) end
 
 --- What one variant says of its machine and load, serving/facts.lua, and its seed.

@@ -1,8 +1,9 @@
--- The files that Lua files require, found in their text. A module that is first required inside a method has not been
--- read when results are looked up, and yet they depend on it.
+-- The files that Lua files depend on, found in their text. A module that is first required inside a method, and a file
+-- that a method reads, have not been read when results are looked up, and yet results depend on them.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local named_files = require "rooflua.sandbox.named_files"
 
 local required = {}
 
@@ -20,39 +21,72 @@ local function names_in(text)
   return names, computed
 end
 
---- Files of modules that a computed name may mean: all beside the scenario, and the shipped ones.
-local function candidates(folder)
-  local out = { native.home .. "/scripts" }
-  local function add(inside)
-    for _, name in ipairs(native.list_folder(inside, ".lua")) do out[#out + 1] = inside .. "/" .. name .. ".lua" end
-  end
-  add(folder)
-  for _, kind in ipairs { "acceptance", "bucketing", "candidates", "corrections", "drafters", "lookup", "metrics",
-    "objectives", "power", "routers", "schedulers", "speculators", "steps", "strategies", "workloads" } do
-    add(folder .. "/" .. kind)
-  end
+--- What stands between quotes in a Lua text, as a set: also what stands between two literals, because a quote in a
+--- comment has no partner.
+local function literals_in(text)
+  local out = {}
+  for literal in text:gmatch "[\"']([^\"'\n]+)%f[\"']" do out[literal] = true end
+  for literal in text:gmatch "%[=*%[([^%]\n]+)%]" do out[literal] = true end
   return out
 end
 
---- Adds to a set of paths what the files among them require, directly or through others.
----@param paths table<string, boolean>
----@param folder string of the scenario
-function required.add(paths, folder)
-  local left, any_computed = core.sorted_keys(paths), false
-  while #left > 0 do
-    local text = native.read_file(table.remove(left))
-    local names, computed = names_in(text or "")
-    any_computed = any_computed or computed
-    for _, name in ipairs(core.sorted_keys(names)) do
-      local path = chunks.path_of(name)
-      if path and not paths[path] then
-        paths[path] = true
-        left[#left + 1] = path
-      end
+local kinds = { "acceptance", "bucketing", "candidates", "corrections", "drafters", "engines", "lookup", "metrics",
+  "objectives", "power", "routers", "schedulers", "speculators", "steps", "strategies", "workloads" }
+
+--- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
+--- may name.
+function required.beside(folder)
+  local out = {}
+  local function add(inside)
+    for _, name in ipairs(native.list_folder(inside, ".lua")) do
+      out[name] = out[name] or {}
+      table.insert(out[name], inside .. "/" .. name .. ".lua")
     end
   end
-  if not any_computed then return end
-  for _, path in ipairs(candidates(folder)) do paths[path] = true end
+  add(folder)
+  for _, kind in ipairs(kinds) do add(folder .. "/" .. kind) end
+  return out
+end
+
+--- The files of Lua beside a scenario that a text may name: "mine" and "mine 1.0" an engine.
+---@param beside table what required.beside returned
+function required.named(text, beside) return beside[text:match "^%s*([^%s=]+)" or ""] or {} end
+
+--- Is `path` of the program?
+local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
+
+--- What a Lua file depends on: the Lua files that it requires or names, directly or through others, as a set of paths
+--- with its own; and the other files that these name, as named_files.of has them.
+---@param path string
+---@param beside table what required.beside returned
+function required.of(path, beside)
+  local paths, named, left, any_computed = { [path] = true }, {}, { path }, false
+  local function take(other)
+    if paths[other] then return end
+    paths[other] = true
+    left[#left + 1] = other
+  end
+  while #left > 0 do
+    local file = table.remove(left)
+    local text = native.read_file(file) or ""
+    local names, computed = names_in(text)
+    for _, name in ipairs(core.sorted_keys(names)) do
+      local other = chunks.path_of(name)
+      if other then take(other) end
+    end
+    if computed and not any_computed then
+      any_computed = true
+      paths[native.home .. "/scripts"] = true
+      for _, list in pairs(beside) do
+        for _, other in ipairs(list) do take(other) end
+      end
+    end
+    for literal in pairs(is_shipped(file) and {} or literals_in(text)) do
+      for _, other in ipairs(required.named(literal, beside)) do take(other) end
+      for each, name in pairs(named_files.of(literal)) do named[each] = name end
+    end
+  end
+  return paths, named
 end
 
 return required

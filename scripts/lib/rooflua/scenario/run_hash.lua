@@ -1,13 +1,14 @@
 -- The name of a run by its content: two runs have one name if nothing differs that their results can depend on. The
 -- content is the scenario with its changes applied, the Lua files of its policies with those that they require, the
--- files that it names (tables, traces, models), the library and the shipped data. Left out is what cannot matter:
--- the title, the report, and which other variants there are. So a sweep with one more value runs one more.
+-- files that it or they name (tables, traces, models, GPUs: sandbox/named_files.lua), the library and the shipped data.
+-- Left out is what cannot matter: the title, the report, and which other variants there are. So a sweep with one more
+-- value runs one more.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local choice = require "rooflua.engines.choice"
 local chunks = require "rooflua.sandbox.chunks"
 local files_of = require "rooflua.sandbox.files"
 local json = require "rooflua.json"
+local named_files = require "rooflua.sandbox.named_files"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
@@ -42,24 +43,25 @@ local function contents(value)
   return type(value) == "table" and not policy.is_class(value) and core.plain(value) or nil
 end
 
---- Adds what is read of a path: of a model's folder its description, of any other folder all files. `text` is how the
---- scenario names it.
-local function add_path(out, path, key, text)
-  local of_model = key ~= "path" and path:find "[/.]" and native.model_files(path) or {}
-  for _, file in ipairs(of_model) do out[file] = file end
-  if #of_model == 0 and (key == "path" or path:find "[/.]" and native.file_exists(path)) then out[path] = text end
+--- Adds a file to a set. Of several names for it one is taken, whatever the order in which they come.
+local function put(out, path, name)
+  local known = out[path]
+  if known == nil or known == true or name ~= true and name < known then out[path] = name end
 end
 
---- Adds the file that a text names, if it names one: of a `path` the one that is found, of models and hardware the one
---- in the working directory.
+--- Adds the files that a text names, if it names one: also Lua files beside the scenario, such as an engine.
 function Hasher:add_named(out, text, key)
-  local known = self.named[(key or "") .. "\n" .. text]
+  local is_path = key == "path"
+  local place = (is_path and "path\n" or "\n") .. text
+  local known = self.named[place]
   if not known then
-    known = {}
-    if text ~= "" then add_path(known, key == "path" and files_of.place(text) or text, key, text) end
-    self.named[(key or "") .. "\n" .. text] = known
+    known = named_files.of(text, is_path)
+    for _, path in ipairs(required.named(text, self.beside)) do
+      if path ~= self.path then self:add_closure(known, path) end
+    end
+    self.named[place] = known
   end
-  for path, name in pairs(known) do out[path] = name end
+  for path, name in pairs(known) do put(out, path, name) end
 end
 
 --- The policy that a text names at a key of a scenario; nil if it names none. A policy that cannot be loaded is no
@@ -87,22 +89,10 @@ function Hasher:named_class(key, text)
   return known or nil
 end
 
---- Adds the file of an engine of the user, and those of the engines that it extends. An engine that is not known is no
---- error here: the run reports it.
-local function add_engine(out, text)
-  local ok, chosen = pcall(choice.parse, text)
-  local engine = ok and chosen.engine or nil
-  while engine do
-    if not is_shipped(engine.file) then out[engine.file] = true end
-    engine = engine.extends
-  end
-end
-
 --- Collects from a scenario's table: files that it names, and its policies (found.policies, as a set of classes).
 function Hasher:collect(found, value, key, depth)
   if type(value) == "string" then
     self:add_named(found.files, value, key)
-    if key == "engine" then add_engine(found.files, value) end
     local named = self:named_class(key, value)
     if named then found.policies[named] = true end
     return
@@ -157,39 +147,45 @@ function Hasher:add_contents(parts, files)
   for path, given in pairs(files) do
     local known = self.entries[path]
     if not known or known.given ~= given then
-      known = { given = given, text = self:order(path, given) .. "\n" .. self:content(path) }
+      local content = self:content(path)
+      local name = given ~= true and given:match "\n(.*)$" or "" -- of a folder's file
+      known = { given = given, text = self:order(path, given) .. "\n" .. content, part = name .. content }
       self.entries[path] = known
     end
-    entries[known.text] = path
+    entries[known.text] = known.part
   end
-  for _, entry in ipairs(core.sorted_keys(entries)) do parts[#parts + 1] = self:content(entries[entry]) end
+  for _, entry in ipairs(core.sorted_keys(entries)) do parts[#parts + 1] = entries[entry] end
 end
 
---- A Lua file and all that it requires, as a set of paths.
-function Hasher:closure(path)
+--- Adds a Lua file and all that it depends on.
+function Hasher:add_closure(out, path)
   local known = self.closures[path]
   if not known then
-    known = { [path] = true }
-    required.add(known, self.folder)
+    local lua, named = required.of(path, self.beside)
+    known = { lua = lua, named = named }
     self.closures[path] = known
   end
-  return known
+  for each in pairs(known.lua) do put(out, each, true) end
+  for each, name in pairs(known.named) do put(out, each, name) end
 end
 
 --- Files that hold whatever the scenario is: Lua files of the user that were run while it was loaded, with all that
---- they require, and files that these have read; by path as in `add_contents`.
+--- they depend on, and files that were read; by path as in `add_contents`.
 function Hasher:common_files()
-  local files, named = {}, { files = {}, policies = {}, seen = {} }
+  local files, by_table, by_lua = {}, { files = {}, policies = {}, seen = {} }, {}
   for _, path in ipairs(chunks.files_of_scenario()) do
-    if path ~= self.path and not is_shipped(path) then
-      for each in pairs(self:closure(path)) do files[each] = true end
-    end
+    if path ~= self.path and not is_shipped(path) then self:add_closure(files, path) end
   end
   -- What variants name is added to their own names.
-  for _, value in ipairs(self.varied) do self:collect(named, value.value, value.key, 1) end
-  self:collect(named, self.given, nil, 0)
+  for _, value in ipairs(self.varied) do self:collect(by_table, value.value, value.key, 1) end
+  self:collect(by_table, self.given, nil, 0)
+  -- What Lua files name is added to the runs that these files are part of, whether it has been read yet or not.
+  for _, path in ipairs(chunks.files()) do
+    if not is_shipped(path) then self:add_closure(by_lua, path) end
+  end
   for path, given in pairs(files_of.found()) do
-    if not named.files[path] then files[path] = given end
+    local is_common = files_of.is_of_loading(path) or not by_lua[path]
+    if is_common and not by_table.files[path] then put(files, path, given) end
   end
   return files
 end
@@ -198,9 +194,27 @@ end
 function Hasher:common()
   if self.common_name then return self.common_name end
   local parts = { shipped() }
-  self:add_contents(parts, self:common_files())
+  local files = self:common_files()
+  files_of.cover(files)
+  self:add_contents(parts, files)
   self.common_name = native.content_name(none, parts)
   return self.common_name
+end
+
+--- What a value consists of: its text, the texts of its policies, and the files of both. `found` is what was collected
+--- from it.
+function Hasher:consists_of(value, found)
+  local text, sources = run_text.of(value)
+  local texts = {}
+  for class in pairs(found.policies) do
+    local of_class = self:class(class)
+    texts[#texts + 1] = of_class.text
+    for path in pairs(of_class.files) do sources[path] = true end
+  end
+  table.sort(texts)
+  for path in pairs(sources) do self:add_closure(found.files, path) end
+  files_of.cover(found.files)
+  return text, table.concat(texts), found.files
 end
 
 --- The name of the run of a scenario's table with its changes applied: 32 hexadecimal digits.
@@ -215,21 +229,20 @@ function Hasher:of(given, form)
   for key, name in pairs(schema.default_policies) do
     if kept[key] == nil then self:collect(found, name, key, 1) end
   end
-  local text, sources = run_text.of(kept)
-  local texts = {}
-  for class in pairs(found.policies) do
-    local of_class = self:class(class)
-    texts[#texts + 1] = of_class.text
-    for path in pairs(of_class.files) do sources[path] = true end
-  end
-  table.sort(texts)
-  local files = found.files
-  for path in pairs(sources) do
-    for each in pairs(self:closure(path)) do files[each] = true end
-  end
-  local parts = { form, "seed " .. ("%.17g"):format(given.seed or 0), text, table.concat(texts), self:common() }
+  local text, texts, files = self:consists_of(kept, found)
+  local parts = { form, "seed " .. ("%.17g"):format(given.seed or 0), text, texts, self:common() }
   self:add_contents(parts, files)
   return native.content_name(none, parts), files
+end
+
+--- The name of a piece of work by the name of the scenario's content and by what the piece is asked.
+function Hasher:of_piece(content, title, asked)
+  local found = { files = {}, policies = {}, seen = {} }
+  self:collect(found, asked, nil, 1)
+  local text, texts, files = self:consists_of(asked, found)
+  local parts = { content, title, text, texts }
+  self:add_contents(parts, files)
+  return native.content_name(none, parts)
 end
 
 --- Names the runs of one scenario. Files are read once, so a hasher lives as long as one sweep is looked up.
@@ -242,9 +255,10 @@ function run_hash.of_scenario(scenario)
       varied[#varied + 1] = { key = key, value = change.value }
     end
   end
+  local folder = scenario.path and scenario.path:match "^(.*)/[^/]*$" or "."
   return setmetatable({ given = scenario.given, path = scenario.path, varied = varied, named = {}, contents = {},
-    named_classes = {}, class_texts = {}, closures = {}, entries = {},
-    folder = scenario.path and scenario.path:match "^(.*)/[^/]*$" or "." }, Hasher)
+    named_classes = {}, class_texts = {}, closures = {}, entries = {}, folder = folder,
+    beside = required.beside(folder) }, Hasher)
 end
 
 --- The name of a list of runs {name, run_hash}.
