@@ -2,8 +2,10 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
 local artefacts = require "rooflua.plan.artefacts"
+local plan_command = require "rooflua.plan.command"
 local flags = require "rooflua.plan.flags"
 local json = require "rooflua.json"
+local opening = require "rooflua.scenario.opening"
 local quoting = require "rooflua.text.quoting"
 local verify = require "rooflua.plan.verify"
 
@@ -241,6 +243,26 @@ test("an engine on several nodes has no commands, and its README says why; its s
   test.check(apart["1/README"]:find("one engine on 16 GPUs takes 2 nodes of 8", 1, true), "%s", apart["1/README"])
   test.check(apart["1/scenario.lua"]:find("dp = 16", 1, true), "no scenario")
   test.check(together["1/kubernetes.yaml"]:find("nvidia.com/gpu: 16", 1, true), "a node of 16 is one pod")
+end)
+
+test("the scenario of a rank runs again with the priced figures, of a model from a table or a file as well", function()
+  local own = test.file("own.toml", io.open "scenarios/models/qwen3-8b.toml":read "*a")
+  for _, case in ipairs { { '"llama-3.1-8b"', '"h100-sxm"' }, { ("%q"):format(own), '"h100-sxm"' },
+    { ([[{ from = %q, name = "x \93\93 '", layers = 30 }]]):format(own),
+      '{ from = "h100-sxm", name = "slow", memory_bytes_per_s = 2e12 }' } } do
+    local path = test.file("plan.lua", ([[return { rooflua = 1, kind = "plan", model = %s,
+      workload = require "workloads.poisson" { prompt_tokens = { distribution = "lognormal", mean = 300, sigma = 0.5,
+        max = 2000 }, output_tokens = 20 },
+      plan = { load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 5 }, requests = 200, replicates = 0, ranks = 1,
+        gpus = { { %s, most = 4, price_per_hour = 3 } },
+        candidates = require "candidates.ladder" { tp = { 2 }, max_num_seqs = { 32 },
+          max_num_batched_tokens = { 1024 } } } }]]):format(case[1], case[2]))
+    local done, text = plan_command.run { scenario = path, jobs = 1, files = true, page = true }, nil
+    for _, each in ipairs(done.files) do text = each.path == "1/scenario.lua" and each.text or text end
+    local given = opening.file(test.file("scenario.lua", text)).given
+    local rows = require "rooflua.sweep".grid { given, seeds = { given.seed } }
+    test.equal(rows[1].summary.ttft_s.p99, done.document.ranks[1].metrics.ttft_s_p99.value, case[1])
+  end
 end)
 
 test("a name that tells a format is started, whatever was priced", function()
