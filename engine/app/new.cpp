@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace rooflua::app {
 
@@ -49,6 +50,12 @@ Json editor_settings(const fs::path& home) {
   return out;
 }
 
+/// A name without quotes as a word of a shell.
+std::string shell_word(const std::string& name) {
+  const bool is_word = name.find_first_of(" $&;()|<>*?#~!`[]{}=") == std::string::npos;
+  return is_word ? name : "'" + name + "'";
+}
+
 }  // namespace
 
 std::vector<std::string> template_kinds(const fs::path& home) {
@@ -67,6 +74,9 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   const std::string stem = file.stem().string();
   if (stem.empty() || stem.front() == '.' || name.front() == '-')
     throw Error(name, "expected a name: rooflua new my_question");
+  // The name stands in a text of Lua, in a comment, and in commands to copy.
+  if (!is_plain(name) || name.find_first_of("'\"\\") != std::string::npos)
+    throw Error(printable(name), "expected a name without quotes, backslashes and line breaks");
   const std::vector<std::string> kinds = template_kinds(home);
   if (std::find(kinds.begin(), kinds.end(), arguments.kind) == kinds.end())
     throw Error("--kind", unknown_name("kind", arguments.kind, kinds));
@@ -78,7 +88,9 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   if (!file.parent_path().empty() && !fs::is_directory(file.parent_path()))
     throw Error(file.string(), "there is no folder " + file.parent_path().string());
   std::string text = text_of_file(templates / (arguments.kind + ".lua"));
-  replace_all(text, "@FILE@", file.generic_string());
+  const std::string word = shell_word(file.generic_string());
+  replace_all(text, "@FILE@", word);
+  replace_all(text, "@STEM@.sqlite", shell_word(stem + ".sqlite"));
   replace_all(text, "@STEM@", stem);
   write_text(text, file.string());
   std::string also;
@@ -88,9 +100,6 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   }
   if (const fs::path settings = file.parent_path() / ".luarc.json"; !fs::exists(settings))
     write_text(dump_json(editor_settings(home), 2) + "\n", settings.string());
-  const std::string word = file.string().find_first_of(" '\"$&;()") == std::string::npos
-                               ? file.string()
-                               : "'" + file.string() + "'";
   std::printf("wrote %s%s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(),
               also.c_str(), word.c_str(), word.c_str());
   return 0;

@@ -180,9 +180,13 @@ CsvFile read_csv(const std::filesystem::path& path, LongRows long_rows) {
 }
 
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  constexpr std::string_view formula = "=+-@\t\r";
+  const bool is_formula = !text.empty() && formula.find(text.front()) != std::string_view::npos &&
+                          !parse_number(text);
+  const std::string plain = (is_formula ? "'" : "") + std::string(text);
+  if (plain.find_first_of(",\"\n\r") == std::string::npos) return plain;
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : plain) {
     if (c == '"') out += '"';
     out += c;
   }

@@ -51,7 +51,8 @@ CsvFile parse_csv(std::string_view text, const std::filesystem::path& name,
 /// it is not a number.
 std::optional<double> parse_number(std::string_view text);
 
-/// One cell as CSV text: quoted if it holds a comma, a quote or a line break.
+/// One cell as CSV text: quoted if it holds a comma, a quote or a line break. A text that a
+/// spreadsheet would compute (it begins with =, +, -, @ and is no number) gets ' in front.
 std::string csv_cell(std::string_view text);
 
 }  // namespace rooflua

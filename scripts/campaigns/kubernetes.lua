@@ -18,23 +18,30 @@ local Kubernetes = policy.define {
 
 local most_text = 900000 -- bytes: a ConfigMap has at most 1 MiB
 
-local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n") .. '"' end
+local function namespace_line(self, campaign)
+  return self.namespace ~= "" and "  namespace: " .. campaign.yaml(self.namespace) .. "\n" or ""
+end
 
---- Lines of a text below a key, indented.
-local function block(text, indent)
-  local pad = (" "):rep(indent)
-  return "|\n" .. pad .. text:gsub("\n$", ""):gsub("\n", "\n" .. pad) .. "\n"
+--- The option of kubectl.
+local function space_of(self, campaign)
+  return self.namespace ~= "" and " -n " .. campaign.quoted(self.namespace) or ""
 end
 
 --- The files of the scenario as a ConfigMap, whose keys know no folders: a list says where each belongs.
 local function config_map(self, campaign, read)
-  local lines, items, size = { "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " .. campaign.name .. "\n"
-    .. (self.namespace ~= "" and "  namespace: " .. self.namespace .. "\n" or "") .. "data:\n" }, {}, 0
+  local quoted, size = campaign.yaml, 0
+  local lines, items = { "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " .. quoted(campaign.name) .. "\n"
+    .. namespace_line(self, campaign) .. "data:\n" }, {}
   for i, file in ipairs(campaign.files) do
     if file.copy_of then
       local text = read(file.copy_of)
       size = size + #text
-      lines[#lines + 1] = ("  file%d: %s"):format(i, block(text, 4))
+      local block = campaign.yaml_block(text, 4)
+      if not block then
+        error(("--on kubernetes: %s is no text (UTF-8), which a ConfigMap cannot hold; put the file into the image")
+          :format(file.copy_of), 0)
+      end
+      lines[#lines + 1] = ("  file%d: %s\n"):format(i, block)
       items[#items + 1] = ("              - { key: file%d, path: %s }\n"):format(i, quoted(file.name:sub(10)))
     end
   end
@@ -51,7 +58,7 @@ local function body(self, campaign)
   local enter = campaign:enter(places)
   if self.claim ~= "" then return enter .. " && exec " .. run end
   -- The lines are printed whatever became of the run, and the pod ends as it did.
-  return enter .. " && " .. run .. "; status=$?; echo BEGIN ROOFLUA RESULTS; " .. self.program
+  return enter .. " && " .. run .. "; status=$?; echo BEGIN ROOFLUA RESULTS; " .. campaign.quoted(self.program)
     .. " results export /results --format jsonl; echo END ROOFLUA RESULTS; exit $status"
 end
 
@@ -62,8 +69,10 @@ function Kubernetes:write(campaign)
       .. "engine", 0)
   end
   if self.image == "" then error("campaigns.kubernetes: image: --site must name an image with the program", 0) end
+  local quoted = campaign.yaml
   local map, items = config_map(self, campaign, campaign.text_of)
-  local volume = self.claim ~= "" and "persistentVolumeClaim: { claimName: " .. self.claim .. " }" or "emptyDir: {}"
+  local volume = self.claim ~= "" and "persistentVolumeClaim: { claimName: " .. quoted(self.claim) .. " }"
+    or "emptyDir: {}"
   local cpu = tostring(campaign.jobs)
   local most = self.most > 0 and math.min(self.most, campaign.shards) or campaign.shards
   local manifest = map .. ([[
@@ -100,19 +109,18 @@ metadata:
             items:
 %s        - name: results
           %s
-]]):format(campaign.name, self.namespace ~= "" and "  namespace: " .. self.namespace .. "\n" or "", campaign.shards,
-    most, campaign.shards, self.user, self.user, self.user, quoted(self.image), quoted(body(self, campaign)), cpu,
-    self.memory, cpu, self.memory, campaign.name, items, volume)
-  local space = self.namespace ~= "" and " -n " .. self.namespace or ""
+]]):format(quoted(campaign.name), namespace_line(self, campaign), campaign.shards, most,
+    campaign.shards, self.user, self.user, self.user, quoted(self.image),
+    quoted(campaign.container(body(self, campaign))), cpu, quoted(self.memory), cpu, quoted(self.memory),
+    quoted(campaign.name), items, volume)
+  local space = space_of(self, campaign)
   local dir = campaign.quoted(campaign.dir)
   local fetch = self.claim ~= "" and "# Run this where the claim is mounted, with its folder as the only argument.\n"
       .. 'cp "$1"/*.sqlite ' .. dir .. "/results/\n"
     or ("for pod in $(kubectl%s get pods -l job-name=%s -o name); do\n  kubectl%s logs \"$pod\" > %s/logs/"
       .. "\"${pod#pod/}\".log\ndone\n"):format(space, campaign.name, space, dir)
-  local merge = campaign:merge(nil, "# Fetches what the pods have, and joins it; may run at any time.\n" .. fetch)
-  if self.claim == "" then
-    merge = merge:gsub("(results merge %S+) %S+\n", function(head) return head .. " " .. dir .. "/logs/*.log\n" end)
-  end
+  local merge = campaign:merge("# Fetches what the pods have, and joins it; may run at any time.\n" .. fetch,
+    self.claim == "" and dir .. "/logs/*.log" or nil)
   local run = ([[
 #!/bin/sh
 # Does the shards and waits for their end.
@@ -131,8 +139,8 @@ end
 
 function Kubernetes:again(campaign)
   return ("An index that failed is tried three times by itself. Then delete the job and submit it again:\n\n"
-    .. "    kubectl%s delete job %s && sh %s"):format(self.namespace ~= "" and " -n " .. self.namespace or "",
-    campaign.name, campaign.quoted(campaign.dir .. "/submit.sh"))
+    .. "    kubectl%s delete job %s && sh %s"):format(space_of(self, campaign), campaign.name,
+    campaign.quoted(campaign.dir .. "/submit.sh"))
 end
 
 return Kubernetes

@@ -20,8 +20,8 @@ function Mpirun:write(campaign)
     "# One rank. A status other than 0 would end the other ranks, so it is printed and not returned." }
   if self.setup ~= "" then task[#task + 1] = self.setup end
   task[#task + 1] = campaign:enter() .. " && " .. campaign:run("auto/" .. campaign.shards)
-    .. " > " .. dir .. "/logs/$$.log 2>&1 ||\n  echo \"a shard ended with status $?: see " .. campaign.dir
-    .. "/logs/$$.log\" >&2"
+    .. " > " .. dir .. "/logs/$$.log 2>&1 ||\n"
+    .. '  echo "a shard ended with status $?: see" ' .. dir .. "/logs/$$.log >&2"
   local launch = campaign.line(self.launcher, "-n " .. campaign.shards, self.options, '"$@"', "sh", dir .. "/task.sh")
   return {
     ["task.sh"] = table.concat(task, "\n") .. "\n",

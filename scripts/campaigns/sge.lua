@@ -39,8 +39,7 @@ exit $status]]
 
 function Sge:write(campaign)
   if self.program ~= "" then campaign.program = self.program end
-  -- A job's name does not begin with a digit.
-  local name, logs = campaign.name:gsub("^%d", "run-%0"), campaign.quoted(campaign.dir .. "/logs")
+  local name, logs = campaign.name, campaign.directive(campaign.dir .. "/logs")
   local job = headers(self, { "#!/bin/sh", "#$ -S /bin/sh", "#$ -N " .. name,
     "#$ -t 1-" .. campaign.shards, "#$ -j y", "#$ -o " .. logs, "#$ -notify" })
   if self.most > 0 then job[#job + 1] = "#$ -tc " .. self.most end
@@ -55,7 +54,7 @@ function Sge:write(campaign)
     ["run.sh"] = ("#!/bin/sh\n# Does the shards and waits for their end.\nexec qsub -sync y \"$@\" %s/job.sh\n")
       :format(dir),
     ["job.sh"] = table.concat(job, "\n") .. "\n",
-    ["merge.sh"] = campaign:merge(nil, table.concat(merge, "\n")),
+    ["merge.sh"] = campaign:merge(table.concat(merge, "\n")),
     ["submit.sh"] = ([[
 #!/bin/sh
 # Submits the shards and then the merge. Options go to qsub: -t 4-4 submits the shard 3 again.

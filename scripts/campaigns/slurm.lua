@@ -30,21 +30,21 @@ function Slurm:write(campaign)
   local most = self.most > 0 and "%" .. self.most or ""
   local job = headers(self, { "#!/bin/sh", "#SBATCH --job-name=" .. campaign.name,
     "#SBATCH --array=0-" .. campaign.shards - 1 .. most,
-    "#SBATCH --output=" .. campaign.quoted(campaign.dir .. "/logs/%A_%a.log"),
+    "#SBATCH --output=" .. campaign.directive(campaign.dir .. "/logs/%A_%a.log"),
     "#SBATCH --cpus-per-task=" .. campaign.jobs, "#SBATCH --signal=B:TERM@60" })
   if self.time ~= "" then job[#job + 1] = "#SBATCH --time=" .. self.time end
   if self.memory ~= "" then job[#job + 1] = "#SBATCH --mem=" .. self.memory end
   if self.setup ~= "" then job[#job + 1] = self.setup end
   job[#job + 1] = campaign:enter() .. " && exec " .. campaign:run("auto/" .. campaign.shards)
   local merge = headers(self, { "#SBATCH --job-name=" .. campaign.name .. "-merge",
-    "#SBATCH --output=" .. campaign.quoted(campaign.dir .. "/logs/merge-%j.log") })
+    "#SBATCH --output=" .. campaign.directive(campaign.dir .. "/logs/merge-%j.log") })
   if self.setup ~= "" then merge[#merge + 1] = self.setup end
   local dir = campaign.quoted(campaign.dir)
   return {
     ["run.sh"] = ("#!/bin/sh\n# Does the shards and waits for their end.\nexec sbatch --wait \"$@\" %s/job.sh\n")
       :format(dir),
     ["job.sh"] = table.concat(job, "\n") .. "\n",
-    ["merge.sh"] = campaign:merge(nil, table.concat(merge, "\n")),
+    ["merge.sh"] = campaign:merge(table.concat(merge, "\n")),
     ["submit.sh"] = ([[
 #!/bin/sh
 # Submits the shards and then the merge. Options go to sbatch: --array=3,7 submits a part again.

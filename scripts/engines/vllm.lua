@@ -44,13 +44,13 @@ return {
   speculation = {
     mtp = { source = "vLLM docs/features/speculative_decoding/mtp.md; vllm/config/speculative.py, 0.24 and main",
       words = function(drafts)
-        return { "--speculative-config", ([['{"method":"mtp","num_speculative_tokens":%d}']]):format(drafts) }
+        return { "--speculative-config", ([[{"method":"mtp","num_speculative_tokens":%d}]]):format(drafts) }
       end },
     free = { source = "vLLM docs/features/speculative_decoding/n_gram.md; error message of 0.17.1 and 0.30.0: async "
         .. "scheduling is only supported with EAGLE, MTP, draft models and others, not with ngram",
       not_async = "vLLM refuses --async-scheduling with look-ups in the prompt",
       words = function(drafts)
-        return { "--speculative-config", ([['{"method":"ngram","num_speculative_tokens":%d}']]):format(drafts) }
+        return { "--speculative-config", ([[{"method":"ngram","num_speculative_tokens":%d}]]):format(drafts) }
       end },
   },
 
@@ -85,8 +85,8 @@ return {
       values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2" },
       read = function(name) return name ~= "auto" and name or nil end, doc = "format of keys and values" },
     { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "text",
-      values_of = { prefill = [['{"kv_connector":"NixlConnector","kv_role":"kv_producer"}']],
-        decode = [['{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}']] },
+      values_of = { prefill = [[{"kv_connector":"NixlConnector","kv_role":"kv_producer"}]],
+        decode = [[{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}]] },
       elsewhere = "say role in an entry of `replicas`", doc = "which part of a request an engine does" },
     { "quantization", type = "text", key = "deployment.weights", values = { "fp8" },
       doc = "format into which the weights are quantised at start" },

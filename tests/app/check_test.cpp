@@ -222,6 +222,20 @@ TEST_CASE("a new scenario is right, runs, and is never overwritten") {
   CHECK(rooflua::test::rooflua("new /nowhere/x 2>&1").status == 1);
 }
 
+TEST_CASE("a name that would be code in a new scenario is refused, and others are quoted") {
+  for (const std::string name : {"'a\nprint(1)'", "\"a'b\"", "'a\"]] b'", "'a\\b'"}) {
+    const Said said = rooflua::test::rooflua("new " + name + " 2>&1");
+    CHECK(said.status == 1);
+    CHECK(contains(said.text, "expected a name without quotes, backslashes and line breaks"));
+  }
+  const std::string name = (folder() / "c $(touch P)").string();
+  std::filesystem::remove(name + ".lua");
+  REQUIRE(rooflua::test::rooflua("new '" + name + "' --kind search").status == 0);
+  std::ifstream in(name + ".lua");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  CHECK(contains(text, "rooflua run '" + name + ".lua' --jobs 2 --results 'c $(touch P).sqlite'"));
+}
+
 TEST_CASE("a new scenario of every kind is right and runs") {
   for (const auto& each :
        std::filesystem::directory_iterator(source_dir() / "scripts" / "templates")) {

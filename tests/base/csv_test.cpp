@@ -57,6 +57,14 @@ TEST_CASE("what is written as a cell is read back as it was") {
   }
 }
 
+TEST_CASE("a text that a spreadsheet would compute gets an apostrophe, a number does not") {
+  for (const std::string text : {"=1+1", "+1+1", "-a", "@SUM(A1)", "\t=1", "=", "-", "--x"})
+    CHECK(csv_cell(text) == "'" + text);
+  CHECK(csv_cell("=\"a\",1") == "\"'=\"\"a\"\",1\"");
+  CHECK(csv_cell("\r=1") == "\"'\r=1\"");
+  for (const std::string text : {"-1", "-0.5", "1e-3", "a=1", "", "x-y"}) CHECK(csv_cell(text) == text);
+}
+
 TEST_CASE("a file whose first line is numbers has no header") {
   const CsvFile file = parse_csv("1,1024,0.5\n2,1024,0.6\n", "64-2-128.csv");
   CHECK(file.header.empty());

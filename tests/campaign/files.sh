@@ -35,7 +35,7 @@ for item in items:
     target = top / "pod/scenario" / item["path"]
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(files["data"][item["key"]])
-command = one["command"][2]
+command = one["command"][2].replace("$$", "$")  # as Kubernetes does
 assert "/scenario" in command and "/results" in command
 command = command.replace("/scenario", str(top / "pod/scenario")).replace("/results", str(top / "pod/results"))
 (top / "pod/command.sh").write_text(command)

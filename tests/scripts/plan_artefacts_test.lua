@@ -2,8 +2,11 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
 local artefacts = require "rooflua.plan.artefacts"
+local plan_command = require "rooflua.plan.command"
 local flags = require "rooflua.plan.flags"
 local json = require "rooflua.json"
+local opening = require "rooflua.scenario.opening"
+local quoting = require "rooflua.text.quoting"
 local verify = require "rooflua.plan.verify"
 
 local function ladder(more)
@@ -146,8 +149,10 @@ test("a fixed number of drafts stands on the command; what has no flag is refuse
   local function command(...)
     local candidate = candidate_of(...)
     local version = release or flags.version(flags.engine(candidate.engine))
-    return flags.command(done.question, candidate, version) .. " "
-      .. table.concat(flags.words(done.question, candidate, version), " ")
+    local list = flags.command(done.question, candidate, version)
+    for _, word in ipairs(flags.words(done.question, candidate, version)) do list[#list + 1] = word end
+    for i, word in ipairs(list) do list[i] = quoting.word(word) end
+    return table.concat(list, " ")
       .. (flags.yaml(done.question, candidate, version) or "")
   end
   local mtp, free = require "drafters.mtp" {}, require "drafters.free" {}
@@ -176,6 +181,96 @@ test("a fixed number of drafts stands on the command; what has no flag is refuse
   test.raises("no engine has a flag for the speculator ema", function()
     command("vllm", mtp, require "speculators.ema" {})
   end)
+end)
+
+test("the checkpoint is the one that was asked for, in the format that was priced", function()
+  local done = written {}
+  --- What is started for a name of a model; `weights` is what the candidate states.
+  local function started(name, weights, engine)
+    local model = require "rooflua.spec".model(name)
+    local question = setmetatable({ model = model, given_model = name,
+      base = setmetatable({ model = model }, { __index = done.question.base }) }, { __index = done.question })
+    local candidate = setmetatable({ engine = engine or "vllm", weights = weights },
+      { __index = done.plan.ranks[1].candidate })
+    local start = flags.checkpoint(question, candidate)
+    return (start.name or "MODEL") .. (start.quantised and " quantised" or "") .. (start.note and ", noted" or "")
+  end
+  for _, case in ipairs {
+    { "meta-llama/Llama-3.1-8B", nil, "meta-llama/Llama-3.1-8B" },
+    { "llama-3.1-8b", nil, "meta-llama/Llama-3.1-8B" },
+    { "Llama-3.1-8B-Instruct", nil, "meta-llama/Llama-3.1-8B-Instruct" },
+    { "meta-llama/meta-llama-3.1-8b-instruct", nil, "meta-llama/Meta-Llama-3.1-8B-Instruct" },
+    { "llama3-8b", nil, "meta-llama/Meta-Llama-3-8B" },
+    { "deepseek-r1", nil, "deepseek-ai/DeepSeek-R1" },
+    { "deepseek-ai/DeepSeek-R1-0528", "fp8_block", "deepseek-ai/DeepSeek-R1-0528" },
+    { "deepseek-r1", "nvfp4", "nvidia/DeepSeek-R1-NVFP4" },
+    { "deepseek-r1-0528", "nvfp4", "nvidia/DeepSeek-R1-0528-NVFP4-v2" },
+    { "Qwen/Qwen3-32B-FP8", "fp8_block", "Qwen/Qwen3-32B-FP8" },
+    { "qwen3-32b", "fp8_block", "Qwen/Qwen3-32B-FP8" },
+    { "qwen3-32b", "fp8", "RedHatAI/Qwen3-32B-FP8-dynamic" },
+    { "qwen3-32b", "nvfp4", "nvidia/Qwen3-32B-NVFP4", "sglang" },
+    { "nvidia/Qwen3-32B-NVFP4", "nvfp4", "nvidia/Qwen3-32B-NVFP4" },
+    { "llama-3.1-8b", "fp8", "meta-llama/Llama-3.1-8B quantised" },
+    { "Llama-3.1-8B-Instruct", "fp8", "RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8-dynamic" },
+    { "gpt-oss-120b", nil, "openai/gpt-oss-120b" },
+    { "gpt-oss-120b", "mxfp4", "openai/gpt-oss-120b" },
+    { "kimi-k2", "fp8_block", "moonshotai/Kimi-K2-Instruct" },
+    { "Qwen/Qwen3-235B-A22B-Instruct-2507-FP8", "fp8_block", "Qwen/Qwen3-235B-A22B-Instruct-2507-FP8" },
+  } do
+    test.equal(started(case[1], case[2], case[4]), case[3], case[1] .. " " .. tostring(case[2]))
+  end
+  test.raises("vllm has no flag for weights in nvfp4, and no checkpoint of Qwen/Qwen3-8B in that format is known",
+    function() started("qwen3-8b", "nvfp4") end)
+  test.raises("name one that is: nvidia/DeepSeek-R1-NVFP4", function() started("deepseek-v3", "nvfp4") end)
+  test.raises("trtllm has no flag for weights in fp8", function() started("qwen3-8b", "fp8", "trtllm") end)
+  local own = test.file("own.json", io.open "tests/fixtures/models/hf/glm-5.json":read "*a")
+  test.equal(started(own, nil), "MODEL")
+end)
+
+test("an engine on several nodes has no commands, and its README says why; its scenario is there", function()
+  local function files_of(per_node)
+    local done = setup.report({ ranks = 1,
+      gpus = { { "h200-sxm", most = 16, price_per_hour = 3, per_node = per_node } },
+      candidates = require "candidates.listed" { list = { { tp = 1, dp = 16, ep = 16, max_num_seqs = 8,
+        max_num_batched_tokens = 1024 } } } }, { model = "qwen3-235b-a22b" })
+    local out = {}
+    for _, each in ipairs(artefacts.files(done)) do out[each.path] = each.text end
+    return out
+  end
+  local apart, together = files_of(8), files_of(16)
+  test.equal(apart["1/serve.sh"], nil)
+  test.equal(apart["1/kubernetes.yaml"], nil)
+  test.check(apart["1/README"]:find("one engine on 16 GPUs takes 2 nodes of 8", 1, true), "%s", apart["1/README"])
+  test.check(apart["1/scenario.lua"]:find("dp = 16", 1, true), "no scenario")
+  test.check(together["1/kubernetes.yaml"]:find("nvidia.com/gpu: 16", 1, true), "a node of 16 is one pod")
+end)
+
+test("the scenario of a rank runs again with the priced figures, of a model from a table or a file as well", function()
+  local own = test.file("own.toml", io.open "scenarios/models/qwen3-8b.toml":read "*a")
+  for _, case in ipairs { { '"llama-3.1-8b"', '"h100-sxm"' }, { ("%q"):format(own), '"h100-sxm"' },
+    { ([[{ from = %q, name = "x \93\93 '", layers = 30 }]]):format(own),
+      '{ from = "h100-sxm", name = "slow", memory_bytes_per_s = 2e12 }' } } do
+    local path = test.file("plan.lua", ([[return { rooflua = 1, kind = "plan", model = %s,
+      workload = require "workloads.poisson" { prompt_tokens = { distribution = "lognormal", mean = 300, sigma = 0.5,
+        max = 2000 }, output_tokens = 20 },
+      plan = { load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 5 }, requests = 200, replicates = 0, ranks = 1,
+        gpus = { { %s, most = 4, price_per_hour = 3 } },
+        candidates = require "candidates.ladder" { tp = { 2 }, max_num_seqs = { 32 },
+          max_num_batched_tokens = { 1024 } } } }]]):format(case[1], case[2]))
+    local done, text = plan_command.run { scenario = path, jobs = 1, files = true, page = true }, nil
+    for _, each in ipairs(done.files) do text = each.path == "1/scenario.lua" and each.text or text end
+    local given = opening.file(test.file("scenario.lua", text)).given
+    local rows = require "rooflua.sweep".grid { given, seeds = { given.seed } }
+    test.equal(rows[1].summary.ttft_s.p99, done.document.ranks[1].metrics.ttft_s_p99.value, case[1])
+  end
+end)
+
+test("a name that tells a format is started, whatever was priced", function()
+  local done = setup.report({ ranks = 1, candidates = ladder {},
+    gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } }, { model = "Qwen/Qwen3-32B-FP8" })
+  local text = artefacts.files(done)[1].text
+  test.check(text:find("exec vllm serve Qwen/Qwen3-32B-FP8 ", 1, true), "%s", text)
+  test.check(not text:find("--quantization", 1, true), "quantised again")
 end)
 
 test("verify tells which measured figures lie inside", function()

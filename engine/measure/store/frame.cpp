@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -72,19 +73,11 @@ class Scalars {
   std::string path_;
 };
 
-/// A text for a CSV file, in quotes where it needs them.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
 /// A scalar of JSON as a cell of a CSV file.
-std::string csv_cell(std::string_view scalar) {
+std::string cell_of(std::string_view scalar) {
   if (scalar == "null") return "";
   if (scalar.empty() || scalar.front() != '"') return std::string(scalar);
-  return csv_text(parse_json(scalar, "document").text());
+  return csv_cell(parse_json(scalar, "document").text());
 }
 
 constexpr const char* always[] = {"run_hash", "build", "seed", "name"};
@@ -182,18 +175,18 @@ std::string csv_of(const ResultStore& store, const FrameChoice& choice,
       row.emplace_back(number, std::move(text));
     };
     keep("run_hash", run.row.run_hash);
-    keep("build", csv_text(run.row.build));
+    keep("build", csv_cell(run.row.build));
     keep("seed", std::to_string(run.row.seed));
-    keep("name", csv_text(run.name));
+    keep("name", csv_cell(run.name));
     std::set<std::string> taken(std::begin(always), std::end(always));
     Scalars(run.row.parameters, [&](const std::string& column, std::string_view value) {
-      if (taken.insert(column).second) keep(column, csv_cell(value));
+      if (taken.insert(column).second) keep(column, cell_of(value));
     }).walk();
     Scalars(run.row.document, [&](const std::string& path, std::string_view value) {
       if (is_always(path) || path.rfind("parameters", 0) == 0) return;
       const std::string column = path.rfind("summary_", 0) == 0 ? path.substr(8) : path;
       if (select.empty() || std::find(select.begin(), select.end(), column) != select.end()) {
-        keep(column, csv_cell(value));
+        keep(column, cell_of(value));
       } else {
         columns.number(column);
       }
@@ -204,7 +197,7 @@ std::string csv_of(const ResultStore& store, const FrameChoice& choice,
   const std::vector<std::size_t> order(kept.begin(), kept.end());
   std::string out;
   const auto end_line = [&] { out.back() = '\n'; };
-  for (const std::size_t column : order) out += csv_text(columns.names[column]) + ",";
+  for (const std::size_t column : order) out += csv_cell(columns.names[column]) + ",";
   if (!order.empty()) end_line();
   std::vector<const std::string*> cells_of_row(columns.names.size());
   for (const auto& row : rows) {

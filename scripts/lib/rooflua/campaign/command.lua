@@ -8,6 +8,7 @@ local kinds = require "rooflua.scenario.kinds"
 local opening = require "rooflua.scenario.opening"
 local policy = require "rooflua.policy"
 local readme = require "rooflua.campaign.readme"
+local quoting = require "rooflua.text.quoting"
 local shell = require "rooflua.campaign.shell"
 
 local command = {}
@@ -89,7 +90,7 @@ function command.submit(path, options)
   local notes = json.array {}
   local files = files_of(opened, notes)
   local name = path:match "([^/]+)$"
-  local campaign = setmetatable({ name = name:gsub("%.lua$", ""):gsub("[^%w]+", "-"):lower(), dir = options.dir,
+  local campaign = setmetatable({ name = quoting.name((name:gsub("%.lua$", "")), "run"), dir = options.dir,
     shards = options.shards, jobs = options.jobs, runs = #opened.all, scenario = name, on = options.on,
     program = options.program, arguments = arguments_of(options), title = opened.title, files = files,
     set = set_of(opened), rounds = options.rounds == true and chooses_runs(opened) }, shell)

@@ -1,4 +1,5 @@
 -- The README of a campaign: what was written, and what to do when something is missing.
+local quoting = require "rooflua.text.quoting"
 local shell = require "rooflua.campaign.shell"
 
 local readme = {}
@@ -39,7 +40,8 @@ Read the results (the report of the scenario, a table for other tools):
     %s results export %s --format csv
 
 The first of them runs here what is still missing.
-]]):format(campaign.title ~= "" and campaign.title or campaign.scenario, campaign.runs, campaign.scenario,
+]]):format(quoting.line(campaign.title ~= "" and campaign.title or campaign.scenario), campaign.runs,
+    quoting.line(campaign.scenario),
     campaign.shards, campaign.on, quoted(campaign.dir .. "/submit.sh"),
     shell.line(quoted(campaign.program), "results list", quoted(campaign.dir .. "/results"),
       campaign.set ~= "" and "--set " .. campaign.set or "", "--missing", tostring(campaign.shards)),

@@ -4,6 +4,7 @@
 -- (hash of its runs), rounds (whether shards divide each round of a search or plan), files ({name, copy_of} below
 -- `scenario/`)
 local native = require "rooflua.native"
+local quoting = require "rooflua.text.quoting"
 
 local shell = {}
 shell.__index = shell
@@ -12,11 +13,21 @@ shell.__index = shell
 function shell.text_of(path) return native.read_file(path) or "" end
 
 --- A word for a POSIX shell.
-function shell.quoted(text)
-  if text:find "^[%w_@%%+=:,./-]+$" then return text end
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
+shell.quoted = quoting.shell
 local quoted = shell.quoted
+
+--- A scalar of YAML; the text of a file below a key; a word of a container's command (text/quoting.lua).
+shell.yaml, shell.yaml_block, shell.container = quoting.yaml, quoting.yaml_block, quoting.container
+
+--- A word of a line that a scheduler reads ("#SBATCH"). Such a line ends where the text has a line break, and what
+--- follows would be a command: this is refused.
+function shell.directive(text)
+  if text:find "[%c]" then
+    error(("job files name '%s' in a line of their own, and it has a line break or a control character; give another "
+      .. "name"):format(quoting.line(text)), 0)
+  end
+  return quoted(text)
+end
 
 --- A line of words without those that are empty.
 function shell.line(...)
@@ -33,7 +44,8 @@ local function folder(campaign, places) return places and places.scenario or cam
 --- The command that goes to the scenario: files that it names are looked for there, whatever the folder of the task.
 function shell.enter(campaign, places) return "cd " .. quoted(folder(campaign, places)) end
 
---- The command that does one shard. `shard` is what --shard gets, `places` may say other folders than the campaign's.
+--- The command that does one shard. `shard` is what --shard gets, as shell; `places` may say other folders
+--- than the campaign's.
 function shell.run(campaign, shard, places)
   places = places or {}
   return shell.line(quoted(places.program or campaign.program), "run",
@@ -43,14 +55,14 @@ function shell.run(campaign, shard, places)
     campaign.jobs > 1 and "--jobs " .. campaign.jobs or "", "--quiet")
 end
 
---- The script that joins the shards, and says what is missing.
-function shell.merge(campaign, places, header)
-  places = places or {}
-  local program, dir = quoted(places.program or campaign.program), places.dir or campaign.dir
+--- The script that joins the shards, and says what is missing. `from` is shell: the files to join, if they are not
+--- those of the folder of results.
+function shell.merge(campaign, header, from)
+  local program, dir = quoted(campaign.program), campaign.dir
   local all = quoted(dir .. "/results.sqlite")
   header = header or "# Joins what the shards have so far; it may run at any time, and again."
   return table.concat({ "#!/bin/sh", header, "set -e",
-    shell.line(program, "results merge", all, quoted(places.results or dir .. "/results")),
+    shell.line(program, "results merge", all, from or quoted(dir .. "/results")),
     shell.line(program, "results list", all),
     "# The shards that lack runs, as an array to submit again.",
     shell.line(program, "results list", all, campaign.set ~= "" and "--set " .. campaign.set or "", "--missing",

@@ -4,6 +4,7 @@ local chunks = require "rooflua.sandbox.chunks"
 local confidence = require "rooflua.plan.confidence"
 local evaluate = require "rooflua.plan.evaluate"
 local interval = require "rooflua.validate.interval"
+local quoting = require "rooflua.text.quoting"
 local search = require "rooflua.plan.search"
 
 local bench = {}
@@ -72,11 +73,11 @@ end
 
 local program = "vllm bench serve" -- vLLM's client of any server with OpenAI's interface
 
---- The command of the benchmark as a list of words.
+--- The command of the benchmark as a list of words (quoting.word).
 function bench.words(question, model, scale)
   local own, out = bench.options(question, scale), {}
   for word in program:gmatch "%S+" do out[#out + 1] = word end
-  for _, word in ipairs { "--backend", "openai", "--base-url", '"${BASE_URL:?the gateway}"', "--model",
+  for _, word in ipairs { "--backend", "openai", "--base-url", quoting.verbatim '"${BASE_URL:?the gateway}"', "--model",
     model, "--dataset-name", "random", "--random-input-len", own.random_input_len, "--random-output-len",
     own.random_output_len, "--random-range-ratio", ("%.2f"):format(own.random_range_ratio), "--num-prompts",
     own.num_prompts, "--request-rate", own.request_rate == math.huge and "inf" or ("%.6g"):format(own.request_rate),
@@ -100,7 +101,7 @@ function bench.words(question, model, scale)
   for _, each in ipairs { "--save-result", "--save-detailed", "--result-filename", "result.json" } do
     out[#out + 1] = each
   end
-  for i, each in ipairs(out) do out[i] = tostring(each) end
+  for i, each in ipairs(out) do out[i] = type(each) == "table" and each or tostring(each) end
   return out
 end
 

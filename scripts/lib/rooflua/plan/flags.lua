@@ -1,9 +1,9 @@
 -- The command line of an engine: every number that was priced, also where it is the engine's default, because defaults
 -- differ by GPU and release. The tables are scripts/engines.
 local catalogue = require "rooflua.engines.catalogue"
+local checkpoint = require "rooflua.plan.checkpoint"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
-local native = require "rooflua.native"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
 
@@ -95,19 +95,29 @@ local function number_text(value)
   return tostring(value)
 end
 
+--- The checkpoint that a candidate's engine is started with (checkpoint.lua).
+function flags.checkpoint(question, candidate)
+  local known = flags.engine(candidate.engine).weight_flags
+  return checkpoint.of(question, candidate, function(format) return known[format] ~= nil end)
+end
+
+--- Refuses an engine on several nodes: its command would need their addresses, which a plan does not know.
+local function check_node(question, candidate)
+  local gpus, per_node = candidate.tp * candidate.pp * candidate.dp, question.gpus[candidate.gpu].per_node
+  if gpus > per_node then
+    fail("%s: one engine on %d GPUs takes %d nodes of %d; commands of several nodes need their addresses and are not "
+      .. "written", candidate.name, gpus, math.ceil(gpus / per_node), per_node)
+  end
+end
+
 --- Words of the command behind the model: a list.
 function flags.words(question, candidate, version, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
+  check_node(question, candidate)
   local speculation, drafts = speculation_of(question, candidate, engine, version)
-  if candidate.weights then
-    local words = engine.weight_flags[candidate.weights]
-    if not words then
-      fail("%s: %s has no flag for weights in %s; a checkpoint in that format needs none", candidate.name,
-        candidate.engine, candidate.weights)
-    end
-    for _, word in ipairs(words) do out[#out + 1] = word end
-  end
+  local start = flags.checkpoint(question, candidate)
+  for _, word in ipairs(start.quantised and engine.weight_flags[start.format] or {}) do out[#out + 1] = word end
   for _, word in ipairs(speculation and role ~= "prefill" and speculation.words and speculation.words(drafts) or {}) do
     out[#out + 1] = word
   end
@@ -127,12 +137,14 @@ function flags.words(question, candidate, version, role)
   return out
 end
 
---- The words of the engine's command, behind what its environment needs.
+--- The words of the engine's command, behind what its environment needs: a list.
 function flags.command(question, candidate, version)
-  local engine = flags.engine(candidate.engine)
+  local engine, out = flags.engine(candidate.engine), {}
   local speculation = speculation_of(question, candidate, engine, version)
   local environment = speculation and is_async(question) and speculation.async_environment
-  return environment and ("env %s %s"):format(environment, engine.command) or engine.command
+  if environment then out = { "env", environment } end
+  for word in engine.command:gmatch "%S+" do out[#out + 1] = word end
+  return out
 end
 
 --- The YAML file of an engine that reads one; nil for others.
@@ -151,14 +163,6 @@ function flags.yaml(question, candidate, version)
   local speculation, drafts = speculation_of(question, candidate, engine, version)
   for _, line in ipairs(speculation and speculation.lines(drafts) or {}) do lines[#lines + 1] = line end
   return table.concat(lines, "\n") .. "\n"
-end
-
---- The Hugging Face name of a model: its first alias with a slash; nil where it has none.
-function flags.model_id(model)
-  if not tostring(model.origin):find "%.toml$" or not native.file_exists(model.origin) then return nil end
-  for _, alias in ipairs(native.read_toml(model.origin).aliases or {}) do
-    if alias:find "/" then return alias end
-  end
 end
 
 return flags

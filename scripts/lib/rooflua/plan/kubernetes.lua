@@ -1,32 +1,43 @@
 -- Kubernetes manifests of a deployment: one Deployment per role, and a Service in front of it. Routing between replicas
 -- and roles is the cluster's own.
+local quoting = require "rooflua.text.quoting"
+
 local kubernetes = {}
 
-local function quoted(text) return "'" .. text:gsub("'", "''") .. "'" end
+--- A word that stands for the model where its name is not known: a variable of the container.
+kubernetes.model = {}
+
+local function argument(word) return word == kubernetes.model and "$(MODEL)" or quoting.container(word) end
 
 --- A Deployment and its Service.
----@param about table {name, replicas, gpus, image, command (list), args (list), port, files}
+---@param about table {name, replicas, gpus, image, words (of the command), command_words (how many are its program),
+---  port, asks_for_model, config}
 local function manifest(about)
-  local out = {}
+  local out, name, command = {}, quoting.yaml(about.name), {}
   local function add(...) out[#out + 1] = string.format(...) end
+  for i = 1, about.command_words do command[i] = argument(about.words[i]) end
   add "apiVersion: apps/v1"
   add "kind: Deployment"
   add "metadata:"
-  add("  name: %s", about.name)
+  add("  name: %s", name)
   add "spec:"
   add("  replicas: %d", about.replicas)
   add "  selector:"
-  add("    matchLabels: {app: %s}", about.name)
+  add("    matchLabels: {app: %s}", name)
   add "  template:"
   add "    metadata:"
-  add("      labels: {app: %s}", about.name)
+  add("      labels: {app: %s}", name)
   add "    spec:"
   add "      containers:"
   add "      - name: engine"
-  add("        image: %s", about.image)
-  add("        command: [%s]", table.concat(about.command, ", "))
+  add("        image: %s", quoting.yaml(about.image))
+  add("        command: %s", quoting.yaml_list(command))
   add "        args:"
-  for _, word in ipairs(about.args) do add("        - %s", quoted(word)) end
+  for i = about.command_words + 1, #about.words do add("        - %s", quoting.yaml(argument(about.words[i]))) end
+  if about.asks_for_model then
+    add "        env:"
+    add "        - {name: MODEL, value: ''} # the Hugging Face name or the folder of the model"
+  end
   add "        ports:"
   add("        - containerPort: %d", about.port)
   add "        readinessProbe:"
@@ -43,15 +54,15 @@ local function manifest(about)
   add "        emptyDir: {medium: Memory}"
   if about.config then
     add "      - name: options"
-    add("        configMap: {name: %s}", about.name)
+    add("        configMap: {name: %s}", name)
   end
   add "---"
   add "apiVersion: v1"
   add "kind: Service"
   add "metadata:"
-  add("  name: %s", about.name)
+  add("  name: %s", name)
   add "spec:"
-  add("  selector: {app: %s}", about.name)
+  add("  selector: {app: %s}", name)
   add "  ports:"
   add("  - {port: %d, targetPort: %d}", about.port, about.port)
   if about.config then
@@ -59,10 +70,9 @@ local function manifest(about)
     add "apiVersion: v1"
     add "kind: ConfigMap"
     add "metadata:"
-    add("  name: %s", about.name)
+    add("  name: %s", name)
     add "data:"
-    add "  options.yaml: |"
-    for line in about.config:gmatch "[^\n]+" do add("    %s", line) end
+    add("  options.yaml: %s", quoting.yaml_block(about.config, 4))
   end
   return table.concat(out, "\n") .. "\n"
 end

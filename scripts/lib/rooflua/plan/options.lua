@@ -215,14 +215,24 @@ local function keys_of(value)
   return out
 end
 
+local reserved = {}
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true "
+  .. "until while"):gmatch "%a+" do
+  reserved[word] = true
+end
+
 local function key_text(key)
-  return key:find "^[%a_][%w_]*$" and key or ("[%q]"):format(key)
+  if type(key) ~= "string" then return ("[%s]"):format(tostring(key)) end
+  return key:find "^[%a_][%w_]*$" and not reserved[key] and key or ("[%q]"):format(key)
 end
 
 --- A value as Lua; groups of the first two levels have a line per key.
 local function lua_text(value, depth)
   if type(value) == "string" then return ("%q"):format(value) end
-  if type(value) == "number" then return ("%.15g"):format(value) end
+  if type(value) == "number" then
+    if value ~= value or math.abs(value) == math.huge then return value > 0 and "math.huge" or "-math.huge" end
+    return ("%.15g"):format(value)
+  end
   if type(value) ~= "table" then return tostring(value) end
   if is_node(value) then return ("require %q %s"):format(value.module, lua_text(value.params, 9)) end
   value = core.plain(value)

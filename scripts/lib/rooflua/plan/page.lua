@@ -1,5 +1,6 @@
 -- A plan as one page that needs no network: the answer, its ranks with prices that can be changed, every candidate.
 local candidates = require "rooflua.plan.candidates"
+local quoting = require "rooflua.text.quoting"
 local words = require "rooflua.plan.words"
 
 local page = {}
@@ -9,8 +10,7 @@ table{border-collapse:collapse;width:100%;margin:1em 0}td,th{border-bottom:1px s
 text-align:left;vertical-align:top}pre{background:#f4f4f4;padding:1em;overflow:auto}.n{text-align:right}
 @media(prefers-color-scheme:dark){body{background:#111;color:#ddd}pre{background:#222}}]]
 
-local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
-local function escaped(text) return (tostring(text):gsub('[&<>"]', entities)) end
+local escaped = quoting.html
 
 local function row(cells, tag)
   local out = {}
@@ -34,7 +34,7 @@ local function rank_rows(done)
     local parts = {}
     for _, bound in ipairs(question.bounds) do
       local name, range = bound.metric, item.sure and item.sure.metrics[bound.metric]
-      parts[#parts + 1] = ("%s %s%s"):format(words.metric(name), words.value(name, item.result.metrics[name]),
+      parts[#parts + 1] = ("%s %s%s"):format(escaped(words.metric(name)), words.value(name, item.result.metrics[name]),
         range and (" (%s to %s)"):format(words.value(name, range.low), words.value(name, range.high)) or "")
     end
     local sure = item.sure and ("%d of %d"):format(item.sure.met, item.sure.of) or "one run"

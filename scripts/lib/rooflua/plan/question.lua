@@ -50,7 +50,8 @@ local function gpu_of(reader, index, given)
     price = { typical = value, low = value, high = value, yours = true }
   end
   return { index = index, name = hardware.name, label = given.label or prices.label(hardware.name),
-    hardware = hardware, most = most, per_node = per_node, price = price, has_most = given.most ~= nil }
+    given = given[1], hardware = hardware, most = most, per_node = per_node, price = price,
+    has_most = given.most ~= nil }
 end
 
 local function gpus_of(reader, given)
@@ -200,7 +201,7 @@ function question.of(reader, given)
   reader:at("plan", core.check_keys, plan, schema.names "plan", "plan")
   local out = { reader = reader, base = base_of(given), notes = {}, seed = given.seed or 0, title = given.title or "" }
   out.model = reader:at("model", spec.model, given.model)
-  out.base.model = out.model
+  out.base.model, out.given_model = out.model, given.model
   if given.workload == nil then
     reader:fail("workload", 'is missing; for example require "workloads.presets" { preset = "chatbot" }')
   end

@@ -67,7 +67,7 @@ end
 --- Names GPUs whose watts have no source, where the answer rests on them.
 local function note_watts(asked)
   for _, gpu in ipairs(asked.gpus) do
-    local source = gpu.hardware.sources.tdp_w
+    local source = core.plain(gpu.hardware.sources).tdp_w
     if source and source:find "^unverified" and not (asked.watts and asked.watts[gpu.name]) then
       asked.notes[#asked.notes + 1] = ("the power of %s is %s; give your own with --watts %s=WATTS"):format(gpu.label,
         source, gpu.name)
