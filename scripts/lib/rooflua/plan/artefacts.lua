@@ -145,8 +145,6 @@ local function about_of(question, candidate)
   end)
   if not ok then
     out.problem = tostring(problem)
-  elseif out.start.note then
-    out.notes[#out.notes + 1] = out.start.note
   end
   return out
 end

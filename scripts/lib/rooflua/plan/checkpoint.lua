@@ -1,15 +1,14 @@
 -- The checkpoint that an engine is started with: the one that was asked for, in the format that was priced. The names
--- are the aliases of the model's file; a release of the file names in its source the checkpoints that have its formats.
+-- are the aliases of the model's file, which says in which formats they are published.
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local native = require "rooflua.native"
 
 local checkpoint = {}
 
---- Words of names of checkpoints that tell a format, and the formats that they may mean.
-local format_words = { { "nvfp4", "^nvfp4$" }, { "mxfp4", "^mxfp4$" }, { "mxfp8", "^mxfp8$" }, { "fp4", "fp4$" },
-  { "fp8", "^fp8" }, { "int4", "^int4" }, { "w4a16", "^int4" }, { "awq", "^int4" }, { "gptq", "^int4" },
-  { "int8", "^int8" }, { "w8a8", "^int8" }, { "bf16", "^bf16$" }, { "fp16", "^fp16$" } }
+--- Words of names of checkpoints that tell a format.
+local format_words = { "nvfp4", "mxfp4", "mxfp8", "fp4", "fp8", "int4", "w4a16", "awq", "gptq", "int8", "w8a8", "bf16",
+  "fp16" }
 
 --- Whether a text can be the name of a repository: ORGANISATION/NAME.
 local function is_repository(text) return text:find "^%w[%w._-]*/%w[%w._-]*$" ~= nil end
@@ -19,13 +18,13 @@ local function without_organisation(name) return name:match "([^/]*)$" end
 --- A name as the program compares names: letters and digits.
 local function folded(name) return (name:lower():gsub("[^%w]", "")) end
 
---- The word of a name that tells its format, as a row of format_words, and the name in front of it.
+--- The word of a name that tells its format, and the name in front of it.
 local function word_of(name)
   local plain = without_organisation(name):lower()
   local best, at = nil, nil
-  for _, row in ipairs(format_words) do
-    local found = ("-" .. plain .. "-"):find("[-_.]" .. row[1] .. "[-_.]")
-    if found and (not at or found < at) then best, at = row, found end
+  for _, word in ipairs(format_words) do
+    local found = ("-" .. plain .. "-"):find("[-_.]" .. word .. "[-_.]")
+    if found and (not at or found < at) then best, at = word, found end
   end
   return best, best and plain:sub(1, at - 2) or plain
 end
@@ -46,22 +45,19 @@ local function place_in(text, name)
   end
 end
 
---- The release whose source names a checkpoint, and where; nil where none does.
-local function release_of(file, name)
-  for format, release in core.sorted_pairs(file.releases or {}) do
+--- Where the source of a release names a checkpoint; nil where none does.
+local function place_of(file, name)
+  for _, release in core.sorted_pairs(file.releases or {}) do
     local source = type(release) == "table" and release.source or ""
     local at = place_in(source, name) or place_in(source, without_organisation(name))
-    if at then return format, at end
+    if at then return at end
   end
 end
 
 --- Whether a checkpoint has its weights in a format; `default` is the format of the model's own file.
 local function is_in(file, name, format, default)
-  local declared = release_of(file, name)
-  if declared then return declared == format end
-  local word = word_of(name)
-  if not word then return format == default end
-  return format:find(word[2]) ~= nil
+  local declared = file.alias_formats and file.alias_formats[name]
+  return (declared or default) == format
 end
 
 --- The file of a model that has names of checkpoints; nil for others, as those of a config.json or a table.
@@ -105,21 +101,21 @@ local function in_format(file, names, format, default, variant)
   local best, best_at
   for _, name in ipairs(names) do
     if is_in(file, name, format, default) and (not variant or variant_of(name) == variant) then
-      local _, at = release_of(file, name)
-      at = at or math.huge
+      local at = place_of(file, name) or math.huge
       if not best or at < best_at then best, best_at = name, at end
     end
   end
   return best
 end
 
---- The checkpoint of a candidate: {name, format, quantised, note}. `name` is nil where no file of the model names one;
+--- The checkpoint of a candidate: {name, format, quantised}. `name` is nil where no file of the model names one;
 --- the user then gives it. `quantised`: the engine quantises at start, so its command needs a flag.
 ---@param can_quantise fun(format: string): boolean whether the engine has a flag for a format
 function checkpoint.of(question, candidate, can_quantise)
   local file, stated = file_of(question.model), stated_of(question, candidate)
   local default = default_of(question, file)
-  local format = stated or default
+  local asked_format = question.model.asked_format
+  local format = stated or asked_format ~= "" and asked_format or default
   local names = {}
   for _, alias in ipairs(file and file.aliases or {}) do
     if is_repository(alias) then names[#names + 1] = alias end
@@ -127,10 +123,6 @@ function checkpoint.of(question, candidate, can_quantise)
   if #names == 0 then return { format = format, quantised = format ~= default and can_quantise(format) } end
   local asked = asked_of(question, names)
   if asked and is_in(file, asked, format, default) then return { name = asked, format = format } end
-  if asked and not stated then
-    return { name = asked, format = format, note = ("priced with weights in %s; the name of this checkpoint says "
-      .. "%s"):format(format, release_of(file, asked) or word_of(asked)[1]) }
-  end
   local plain = asked or in_format(file, names, default, default) or names[1]
   local found = in_format(file, names, format, default, variant_of(plain))
   if found then return { name = found, format = format } end
