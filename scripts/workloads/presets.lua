@@ -1,5 +1,6 @@
 --- Named distributions of lengths that other tools use, with Poisson arrivals.
 local arrivals = require "rooflua.arrivals"
+local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
 
 ---@class workloads.Presets: rooflua.Workload
@@ -32,6 +33,12 @@ Presets.lengths = {
 
 local function exponential_gap(state) return state.gaps:exponential(state.rate) end
 local function even_gap(state) return 1 / state.rate end
+
+--- The longest request that can be drawn, in tokens.
+function Presets:longest()
+  local chosen = Presets.lengths[self.preset]
+  return lengths.most(chosen[1]) + lengths.most(chosen[2])
+end
 
 ---@param rng rooflua.Random
 function Presets:requests(rng)

@@ -92,6 +92,12 @@ local function ranges(workload)
   return input, output
 end
 
+--- The longest request that can be drawn, in tokens.
+function VllmBench:longest()
+  local input, output = ranges(self)
+  return self.random_prefix_len + self.num_special_tokens + input[2] + output[2]
+end
+
 -- Arrivals -------------------------------------------------------------------------------------------------
 
 --- The rate of request i of n.

@@ -252,4 +252,13 @@ function lengths.mean(spec)
   return spec.tokens or spec.mean
 end
 
+--- The most tokens that a declared distribution can give; nil where it has no bound.
+function lengths.most(spec)
+  spec = lengths.check(spec, "lengths.most")
+  if spec.tokens or spec.max then return spec.tokens or spec.max end
+  local most = nil
+  for _, value in ipairs(spec.values or {}) do most = math.max(most or value, value) end
+  return most
+end
+
 return lengths

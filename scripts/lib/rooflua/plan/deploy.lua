@@ -42,15 +42,20 @@ local function scheduler_of(question, candidate)
   return deploy.scheduler_class(question, candidate)(own)
 end
 
-local margin, step = 1.25, 1024 -- of the longest request, for other seeds; lengths are rounded up
+local step, most_counted = 1024, 2147483647 -- lengths are rounded up
 
---- The longest request that engines are started for.
-function deploy.max_model_len(question)
-  local drawn = question.drawn
-  local longest = drawn.is_constant and drawn.longest or margin * (drawn.longest_prompt + drawn.longest_output)
-  local rounded = math.ceil(longest / step) * step
-  local most = question.model.max_model_len
-  return most > 0 and math.max(drawn.longest, math.min(rounded, most)) or rounded
+--- The longest request that engines are started for: the workload's bound, of a recorded one its longest. Requests
+--- without a bound may be as long as the model allows. A KV cache that holds less starts an engine for what it holds.
+---@param deployment rooflua.Deployment? of the candidate
+function deploy.max_model_len(question, deployment)
+  local drawn, most = question.drawn, question.model.max_model_len
+  local bound = drawn.bound or (drawn.is_recorded or drawn.is_constant) and drawn.longest or nil
+  local longest = bound and math.ceil(math.max(bound, drawn.longest) / step) * step or most_counted
+  if most > 0 then longest = math.min(longest, most) end
+  if deployment then
+    longest = math.min(longest, math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size)
+  end
+  return math.max(drawn.longest, longest)
 end
 
 local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "memory_utilization", "prefix_caching" }
@@ -62,7 +67,7 @@ function deploy.deployment(question, candidate)
   for _, key in ipairs(of_deployment) do
     if candidate[key] ~= nil then out[key] = candidate[key] end
   end
-  out.max_model_len = out.max_model_len or deploy.max_model_len(question)
+  out.max_model_len = out.max_model_len or deploy.max_model_len(question, candidate.deployment)
   return out
 end
 

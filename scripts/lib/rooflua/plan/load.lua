@@ -1,5 +1,6 @@
 -- The load of a plan: the workload at a multiple of it, with a number of requests, and the lengths that it draws.
 local core = require "rooflua.base.core"
+local lengths = require "rooflua.lengths"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
@@ -75,29 +76,56 @@ function load.has_count(workload) return first_of(policy.parameters(workload), c
 
 local most_drawn = 20000
 
+--- The requests that clients send behind answers, as if every one is answered at once: whole sessions. `waiting` has
+--- {session, class} of the requests whose answers are still to come.
+local function draw_answers(source, waiting, add, count)
+  local first = 1
+  while waiting[first] and count < most_drawn do
+    local each = waiting[first]
+    first = first + 1
+    local ok, at_s, prompt, output, fields = pcall(source.done, source, 0, each.session, each.class, true)
+    if not ok then return end
+    if type(at_s) == "number" and type(prompt) == "number" then
+      add(prompt, output)
+      count = count + 1
+      local own = type(fields) == "table" and fields or {}
+      waiting[#waiting + 1] = { session = own.session or each.session, class = own.class or each.class }
+    end
+  end
+end
+
 --- Draws the requests of a workload, those included that a client sends behind an answer.
 local function draw(source, add)
   if type(source) == "userdata" then
     for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[2], row[3]) end
     return
   end
-  local is_function = type(source) == "function"
+  local is_function, waiting, count = type(source) == "function", {}, 0
   for _ = 1, most_drawn do
-    local at_s, prompt, output
-    if is_function then at_s, prompt, output = source() else at_s, prompt, output = source:next() end
+    local at_s, prompt, output, fields
+    if is_function then at_s, prompt, output = source() else at_s, prompt, output, fields = source:next() end
     if at_s == nil then break end
     add(prompt, output)
+    local own = type(fields) == "table" and fields or {}
+    waiting[#waiting + 1] = { session = own.session, class = own.class }
+    count = count + 1
   end
-  if is_function or type(source.done) ~= "function" then return end
-  for _ = 1, most_drawn do
-    local ok, at_s, prompt, output = pcall(source.done, source, 0)
-    if not ok or type(at_s) ~= "number" or type(prompt) ~= "number" then break end
-    add(prompt, output)
-  end
+  if not is_function and type(source.done) == "function" then draw_answers(source, waiting, add, count) end
+end
+
+--- The longest request that a workload can send, whatever the seed, in tokens; nil where it has no bound.
+local function bound_of(workload)
+  if type(workload.longest) == "function" then return workload:longest() end
+  local parameters = policy.parameters(workload)
+  if parameters.max_context_tokens then return parameters.max_context_tokens end
+  if parameters.prompt_tokens == nil or parameters.output_tokens == nil then return nil end
+  local prompt, output = lengths.most(parameters.prompt_tokens), lengths.most(parameters.output_tokens)
+  return prompt and output and prompt + output or nil
 end
 
 --- Lengths of the requests that a run will have: {count, prompts, outputs, mean_prompt, mean_output, longest,
---- shortest_prompt, is_constant, shares}. `shares`: some of them may have a common prefix.
+--- shortest_prompt, bound, is_recorded, shares}. `bound`: the longest request of any seed; nil where there is none.
+--- `shares`: some of them may have a common prefix.
 function load.drawn(question, requests)
   local source = policy.fresh(load.workload(question, requests)):requests(random.streams(question.seed))
   local prompts, outputs, longest, shortest = {}, {}, 0, math.huge
@@ -112,7 +140,8 @@ function load.drawn(question, requests)
   local is_table = type(source) == "table"
   return { count = #prompts, prompts = prompts, outputs = outputs, mean_prompt = statistics.mean(prompts),
     mean_output = statistics.mean(outputs), longest = longest, longest_prompt = longest_prompt,
-    longest_output = longest_output, shortest_prompt = shortest,
+    longest_output = longest_output, shortest_prompt = shortest, is_recorded = type(source) == "userdata",
+    bound = bound_of(question.workload),
     is_constant = longest_prompt == shortest and longest_output == shortest_output,
     shares = not is_table or source.shares_content == true or type(source.done) == "function"
       and question.load.kind ~= "clients" }
