@@ -150,8 +150,15 @@ function Infersim:literals()
   }
 end
 
+--- Formats of weights that InferSim has: its GEMMs are in 16 bits or in FP8.
+local formats = { bf16 = true, fp16 = true, fp8 = true, fp8_block = true }
+
 ---@return infersim.Deployment
 function Infersim:deployment_of(deployment)
+  if not formats[deployment.weights] then
+    error(("infersim: weights in %s: it has GEMMs in bf16 and in FP8 alone; say weights = \"fp8\" or \"bf16\"")
+      :format(deployment.weights), 0)
+  end
   return {
     device = self.device, world_size = self.world_size > 0 and self.world_size or deployment.tp,
     tp = deployment.tp, nodes = self.num_nodes,

@@ -47,6 +47,28 @@ test("mfu.gpu takes the tables of another GPU, and an unknown one is an error", 
   test.equal(answer.latency_s, lent)
 end)
 
+local function step_s(steps, weights, model)
+  local Prepared, Reader = require "rooflua.scenario.prepared", require "rooflua.scenario.reader"
+  local given = opened({}, { model = model or "llama-3.1-8b", hardware = "b200", steps = steps,
+    deployment = { weights = weights, tp = model and 8 or 1 } }).given
+  return require("rooflua.scenario.prices").price(Prepared.of(Reader.new "made up", given)).time_s
+end
+
+test("infersim refuses weights in a format that it does not have", function()
+  for _, format in ipairs { "int4", "int8", "mxfp4", "nvfp4", "fp32" } do
+    test.raises("infersim: weights in " .. format, function() step_s("infersim", format) end)
+  end
+end)
+
+test("the rooflines price every number format that the engine has", function()
+  for _, steps in ipairs { "roofline_v1", "roofline_v2" } do
+    for _, format in ipairs(mfu.formats()) do
+      if format.name ~= "fp32" then test.check(step_s(steps, format.name) > 0, steps .. ", " .. format.name) end
+    end
+    test.check(step_s(steps, nil, "kimi-k2.5") > 0, steps)
+  end
+end)
+
 test("a plan refuses keys that it chooses itself, and limits that no bound reads", function()
   local kinds = require "rooflua.scenario.kinds"
   local function check(more, slo)

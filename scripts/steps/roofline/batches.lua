@@ -1,8 +1,11 @@
 --- What the two rooflines share: the bytes that a batch moves, and the time of a step with both phases.
+local mfu = require "rooflua.mfu"
+
 local batches = {}
 
-batches.element_bytes = { fp32 = 4, bf16 = 2, fp16 = 2, fp8 = 1, int8 = 1, int4 = 0.5, fp4 = 0.5,
-  fp8_block = 1, nvfp4 = 0.5, mxfp4 = 0.5, w4a8_mxfp4_mxfp8 = 0.5 }
+--- Bytes of an element by format, without the scales of its blocks, as BLIS counts them.
+batches.element_bytes = {}
+for _, format in ipairs(mfu.formats()) do batches.element_bytes[format.name] = math.floor(format.bits) / 8 end
 
 --- Parts of the traffic that reach the memory (caches hold the rest), by new tokens of a request.
 --- Source: inference-sim 487017bc; fitted constants.
