@@ -64,4 +64,14 @@ test("a replica's own deployment limits its scheduler", function()
   test.at_least(result.summary.replicas[2].decode_batch_mean, 5)
 end)
 
+test("ranks are counted over all replicas", function()
+  local function run(replicas, dp)
+    return require("rooflua.serve").run { model = "qwen3-30b-a3b", hardware = "h100-sxm", replicas = replicas,
+      deployment = { dp = dp, kv_blocks = 1000 },
+      workload = require "workloads.poisson" { num_requests = 3, prompt_tokens = 10, output_tokens = 2 } }
+  end
+  test.raises("more than 16384 ranks in all", function() run(2048, 64) end)
+  test.check(run(4, 2).summary ~= nil)
+end)
+
 test.finish()

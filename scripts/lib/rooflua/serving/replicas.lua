@@ -17,6 +17,7 @@ local replicas = {}
 
 --- Every replica has policies of its own. A scenario with this many is checked in about a second.
 local most_replicas = schema.entry("replicas").range.max
+local most_ranks = 8 * most_replicas -- a replica of data-parallel ranks counts for each of them
 
 --- What each replica says of itself, one table per replica. Replicas that are alike have the same table; it is empty
 --- where only their number is given.
@@ -273,6 +274,9 @@ function replicas.of(reader, given)
     local is_copy = before ~= nil and can_share(before.prepared)
     local first = is_copy and before or build(reader, given, own, before and before.prepared)
     made[own] = first
+    if #out + first.deployment.dp > most_ranks then
+      reader:fail("replicas", "with deployment.dp these are more than %d ranks in all", most_ranks)
+    end
     add_ranks(out, first, i, is_copy)
   end
   check_stages(reader, out)
