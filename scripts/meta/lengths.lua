@@ -18,5 +18,9 @@ function lengths.sampler(spec, where) end
 ---@param spec number|table
 ---@return number
 function lengths.mean(spec) end
+--- The most tokens that a declared distribution can give; nil where it has no bound.
+---@param spec number|table
+---@return number?
+function lengths.most(spec) end
 
 return lengths

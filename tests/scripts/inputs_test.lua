@@ -3,7 +3,9 @@
 local test = dofile "tests/scripts/harness.lua"
 local native = require "rooflua.native"
 
-local here = os.getenv "PWD"
+local pipe = assert(io.popen "pwd")
+local here = pipe:read "*l"
+pipe:close()
 local program = os.getenv "ROOFLUA_PROGRAM" or native.program or "build/release/bin/rooflua"
 if program:sub(1, 1) ~= "/" then program = here .. "/" .. program end
 local folder = os.tmpname()
