@@ -223,9 +223,6 @@ function catalogue.lending_names()
   return out
 end
 
---- The engine whose kernels a database has, by the name of its tables.
-function catalogue.of_tables(name) return catalogue.of(name) end
-
 --- The engine that a scenario has which states none: the one whose tables lend first.
 function catalogue.default() return lending()[1] end
 

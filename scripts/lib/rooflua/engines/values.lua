@@ -44,7 +44,7 @@ end
 
 --- Of the newest release, by the name of the tables with its kernels.
 function values.of_tables(name, facts)
-  local engine = catalogue.of_tables(name)
+  local engine = catalogue.of(name)
   return values.of(engine, catalogue.newest(engine), facts)
 end
 

@@ -5,6 +5,7 @@
 -- (client.lua).
 local client = require "rooflua.validate.silicon.client"
 local core = require "rooflua.base.core"
+local memory = require "rooflua.engines.memory"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -104,23 +105,6 @@ local function scheduler(values, role)
   return policy.with(policies.of(Reader.new "validate", "scheduler", values.scheduler), own)
 end
 
---- KV blocks where an engine does not divide its memory as vLLM does: from the blocks that the whole memory leaves
---- beside weights and activations. SGLang's share holds weights and cache; its activations are in the rest.
-local function blocks_of(given, memory)
-  local kind, share = memory[1], memory[2]
-  given.memory_utilization = 1
-  local whole = spec.deployment(given)
-  local found = math.floor(share * whole.kv_blocks)
-  if kind == "static" then
-    local rest_bytes = (1 - share) * whole.hardware.usable_memory_bytes - whole.activation_bytes
-    found = math.floor(whole.kv_blocks - rest_bytes / whole.kv_bytes_per_block)
-  end
-  if found < 1 then
-    core.fail("deployment: does not fit: %g of the memory holds no KV block beside the weights", share)
-  end
-  return found
-end
-
 local function deployment(question, values, model, hardware, repeats)
   local out = widths.keys(question.widths)
   out.weights, out.kv, out.block_size = values.weights, values.kv, values.block_size
@@ -130,7 +114,7 @@ local function deployment(question, values, model, hardware, repeats)
     local tried = { model = model, hardware = hardware, max_num_seqs = values.seats,
       max_num_batched_tokens = values.budget }
     for name, value in pairs(out) do tried[name] = value end
-    out.kv_blocks = blocks_of(tried, values.memory)
+    out.kv_blocks = memory.blocks(values.memory, tried)
   end
   out.engine, out.prefix_caching = question.engine, repeats and values.prefix_caching or false
   return out
