@@ -190,7 +190,7 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
   local given = path:find "^scripts/engines/" and dofile(path) or { rules = {} }
   engine_names[given.name or ""] = given.name ~= nil or nil
   for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
-  for i, rule in ipairs(given.rules) do
+  for i, rule in ipairs(given.rules or given) do
     check(type(rule.source) == "string" and rule.source ~= "", ("%s: rules[%d] has no source"):format(path, i))
   end
 end

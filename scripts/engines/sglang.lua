@@ -1,5 +1,7 @@
 --- SGLang: what its command takes and what its releases do. Its tp counts the ranks of the attention's data parallelism
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
+local python_host = require "engines.rules.python_host"
+
 local function switch(on, off) return function(value) return value and on or off end end
 
 local mib, gib = 2 ^ 20, 2 ^ 30
@@ -145,14 +147,6 @@ return {
     { own_sampling = true, sorted_logit_s = 0, source = "python/sglang/srt/server_args.py: sampling_defaults model; "
       .. "FlashInfer samples without sorting" },
     -- Host.
-    { host_step_s = 700e-6, host_request_s = 2e-6, sampler_s = 150e-6,
-      source = "as vLLM 0.11 on H100; none is published" },
-    { client_frontend_s = 0, server_frontend_s = 0.0018, source = "not known; the server's as that of vLLM" },
-    { compiled_operation_s = 40e-6, eager_operation_s = 65e-6, graphs_with_prefill = false,
-      source = "fitted, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; without graphs "
-        .. "hosts of older GPUs are taken to be no faster than Hopper's" },
-    { architecture = "hopper", compiled_operation_s = 65e-6, source = "the same" },
-    { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same" },
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.5, source = "the same" },
     -- Kernels.
@@ -165,5 +159,6 @@ return {
     { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
+    unpack(python_host),
   },
 }

@@ -1,6 +1,8 @@
 --- TensorRT-LLM: what `trtllm-serve` takes, the settings that it reads from a YAML file, and what its releases do. Its
 --- tp counts the ranks of the attention's data parallelism as well; its memory fraction is that of what weights leave.
 --- The form of this file: docs/ENGINES.md.
+local python_host = require "engines.rules.python_host"
+
 local function switch(on, off) return function(value) return value and on or off end end
 
 return {
@@ -111,14 +113,6 @@ return {
       source = "_torch/pyexecutor: requests go round among ranks; their heap is not modelled" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
     -- Host.
-    { host_step_s = 700e-6, host_request_s = 2e-6, sampler_s = 150e-6,
-      source = "as vLLM 0.11 on H100; none is published" },
-    { client_frontend_s = 0, server_frontend_s = 0.0018, source = "not known; the server's as that of vLLM" },
-    { compiled_operation_s = 40e-6, eager_operation_s = 65e-6, graphs_with_prefill = false,
-      source = "fitted, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; without graphs "
-        .. "hosts of older GPUs are taken to be no faster than Hopper's" },
-    { architecture = "hopper", compiled_operation_s = 65e-6, source = "the same" },
-    { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same" },
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
     -- Kernels.
     { fuses_static_fp8 = true, recurrent_copies = 1, norm_apart_s = 0,
@@ -130,5 +124,6 @@ return {
     { exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
+    unpack(python_host),
   },
 }
