@@ -12,9 +12,9 @@ local folder = os.tmpname()
 os.remove(folder)
 
 local function shell(command)
-  local pipe = assert(io.popen(("cd '%s' && { %s; } 2>&1; echo \"status $?\""):format(folder, command)))
-  local text = pipe:read "*a"
-  pipe:close()
+  local output = assert(io.popen(("cd '%s' && { %s; } 2>&1; echo \"status $?\""):format(folder, command)))
+  local text = output:read "*a"
+  output:close()
   local said, status = text:match "^(.-)status (%d+)\n$"
   return said, tonumber(status)
 end
