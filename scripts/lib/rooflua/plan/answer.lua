@@ -69,6 +69,11 @@ end
 
 local most_added = { replicas = 3, load = 6 } -- steps for the sake of confidence
 
+--- Whether a deployment loses too many requests for reasons that neither replicas nor a lower load change.
+local function never_sure(question, sure)
+  return sure.lost ~= nil and 1 - sure.lost.never / sure.of < question.confidence
+end
+
 --- Adds `sure` to a deployment, or takes one with more replicas (where the largest load is looked for: with less load)
 --- until one is sure enough. Returns it, and those that were not sure.
 local function until_sure(question, item)
@@ -80,7 +85,7 @@ local function until_sure(question, item)
     item.sure = item.sure or confidence.of(question, item.candidate, item.result.replicas, item.result.scale)
     if not item.sure or item.sure.p >= question.confidence then return item, unsure end
     unsure[#unsure + 1] = item
-    if (item.added or 0) >= most then return nil, unsure end
+    if (item.added or 0) >= most or never_sure(question, item.sure) then return nil, unsure end
     item = surer(question, item)
   end
   return nil, unsure

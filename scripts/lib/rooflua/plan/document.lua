@@ -31,7 +31,8 @@ local function slo_of(item, plan, rank)
   local sure = item.sure
   if not sure then return { met = 1, of = 1 } end
   return { met = sure.met, of = sure.of, p = sure.p, low = sure.low, high = sure.high,
-    seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil }
+    seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil,
+    not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
 end
 
 --- A deployment of the answer.
@@ -55,6 +56,7 @@ local function candidates_of(question, found)
     local result = each.result or {}
     out[#out + 1] = { index = each.index, name = each.name, ended = each.ended, problem = each.problem,
       replicas = result.replicas, objective = result.score, requests = result.requests, floor = each.floor,
+      not_completed = result.best and result.best.lost and result.best.lost.by or nil,
       rate_bound_per_s = each.bound and each.bound.rate_per_s or nil, gpu = question.gpus[each.gpu].label }
   end
   return out

@@ -7,6 +7,7 @@ local native = require "rooflua.native"
 local deploy = require "rooflua.plan.deploy"
 local live = require "rooflua.serving.live"
 local metrics = require "rooflua.measure.metrics"
+local outcomes = require "rooflua.measure.outcomes"
 local Reader = require "rooflua.scenario.reader"
 local replicas_of = require "rooflua.serving.replicas"
 
@@ -106,7 +107,7 @@ end
 --- is a miss), verdict (whether only `meets` is wanted: a run that misses ends as soon as it has missed, and has no
 --- metrics), caps (whether to watch what seats and budget decide), here (whether it runs outside of worker processes,
 --- where Ctrl-C is an error as in every call). Returns {replicas, requests, meets, margin, binds, problem, metrics,
---- evidence, noted_frac, cut, limited, most_running}.
+--- evidence, noted_frac, lost, cut, limited, most_running}. lost: requests that were not completed, by outcome.
 function evaluate.run(question, candidate, replicas, options)
   local factor = options.factor or 1
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
@@ -137,9 +138,9 @@ function evaluate.run(question, candidate, replicas, options)
     out.metrics[bound.metric] = scaled(bound.metric, metrics.value(run, bound.metric), factor)
   end
   judge(question.bounds, out)
-  if summary.completed < summary.requests then
-    out.meets, out.problem = false, ("%d of %d requests were not completed"):format(
-      summary.requests - summary.completed, summary.requests)
+  out.lost = outcomes.not_completed(summary)
+  if out.lost then
+    out.meets, out.problem = false, outcomes.text(out.lost)
   elseif out.meets and options.steady and is_unsteady(state.run) then
     out.meets, out.problem = false, "not steady: TTFT grows"
   end

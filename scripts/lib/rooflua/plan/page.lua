@@ -37,12 +37,12 @@ local function rank_rows(done)
       parts[#parts + 1] = ("%s %s%s"):format(escaped(words.metric(name)), words.value(name, item.result.metrics[name]),
         range and (" (%s to %s)"):format(words.value(name, range.low), words.value(name, range.high)) or "")
     end
-    local sure = item.sure and ("%d of %d"):format(item.sure.met, item.sure.of) or "one run"
+    local sure = item.sure and words.sure(item.sure) or "one run"
     out[#out + 1] = ('<tr data-gpu="%d" data-paid="%d"><td>%d</td><td>%s<br>%s</td><td class="cost n">%s</td>'
       .. "<td>%s</td><td>%s</td><td>%s</td></tr>"):format(item.candidate.gpu, item.result.paid_gpus, rank,
       escaped(words.gpus(question, item.candidate, item.result, candidates.widths_text(item.candidate))),
       escaped(words.settings(item.candidate)), words.dollars(item.result.cost_per_hour),
-      table.concat(parts, "<br>"), sure, item.holds_to and words.load(question, item.holds_to) or "-")
+      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.load(question, item.holds_to) or "-")
   end
   return table.concat(out, "\n")
 end

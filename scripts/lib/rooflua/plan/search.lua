@@ -146,6 +146,7 @@ local function bounded(question, fit)
       candidate.ended, candidate.problem = "by bound", ("%s is at least %.4g, the SLO allows %.4g"):format(
         found[i].never.metric, found[i].never.least, found[i].never.limit)
     elseif candidate.least > candidate.most then
+      candidate.too_few = true
       candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: needs %s, and the "
         .. "GPUs allow %d"):format(found[i].rate_per_s, words.count(candidate.least + question.survive, "replica"),
         candidate.most + question.survive)

@@ -72,6 +72,13 @@ function tables.why(done, index)
       add_run(lines, "one replica fewer", whole(question, candidate, result.deployment.missed))
     end
   end
+  for _, list in ipairs { done.plan.ranks, done.plan.unsure } do
+    for _, item in ipairs(list) do
+      if item.candidate == candidate and item.sure then
+        add("%s: %s", words.count(item.result.replicas, "replica"), words.sure(item.sure))
+      end
+    end
+  end
   return table.concat(lines, "\n") .. "\n"
 end
 

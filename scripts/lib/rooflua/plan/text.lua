@@ -41,13 +41,6 @@ local function metrics_text(question, item)
   return table.concat(parts, "   ")
 end
 
-local function sure_text(item)
-  local sure = item.sure
-  if not sure then return "one run meets the SLO; no replicates" end
-  return ("SLO met in %d of %d replicates: %.0f %% (%.0f-%.0f)"):format(sure.met, sure.of, 100 * sure.p,
-    100 * sure.low, 100 * sure.high)
-end
-
 local function cost_text(question, item)
   local parts, result = {}, item.result
   if question.objective.seeks == "load" then parts[1] = words.dollars(result.cost_per_hour) .. "/h" end
@@ -114,7 +107,7 @@ local function rank_lines(add, lines, question, item, rank)
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
-  add(3, "%s", sure_text(item) .. held)
+  add(3, "%s", words.sure(item.sure) .. held)
   if rank > 1 then add(3, "%s", lost_text(question, item)) end
 end
 
@@ -206,6 +199,23 @@ end
 
 local most_reasons = 3
 
+--- Names the candidate that could serve the largest load among those of which there are too few GPUs. Where other
+--- candidates ran, the number of GPUs is not what refuses the load.
+local function too_few_line(add, found)
+  local most, count
+  local function load_of(each) return each.bound.rate_per_s * each.most end
+  for _, each in ipairs(found.fit) do
+    if each.too_few then
+      count = (count or 0) + 1
+      if not most or load_of(each) > load_of(most) then most = each end
+    end
+  end
+  if not most then return end
+  local limit = ("they serve at most %.3g requests/s (%s): %s"):format(load_of(most), most.name, most.problem)
+  if #found.left == 0 then return add(0, "too few GPUs: %s", limit) end
+  add(0, "too few GPUs for %d of %s that fit: %s", count, words.count(#found.fit, "candidate"), limit)
+end
+
 --- Why nothing serves the load, and what would be possible.
 local function refusal_lines(add, question, found, plan)
   for i, each in ipairs(found.unfit) do
@@ -226,17 +236,7 @@ local function refusal_lines(add, question, found, plan)
     add(0, "%s <= %s is below what any step allows: at least %s (%s)", words.metric(metric),
       words.value(metric, own.limit), words.value(metric, own.least), own.name)
   end
-  local most -- the candidate that could serve the largest load
-  local function load_of(each) return each.bound.rate_per_s * each.most end
-  for _, each in ipairs(found.fit) do
-    if each.ended == "by bound" and not each.bound.never and each.bound.rate_per_s
-      and (not most or load_of(each) > load_of(most)) then
-      most = each
-    end
-  end
-  if most then
-    add(0, "too few GPUs: they serve at most %.3g requests/s (%s): %s", load_of(most), most.name, most.problem)
-  end
+  too_few_line(add, found)
   if least then
     local best = least.result.best
     add(0, "nearest: %s of %s: %s%s", words.count(best.replicas, "replica"), least.name, metrics_text(question,
@@ -247,7 +247,7 @@ local function refusal_lines(add, question, found, plan)
   end
   for _, item in ipairs(plan.unsure) do
     add(0, "met in too few replicates: %s, %s: %s", words.gpus(question, item.candidate, item.result,
-      candidates.widths_text(item.candidate)), words.settings(item.candidate), sure_text(item))
+      candidates.widths_text(item.candidate)), words.settings(item.candidate), words.sure(item.sure))
   end
 end
 
@@ -272,7 +272,7 @@ function text.of(question, found, plan)
       add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
         item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
         seeks_load and ("%.4g/s"):format(item.result.rate_per_s) or words.dollars(item.result.cost_per_hour) .. "/h",
-        sure_text(item))
+        words.sure(item.sure))
     end
   end
   for i, item in ipairs(plan.ranks) do
