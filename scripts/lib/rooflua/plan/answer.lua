@@ -156,7 +156,7 @@ local function add_loads(question, ranks)
     local ask = asks[i]
     if ask.known then return { scale = ask.known } end
     return { scale = (evaluate.holds_to(question, ask.candidate, ask.replicas, { requests = question.requests,
-      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale })) }
+      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale, brief = true })) }
   end, function(i) return { candidate = keep.candidate(asks[i].candidate), replicas = asks[i].replicas } end)
   for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end

@@ -152,7 +152,8 @@ local function runs_of(question, candidate, replicas, draws, title, scale)
     local own = {}
     for i = (piece - 1) * per_piece + 1, math.min(#draws, piece * per_piece) do
       own[#own + 1] = evaluate.run(question, candidate, replicas, { requests = question.requests,
-        seed = draws[i].seed, factor = draws[i].factor, scale = scale, steady = true })
+        seed = draws[i].seed, factor = draws[i].factor, scale = scale, steady = true,
+        brief = true })
     end
     return { own = own }
   end, function(piece)

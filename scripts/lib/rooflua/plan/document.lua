@@ -1,5 +1,5 @@
 -- A plan as a document: {schema = "rooflua.plan/1", question, searched, ranks, unsure, candidates, prices, notes}.
-local core = require "rooflua.base.core"
+local basis = require "rooflua.plan.basis"
 local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
@@ -47,6 +47,7 @@ local function rank_of(question, plan, item, rank)
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
       without_one = at(item.without_one) },
     metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
+    noted_frac = result.noted_frac, notes = array(basis.notes(question, item.candidate, result)),
     lost_by = item.lost_by, break_even = item.break_even }
 end
 
@@ -109,7 +110,7 @@ function document.of(question, found, plan)
     ranks = ranks, unsure = unsure, candidates = candidates_of(question, found),
     prices = { gpus = gpus_of(question), yours = origin.yours, date = origin.date ~= "" and origin.date or nil },
     intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
-    notes = array(core.plain(question.notes)) }
+    notes = array(basis.sentences(question, found, plan)) }
 end
 
 return document

@@ -59,7 +59,7 @@ local function nearest_holds(asked, found)
   if not least then return nil end
   local document_of = search.parallel(asked, 1, "nearest", function()
     return { scale = evaluate.holds_to(asked, least, least.result.best.replicas, { requests = asked.requests,
-      seed = asked.seed, steady = true }) }
+      seed = asked.seed, steady = true, brief = true }) }
   end, function() return { candidate = keep.candidate(least), replicas = least.result.best.replicas } end)[1]
   return document_of.scale > 0 and document_of.scale or nil
 end

@@ -1,14 +1,14 @@
--- A plan as text for people: at most 40 lines of 100 columns, whatever was searched.
+-- A plan as text for people: three ranks in at most 40 lines of 100 columns, whatever was searched, and the notes.
+local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
-local evidence_names = require("rooflua.base.words").names "evidence"
 local evaluate = require "rooflua.plan.evaluate"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
 
 local text = {}
 
-local width, most_lines = 100, 40
+local width = 100
 
 --- Collects lines; long ones are broken.
 local function writer()
@@ -16,9 +16,7 @@ local function writer()
   return lines, function(indent, format, ...)
     local line = select("#", ...) > 0 and format:format(...) or format
     local pad = (" "):rep(indent)
-    for i, each in ipairs(words.wrapped(line, width - indent - 3, "   ")) do lines[#lines + 1] = pad .. each
-      if i == 4 then break end
-    end
+    for _, each in ipairs(words.wrapped(line, width - indent, "   ")) do lines[#lines + 1] = pad .. each end
   end
 end
 
@@ -108,15 +106,8 @@ local function rank_lines(add, lines, question, item, rank)
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
   add(3, "%s", words.sure(item.sure) .. held)
+  add(3, "evidence: %s", basis.evidence(result))
   if rank > 1 then add(3, "%s", lost_text(question, item)) end
-end
-
-local function evidence_text(evidence)
-  local parts = {}
-  for _, name in ipairs(evidence_names) do
-    if (evidence[name] or 0) >= 0.0005 then parts[#parts + 1] = ("%s %.1f %%"):format(name, 100 * evidence[name]) end
-  end
-  return table.concat(parts, ", ")
 end
 
 local function prices_text(question)
@@ -172,10 +163,7 @@ local function missed_lines(add, question, found)
 end
 
 local function common_lines(add, question, found, plan)
-  local first = plan.ranks[1]
-  if first and next(first.result.evidence) then
-    add(0, "evidence  %s     prices: %s", evidence_text(first.result.evidence), prices_text(question))
-  end
+  if #plan.ranks > 0 then add(0, "prices    %s", prices_text(question)) end
   if plan.seeds then
     add(0, "sure      seeds alone %s, errors of the model alone %s; intervals: %s", words.percent(plan.seeds),
       words.percent(plan.model), plan.trusted and "tested on " .. plan.trusted_from
@@ -190,14 +178,10 @@ local function common_lines(add, question, found, plan)
   end
   if #found.not_tried > 0 then add(0, "not tried %s", table.concat(found.not_tried, ", ")) end
   for _, reason in ipairs(found.bounds_off) do add(0, "bounds    off: %s", reason) end
-  if plan.price_risk then
-    add(0, "note      within the published prices %s may be cheaper; give your own with --gpus NAME:COUNT@PRICE",
-      plan.price_risk)
-  end
-  for _, note in ipairs(question.notes) do add(0, "note      %s", note) end
+  for _, note in ipairs(basis.sentences(question, found, plan)) do add(0, "note      %s", note) end
 end
 
-local most_reasons = 3
+local most_reasons, most_unsure = 3, 6
 
 --- Names the candidate that could serve the largest load among those of which there are too few GPUs. Where other
 --- candidates ran, the number of GPUs is not what refuses the load.
@@ -245,7 +229,11 @@ local function refusal_lines(add, question, found, plan)
       add(3, "which holds %s within the SLO", words.load(question, plan.nearest_holds))
     end
   end
-  for _, item in ipairs(plan.unsure) do
+  for i, item in ipairs(plan.unsure) do
+    if i > most_unsure then
+      add(0, "and %d others, met in too few replicates as well", #plan.unsure - most_unsure)
+      break
+    end
     add(0, "met in too few replicates: %s, %s: %s", words.gpus(question, item.candidate, item.result,
       candidates.widths_text(item.candidate)), words.settings(item.candidate), words.sure(item.sure))
   end
@@ -281,7 +269,6 @@ function text.of(question, found, plan)
   end
   if #plan.ranks > 0 then missed_lines(add, question, found) end
   common_lines(add, question, found, plan)
-  for i = #lines, most_lines + 1, -1 do lines[i] = nil end
   return table.concat(lines, "\n") .. "\n"
 end
 
