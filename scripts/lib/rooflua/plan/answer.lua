@@ -5,6 +5,7 @@ local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
 local money = require "rooflua.plan.money"
 local search = require "rooflua.plan.search"
+local strict = require "rooflua.plan.strict"
 
 local answer = {}
 
@@ -45,7 +46,7 @@ local function with(question, item, replicas, scale)
     return evaluate.run(question, candidate, replicas, { requests = question.requests, seed = question.seed,
       scale = scale, steady = true })
   end, function() return { candidate = keep.candidate(candidate), replicas = replicas, scale = scale } end)[1]
-  if not result.meets then return nil end
+  if not result.meets or strict.problem(question, result) then return nil end
   money.add(question, candidate, result)
   result.needs, result.held = item.result.needs, item.result.held or item.result.scale
   return { candidate = candidate, result = result, added = (item.added or 0) + 1 }

@@ -51,13 +51,13 @@ function basis.notes(question, candidate, result)
 end
 
 --- The deployments that an answer tells of: its ranks; without any those that were not sure, else those that missed
---- the SLO. Of a plan that ran nothing the first candidate, without a run.
+--- the SLO or do not count under --strict. Of a plan that ran nothing the first candidate, without a run.
 local function told(found, plan)
   if #plan.ranks > 0 then return plan.ranks, true end
   if #plan.unsure > 0 then return plan.unsure end
   local out = {}
   for _, candidate in ipairs(found.left) do
-    local best = candidate.result and candidate.result.best
+    local best = candidate.result and (candidate.result.best or candidate.result.deployment)
     if best then out[#out + 1] = { candidate = candidate, result = best } end
   end
   if #out == 0 then out[1] = { candidate = found.candidates[1], result = {} } end

@@ -109,6 +109,8 @@ function document.of(question, found, plan)
       complete = plan.stopped == nil },
     ranks = ranks, unsure = unsure, candidates = candidates_of(question, found),
     prices = { gpus = gpus_of(question), yours = origin.yours, date = origin.date ~= "" and origin.date or nil },
+    strict = plan.strict and { percent = plan.strict.percent, excluded = plan.strict.excluded,
+      candidate = plan.strict.best and plan.strict.best.index or nil, problem = plan.strict.problem } or nil,
     intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
     notes = array(basis.sentences(question, found, plan)) }
 end

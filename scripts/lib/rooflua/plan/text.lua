@@ -135,6 +135,19 @@ function text.searched(found)
   return #runs > 0 and line .. "; " .. table.concat(runs, ", ") or line
 end
 
+--- What --strict left out.
+local function strict_line(add, question, strict)
+  if not strict then return end
+  if not strict.best then
+    return add(0, "strict    every deployment that meets the SLO counts: at most %g %% of its time is unsupported",
+      strict.percent)
+  end
+  local candidate, result = strict.best, strict.best.result.deployment
+  add(0, "strict    %s not count; the best of them: %s, %s, %s/h: %s", strict.excluded == 1 and "1 candidate does"
+    or strict.excluded .. " candidates do", words.gpus(question, candidate, result, candidates.widths_text(candidate)),
+    words.settings(candidate), words.dollars(result.cost_per_hour), strict.problem)
+end
+
 local most_families = 3
 
 --- Families of which no deployment meets the SLO, each with the one that is nearest.
@@ -169,6 +182,7 @@ local function common_lines(add, question, found, plan)
       words.percent(plan.model), plan.trusted and "tested on " .. plan.trusted_from
         or "a belief here, taken from " .. plan.trusted_from)
   end
+  strict_line(add, question, plan.strict)
   add(0, "searched  %s", text.searched(found))
   local audit = plan.audit
   if audit then
