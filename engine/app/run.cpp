@@ -19,6 +19,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "measure/html/report.h"
+#include "measure/write/evidence_text.h"
 #include "measure/write/progress.h"
 #include "script/scenario.h"
 #include "script/vm/interrupt.h"
@@ -72,6 +73,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
     outputs.results = keeping.file;
     outputs.also = keeping.also;
     outputs.round = keeping.round;
+    outputs.strict_percent = arguments.strict_percent;
     if (!arguments.quiet) outputs.progress = "runs";
   }
   return scenario.run(variant, op_by_op(scenario, arguments), outputs);
@@ -132,28 +134,20 @@ void tell_where(const std::vector<script::VariantResult>& results) {
 }
 
 /// --strict: reports the variants in which too large a share of time is extrapolated, stand_in or
-/// assumed.
+/// assumed. Plans leave such deployments out; reported are those that have no other.
 bool too_doubtful(const std::vector<script::VariantResult>& results,
                   const RunArguments& arguments) {
   if (!arguments.strict_percent) return false;
   bool failed = false;
   for (const script::VariantResult& each : results) {
     const std::string name = text_of(each.document, "name");
-    const std::string of = name.empty() ? "" : " of " + name;
-    if (std::all_of(each.evidence.begin(), each.evidence.end(), [](double s) { return s == 0; })) {
-      std::fprintf(stderr,
-                   "rooflua: --strict: nothing is known of what the time%s rests on: its step "
-                   "model priced nothing from tables or by the library's own formulas\n",
-                   of.c_str());
-      failed = true;
-      continue;
-    }
-    const double percent = script::doubtful_percent(each);
-    if (percent <= *arguments.strict_percent) continue;
-    std::fprintf(stderr, "rooflua: --strict: %.2f %% of the time%s is %s%s (allowed: %g %%)\n",
-                 percent, of.c_str(), unsupported_names().c_str(),
-                 each.noted_frac > 0 ? ", or notes of the model touch it" : "",
-                 *arguments.strict_percent);
+    const Json* plan = each.document.find("plan");
+    const std::string problem =
+        plan != nullptr ? strict_of_plan(*plan)
+                        : strict_problem(each.evidence, each.noted_frac, *arguments.strict_percent,
+                                         name.empty() ? "" : " of " + name);
+    if (problem.empty()) continue;
+    std::fprintf(stderr, "rooflua: --strict: %s\n", printable(problem).c_str());
     failed = true;
   }
   return failed;

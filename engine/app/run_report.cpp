@@ -115,6 +115,13 @@ bool is_part(const script::Scenario& scenario) {
   return static_cast<std::int64_t>(scenario.variants().size()) < scenario.total();
 }
 
+std::string strict_of_plan(const Json& plan) {
+  const Json* strict = plan.find("strict");
+  const Json* ranks = plan.find("ranks");
+  if (strict == nullptr || ranks == nullptr || !ranks->items().empty()) return "";
+  return text_of(*strict, "problem");
+}
+
 std::string several(const std::vector<std::string>& names) {
   std::string out = names.front();
   if (names.size() > most_lines)

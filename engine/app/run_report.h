@@ -23,6 +23,10 @@ std::string report_text(script::Scenario& scenario,
                         const std::vector<script::VariantResult>& results, const std::string& own,
                         const RunArguments& arguments);
 
+/// Why a plan (plan.json) under --strict has no deployment: the best of those that do not count;
+/// empty where a deployment counts, and where none rests on too little.
+std::string strict_of_plan(const Json& plan);
+
 /// Names of variants with the same fate as one text: up to three names, of more the first and how
 /// many others: "tp=1 and 11 others".
 std::string several(const std::vector<std::string>& names);

@@ -33,6 +33,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   if (outputs.sketch) options["sketch"] = true;
   if (outputs.why) options["why"] = std::int64_t{*outputs.why};
   options["jobs"] = outputs.jobs;
+  if (outputs.strict_percent) options["strict"] = *outputs.strict_percent;
   if (outputs.round) options["round"] = shard_json(*outputs.round);
   if (!outputs.also.empty()) {
     options["also"] = Json::array();

@@ -202,8 +202,4 @@ double doubtful_percent(const EvidenceShares& shares) {
   return 100 * unsupported_share(shares);
 }
 
-double doubtful_percent(const VariantResult& result) {
-  return doubtful_percent(result.evidence) + 100 * result.noted_frac;
-}
-
 }  // namespace rooflua::script

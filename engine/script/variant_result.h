@@ -63,7 +63,5 @@ std::string price_text(const Json& priced);
 
 /// Share of the time, in percent, that is extrapolated, a stand-in or assumed.
 double doubtful_percent(const EvidenceShares& shares);
-/// The same, and the share that notes of the model touch: what --strict bounds.
-double doubtful_percent(const VariantResult& result);
 
 }  // namespace rooflua::script

@@ -352,6 +352,26 @@ TEST_CASE(
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("a plan under --strict ends as a run does, by its own command and by run") {
+  const auto path = scratch() / "strict_plan.lua";
+  std::ofstream(path)
+      << "return { kind = 'plan', model = 'llama-3.1-8b', workload = require 'workloads.poisson' "
+         "{ prompt_tokens = 300, output_tokens = 20 }, plan = { load = { rate_per_s = 5 }, slo = { "
+         "ttft_s_p99 = 2 }, gpus = { { 'h100-sxm', most = 1, price_per_hour = 3 } }, replicates = 0, "
+         "requests = 100, candidates = require 'candidates.listed' { list = { { tp = 1 } } } } }\n";
+  for (const char* command : {"plan ", "run "}) {
+    const std::string name = command + path.string() + " --quiet ";
+    CHECK(rooflua::test::rooflua(name + "--strict=60 2>&1").status == 0);
+    const Said said = rooflua::test::rooflua(name + "--strict 2>&1 >/dev/null");
+    CHECK(said.status == 1);
+    CHECK(contains(said.text, "rooflua: --strict: "));
+    CHECK(contains(said.text, "% of the time is extrapolated, stand_in or assumed (allowed: 0 %)"));
+    CHECK(!contains(said.text, "nothing is known"));
+    CHECK(rooflua::test::rooflua(name + "--strict=nan 2>&1").status == 2);
+  }
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("two documents are compared within a tolerance") {
   const std::string a = temporary("a.json", "{\"x\": 1.0, \"y\": [1, 2]}"),
                     b = temporary("b.json", "{\"x\": 1.001, \"y\": [1, 2]}");

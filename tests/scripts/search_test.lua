@@ -99,7 +99,7 @@ test("requests that are not completed miss every SLO", function()
   local given = scenario(nil, { deployment = { kv_blocks = 1 } }) -- no request fits with 16 + 10 tokens
   local result = rate { given, slo = { tpot_s_mean = 1 } }
   test.equal(result.value, nil)
-  test.check(result.tried[1].problem:find "4 of 4 requests were not completed")
+  test.check(result.tried[1].problem:find "4 of 4 requests were not completed: 4 exceeds_kv_cache")
 end)
 
 test("a search says the same for any number of jobs", function()

@@ -54,6 +54,13 @@ void add_plan(CLI::App& app, Door& door) {
   repeated("--watts", a->watts, "GPU=WATTS: measured power of one GPU under load");
   command->add_option("--confidence", a->confidence, "Least probability that the SLO is met (0.8)")
       ->check(between(0, 1));
+  command
+      ->add_option("--strict", a->strict_percent,
+                   "A deployment of whose time more than PERCENT is extrapolated, stand_in or "
+                   "assumed does not count")
+      ->expected(0, 1)
+      ->check(between(0, 100))
+      ->default_str("0");
   command->add_option("--survive", a->survive, "Replicas that may be lost (0)")
       ->check(CLI::Range(0L, 1000L));
   command->add_option("--replicates", a->replicates, "Runs per deployment for probability (40)")

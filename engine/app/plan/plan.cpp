@@ -3,6 +3,8 @@
 
 #include "app/commands.h"
 #include "app/output.h"
+#include "app/quote.h"
+#include "app/run_report.h"
 #include "app/shard.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -49,6 +51,7 @@ Json options_of(const PlanArguments& a) {
   put(out, "peak", a.peak);
   put(out, "confidence", a.confidence);
   put(out, "horizon_s", a.horizon_s);
+  put(out, "strict", a.strict_percent);
   put(out, "slo", a.slo);
   put(out, "gpus", a.gpus);
   put(out, "engine", a.engine);
@@ -113,6 +116,10 @@ int answer(const Json& result, const PlanArguments& arguments) {
   if (!arguments.write.empty()) {
     write_files(*result.find("files"), arguments.write);
     write_document(*result.find("document"), (fs::path(arguments.write) / "plan.json").string());
+  }
+  if (const Json* document = result.find("document"); document != nullptr) {
+    if (const std::string problem = strict_of_plan(*document); !problem.empty())
+      std::fprintf(stderr, "rooflua: --strict: %s\n", printable(problem).c_str());
   }
   const Json* reused = result.find("reused");
   if (!arguments.quiet && reused != nullptr && reused->is_number()) {

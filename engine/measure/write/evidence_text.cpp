@@ -1,6 +1,7 @@
 #include "measure/write/evidence_text.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "measure/write/table.h"
 
@@ -34,6 +35,22 @@ std::string evidence_line(const EvidenceShares& shares, std::optional<double> no
   }
   if (out.empty()) return "none: nothing was priced";
   return noted_frac.value_or(0) > 0 ? out + "; touched by notes " + percent(*noted_frac) : out;
+}
+
+std::string strict_problem(const EvidenceShares& shares, double noted_frac, double allowed_percent,
+                           const std::string& of) {
+  if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0; })) {
+    return "nothing is known of what the time" + of +
+           " rests on: its step model priced nothing from tables or by the library's own formulas";
+  }
+  const double percent = 100 * (unsupported_share(shares) + noted_frac);
+  if (percent <= allowed_percent) return "";
+  char share[40], allowed[40];
+  std::snprintf(share, sizeof share, "%.2f", percent);
+  std::snprintf(allowed, sizeof allowed, "%g", allowed_percent);
+  return std::string(share) + " % of the time" + of + " is " + unsupported_names() +
+         (noted_frac > 0 ? ", or notes of the model touch it" : "") + " (allowed: " + allowed +
+         " %)";
 }
 
 std::string unsupported_text(const std::vector<const Summary*>& runs) {

@@ -20,6 +20,14 @@ EvidenceShares shares_from_json(const Json& evidence);
 /// bad. @param noted_frac  share of supported time that notes of the model touch
 std::string evidence_line(const EvidenceShares& shares, std::optional<double> noted_frac = {});
 
+/// Why --strict refuses a time that rests on these shares: "43.20 % of the time is extrapolated,
+/// stand_in or assumed (allowed: 20 %)"; empty where it does not.
+/// @param noted_frac       share of supported time that notes of the model touch
+/// @param allowed_percent  most of the time that may be unsupported or touched by notes
+/// @param of               " of NAME", or empty for the only time there is
+std::string strict_problem(const EvidenceShares& shares, double noted_frac, double allowed_percent,
+                           const std::string& of = "");
+
 /// What these runs count as unsupported: "extrapolated, stand_in or assumed", and "or that notes
 /// touch" where that occurs.
 std::string unsupported_text(const std::vector<const Summary*>& runs);

@@ -7,6 +7,7 @@
 #include "measure/record/growth.h"
 #include "measure/record/sketch.h"
 #include "measure/record/why.h"
+#include "measure/write/evidence_text.h"
 #include "measure/write/left_out.h"
 #include "measure/write/report.h"
 #include "measure/write/requests.h"
@@ -99,6 +100,17 @@ int left_out_text(lua_State* L) {
   Json lines = Json::array();
   for (const std::string& line : left_out_lines(list)) lines.push_back(line);
   push_json(L, lines, false);
+  return 1;
+}
+
+/// strict_problem(evidence, noted_frac, percent) -> why --strict refuses it
+/// (measure/write/evidence_text.h), or nil.
+int strict_problem_of(lua_State* L) {
+  const EvidenceShares shares = shares_from_json(to_json(L, 1, "evidence"));
+  const std::string problem =
+      strict_problem(shares, luaL_checknumber(L, 2), luaL_checknumber(L, 3));
+  if (problem.empty()) return 0;
+  lua_pushlstring(L, problem.data(), problem.size());
   return 1;
 }
 
@@ -266,6 +278,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_replica", on_run<"replica", serve_replica>);
   set_function(L, "serve_request", on_run<"request", serve_request>);
   set_function(L, "left_out_lines", guarded<left_out_text>);
+  set_function(L, "strict_problem", guarded<strict_problem_of>);
   set_function(L, "serve_left_out", on_run<"result", serve_left_out>);
   set_function(L, "serve_record", on_run<"result", serve_record>);
   set_function(L, "serve_requests", on_run<"result", serve_requests>);

@@ -5,6 +5,7 @@ local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
 local money = require "rooflua.plan.money"
 local search = require "rooflua.plan.search"
+local strict = require "rooflua.plan.strict"
 
 local answer = {}
 
@@ -45,7 +46,7 @@ local function with(question, item, replicas, scale)
     return evaluate.run(question, candidate, replicas, { requests = question.requests, seed = question.seed,
       scale = scale, steady = true })
   end, function() return { candidate = keep.candidate(candidate), replicas = replicas, scale = scale } end)[1]
-  if not result.meets then return nil end
+  if not result.meets or strict.problem(question, result) then return nil end
   money.add(question, candidate, result)
   result.needs, result.held = item.result.needs, item.result.held or item.result.scale
   return { candidate = candidate, result = result, added = (item.added or 0) + 1 }
@@ -69,6 +70,11 @@ end
 
 local most_added = { replicas = 3, load = 6 } -- steps for the sake of confidence
 
+--- Whether a deployment loses too many requests for reasons that neither replicas nor a lower load change.
+local function never_sure(question, sure)
+  return sure.lost ~= nil and 1 - sure.lost.never / sure.of < question.confidence
+end
+
 --- Adds `sure` to a deployment, or takes one with more replicas (where the largest load is looked for: with less load)
 --- until one is sure enough. Returns it, and those that were not sure.
 local function until_sure(question, item)
@@ -80,7 +86,7 @@ local function until_sure(question, item)
     item.sure = item.sure or confidence.of(question, item.candidate, item.result.replicas, item.result.scale)
     if not item.sure or item.sure.p >= question.confidence then return item, unsure end
     unsure[#unsure + 1] = item
-    if (item.added or 0) >= most then return nil, unsure end
+    if (item.added or 0) >= most or never_sure(question, item.sure) then return nil, unsure end
     item = surer(question, item)
   end
   return nil, unsure
@@ -151,7 +157,7 @@ local function add_loads(question, ranks)
     local ask = asks[i]
     if ask.known then return { scale = ask.known } end
     return { scale = (evaluate.holds_to(question, ask.candidate, ask.replicas, { requests = question.requests,
-      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale })) }
+      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale, brief = true })) }
   end, function(i) return { candidate = keep.candidate(asks[i].candidate), replicas = asks[i].replicas } end)
   for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end

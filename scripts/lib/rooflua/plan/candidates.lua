@@ -55,6 +55,7 @@ local function checked(question, given, index)
   local out = { index = index }
   for _, key in ipairs(fields) do out[key] = given[key] end
   out.gpu = core.whole(given.gpu or 1, where .. ": gpu", 1, #question.gpus)
+  out.names_engine = given.engine ~= nil
   out.engine = given.engine or question.engine and question.engine.engine.name or catalogue.default().name
   if not catalogue.has(out.engine) then
     core.fail("%s: engine: %s", where, native.unknown_name("engine", tostring(out.engine), catalogue.names()))

@@ -55,7 +55,7 @@ function command.run(given)
   local watts = options.watts(given.watts, function(name) return spec.hardware(name).name end)
   local done = opened.reader:at("", run.all, opened.reader, variant, { jobs = given.jobs,
     progress = given.progress or nil, watts = watts, results = given.results, also = given.also,
-    tells_partial = true })
+    strict = given.strict, tells_partial = true })
   run.report(done)
   local text = done.text
   if given.all then text = text .. "\n" .. tables.all(done) end

@@ -13,6 +13,7 @@ local discrepancy = require "rooflua.validate.discrepancy"
 local evaluate = require "rooflua.plan.evaluate"
 local interval = require "rooflua.validate.interval"
 local keep = require "rooflua.plan.keep"
+local outcomes = require "rooflua.measure.outcomes"
 local prices = require "rooflua.scenario.prices"
 local search = require "rooflua.plan.search"
 
@@ -151,7 +152,8 @@ local function runs_of(question, candidate, replicas, draws, title, scale)
     local own = {}
     for i = (piece - 1) * per_piece + 1, math.min(#draws, piece * per_piece) do
       own[#own + 1] = evaluate.run(question, candidate, replicas, { requests = question.requests,
-        seed = draws[i].seed, factor = draws[i].factor, scale = scale, steady = true })
+        seed = draws[i].seed, factor = draws[i].factor, scale = scale, steady = true,
+        brief = true })
     end
     return { own = own }
   end, function(piece)
@@ -170,6 +172,27 @@ local function met_of(list)
   return met
 end
 
+local whatever_replicas = { "exceeds_kv_cache", "exceeds_max_model_len" } -- outcomes that more replicas do not avoid
+
+--- What replicates lost, by outcome; nil where all of them completed every request.
+local function lost_of(list)
+  local each_lost = {}
+  for i, each in ipairs(list) do each_lost[i] = each.lost end
+  local out = outcomes.together(each_lost, #list)
+  if not out then return nil end
+  out.never = 0
+  for i = 1, #list do
+    local by = each_lost[i] and each_lost[i].by or {}
+    for _, name in ipairs(whatever_replicas) do
+      if by[name] then
+        out.never = out.never + 1
+        break
+      end
+    end
+  end
+  return out
+end
+
 --- Half of the replicates, and the others unless these tell already on which side of the confidence it is.
 local function in_halves(question, candidate, replicas, draws, scale)
   local half, rest = {}, {}
@@ -181,7 +204,9 @@ local function in_halves(question, candidate, replicas, draws, scale)
   return list
 end
 
---- {met, of, p, low, high, metrics = {name = {low, high}}} of a deployment at a multiple of the load.
+--- {met, of, p, low, high, metrics = {name = {low, high}}, lost} of a deployment at a multiple of the load. lost:
+--- {runs, by, never}, where replicates missed because they did not complete all requests: by outcome, and how many of
+--- them lost requests that no other number of replicas would complete.
 function confidence.of(question, candidate, replicas, scale)
   local count, draws = question.replicates, {}
   if count == 0 then return nil end
@@ -199,6 +224,7 @@ function confidence.of(question, candidate, replicas, scale)
       out.metrics[bound.metric] = { low = interval.end_of(values, 0.05), high = interval.end_of(values, 0.95) }
     end
   end
+  out.lost = lost_of(list)
   return out
 end
 

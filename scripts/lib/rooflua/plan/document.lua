@@ -1,5 +1,5 @@
 -- A plan as a document: {schema = "rooflua.plan/1", question, searched, ranks, unsure, candidates, prices, notes}.
-local core = require "rooflua.base.core"
+local basis = require "rooflua.plan.basis"
 local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
@@ -31,7 +31,8 @@ local function slo_of(item, plan, rank)
   local sure = item.sure
   if not sure then return { met = 1, of = 1 } end
   return { met = sure.met, of = sure.of, p = sure.p, low = sure.low, high = sure.high,
-    seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil }
+    seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil,
+    not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
 end
 
 --- A deployment of the answer.
@@ -46,6 +47,7 @@ local function rank_of(question, plan, item, rank)
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
       without_one = at(item.without_one) },
     metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
+    noted_frac = result.noted_frac, notes = array(basis.notes(question, item.candidate, result)),
     lost_by = item.lost_by, break_even = item.break_even }
 end
 
@@ -55,6 +57,7 @@ local function candidates_of(question, found)
     local result = each.result or {}
     out[#out + 1] = { index = each.index, name = each.name, ended = each.ended, problem = each.problem,
       replicas = result.replicas, objective = result.score, requests = result.requests, floor = each.floor,
+      not_completed = result.best and result.best.lost and result.best.lost.by or nil,
       rate_bound_per_s = each.bound and each.bound.rate_per_s or nil, gpu = question.gpus[each.gpu].label }
   end
   return out
@@ -106,8 +109,10 @@ function document.of(question, found, plan)
       complete = plan.stopped == nil },
     ranks = ranks, unsure = unsure, candidates = candidates_of(question, found),
     prices = { gpus = gpus_of(question), yours = origin.yours, date = origin.date ~= "" and origin.date or nil },
+    strict = plan.strict and { percent = plan.strict.percent, excluded = plan.strict.excluded,
+      candidate = plan.strict.best and plan.strict.best.index or nil, problem = plan.strict.problem } or nil,
     intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
-    notes = array(core.plain(question.notes)) }
+    notes = array(basis.sentences(question, found, plan)) }
 end
 
 return document

@@ -4,9 +4,12 @@
 -- A run whose steps take f times as long is the run of f times the load on the same steps, with every duration times f.
 -- So a factor on all steps costs no other price of any step.
 local native = require "rooflua.native"
+local breakdown = require "rooflua.measure.breakdown"
 local deploy = require "rooflua.plan.deploy"
 local live = require "rooflua.serving.live"
 local metrics = require "rooflua.measure.metrics"
+local notes = require "rooflua.scenario.notes"
+local outcomes = require "rooflua.measure.outcomes"
 local Reader = require "rooflua.scenario.reader"
 local replicas_of = require "rooflua.serving.replicas"
 
@@ -102,11 +105,19 @@ local function busy_of(summary)
   return count > 0 and sum / count or nil
 end
 
+--- What `run` prints beside the figures of a run: what its workload did not send, and the notes.
+local function notes_of(state)
+  local out = native.left_out_lines { { left_out = native.serve_left_out(state.run) } }
+  for _, note in ipairs(notes.of_run(state) or {}) do out[#out + 1] = note end
+  return out
+end
+
 --- One run. options: requests, seed, scale (of the load), factor (on all steps), steady (whether a queue that grows
 --- is a miss), verdict (whether only `meets` is wanted: a run that misses ends as soon as it has missed, and has no
 --- metrics), caps (whether to watch what seats and budget decide), here (whether it runs outside of worker processes,
---- where Ctrl-C is an error as in every call). Returns {replicas, requests, meets, margin, binds, problem, metrics,
---- evidence, noted_frac, cut, limited, most_running}.
+--- where Ctrl-C is an error as in every call), brief (whether nothing tells of the run: it has no notes, nor the
+--- share of time that notes touch). Returns {replicas, requests, meets, margin, binds, problem, metrics, evidence,
+--- noted_frac, notes, lost, cut, limited, most_running}. lost: requests that were not completed, by outcome.
 function evaluate.run(question, candidate, replicas, options)
   local factor = options.factor or 1
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
@@ -126,9 +137,12 @@ function evaluate.run(question, candidate, replicas, options)
   end
   if stopped then error(stopped.message or "stopped", 0) end
   native.serve_finish(state.run)
+  local told = not options.brief or question.base.metrics ~= nil -- bounds may be on what sampled steps tell
+  if told then breakdown.tell(state) end
   local summary = native.serve_document(state.run)
   local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
-    evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary) }
+    evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary),
+    notes = told and notes_of(state) or nil }
   local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
   for _, list in ipairs { shown, question.metrics or {} } do
     for _, name in ipairs(list) do out.metrics[name] = scaled(name, metrics.value(run, name), factor) end
@@ -137,9 +151,9 @@ function evaluate.run(question, candidate, replicas, options)
     out.metrics[bound.metric] = scaled(bound.metric, metrics.value(run, bound.metric), factor)
   end
   judge(question.bounds, out)
-  if summary.completed < summary.requests then
-    out.meets, out.problem = false, ("%d of %d requests were not completed"):format(
-      summary.requests - summary.completed, summary.requests)
+  out.lost = outcomes.not_completed(summary)
+  if out.lost then
+    out.meets, out.problem = false, outcomes.text(out.lost)
   elseif out.meets and options.steady and is_unsteady(state.run) then
     out.meets, out.problem = false, "not steady: TTFT grows"
   end
@@ -194,7 +208,7 @@ evaluate.most_scale = 4 -- multiples of the load beyond this are not looked for
 --- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much. Also the run at
 --- it, where there was one, and the number of runs.
 ---@param options table requests, seed, steady; meets: whether the load itself is held, where that is known; most_scale;
---- never: the multiple that bounds exclude
+--- never: the multiple that bounds exclude; brief, as in evaluate.run
 function evaluate.holds_to(question, candidate, replicas, options)
   local runs, tried = {}, 0
   local most = options.most_scale or evaluate.most_scale
@@ -202,7 +216,7 @@ function evaluate.holds_to(question, candidate, replicas, options)
     if scale == 1 and options.meets ~= nil then return options.meets end
     if options.never and scale > options.never then return false end
     local own = { requests = options.requests, seed = options.seed, scale = scale, steady = options.steady,
-      verdict = true }
+      verdict = true, brief = options.brief }
     runs[scale], tried = evaluate.run(question, candidate, replicas, own), tried + 1
     return runs[scale].meets
   end

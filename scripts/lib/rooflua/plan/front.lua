@@ -30,7 +30,7 @@ function front.points(question, plan)
   local found = search.parallel(question, #asks, "front", function(i)
     local ask = asks[i]
     return evaluate.run(question, ask.item.candidate, ask.item.result.replicas, { requests = question.requests,
-      seed = question.seed, scale = ask.scale })
+      seed = question.seed, scale = ask.scale, brief = true })
   end)
   for i, ask in ipairs(asks) do
     local run = found[i]

@@ -1,4 +1,5 @@
 -- A plan as one page that needs no network: the answer, its ranks with prices that can be changed, every candidate.
+local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local quoting = require "rooflua.text.quoting"
 local words = require "rooflua.plan.words"
@@ -28,6 +29,13 @@ r.querySelector('.cost').textContent='$'+r.cost.toFixed(2)});
 rows.sort((a,b)=>a.cost-b.cost).forEach(r=>body.appendChild(r))}
 document.querySelectorAll('input[data-gpu]').forEach(e=>e.addEventListener('input',again))</script>]]
 
+--- What the figures of a rank rest on: its evidence, and a line per note.
+local function basis_cell(question, item)
+  local lines = { escaped(basis.evidence(item.result)) }
+  for _, note in ipairs(basis.notes(question, item.candidate, item.result)) do lines[#lines + 1] = escaped(note) end
+  return table.concat(lines, "<br>")
+end
+
 local function rank_rows(done)
   local question, out = done.question, {}
   for rank, item in ipairs(done.plan.ranks) do
@@ -37,12 +45,13 @@ local function rank_rows(done)
       parts[#parts + 1] = ("%s %s%s"):format(escaped(words.metric(name)), words.value(name, item.result.metrics[name]),
         range and (" (%s to %s)"):format(words.value(name, range.low), words.value(name, range.high)) or "")
     end
-    local sure = item.sure and ("%d of %d"):format(item.sure.met, item.sure.of) or "one run"
+    local sure = item.sure and words.sure(item.sure) or "one run"
     out[#out + 1] = ('<tr data-gpu="%d" data-paid="%d"><td>%d</td><td>%s<br>%s</td><td class="cost n">%s</td>'
-      .. "<td>%s</td><td>%s</td><td>%s</td></tr>"):format(item.candidate.gpu, item.result.paid_gpus, rank,
+      .. "<td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>"):format(item.candidate.gpu, item.result.paid_gpus, rank,
       escaped(words.gpus(question, item.candidate, item.result, candidates.widths_text(item.candidate))),
       escaped(words.settings(item.candidate)), words.dollars(item.result.cost_per_hour),
-      table.concat(parts, "<br>"), sure, item.holds_to and words.load(question, item.holds_to) or "-")
+      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.load(question, item.holds_to) or "-",
+      basis_cell(question, item))
   end
   return table.concat(out, "\n")
 end
@@ -73,7 +82,7 @@ function page.of(done, text)
   return table.concat({ '<!doctype html><html lang="en"><meta charset="utf-8"><title>' .. title .. "</title><style>",
     style, "</style><h1>" .. title .. "</h1>", "<p>Prices per GPU and hour: " .. price_fields(question) .. "</p>",
     "<table><thead>" .. row({ "rank", "deployment", "per hour", "SLO metrics (90 % intervals)", "SLO met",
-      "holds up to" }, "th") .. '</thead><tbody id="ranks">', rank_rows(done), "</tbody></table>",
+      "holds up to", "evidence and notes" }, "th") .. '</thead><tbody id="ranks">', rank_rows(done), "</tbody></table>",
     "<h2>Report</h2><pre>" .. escaped(text) .. "</pre>", "<h2>Candidates</h2><table><thead>"
       .. row({ "#", "candidate", "replicas", "objective", "ended", "" }, "th") .. "</thead><tbody>",
     candidate_rows(done), "</tbody></table>", script, "</html>" }, "\n") .. "\n"

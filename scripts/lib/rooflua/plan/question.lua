@@ -147,7 +147,6 @@ local function base_of(given)
 end
 
 local function notes_of(out)
-  if out.engine and out.engine.note then out.notes[#out.notes + 1] = out.engine.note end
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
   end

@@ -8,6 +8,7 @@ local keep = require "rooflua.plan.keep"
 local load = require "rooflua.plan.load"
 local question = require "rooflua.plan.question"
 local search = require "rooflua.plan.search"
+local strict = require "rooflua.plan.strict"
 local text = require "rooflua.plan.text"
 
 local run = {}
@@ -59,7 +60,7 @@ local function nearest_holds(asked, found)
   if not least then return nil end
   local document_of = search.parallel(asked, 1, "nearest", function()
     return { scale = evaluate.holds_to(asked, least, least.result.best.replicas, { requests = asked.requests,
-      seed = asked.seed, steady = true }) }
+      seed = asked.seed, steady = true, brief = true }) }
   end, function() return { candidate = keep.candidate(least), replicas = least.result.best.replicas } end)[1]
   return document_of.scale > 0 and document_of.scale or nil
 end
@@ -101,18 +102,19 @@ local function searched(asked)
   return found
 end
 
---- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, results
---- and also (files of results: what is there is not run again), tells_partial (whether Ctrl-C ends with what is known),
---- round ({index, count} of this process's part, where shards divide each round of the search).
+--- {question, found, plan, document, text} of a scenario. how: jobs, progress, watts, strict (percent of the time that
+--- may be unsupported), results and also (files of results: what is there is not run again), tells_partial (whether
+--- Ctrl-C ends with what is known), round ({index, count} of this process's part, where shards divide each round of the
+--- search).
 function run.all(reader, given, how)
   local asked = run.check(reader, given)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
-  asked.tells_partial, asked.round = how.tells_partial, how.round
+  asked.tells_partial, asked.round, asked.strict_percent = how.tells_partial, how.round, how.strict
   asked.book = keep.book(reader, given, how)
   note_watts(asked)
   local found = searched(asked)
   local plan = answer.known(asked, found)
-  plan.audit = answer.audit(found)
+  plan.audit, plan.strict = answer.audit(found), strict.account(asked, found)
   if plan.verified == 0 and not plan.stopped then plan.nearest_holds = nearest_holds(asked, found) end
   return { question = asked, found = found, plan = plan }
 end
@@ -128,7 +130,8 @@ end
 --- shard's part of a round, which tells no ranking.
 function run.variant(reader, given, options)
   local done = run.report(run.all(reader, given, { jobs = options.jobs, progress = options.progress,
-    results = options.results, also = options.also, tells_partial = not options.round, round = options.round }))
+    results = options.results, also = options.also, tells_partial = not options.round, round = options.round,
+    strict = options.strict }))
   local first = done.plan.ranks[1]
   return { kind = "plan", plan = done.document, text = done.text,
     partial = done.plan.stopped and { stopped_by = "interrupt" } or nil,

@@ -12,6 +12,7 @@ local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
 local same = require "rooflua.plan.same"
 local steady = require "rooflua.plan.steady"
+local strict = require "rooflua.plan.strict"
 local words = require "rooflua.plan.words"
 
 local search = {}
@@ -146,6 +147,7 @@ local function bounded(question, fit)
       candidate.ended, candidate.problem = "by bound", ("%s is at least %.4g, the SLO allows %.4g"):format(
         found[i].never.metric, found[i].never.least, found[i].never.limit)
     elseif candidate.least > candidate.most then
+      candidate.too_few = true
       candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: needs %s, and the "
         .. "GPUs allow %d"):format(found[i].rate_per_s, words.count(candidate.least + question.survive, "replica"),
         candidate.most + question.survive)
@@ -237,6 +239,8 @@ local function result_of(question, candidate, ask, found)
   result.deployment.needs, result.deployment.missed = found.needs, found.missed
   result.score, result.meets = result.deployment.score, result.deployment.meets
   if not result.meets then result.score = nil end
+  result.doubtful = result.score and strict.problem(question, found.best)
+  if result.doubtful then result.score, result.problem = nil, result.doubtful end
   return result
 end
 
@@ -305,7 +309,9 @@ function search.run(question)
   for _, each in ipairs(results) do
     local candidate = by_index[each.candidate]
     candidate.result = each
-    if not each.score then
+    if each.doubtful then
+      candidate.ended, candidate.problem = "too doubtful", each.doubtful
+    elseif not each.score then
       candidate.ended = each.requests == question.requests and "misses the SLO" or "misses the SLO in a short run"
       candidate.problem = each.problem
     else

@@ -1,4 +1,5 @@
 -- Further accounts of a plan: every candidate with the stage that ended it (--all), and one of them in full (--why).
+local basis = require "rooflua.plan.basis"
 local core = require "rooflua.base.core"
 local columns = require "rooflua.text.columns"
 local deploy = require "rooflua.plan.deploy"
@@ -67,9 +68,20 @@ function tables.why(done, index)
     add("last run: %s, %s requests, %s", result.purpose or "search", words.grouped(result.requests),
       words.count(result.tried, "run"))
     local run = result.deployment or result.best
-    if run then add_run(lines, "found", run) end
+    if run then
+      add_run(lines, "found", run)
+      add("evidence: %s", basis.evidence(run))
+      for _, note in ipairs(basis.notes(question, candidate, run)) do add("note: %s", note) end
+    end
     if result.deployment and result.deployment.missed then
       add_run(lines, "one replica fewer", whole(question, candidate, result.deployment.missed))
+    end
+  end
+  for _, list in ipairs { done.plan.ranks, done.plan.unsure } do
+    for _, item in ipairs(list) do
+      if item.candidate == candidate and item.sure then
+        add("%s: %s", words.count(item.result.replicas, "replica"), words.sure(item.sure))
+      end
     end
   end
   return table.concat(lines, "\n") .. "\n"

@@ -1,14 +1,14 @@
--- A plan as text for people: at most 40 lines of 100 columns, whatever was searched.
+-- A plan as text for people: three ranks in at most 40 lines of 100 columns, whatever was searched, and the notes.
+local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
-local evidence_names = require("rooflua.base.words").names "evidence"
 local evaluate = require "rooflua.plan.evaluate"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
 
 local text = {}
 
-local width, most_lines = 100, 40
+local width = 100
 
 --- Collects lines; long ones are broken.
 local function writer()
@@ -16,9 +16,7 @@ local function writer()
   return lines, function(indent, format, ...)
     local line = select("#", ...) > 0 and format:format(...) or format
     local pad = (" "):rep(indent)
-    for i, each in ipairs(words.wrapped(line, width - indent - 3, "   ")) do lines[#lines + 1] = pad .. each
-      if i == 4 then break end
-    end
+    for _, each in ipairs(words.wrapped(line, width - indent, "   ")) do lines[#lines + 1] = pad .. each end
   end
 end
 
@@ -39,13 +37,6 @@ local function metrics_text(question, item)
     parts[#parts + 1] = part
   end
   return table.concat(parts, "   ")
-end
-
-local function sure_text(item)
-  local sure = item.sure
-  if not sure then return "one run meets the SLO; no replicates" end
-  return ("SLO met in %d of %d replicates: %.0f %% (%.0f-%.0f)"):format(sure.met, sure.of, 100 * sure.p,
-    100 * sure.low, 100 * sure.high)
 end
 
 local function cost_text(question, item)
@@ -114,16 +105,9 @@ local function rank_lines(add, lines, question, item, rank)
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
-  add(3, "%s", sure_text(item) .. held)
+  add(3, "%s", words.sure(item.sure) .. held)
+  add(3, "evidence: %s", basis.evidence(result))
   if rank > 1 then add(3, "%s", lost_text(question, item)) end
-end
-
-local function evidence_text(evidence)
-  local parts = {}
-  for _, name in ipairs(evidence_names) do
-    if (evidence[name] or 0) >= 0.0005 then parts[#parts + 1] = ("%s %.1f %%"):format(name, 100 * evidence[name]) end
-  end
-  return table.concat(parts, ", ")
 end
 
 local function prices_text(question)
@@ -149,6 +133,19 @@ function text.searched(found)
     line = ("%s, %d the same as another"):format(line, ended["the same"])
   end
   return #runs > 0 and line .. "; " .. table.concat(runs, ", ") or line
+end
+
+--- What --strict left out.
+local function strict_line(add, question, strict)
+  if not strict then return end
+  if not strict.best then
+    return add(0, "strict    every deployment that meets the SLO counts: at most %g %% of its time is unsupported",
+      strict.percent)
+  end
+  local candidate, result = strict.best, strict.best.result.deployment
+  add(0, "strict    %s not count; the best of them: %s, %s, %s/h: %s", strict.excluded == 1 and "1 candidate does"
+    or strict.excluded .. " candidates do", words.gpus(question, candidate, result, candidates.widths_text(candidate)),
+    words.settings(candidate), words.dollars(result.cost_per_hour), strict.problem)
 end
 
 local most_families = 3
@@ -179,15 +176,13 @@ local function missed_lines(add, question, found)
 end
 
 local function common_lines(add, question, found, plan)
-  local first = plan.ranks[1]
-  if first and next(first.result.evidence) then
-    add(0, "evidence  %s     prices: %s", evidence_text(first.result.evidence), prices_text(question))
-  end
+  if #plan.ranks > 0 then add(0, "prices    %s", prices_text(question)) end
   if plan.seeds then
     add(0, "sure      seeds alone %s, errors of the model alone %s; intervals: %s", words.percent(plan.seeds),
       words.percent(plan.model), plan.trusted and "tested on " .. plan.trusted_from
         or "a belief here, taken from " .. plan.trusted_from)
   end
+  strict_line(add, question, plan.strict)
   add(0, "searched  %s", text.searched(found))
   local audit = plan.audit
   if audit then
@@ -197,14 +192,27 @@ local function common_lines(add, question, found, plan)
   end
   if #found.not_tried > 0 then add(0, "not tried %s", table.concat(found.not_tried, ", ")) end
   for _, reason in ipairs(found.bounds_off) do add(0, "bounds    off: %s", reason) end
-  if plan.price_risk then
-    add(0, "note      within the published prices %s may be cheaper; give your own with --gpus NAME:COUNT@PRICE",
-      plan.price_risk)
-  end
-  for _, note in ipairs(question.notes) do add(0, "note      %s", note) end
+  for _, note in ipairs(basis.sentences(question, found, plan)) do add(0, "note      %s", note) end
 end
 
-local most_reasons = 3
+local most_reasons, most_unsure = 3, 6
+
+--- Names the candidate that could serve the largest load among those of which there are too few GPUs. Where other
+--- candidates ran, the number of GPUs is not what refuses the load.
+local function too_few_line(add, found)
+  local most, count
+  local function load_of(each) return each.bound.rate_per_s * each.most end
+  for _, each in ipairs(found.fit) do
+    if each.too_few then
+      count = (count or 0) + 1
+      if not most or load_of(each) > load_of(most) then most = each end
+    end
+  end
+  if not most then return end
+  local limit = ("they serve at most %.3g requests/s (%s): %s"):format(load_of(most), most.name, most.problem)
+  if #found.left == 0 then return add(0, "too few GPUs: %s", limit) end
+  add(0, "too few GPUs for %d of %s that fit: %s", count, words.count(#found.fit, "candidate"), limit)
+end
 
 --- Why nothing serves the load, and what would be possible.
 local function refusal_lines(add, question, found, plan)
@@ -226,17 +234,7 @@ local function refusal_lines(add, question, found, plan)
     add(0, "%s <= %s is below what any step allows: at least %s (%s)", words.metric(metric),
       words.value(metric, own.limit), words.value(metric, own.least), own.name)
   end
-  local most -- the candidate that could serve the largest load
-  local function load_of(each) return each.bound.rate_per_s * each.most end
-  for _, each in ipairs(found.fit) do
-    if each.ended == "by bound" and not each.bound.never and each.bound.rate_per_s
-      and (not most or load_of(each) > load_of(most)) then
-      most = each
-    end
-  end
-  if most then
-    add(0, "too few GPUs: they serve at most %.3g requests/s (%s): %s", load_of(most), most.name, most.problem)
-  end
+  too_few_line(add, found)
   if least then
     local best = least.result.best
     add(0, "nearest: %s of %s: %s%s", words.count(best.replicas, "replica"), least.name, metrics_text(question,
@@ -245,9 +243,13 @@ local function refusal_lines(add, question, found, plan)
       add(3, "which holds %s within the SLO", words.load(question, plan.nearest_holds))
     end
   end
-  for _, item in ipairs(plan.unsure) do
+  for i, item in ipairs(plan.unsure) do
+    if i > most_unsure then
+      add(0, "and %d others, met in too few replicates as well", #plan.unsure - most_unsure)
+      break
+    end
     add(0, "met in too few replicates: %s, %s: %s", words.gpus(question, item.candidate, item.result,
-      candidates.widths_text(item.candidate)), words.settings(item.candidate), sure_text(item))
+      candidates.widths_text(item.candidate)), words.settings(item.candidate), words.sure(item.sure))
   end
 end
 
@@ -272,7 +274,7 @@ function text.of(question, found, plan)
       add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
         item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
         seeks_load and ("%.4g/s"):format(item.result.rate_per_s) or words.dollars(item.result.cost_per_hour) .. "/h",
-        sure_text(item))
+        words.sure(item.sure))
     end
   end
   for i, item in ipairs(plan.ranks) do
@@ -281,7 +283,6 @@ function text.of(question, found, plan)
   end
   if #plan.ranks > 0 then missed_lines(add, question, found) end
   common_lines(add, question, found, plan)
-  for i = #lines, most_lines + 1, -1 do lines[i] = nil end
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -1,4 +1,6 @@
 -- How a plan's figures read: times, rates, money and metrics in words of a report.
+local outcomes = require "rooflua.measure.outcomes"
+
 local words = {}
 
 --- "212 ms", "1.20 s".
@@ -99,6 +101,16 @@ function words.settings(candidate)
   if candidate.prefix_caching == false then parts[#parts + 1] = "prefix caching off" end
   if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
   return table.concat(parts, ", ")
+end
+
+--- "SLO met in 11 of 20 replicates: 55 % (37-72); 9 did not complete all requests: 14 exceeds_max_model_len".
+---@param sure table? of confidence.of
+function words.sure(sure)
+  if not sure then return "one run meets the SLO; no replicates" end
+  local text = ("SLO met in %d of %d replicates: %.0f %% (%.0f-%.0f)"):format(sure.met, sure.of, 100 * sure.p,
+    100 * sure.low, 100 * sure.high)
+  if not sure.lost then return text end
+  return ("%s; %d did not complete all requests: %s"):format(text, sure.lost.runs, outcomes.list(sure.lost.by))
 end
 
 --- Breaks a text at a width; further lines are indented. A line that fits keeps its spaces.

@@ -2,6 +2,7 @@
 -- differ in what is searched and in nothing else.
 local core = require "rooflua.base.core"
 local metrics = require "rooflua.measure.metrics"
+local outcomes = require "rooflua.measure.outcomes"
 local runs = require "rooflua.explore.runs"
 
 local slo = {}
@@ -33,11 +34,8 @@ end
 function slo.judge(list, bounds, more)
   local entry = { metrics = {}, meets = true }
   for _, run in ipairs(list) do
-    if run.summary.completed < run.summary.requests then
-      entry.meets = false
-      entry.problem = ("%d of %d requests were not completed"):format(run.summary.requests - run.summary.completed,
-        run.summary.requests)
-    end
+    local lost = outcomes.not_completed(run.summary)
+    if lost then entry.meets, entry.problem = false, outcomes.text(lost) end
   end
   for _, bound in ipairs(bounds) do
     local value = metrics.mean(list, bound.metric)

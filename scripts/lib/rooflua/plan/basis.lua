@@ -1,0 +1,110 @@
+-- What the figures of a deployment rest on: its evidence, and the notes that `run` and `step` print for it.
+local catalogue = require "rooflua.engines.catalogue"
+local choice = require "rooflua.engines.choice"
+local core = require "rooflua.base.core"
+local evidence_names = require("rooflua.base.words").names "evidence"
+local notes = require "rooflua.scenario.notes"
+
+local basis = {}
+
+local least_share = 0.0005 -- that is printed
+
+--- "measured 8.9 %, interpolated 91.1 %; touched by notes 3.0 %".
+---@param result table evidence, noted_frac
+function basis.evidence(result)
+  local parts = {}
+  for _, name in ipairs(evidence_names) do
+    local share = (result.evidence or {})[name] or 0
+    if share >= least_share then parts[#parts + 1] = ("%s %.1f %%"):format(name, 100 * share) end
+  end
+  local text = #parts > 0 and table.concat(parts, ", ") or "nothing that is known"
+  if (result.noted_frac or 0) >= least_share then
+    text = ("%s; touched by notes %.1f %%"):format(text, 100 * result.noted_frac)
+  end
+  return text
+end
+
+--- Says which release of an engine is priced where the question states none.
+local function engine_note(question, candidate)
+  local stated = question.engine
+  if stated and stated.engine.name == catalogue.of(candidate.engine).name then return stated.note end
+  if question.engines[candidate.engine] then return nil end
+  return choice.newest(candidate.names_engine and candidate.engine or nil).note
+end
+
+--- Notes that are known of a deployment that did not run.
+local function without_run(question, candidate)
+  return notes.of { { model = question.model, hardware = question.gpus[candidate.gpu].hardware } }
+end
+
+--- The notes of a deployment, each once.
+---@param result table of evaluate.run
+function basis.notes(question, candidate, result)
+  local out, seen = {}, {}
+  local function add(note)
+    if note and not seen[note] then seen[note], out[#out + 1] = true, note end
+  end
+  add(engine_note(question, candidate))
+  local list = result.notes or not result.evidence and without_run(question, candidate)
+  for _, note in ipairs(core.plain(list or {})) do add(note) end
+  return out
+end
+
+--- The deployments that an answer tells of: its ranks; without any those that were not sure, else those that missed
+--- the SLO or do not count under --strict. Of a plan that ran nothing the first candidate, without a run.
+local function told(found, plan)
+  if #plan.ranks > 0 then return plan.ranks, true end
+  if #plan.unsure > 0 then return plan.unsure end
+  local out = {}
+  for _, candidate in ipairs(found.left) do
+    local best = candidate.result and (candidate.result.best or candidate.result.deployment)
+    if best then out[#out + 1] = { candidate = candidate, result = best } end
+  end
+  if #out == 0 then out[1] = { candidate = found.candidates[1], result = {} } end
+  return out
+end
+
+--- Notes of several deployments: {text, of = their numbers; nil where it is a note of all}.
+---@param items table[] {candidate, result}
+local function of_all(question, items)
+  local out, by_text = {}, {}
+  for i, item in ipairs(items) do
+    for _, note in ipairs(basis.notes(question, item.candidate, item.result)) do
+      if not by_text[note] then
+        by_text[note] = { text = note, of = {} }
+        out[#out + 1] = by_text[note]
+      end
+      table.insert(by_text[note].of, i)
+    end
+  end
+  for _, each in ipairs(out) do
+    if #each.of == #items then each.of = nil end
+  end
+  return out
+end
+
+--- "rank 2", "ranks 1 and 3", "ranks 1, 2 and 5".
+local function ranks_text(list)
+  if #list == 1 then return "rank " .. list[1] end
+  return ("ranks %s and %d"):format(table.concat(list, ", ", 1, #list - 1), list[#list])
+end
+
+--- The notes of an answer as sentences: of the question, then of its deployments. What concerns some ranks names them.
+function basis.sentences(question, found, plan)
+  local out, seen = {}, {}
+  local function add(note)
+    if not seen[note] then seen[note], out[#out + 1] = true, note end
+  end
+  if plan.price_risk then
+    add(("within the published prices %s may be cheaper; give your own with --gpus NAME:COUNT@PRICE"):format(
+      plan.price_risk))
+  end
+  for _, note in ipairs(question.notes) do add(note) end
+  local items, are_ranks = told(found, plan)
+  for _, each in ipairs(of_all(question, items)) do
+    add(each.of and are_ranks and ranks_text(each.of) .. ": " .. each.text or each.text)
+  end
+  return out
+end
+
+return basis
