@@ -49,7 +49,7 @@ local function copy(t)
   return out
 end
 
-local views = {}
+local views, program_views = {}, {} -- of modules of the library, and of other modules of the program
 
 --- A read-only view of a module of the library; nested tables are read-only already.
 local function library(name)
@@ -153,13 +153,14 @@ chunks.require = sandbox_require
 --- `require` of files of the user: they see a table of functions of the program's own as a read-only view.
 function chunks.own_require(name)
   local result = sandbox_require(name)
-  if views[name] then return views[name] end
-  if native.trusted or type(result) ~= "table" or policy.is_class(result) or #result > 0 then return result end
+  if program_views[name] then return program_views[name] end
+  if type(result) ~= "table" or policy.is_class(result) or #result > 0 then return result end
   local path = find(name)
   if not (path and is_shipped(path)) then return result end
-  views[name] = core.readonly(result, name)
-  return views[name]
+  program_views[name] = core.readonly(result, name)
+  return program_views[name]
 end
+if native.trusted then chunks.own_require = sandbox_require end
 
 --- Names of the policies of a folder, in scripts/ and beside the scenario.
 function chunks.names_in(folder)
@@ -199,7 +200,7 @@ function chunks.path_of_chunk(name)
 end
 --- Whether a table is a module of the library or of LuaJIT.
 function chunks.is_library(value)
-  for _, modules in ipairs { views, package.loaded } do
+  for _, modules in ipairs { views, program_views, package.loaded } do
     for _, module in next, modules do
       if module == value then return true end
     end
@@ -211,7 +212,7 @@ end
 ---@return table before module name -> its value
 function chunks.forget()
   local before = loaded
-  loaded, loading, mains = {}, {}, {}
+  loaded, loading, mains, program_views = {}, {}, {}, {}
   environments.settle()
   return before
 end

@@ -94,7 +94,7 @@ end
 --- The libraries as files of the user see them: a function that a script put there would change other files and later
 --- runs. The program's own files get plain copies, which compiled code reads without a detour.
 local read_only = {}
-for name, library in next, allowed do read_only[name] = core.readonly(copy(library), name, true) end
+for name, library in next, allowed do read_only[name] = core.readonly(copy(library), name) end
 
 local function sandboxed(require, is_shipped)
   local environment = copy(base)
