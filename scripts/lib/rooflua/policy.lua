@@ -10,13 +10,10 @@ local classes = setmetatable({}, { __mode = "k" })   -- class -> its definition
 local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
-local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step",
-  "signals", "staleness_s", "refuses", "unit", "better",
-  "depth", "scope", "lookahead", "reserve", "drops_last_hit",
-  "monotone", "ceiling", "seeks",
-  "extends" }
-local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max",
-  "exclusive_min", "exclusive_max",
+local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals",
+  "staleness_s", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve", "drops_last_hit",
+  "monotone", "ceiling", "seeks", "extends" }
+local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
   "integer", "infinite", "policy", "type", "optional" }
 
 -- Values ------------------------------------------------------------------------------------------
@@ -221,6 +218,16 @@ function policy.with_defaults(instance, defaults)
   for key, value in pairs(defaults) do merged[key] = value end
   return construct(record.class, merged, nil, record.said)
 end
+
+--- The same instance, of the class that the same file made when it ran again, with these parameters.
+function policy.moved(instance, class, parameters)
+  local record = record_of(instance, "policy.moved")
+  classes[class].frozen = true
+  return make(class, parameters, record.where, record.preset, record.said)
+end
+
+--- From now on nothing can be added to a class: files that require it share it.
+function policy.freeze(class) classes[class].frozen = true end
 
 --- Whether an instance is of a class of that name, or of one that extends it.
 function policy.is_a(instance, name)

@@ -24,10 +24,10 @@ local function inline_classes(given, out)
 end
 
 --- A function from an instance to its successor, made by the class that was read again; nil if no file has it.
-local function successor_of(module_of, inline, notes)
+local function successor_of(inline, notes)
   local function successor(instance)
     local old = policy.class_of(instance)
-    local module = module_of[old]
+    local module = chunks.module_of_class(old)
     local class = module and chunks.require(module) or not module and inline[instance.name] or nil
     if not policy.is_class(class) then
       notes[#notes + 1] = instance.name .. " is in no file that could be read again; it stays as it is"
@@ -57,10 +57,7 @@ end
 ---@return string text names of the files, and notes
 function reload.run(session)
   local before = chunks.forget()
-  local notes, names, module_of = {}, {}, {}
-  for _, name in ipairs(core.sorted_keys(before)) do
-    if policy.is_class(before[name]) then module_of[before[name]] = name end
-  end
+  local notes, names = {}, {}
   local ok, problem = pcall(function()
     for _, name in ipairs(core.sorted_keys(before)) do
       chunks.require(name)
@@ -72,7 +69,7 @@ function reload.run(session)
       names[#names + 1] = session.file
     end
     for _, name in ipairs(session.order) do
-      serve.replace_policies(session.lives[name], successor_of(module_of, inline, notes))
+      serve.replace_policies(session.lives[name], successor_of(inline, notes))
     end
   end)
   if not ok then

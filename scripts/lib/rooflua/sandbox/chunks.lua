@@ -1,17 +1,19 @@
--- How files become running code: trusted, with everything that luajit has, or sandboxed, in an environment of
--- their own with an allow-list. Sandboxed code gets the tables of the library as read-only views.
+-- How files become running code, each in an environment of its own (environments.lua). Sandboxed code gets the tables
+-- of the library as read-only views.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local environments = require "rooflua.sandbox.environments"
 local files = require "rooflua.sandbox.files"
-local noted_io = require "rooflua.sandbox.noted_io"
-local null = require("rooflua.json").null
 local policy = require "rooflua.policy"
-local repeatable = require "rooflua.sandbox.repeatable"
 
 local chunks = {}
 local fail = core.fail
 local globals = _G
 local stock_require, setfenv = require, setfenv
+local info_of = require("jit.util").funcinfo
+
+--- Whether the code of a file makes functions. A file without any has no state that a run could change.
+local function makes_functions(chunk) return info_of(chunk).children == true end
 
 --- Scripts may require the modules of the library that lie directly in scripts/lib/rooflua. Modules in its
 --- subfolders hold pointers and native functions.
@@ -20,7 +22,26 @@ local function is_public(module)
     and native.file_exists(native.home .. "/scripts/lib/rooflua/" .. module .. ".lua")
 end
 
--- The allow-list ------------------------------------------------------------------------------------
+-- require --------------------------------------------------------------------------------------------
+
+local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set of paths
+local own_modules = {} -- names of the loaded modules that are no policies of the program, as a set
+local mains = {} -- path of a file of the user -> its code, which can run again
+local path_of_chunk = {} -- name of a chunk in messages -> path of its file
+local class_files = setmetatable({}, { __mode = "k" }) -- class of policies -> the file that returned it
+local class_modules = setmetatable({}, { __mode = "k" }) -- the same -> the module
+local methods = {} -- class of the program -> its methods, as its file made them
+local origins = {} -- path of a scenario -> its last load, see chunks.origin
+local scenario_folder, scenario_file -- that was loaded last
+local of_scenario -- files that were run until the scenario was loaded, sorted
+
+-- Functions that only the library and the program may call.
+local hidden = {
+  ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
+  ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
+  ["rooflua.policy"] = { "class_of", "with_defaults", "is_a", "moved", "freeze" },
+  ["rooflua.measure"] = { "is_metric" },
+}
 
 local function copy(t)
   local out = {}
@@ -28,115 +49,7 @@ local function copy(t)
   return out
 end
 
-local base = {}
-for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
-  "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
-  base[name] = globals[name]
-end
-for _, name in ipairs { "pairs", "next", "tostring", "print" } do base[name] = repeatable[name] end
---- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
---- A class of policies and json.null are one object for every script, too.
-function base.rawset(t, key, value)
-  if core.contents[t] or policy.is_class(t) or t == null then
-    fail("rawset: this table is read-only (assigning '%s')", tostring(key))
-  end
-  return rawset(t, key, value)
-end
-function base.getmetatable(value)
-  if type(value) ~= "table" then return nil end
-  return getmetatable(value)
-end
-local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
-  coroutine = copy(coroutine) }
-allowed.string.dump = nil
-allowed.string.format = repeatable.format
-allowed.table.foreach = repeatable.foreach
-function allowed.math.random()
-  fail "math.random: use a named stream of rng, so that the same seed gives the same bytes"
-end
-allowed.math.randomseed = allowed.math.random
-
--- A coroutine that resumes another one takes C stack at every level, and LuaJIT does not count the levels.
-local most_nested, nested = 150, 0
-local create, resume = coroutine.create, coroutine.resume
-local function leave(...)
-  nested = nested - 1
-  return ...
-end
-function allowed.coroutine.resume(co, ...)
-  if type(co) ~= "thread" then
-    fail("coroutine.resume: expected a coroutine, found %s", core.describe(co))
-  end
-  if nested >= most_nested then
-    fail("coroutine.resume: more than %d coroutines inside each other", most_nested)
-  end
-  nested = nested + 1
-  return leave(resume(co, ...))
-end
-local function pass(ok, ...)
-  if not ok then error((...), 0) end
-  return ...
-end
-function allowed.coroutine.wrap(call)
-  local co = create(call)
-  return function(...) return pass(allowed.coroutine.resume(co, ...)) end
-end
-
-local function strict(environment)
-  return setmetatable(environment, {
-    __index = function(_, name)
-      local known = {}
-      for key in next, environment do known[#known + 1] = tostring(key) end
-      table.sort(known)
-      return fail("%s", native.unknown_name("global", tostring(name), known))
-    end,
-    __newindex = function(_, name)
-      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
-    end,
-    __metatable = false,
-  })
-end
-
-local scenario_folder
-local function sandboxed_environment(require)
-  local environment = copy(base)
-  for name, library in next, allowed do environment[name] = copy(library) end
-  environment.require = require
-  return strict(environment)
-end
-
---- With --trusted a script has everything that luajit has; undeclared globals stay errors.
-local function trusted_environment(require)
-  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io.io, dofile = noted_io.dofile,
-    loadfile = noted_io.loadfile }, {
-    __index = function(_, name)
-      local value = rawget(globals, name)
-      if value ~= nil then return value end
-      return fail("%s", native.unknown_name("global", tostring(name), core.sorted_keys(globals)))
-    end,
-    __newindex = function(_, name)
-      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
-    end,
-  })
-end
-
--- require --------------------------------------------------------------------------------------------
-
-local loaded, loading, read = {}, {}, {} -- read: files that were run, as a set of paths
-local path_of_chunk = {} -- name of a chunk in messages -> path of its file
-local class_files = setmetatable({}, { __mode = "k" }) -- class of policies -> the file that returned it
-local scenario_file -- that was loaded last
-local of_scenario -- files that were run until the scenario was loaded, sorted
-
--- Functions that only the library and the program may call.
-local hidden = {
-  ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
-  ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.policy"] = { "class_of", "with_defaults", "is_a" },
-  ["rooflua.measure"] = { "is_metric" },
-}
-
-local views = {}
+local views, program_views = {}, {} -- of modules of the library, and of other modules of the program
 
 --- A read-only view of a module of the library; nested tables are read-only already.
 local function library(name)
@@ -179,8 +92,6 @@ local function with_file(problem, path)
   return chunk_name(path):sub(2) .. ": " .. problem
 end
 
-local environment_for
-
 local function find(name)
   local relative = name:gsub("%.", "/") .. ".lua"
   local tried = {}
@@ -190,6 +101,19 @@ local function find(name)
     tried[#tried + 1] = path
   end
   return nil, tried
+end
+
+--- Whether a file is one of the program's policies.
+local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
+
+--- Runs a file. A file of the user that ran before is not read again: what changed in it since then is for the next
+--- process, or for chunks.forget.
+local function run_file(path, ...)
+  read[path], path_of_chunk[chunk_name(path)] = true, path
+  local chunk = mains[path] or native.load_chunk(path, chunk_name(path))
+  local own = is_shipped(path)
+  if not own then mains[path] = chunk end
+  return setfenv(chunk, environments.new(own and chunks.require or chunks.own_require, own))(...)
 end
 
 local function sandbox_require(name)
@@ -209,19 +133,34 @@ local function sandbox_require(name)
     fail("require: there is no '%s' (looked at %s)", name, core.join(tried, ", "))
   end
   loading[name] = true
-  local ok, result = pcall(function()
-    read[path], path_of_chunk[chunk_name(path)] = true, path
-    local chunk = native.load_chunk(path, chunk_name(path))
-    return setfenv(chunk, environment_for())(name)
-  end)
+  local ok, result = pcall(run_file, path, name)
   loading[name] = nil
   if not ok then error(with_file(result, path), 0) end
   if result == nil then result = true end
-  if policy.is_class(result) then class_files[result] = class_files[result] or path end
+  if policy.is_class(result) then
+    class_files[result], class_modules[result] = class_files[result] or path, class_modules[result] or name
+    if is_shipped(path) then
+      policy.freeze(result)
+      methods[result] = copy(result)
+    end
+  end
+  if not is_shipped(path) then own_modules[name] = true end
   loaded[name] = result
   return result
 end
 chunks.require = sandbox_require
+
+--- `require` of files of the user: they see a table of functions of the program's own as a read-only view.
+function chunks.own_require(name)
+  local result = sandbox_require(name)
+  if program_views[name] then return program_views[name] end
+  if type(result) ~= "table" or policy.is_class(result) or #result > 0 then return result end
+  local path = find(name)
+  if not (path and is_shipped(path)) then return result end
+  program_views[name] = core.readonly(result, name)
+  return program_views[name]
+end
+if native.trusted then chunks.own_require = sandbox_require end
 
 --- Names of the policies of a folder, in scripts/ and beside the scenario.
 function chunks.names_in(folder)
@@ -237,11 +176,6 @@ function chunks.is_there(name) return name:find "^[%w_%-]+[%w_%-%.]*$" ~= nil an
 --- The file of a module in scripts/ or beside the scenario; nil if there is none.
 function chunks.path_of(name) return name:find "^[%w_%-]+[%w_%-%.]*$" and (find(name)) or nil end
 
-function environment_for()
-  if native.trusted then return trusted_environment(sandbox_require) end
-  return sandboxed_environment(sandbox_require)
-end
-
 --- Paths of all Lua files that were run so far, sorted.
 function chunks.files() return core.sorted_keys(read) end
 
@@ -254,6 +188,8 @@ function chunks.scenario_file()
 end
 --- The file that returned this class of policies; nil for a class of another place.
 function chunks.file_of_class(class) return class_files[class] end
+--- The module that returned this class; nil for a class of another place.
+function chunks.module_of_class(class) return class_modules[class] end
 --- The path of the file that messages call `name`; nil if there is none.
 function chunks.path_of_chunk(name)
   local path = path_of_chunk["@" .. name]
@@ -264,7 +200,7 @@ function chunks.path_of_chunk(name)
 end
 --- Whether a table is a module of the library or of LuaJIT.
 function chunks.is_library(value)
-  for _, modules in ipairs { views, package.loaded } do
+  for _, modules in ipairs { views, program_views, package.loaded } do
     for _, module in next, modules do
       if module == value then return true end
     end
@@ -276,21 +212,39 @@ end
 ---@return table before module name -> its value
 function chunks.forget()
   local before = loaded
-  loaded, loading, nested = {}, {}, 0
+  loaded, loading, mains, program_views = {}, {}, {}, {}
+  environments.settle()
   return before
 end
 --- Restores the modules that forget() returned.
 function chunks.recall(before) loaded, loading = before, {} end
+
+--- Whether modules of the user are loaded.
+function chunks.has_own_modules() return next(own_modules) ~= nil end
+
+--- Forgets the modules of the user: the next `require` runs their files again. A method that a script replaced in a
+--- class of the program is the program's again.
+function chunks.forget_own()
+  for class, own in next, methods do
+    for name, value in next, own do
+      if class[name] ~= value then rawset(class, name, value) end
+    end
+  end
+  local kept = {}
+  for name, value in next, loaded do
+    if not own_modules[name] then kept[name] = value end
+  end
+  loaded, loading, own_modules = kept, {}, {}
+end
+
 --- Sets the folder where modules are looked for besides scripts/.
 function chunks.folder(path) scenario_folder = path end
 --- After an interrupt: marks no module as being loaded.
 function chunks.settle()
-  loading, nested = {}, 0
+  loading = {}
+  environments.settle()
   native.end_loading()
 end
-
--- String methods come from a copy that scripts cannot reach, so that no script can change them.
-if not native.trusted then native.string_methods(copy(allowed.string)) end
 
 -- Running --------------------------------------------------------------------------------------------
 
@@ -310,26 +264,41 @@ function chunks.bounded(path, call, ...)
 end
 function chunks.is_spent(problem) return tostring(problem):find("stopped: checking ran", 1, true) ~= nil end
 
---- Loads a scenario: runs the file and returns what it returns.
-function chunks.load_scenario(path)
+local function run_scenario(path)
   scenario_folder = path:match "^(.*)/[^/]*$" or "."
   files.beside(path)
-  read[path], path_of_chunk[chunk_name(path)] = true, path
-  local message = "stopped: loading ran too many instructions; a scenario returns data and runs nothing"
-  local scenario = guarded(path, message, function()
-    local chunk = native.load_chunk(path, chunk_name(path))
-    return setfenv(chunk, environment_for())()
-  end)
+  return guarded(path, "stopped: loading ran too many instructions; a scenario returns data and runs nothing",
+    run_file, path)
+end
+
+--- Loads a scenario: runs the file and returns what it returns.
+function chunks.load_scenario(path)
+  mains[path] = nil
+  local scenario = run_scenario(path)
   scenario_file, of_scenario = path, chunks.files()
   files.loaded()
+  origins[path] = { path = path, returned = scenario, makes_functions = makes_functions(mains[path]) }
   return scenario
+end
+
+--- The last load of a scenario's file: {path, returned, makes_functions}; nil for any other text.
+function chunks.origin(path) return origins[path] end
+
+--- Runs a scenario's file and the files that it requires once more, each with locals of its own, and returns what the
+--- scenario returns then. Modules that it does not require run again when a policy asks for them.
+function chunks.run_again(path)
+  environments.silence(true)
+  local results = { pcall(run_scenario, path) }
+  environments.silence(false)
+  if not results[1] then error(results[2], 0) end
+  return results[2]
 end
 
 --- Runs text in the environment of a scenario; for tests and one-liners.
 function chunks.run_text(text, name)
   local chunk, problem = native.load_text(text, name)
   if not chunk then error(problem, 0) end
-  return tostring((setfenv(chunk, environment_for())()))
+  return tostring((setfenv(chunk, environments.new(chunks.own_require, false))()))
 end
 
 --- `rooflua lua FILE ARGS`: runs a file as luajit does, with the library and the file's folder on the path.

@@ -44,6 +44,7 @@ end
 --- The least key after `key`, in the order of pairs.
 function words.next(t, key)
   if type(t) ~= "table" then fail("next: expected a table, found %s", core.describe(t)) end
+  t = core.contents[t] or t
   if key == nil then
     local any = next(t)
     if any == nil then return nil end

@@ -1,12 +1,16 @@
 -- Runs one variant of a scenario that is no search: the kinds "price", "static" and "serve". The modules of a kind are
 -- loaded when a scenario of that kind runs, because loading all of them takes longer than a small scenario.
+local fresh = require "rooflua.scenario.fresh"
 local Prepared = require "rooflua.scenario.prepared"
 
 local single = {}
 
+--- A priced scenario: its policies remember nothing of an earlier variant.
+local function priced(reader, given) return Prepared.of(reader, fresh.of(reader, given)) end
+
 local runners = {
-  price = function(reader, given) return require("rooflua.scenario.prices").price(Prepared.of(reader, given)) end,
-  static = function(reader, given) return require("rooflua.scenario.prices").static(Prepared.of(reader, given)) end,
+  price = function(reader, given) return require("rooflua.scenario.prices").price(priced(reader, given)) end,
+  static = function(reader, given) return require("rooflua.scenario.prices").static(priced(reader, given)) end,
   serve = function(reader, given, options) return require("rooflua.serving.whole").run(reader, given, options) end,
 }
 

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
 local breakdown = require "rooflua.measure.breakdown"
+local fresh = require "rooflua.scenario.fresh"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
 local own_metrics = require "rooflua.measure.own"
@@ -71,6 +72,8 @@ end
 --- A scenario as a simulation at time 0. options go to the engine: journal, keep_requests, why, sketch, and the
 --- paths of files that are written as it runs.
 function live.begin(reader, given, options)
+  local written = given
+  given = fresh.of(reader, given)
   local all = pieces.of(reader, given)
   local list = all.replicas
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
@@ -87,15 +90,16 @@ function live.begin(reader, given, options)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
     router, source, metrics.observer, swaps.speculations(list))
-  return adopt { run = run, file = reader.file, given = given, replicas = list, router = router, metrics = metrics,
+  return adopt { run = run, file = reader.file, given = written, replicas = list, router = router, metrics = metrics,
     journal = config.journal, history = {} }
 end
 
 local function begin(file, given, options) return live.begin(Reader.new(file), given, options) end
 
 --- The reader of a script's table: its keys are those of a scenario, and it is one variant.
-function live.reader(given)
-  local reader = Reader.new "scenario"
+---@param file string? the scenario's file, if it came from one
+function live.reader(given, file)
+  local reader = Reader.new(file or "scenario")
   shape.check_keys(reader, given)
   for _, key in ipairs { "vary", "sweep" } do
     if given[key] ~= nil then

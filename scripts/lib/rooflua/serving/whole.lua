@@ -69,11 +69,13 @@ function whole.run(reader, given, options)
   return result
 end
 
---- One run of a script's table: {summary, totals, requests}. `keep_requests` keeps the times of every request.
-function whole.result(given, keep_requests)
-  local simulation = live.begin(live.reader(given), given, { keep_requests = keep_requests })
+--- One run of a script's table: {summary, totals, requests}. `keep_requests` keeps the times of every request; `file`
+--- is the scenario from whose file the table came.
+function whole.result(given, keep_requests, file)
+  local reader = live.reader(given, file)
+  local simulation = live.begin(reader, given, { keep_requests = keep_requests })
   simulation:run()
-  return lookback.note(simulation:result(), "scenario", given)
+  return lookback.note(simulation:result(), reader.file, given)
 end
 
 return whole

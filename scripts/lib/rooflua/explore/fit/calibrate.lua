@@ -128,7 +128,7 @@ local function predictor(reader, given, files)
       local own = {}
       for key, value in pairs(paths.with(reader, given, values)) do own[key] = value end
       own.workload = files[index].workload
-      local run = whole.result(own, true)
+      local run = whole.result(own, true, reader.file)
       runs[index] = { summary = run.summary, requests = requests_of(run.requests) }
     end
     local run = runs[index]

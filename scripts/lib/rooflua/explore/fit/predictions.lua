@@ -1,6 +1,7 @@
 -- What a scenario predicts for a measurement, for fits: the time of a step, or metrics of a run.
 local core = require "rooflua.base.core"
 local batch = require "rooflua.border.batch"
+local fresh = require "rooflua.scenario.fresh"
 local ledger = require "rooflua.border.ledger"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
@@ -139,7 +140,7 @@ local function step_corrections(prepared, item, time_s)
 end
 
 local function step_pricer(subject, given)
-  local prepared = Prepared.of(subject.reader, given)
+  local prepared = Prepared.of(subject.reader, fresh.of(subject.reader, given))
   local steps = Prepared.steps(prepared)
   return function(item)
     ledger.reset()
@@ -164,7 +165,8 @@ function predictions.model(subject, ranges)
         pricers[key] = pricers[key] or step_pricer(subject, paths.with(subject.reader, bases[key], values))
         return { { predicted = pricers[key](observation.batch), measured = observation.time_s } }
       end
-      pricers[key] = pricers[key] or whole.result(paths.with(subject.reader, bases[key], values))
+      pricers[key] = pricers[key]
+        or whole.result(paths.with(subject.reader, bases[key], values), false, subject.reader.file)
       local out = {}
       for i, each in ipairs(observation.metrics) do
         local predicted = metrics.value(pricers[key], each.metric)

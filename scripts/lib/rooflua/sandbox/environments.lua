@@ -1,0 +1,139 @@
+-- What code of a script sees: trusted code everything that luajit has, other code an allow-list.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local noted_io = require "rooflua.sandbox.noted_io"
+local null = require("rooflua.json").null
+local policy = require "rooflua.policy"
+local repeatable = require "rooflua.sandbox.repeatable"
+
+local environments = {}
+local fail = core.fail
+local globals = _G
+
+-- The allow-list ------------------------------------------------------------------------------------
+
+local function copy(t)
+  local out = {}
+  for key, value in next, t do out[key] = value end
+  return out
+end
+
+local base = {}
+for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
+  "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
+  base[name] = globals[name]
+end
+for _, name in ipairs { "pairs", "next", "tostring" } do base[name] = repeatable[name] end
+local silent = false
+function base.print(...)
+  if not silent then repeatable.print(...) end
+end
+--- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
+--- A class of policies and json.null are one object for every script, too.
+function base.rawset(t, key, value)
+  if core.contents[t] or policy.is_class(t) or t == null then
+    fail("rawset: this table is read-only (assigning '%s')", tostring(key))
+  end
+  return rawset(t, key, value)
+end
+function base.getmetatable(value)
+  if type(value) ~= "table" then return nil end
+  return getmetatable(value)
+end
+local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
+  coroutine = copy(coroutine) }
+allowed.string.dump = nil
+allowed.string.format = repeatable.format
+allowed.table.foreach = repeatable.foreach
+function allowed.math.random()
+  fail "math.random: use a named stream of rng, so that the same seed gives the same bytes"
+end
+allowed.math.randomseed = allowed.math.random
+
+-- A coroutine that resumes another one takes C stack at every level, and LuaJIT does not count the levels.
+local most_nested, nested = 150, 0
+local create, resume = coroutine.create, coroutine.resume
+local function leave(...)
+  nested = nested - 1
+  return ...
+end
+function allowed.coroutine.resume(co, ...)
+  if type(co) ~= "thread" then
+    fail("coroutine.resume: expected a coroutine, found %s", core.describe(co))
+  end
+  if nested >= most_nested then
+    fail("coroutine.resume: more than %d coroutines inside each other", most_nested)
+  end
+  nested = nested + 1
+  return leave(resume(co, ...))
+end
+local function pass(ok, ...)
+  if not ok then error((...), 0) end
+  return ...
+end
+function allowed.coroutine.wrap(call)
+  local co = create(call)
+  return function(...) return pass(allowed.coroutine.resume(co, ...)) end
+end
+
+local function strict(environment)
+  return setmetatable(environment, {
+    __index = function(_, name)
+      local known = {}
+      for key in next, environment do known[#known + 1] = tostring(key) end
+      table.sort(known)
+      return fail("%s", native.unknown_name("global", tostring(name), known))
+    end,
+    __newindex = function(_, name)
+      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
+    end,
+    __metatable = false,
+  })
+end
+
+--- The libraries as files of the user see them: a function that a script put there would change other files and later
+--- runs. The program's own files get plain copies, which compiled code reads without a detour.
+local read_only = {}
+for name, library in next, allowed do read_only[name] = core.readonly(copy(library), name) end
+
+local function sandboxed(require, is_shipped)
+  local environment = copy(base)
+  for name, library in next, allowed do environment[name] = is_shipped and copy(library) or read_only[name] end
+  environment.require = require
+  return strict(environment)
+end
+
+--- With --trusted a script has everything that luajit has; undeclared globals stay errors.
+local function trusted(require)
+  local function tell(...)
+    if not silent then globals.print(...) end
+  end
+  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io.io, dofile = noted_io.dofile,
+    loadfile = noted_io.loadfile, print = tell }, {
+    __index = function(_, name)
+      local value = rawget(globals, name)
+      if value ~= nil then return value end
+      return fail("%s", native.unknown_name("global", tostring(name), core.sorted_keys(globals)))
+    end,
+    __newindex = function(_, name)
+      fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
+    end,
+  })
+end
+
+--- Scripts print nothing, until the next call: their files run once more, and what they print stands in the output.
+function environments.silence(on) silent = on end
+
+--- A new environment for one file. `is_shipped`: the file is one of the program's own.
+function environments.new(require, is_shipped)
+  if native.trusted then return trusted(require) end
+  return sandboxed(require, is_shipped)
+end
+
+-- String methods come from a copy that scripts cannot reach, so that no script can change them.
+if not native.trusted then native.string_methods(copy(allowed.string)) end
+
+--- Marks no coroutine as resumed.
+function environments.settle() nested, silent = 0, false end
+
+return environments
