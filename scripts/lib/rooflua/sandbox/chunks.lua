@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
+local named_policies = require "rooflua.sandbox.named_policies"
 local noted_io = require "rooflua.sandbox.noted_io"
 local null = require("rooflua.json").null
 local policy = require "rooflua.policy"
@@ -132,7 +133,7 @@ local of_scenario -- files that were run until the scenario was loaded, sorted
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.policy"] = { "class_of", "with_defaults", "is_a" },
+  ["rooflua.policy"] = { "class_of", "find_by_name", "with_defaults", "is_a" },
   ["rooflua.measure"] = { "is_metric" },
 }
 
@@ -292,6 +293,8 @@ end
 -- String methods come from a copy that scripts cannot reach, so that no script can change them.
 if not native.trusted then native.string_methods(copy(allowed.string)) end
 
+named_policies.look_with(chunks)
+
 -- Running --------------------------------------------------------------------------------------------
 
 local function guarded(path, message, call, ...)
@@ -335,6 +338,7 @@ end
 --- `rooflua lua FILE ARGS`: runs a file as luajit does, with the library and the file's folder on the path.
 function chunks.run_trusted(path, ...)
   local folder = path:match "^(.*)/[^/]*$" or "."
+  scenario_folder = folder
   package.path = folder .. "/?.lua;" .. package.path
   globals.arg = { [0] = path, ... }
   globals.pairs = core.pairs
