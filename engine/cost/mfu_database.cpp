@@ -72,7 +72,8 @@ class Database final : public MfuDatabase {
     context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu,
                 {options_.engine, options_.lenders}};
     const bool native = !user;
-    lookup_ = user ? user_lookup(context_, name_, std::move(user)) : make_lookup(name_, context_);
+    lookup_ = user ? user_lookup(context_, name_, user) : make_lookup(name_, context_);
+    user_ = std::move(user);
     reference_ = native && is_reference(name_);
     native_ = native && !reference_;
     for (const OpDeclaration& op : declared_ops())
@@ -138,11 +139,9 @@ class Database final : public MfuDatabase {
   }
 
   std::shared_ptr<const MfuDatabase> of_engine(const std::string& engine) const override {
-    if (!native_ && !reference_)
-      throw Error("db:of_engine", "the lookup " + name_ + " is not ours");
     DatabaseOptions options = options_;
     options.engine = engine;
-    return std::make_shared<Database>(std::move(options), store_, name_, UserLookup());
+    return std::make_shared<Database>(std::move(options), store_, name_, user_);
   }
 
   const std::string& lookup() const override { return name_; }
@@ -333,6 +332,7 @@ class Database final : public MfuDatabase {
   std::string name_;
   LookupContext context_;
   std::unique_ptr<Lookup> lookup_;
+  UserLookup user_;  // what lookup_ asks, where a user wrote it
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
   std::span<const OpDeclaration> ops_ = declared_ops();
   QuestionForms forms_;

@@ -100,7 +100,7 @@ class MfuDatabase {
   virtual std::shared_ptr<const MfuDatabase> with_lookup(const std::string& name,
                                                          UserLookup lookup) const = 0;
   /// The same tables, where the rows of `engine` are taken before those of others. Throws Error for
-  /// an engine that is not known, and on a database whose lookup is a user's.
+  /// an engine that is not known.
   virtual std::shared_ptr<const MfuDatabase> of_engine(const std::string& engine) const = 0;
   virtual const std::string& lookup() const = 0;
   virtual const std::optional<Hardware>& hardware() const = 0;

@@ -82,14 +82,15 @@ function Database:prepare(questions) end
 
 --- The same tables with another lookup: a name, a function (table, query, tables) -> value, evidence, or a
 --- policy with a lookup method. `table` is the rooflua.Table whose rows come closest to the query's shape, `tables`
---- is the list of every table of the op. The lookup must be pure, because answers are remembered.
+--- is the list of every table of the op. The lookup must be pure, because answers are remembered. A name is that of a
+--- compiled lookup, or of a policy in scripts/lookup or in a folder `lookup` beside the script. Raises an error for
+--- options with a compiled lookup.
 ---@param lookup string|function|table
 ---@param options {returns: "latency_s"|"mfu"?, name: string?}? returns: default "latency_s"
 ---@return rooflua.Database
 function Database:with(lookup, options) end
 
---- The same tables, where the rows of another engine (list engines) are taken first. An error on a
---- database whose lookup is a function.
+--- The same tables, where the rows of another engine (list engines) are taken first.
 ---@param engine string
 ---@return rooflua.Database
 function Database:of_engine(engine) end
@@ -104,12 +105,12 @@ function Database:tables() end
 ---@param name string
 ---@return table[]
 function Database:rows(name) end
---- Tests a lookup: rows of a table are left out one by one and predicted from the others. At most `most_rows`
---- (default 400), spread evenly. leave = "shape" leaves out all rows of the same shape (k and n of a GEMM, heads of
---- attention), so that other shapes must stand in. Each entry has the columns of the shape, line, measured_s,
---- predicted_s, error (predicted / measured - 1), distance (doublings to the nearest row left, as in an estimate)
---- and evidence.
----@param options {table: string, lookup: string?, leave: "row"|"shape"?, most_rows: integer?}
+--- Tests a lookup, by default that of the database: rows of a table are left out one by one and predicted from the
+--- others. At most `most_rows` (default 400), spread evenly. leave = "shape" leaves out all rows of the same shape (k
+--- and n of a GEMM, heads of attention), so that other shapes must stand in. Each entry has the columns of the shape,
+--- line, measured_s, predicted_s, error (predicted / measured - 1), distance (doublings to the nearest row left, as in
+--- an estimate) and evidence. A policy gets an instance of its own for each row that is left out.
+---@param options {table: string, lookup: string|function|table|nil, leave: "row"|"shape"?, most_rows: integer?}
 ---@return table[]
 function Database:leave_one_out(options) end
 --- Compares the answers of this database with the rows that another one measured: per table of the reference and

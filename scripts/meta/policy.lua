@@ -78,10 +78,11 @@ function policy.fresh_of_many(instance) end
 ---@return table
 function policy.with(instance, overrides) end
 
---- Whether a parameter of an instance was given, and is not the default of its class.
+--- Whether a parameter of an instance was given, and is not the default of its class; and whether its preset alone
+--- gives it.
 ---@param instance table
 ---@param parameter string
----@return boolean
+---@return boolean given, boolean by_preset
 function policy.is_given(instance, parameter) end
 --- The parameters of an instance: given values and defaults.
 ---@param instance table

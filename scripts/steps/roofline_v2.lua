@@ -210,15 +210,26 @@ function RooflineV2:bind(context)
   self.attention_flop_per_pair = 4 * model.heads * self.dim + (self.softmax_flop and 4 * model.heads or 0)
   self.overhead_us = self.overhead_per_layer_s * 1e6 * model.layers / (self.overhead_divides_by_tp and tp or 1)
                      + self.overhead_per_step_s * 1e6
-  self.groups_of = self.bucketing
-  if type(self.bucketing) == "string" then
-    self.groups_of = require("bucketing." .. self.bucketing) { key = self.bucket_key }
-  end
+  self.groups_of = self:bound_bucketing()
   self:bind_gemms(model)
   self.terms = {}
   self.contexts = contexts_of.new(function(batch_size, tokens)
     return attention.contribution(self, batch_size, tokens)
   end)
+end
+
+--- The bucketing, with bucket_key where it counts a length and nothing says how.
+function RooflineV2:bound_bucketing()
+  local bucketing = self.bucketing
+  if type(bucketing) == "string" then return require("bucketing." .. bucketing) { key = self.bucket_key } end
+  local given, by_preset = policy.is_given(self, "bucket_key")
+  local counts = policy.describe(bucketing).params.key ~= nil
+  if given and not by_preset and (not counts or policy.is_given(bucketing, "key")) then
+    error(("bucket_key: has no effect, because the bucketing %s %s"):format(bucketing.name,
+      counts and "states its own key" or "has no parameter key"), 0)
+  end
+  if not counts or policy.is_given(bucketing, "key") then return bucketing end
+  return policy.with(bucketing, { key = self.bucket_key })
 end
 
 --- Time of the GEMMs of all layers as a function of m alone; its values are remembered.

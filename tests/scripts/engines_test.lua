@@ -240,7 +240,10 @@ test("db:of_engine", function()
   test.equal(theirs.latency_s, plain.latency_s, "those that the engine's own database has")
   test.raises("did you mean 'sglang'", function() database:of_engine "sglan" end)
   local mine_too = database:with(function() return 1e-3, "measured" end, { name = "thumb" })
-  test.raises("thumb", function() mine_too:of_engine "vllm" end)
+  local of_other = mine_too:of_engine "sglang"
+  test.equal(of_other.strategy, "thumb", "a lookup in Lua stays")
+  local _, by_thumb = of_other:lookup(query)
+  test.equal(by_thumb.latency_s, 1e-3)
 end)
 
 test("another shape of the engine's experts is nearer than the shape itself with other kernels", function()

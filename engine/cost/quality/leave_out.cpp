@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "cost/lookup/near_rows.h"
 #include "cost/mfu_database.h"
 #include "cost/quality/questions.h"
 
@@ -92,9 +93,11 @@ DatabaseOptions options_of(const std::string& lookup, const std::optional<Hardwa
 
 std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,
                                const std::optional<Hardware>& hardware, Leave leave,
-                               int most_rows, const Lenders& lenders) {
-  const DatabaseOptions options = options_of(lookup, hardware, lenders);
-  MfuDatabase::from_tables({}, options);  // throws where there is no such lookup
+                               int most_rows, const Lenders& lenders,
+                               const std::function<UserLookup()>& own) {
+  DatabaseOptions options = options_of(lookup, hardware, lenders);
+  if (own) options.lookup = DatabaseOptions().lookup;  // of the database that `own` answers for
+  MfuDatabase::from_tables({}, options);               // throws where there is no such lookup
   std::vector<LeftOut> result;
   std::map<Key, int> times;
   for (const KernelRow& row : table.rows) ++times[point_of(row)];
@@ -123,10 +126,20 @@ std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& look
     std::vector<KernelTable> rest;
     rest.push_back(without(table, frame, questions[group.front()], keys));
     if (rest.front().rows.empty()) continue;
-    const auto database = MfuDatabase::from_tables(std::move(rest), options);
+    auto database = MfuDatabase::from_tables(std::move(rest), options);
+    const KernelTable& left = *database->tables().front();
+    std::optional<NearRows> near;  // a lookup of another author does not tell how far its rows are
+    if (own) {
+      database = database->with_lookup(lookup, own());
+      near.emplace(left);
+    }
     for (const std::size_t i : group) {
       const Question& question = questions[i];
-      const Estimate estimate = database->estimate(question.query);
+      Estimate estimate = database->estimate(question.query);
+      if (near) {
+        const auto nearest = near->near(question.query, 1);
+        estimate.distance = nearest.empty() ? 0 : nearest.front().distance;
+      }
       answers[i] = {question.row, question.measured_s, estimate.latency_s, estimate.distance,
                     estimate.evidence};
     }

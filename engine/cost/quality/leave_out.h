@@ -7,6 +7,7 @@
 
 #include "cost/estimate.h"
 #include "cost/lookup/lenders.h"
+#include "cost/lookup/user_lookup.h"
 #include "cost/tables/kernel_table.h"
 #include "spec/hardware.h"
 
@@ -31,12 +32,15 @@ struct LeftOut {
 /// At most `most_rows` of a table's questions (cost/quality/questions.h), spread evenly over it.
 /// Rows with a twin are passed over: the twin would answer. Where a question is about two rows,
 /// both are taken away.
-/// @param lookup   a named strategy
+/// @param lookup   a named strategy, or the name of `own`
 /// @param lenders  whose rows count as those of another engine than the first one
+/// @param own      a lookup that is written elsewhere; makes a new one, because a lookup may
+///                 remember the tables that it has seen. Empty for a named strategy
 /// @throws Error for a lookup of another name
 std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,
                                const std::optional<Hardware>& hardware, Leave leave, int most_rows,
-                               const Lenders& lenders = {});
+                               const Lenders& lenders = {},
+                               const std::function<UserLookup()>& own = {});
 
 /// The same as one figure each.
 struct LeaveOneOut {

@@ -4,6 +4,7 @@
 #include "cost/lookup/lookup.h"
 #include "cost/quality/verify.h"
 #include "script/bind/questions.h"
+#include "script/bind/with_lua.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -105,26 +106,6 @@ int of_engine(lua_State* L) {
   const MfuDatabase& database = database_at(L, "db:of_engine");
   push_object(L, database.of_engine(check_text(L, 2, "db:of_engine: engine")));
   return 1;
-}
-
-/// Runs `call` where a lookup in Lua may run: it finds this state in the context, and the
-/// permission.
-template <class Call>
-auto with_lua(lua_State* L, Call call) {
-  struct Restore {
-    Context& context;
-    lua_State* state;
-    bool allowed;
-    ~Restore() {
-      context.L = state;
-      context.may_call_lua = allowed;
-    }
-  };
-  Context& context = context_of(L);
-  const Restore restore{context, context.L, context.may_call_lua};
-  context.L = L;
-  context.may_call_lua = true;
-  return call();
 }
 
 int describe_last(lua_State* L) {

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "cost/quality/compare.h"
 #include "cost/quality/leave_out.h"
+#include "script/bind/questions.h"
+#include "script/bind/with_lua.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -30,7 +32,17 @@ void set_text(lua_State* L, const char* key, std::string_view text) {
   lua_setfield(L, -2, key);
 }
 
-/// leave_one_out(database, table, lookup, "row" | "shape", most rows)
+/// What makes the engine's form of a lookup in Lua: {function, whether it returns MFUs, the function
+/// that the user wrote} at `first` and behind it; empty where there is none.
+std::function<UserLookup()> own_lookup(lua_State* L, int first, const std::string& name) {
+  if (lua_isnoneornil(L, first) != 0) return {};
+  if (lua_type(L, first) != LUA_TFUNCTION) wrong_type(L, first, "db:leave_one_out", "a function");
+  const bool returns_mfu = lua_toboolean(L, first + 1) != 0;
+  const std::string place = lua_isfunction(L, first + 2) ? place_of_function(L, first + 2) : "";
+  return [=] { return lua_lookup(L, first, returns_mfu, name, place); };
+}
+
+/// leave_one_out(database, table, lookup, "row" | "shape", most rows, own lookup in Lua...)
 int leave_one_out(lua_State* L) {
   const auto database = check_object<MfuDatabase>(L, 1, "db:leave_one_out");
   const KernelTable& table = table_named(*database, check_text(L, 2, "db:leave_one_out: table"));
@@ -41,9 +53,12 @@ int leave_one_out(lua_State* L) {
     throw Error("db:leave_one_out: leave", unknown_name("choice", leave, known));
   }
   const double most = std::clamp(check_number(L, 5, "db:leave_one_out: most_rows"), 1.0, 1e9);
-  const auto rows = leave_out(table, lookup, database->hardware(),
-                              leave == "row" ? Leave::row : Leave::shape, static_cast<int>(most),
-                              database->lenders());
+  const auto own = own_lookup(L, 6, lookup);
+  const auto rows = with_lua(L, [&] {
+    return leave_out(table, lookup, database->hardware(),
+                     leave == "row" ? Leave::row : Leave::shape, static_cast<int>(most),
+                     database->lenders(), own);
+  });
   lua_createtable(L, static_cast<int>(rows.size()), 0);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const KernelRow& row = table.rows[static_cast<std::size_t>(rows[i].row)];

@@ -12,16 +12,20 @@ namespace rooflua::script {
 
 namespace {
 
-/// The tables that one lookup has seen, as Lua sees them. It lives no longer than the lookup, whose
-/// store owns the tables: the address of a table is not taken by another one meanwhile.
+/// The Lua function of one lookup, and the tables that it has seen, as Lua sees them. This object
+/// lives no longer than the lookup, whose store owns the tables: the address of a table is not
+/// taken by another one meanwhile. A database may outlive its userdata inside the engine.
 struct TableViews {
   std::weak_ptr<Context> home;
+  int function;  // a reference
   std::map<const KernelTable*, int> references;
 
-  explicit TableViews(std::weak_ptr<Context> context) : home(std::move(context)) {}
+  TableViews(std::weak_ptr<Context> context, int reference)
+      : home(std::move(context)), function(reference) {}
   ~TableViews() {  // perhaps inside a garbage collection: the next push lets go of the views
     const auto context = home.lock();
     if (context == nullptr) return;
+    context->stale_views.push_back(function);
     for (const auto& [table, reference] : references) context->stale_views.push_back(reference);
   }
   TableViews(const TableViews&) = delete;
@@ -130,17 +134,16 @@ Query check_query(lua_State* L, int index, Op op, const char* what) {
 UserLookup lua_lookup(lua_State* L, int function_index, bool returns_mfu, const std::string& name,
                       const std::string& place) {
   lua_pushvalue(L, function_index);
-  // Kept until the state closes: a database may outlive its userdata inside the engine.
   const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
   const std::weak_ptr<Context> home = context_of(L).weak_from_this();
-  const auto views = std::make_shared<TableViews>(home);
+  const auto views = std::make_shared<TableViews>(home, reference);
   return [=](const UserQuestion& asked) -> UserAnswer {
     const auto context = home.lock();
     if (context == nullptr) throw Error("lookup " + name, "its Lua state was closed");
     if (!context->may_call_lua) throw NeedsLua{};
     lua_State* state = context->L;
     const int top = lua_gettop(state);
-    lua_rawgeti(state, LUA_REGISTRYINDEX, reference);
+    lua_rawgeti(state, LUA_REGISTRYINDEX, views->function);
     views->push(state, *context, asked.store, asked.table);
     push_query(state, asked.query);
     const auto tables = asked.store->tables_of(asked.query.op);

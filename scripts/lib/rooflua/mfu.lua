@@ -4,7 +4,6 @@
 local native = require "rooflua.native"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
-local chunks = require "rooflua.sandbox.chunks"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local questions = require "rooflua.border.questions"
@@ -12,6 +11,7 @@ local estimates = require "rooflua.border.estimates"
 local tables = require "rooflua.border.tables"
 local files = require "rooflua.sandbox.files"
 local named_files = require "rooflua.sandbox.named_files"
+local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 
 local fail, type = core.fail, type
@@ -103,45 +103,67 @@ end
 
 local with_options = { "returns", "name" }
 
---- A name that is not native is a file of scripts/lookup; a class stands for its defaults.
+--- What a lookup's name or class means: the name of a compiled one, or a policy of scripts/lookup or of a folder
+--- `lookup` beside the scenario.
 local function lookup_of(lookup)
-  if type(lookup) == "string" then
-    local names, in_lua = native.list_lookups(), native.list_folder(native.home .. "/scripts/lookup", ".lua")
-    for _, name in ipairs(names) do
-      if name == lookup then return lookup end
-    end
-    for i, name in ipairs(in_lua) do
-      if name == lookup then return chunks.require("lookup." .. name) {} end
-      names[#names + 1] = in_lua[i]
-    end
-    fail("lookup: %s", native.unknown_name("lookup", lookup, names))
-  end
   if policy.is_class(lookup) then return lookup {} end
-  return lookup
+  if type(lookup) ~= "string" then return lookup end
+  local names = native.list_lookups()
+  for _, name in ipairs(names) do
+    if name == lookup then return lookup end
+  end
+  return named_policies.instance("lookup", lookup)
+    or fail("lookup: %s", named_policies.unknown("lookup", lookup, "lookup", names))
 end
 
---- Same tables, another strategy: a name, a function (table, query, tables) -> value, evidence, or a policy.
-function methods.with(db, lookup, options)
-  check(db, "db:with")
-  lookup = lookup_of(lookup)
-  if type(lookup) == "string" then return adopt(native.with_lookup(db, lookup)) end
-  options = options and core.table(options, "db:with") or {}
-  core.check_keys(options, with_options, "db:with")
-  local call, returns, name, written = lookup, options.returns, options.name, lookup
+--- What the engine calls for a lookup in Lua: {name, call, is_mfu, written = the function whose line errors name}.
+local function called(lookup, options, what)
+  local name, returns, written, call = options.name, options.returns, lookup, nil
   if type(lookup) == "table" and type(lookup.lookup) == "function" then
     returns, name, written = returns or lookup.returns, name or lookup.name, lookup.lookup
     call = function(t, query, all) return lookup:lookup(tables.seen(t), query, tables.seen_all(all)) end
   elseif type(lookup) == "function" then
     call = function(t, query, all) return lookup(tables.seen(t), query, tables.seen_all(all)) end
   else
-    fail("db:with: expected a lookup's name, a function or a policy, found %s",
-      core.describe(lookup))
+    fail("%s: expected a lookup's name, a function or a policy, found %s", what, core.describe(lookup))
   end
   returns = returns or "latency_s"
   if returns ~= "latency_s" and returns ~= "mfu" then
-    fail("db:with: returns: expected \"mfu\" or \"latency_s\", found %s", core.describe(returns))
+    fail("%s: returns: expected \"mfu\" or \"latency_s\", found %s", what, core.describe(returns))
   end
-  return adopt(native.with_lookup(db, name or "function", call, returns == "mfu", written))
+  return { name = name or "function", call = call, is_mfu = returns == "mfu", written = written,
+    policy = policy.is_instance(lookup) and lookup or nil }
+end
+
+--- The call of a lookup that sees a table once: a policy may remember what it has read of a table, so each table gets
+--- an instance of its own.
+local function forgetful(own)
+  if not own.policy then return own.call end
+  local seen, instance
+  return function(t, query, all)
+    if t ~= seen then seen, instance = t, policy.fresh(own.policy) end
+    return instance:lookup(tables.seen(t), query, tables.seen_all(all))
+  end
+end
+
+local own_lookups = setmetatable({}, { __mode = "k" }) -- database -> what `called` returned, where its lookup is in Lua
+
+--- Same tables, another strategy: a name, a function (table, query, tables) -> value, evidence, or a policy.
+function methods.with(db, lookup, options)
+  check(db, "db:with")
+  lookup = lookup_of(lookup)
+  options = options and core.table(options, "db:with") or {}
+  core.check_keys(options, with_options, "db:with")
+  if type(lookup) == "string" then
+    for _, key in ipairs(core.sorted_keys(options)) do
+      fail("db:with: %s: has no effect, because %s is a compiled lookup", key, lookup)
+    end
+    return adopt(native.with_lookup(db, lookup))
+  end
+  local own = called(lookup, options, "db:with")
+  local database = adopt(native.with_lookup(db, own.name, own.call, own.is_mfu, own.written))
+  own_lookups[database] = own
+  return database
 end
 
 function methods.tables(db) return native.list_tables(db) end
@@ -150,15 +172,23 @@ function methods.report(db) return native.database_report(db) end
 
 local left_out_keys = { "table", "lookup", "leave", "most_rows" }
 
---- What the other rows of a table say of each row that is taken away in turn.
+--- What the other rows of a table say of each row that is taken away in turn, by this database's lookup or another one.
 function methods.leave_one_out(db, options)
   check(db, "db:leave_one_out")
   core.table(options, "db:leave_one_out")
   core.check_keys(options, left_out_keys, "db:leave_one_out")
-  local most_rows = options.most_rows or 400
+  local most_rows, leave = options.most_rows or 400, options.leave or "row"
   check_number(most_rows, "db:leave_one_out", "most_rows")
-  return native.leave_one_out(db, options.table, options.lookup or database_fields[db].strategy,
-    options.leave or "row", most_rows)
+  local lookup, own = options.lookup, own_lookups[db]
+  if lookup ~= nil then
+    lookup = lookup_of(lookup)
+    own = type(lookup) ~= "string" and called(lookup, {}, "db:leave_one_out: lookup") or nil
+  end
+  if own then
+    return native.leave_one_out(db, options.table, own.name, leave, most_rows, forgetful(own), own.is_mfu,
+      own.written)
+  end
+  return native.leave_one_out(db, options.table, lookup or database_fields[db].strategy, leave, most_rows)
 end
 
 --- What this database answers to the rows that another one measured.
@@ -176,7 +206,9 @@ end
 
 function methods.of_engine(db, engine)
   check(db, "db:of_engine")
-  return adopt(native.database_of_engine(db, engine))
+  local database = adopt(native.database_of_engine(db, engine))
+  own_lookups[database] = own_lookups[db]
+  return database
 end
 
 --- Whether any table answers for an op, of this GPU or of the one that it borrows from.

@@ -2,6 +2,7 @@
 -- fills in defaults and prints the help.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local values = require "rooflua.policy.values"
 
 local policy = {}
 local fail, type = core.fail, type
@@ -18,78 +19,27 @@ local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "m
 
 -- Values ------------------------------------------------------------------------------------------
 
-local function list_text(values)
-  local parts = {}
-  for i, value in ipairs(values) do parts[i] = tostring(value) end
-  return core.join(parts, ", ")
-end
+local find_instance, unknown_name -- of policies by their names
 
-local function among(value, values)
-  for _, each in ipairs(values) do
-    if each == value then return true end
-  end
-  return false
-end
+--- Says how a policy is found by its name: the library does, once (sandbox/named_policies.lua).
+function policy.find_by_name(find, unknown) find_instance, unknown_name = find, unknown end
 
---- The type of a parameter: the declared one, else that of its default; nil = any.
-local function type_of(declared)
-  if declared.type ~= nil then return declared.type ~= "any" and declared.type or nil end
-  return declared.default ~= nil and type(declared.default) or nil
-end
-
--- Upper bounds of parameters without a `max`: what the engine can count, and what its clock can show.
-local most_counted = 2147483647
-local most_by_unit = { s = native.latest_s, ms = 1e3 * native.latest_s, ["requests/s"] = 1e12, ["sessions/s"] = 1e12 }
-
-local function most_of(declared)
-  return declared.integer and most_counted or most_by_unit[declared.unit]
-end
-
-local function check_range(where, declared, value)
-  if value ~= value then fail("%s: expected a number, found nan", where) end
-  local min, max = declared.min, declared.max
-  local unit = declared.unit and declared.unit ~= "1" and " " .. declared.unit or ""
-  if min and (value < min or declared.exclusive_min and value == min) then
-    fail("%s: expected %s %.14g%s, found %.14g", where, declared.exclusive_min and ">" or ">=", min,
-      unit, value)
+--- A parameter that is a policy: an instance, a class, the name of one, or one of the declared names, which the owner
+--- itself gives parameters to.
+local function check_policy(where, declared, value)
+  if policy.is_instance(value) then return value end
+  if policy.is_class(value) then return value {} end
+  if type(value) ~= "string" then
+    fail("%s: expected a policy or its name, found %s", where, core.describe(value))
   end
-  if max and (value > max or declared.exclusive_max and value == max) then
-    fail("%s: expected %s %.14g%s, found %.14g", where, declared.exclusive_max and "<" or "<=", max,
-      unit, value)
-  end
-  if value - value ~= 0 then
-    if declared.infinite and value > 0 then return end
-    fail("%s: expected a finite number%s, found %.14g", where, unit, value)
-  end
-  if declared.integer and value % 1 ~= 0 then
-    fail("%s: expected a whole number%s, found %.14g", where, unit, value)
-  end
-  local most = not max and not declared.infinite and most_of(declared)
-  if most and value > most then fail("%s: expected at most %.14g%s, found %.14g", where, most, unit, value) end
+  if values.among(value, declared.values or {}) then return value end
+  return find_instance(declared.policy, value)
+    or fail("%s: %s", where, unknown_name(declared.policy, value, "value", declared.values))
 end
 
 local function check_value(where, declared, value)
-  if declared.policy and policy.is_instance(value) then return value end
-  local expected = type_of(declared)
-  if declared.values then
-    if not among(value, declared.values) then
-      local known = {}
-      for _, each in ipairs(declared.values) do
-        if each ~= "" then known[#known + 1] = tostring(each) end
-      end
-      if type(value) == "string" then
-        fail("%s: %s", where, native.unknown_name("value", value, known))
-      end
-      fail("%s: expected one of %s, found %s", where, list_text(known), core.describe(value))
-    end
-    return value
-  end
-  if expected and type(value) ~= expected then
-    local unit = declared.unit and declared.unit ~= "1" and " (" .. declared.unit .. ")" or ""
-    fail("%s: expected a %s%s, found %s", where, expected, unit, core.describe(value))
-  end
-  if type(value) == "number" then check_range(where, declared, value) end
-  return value
+  if declared.policy then return check_policy(where, declared, value) end
+  return values.check(where, declared, value)
 end
 
 local most_nested = 100 -- tables inside each other
@@ -105,7 +55,7 @@ end
 
 -- Instances ---------------------------------------------------------------------------------------
 
---- @param said table<string, boolean> the parameters that the user gave, or the preset
+--- @param said table<string, any> the parameters that were given: true by the user, "preset" by the preset alone
 local function make(class, parameters, where, preset, said)
   local instance = {}
   for name, value in pairs(parameters) do instance[name] = copy(value) end
@@ -132,7 +82,7 @@ local function construct(class, overrides, preset, said)
   end
   if not said then
     said = {}
-    for key in pairs(preset and definition.presets[preset] or {}) do said[key] = true end
+    for key in pairs(preset and definition.presets[preset] or {}) do said[key] = "preset" end
     for key in pairs(core.plain(overrides or {})) do said[key] = true end
   end
   local unknown = {}
@@ -236,9 +186,11 @@ function policy.is_a(instance, name)
   return own ~= nil
 end
 
---- Whether a parameter of an instance was given, and is not the default of its class.
+--- Whether a parameter of an instance was given, and is not the default of its class; and whether its preset alone
+--- gives it.
 function policy.is_given(instance, parameter)
-  return record_of(instance, "policy.is_given").said[parameter] == true
+  local said = record_of(instance, "policy.is_given").said[parameter]
+  return said ~= nil, said == "preset"
 end
 
 --- The class an instance was made of.
@@ -380,8 +332,8 @@ function policy.define(given)
     shown[key] = core.readonly(copy(declared), name .. ".params." .. key)
   end
   class.params, class.presets = core.readonly(shown, name .. ".params"), {}
-  for preset, values in pairs(presets) do
-    class.presets[preset] = core.readonly(values, name .. ".presets." .. preset)
+  for preset, chosen in pairs(presets) do
+    class.presets[preset] = core.readonly(chosen, name .. ".presets." .. preset)
   end
   class.presets = core.readonly(class.presets, name .. ".presets")
   classes[class] = {

@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local environments = require "rooflua.sandbox.environments"
 local files = require "rooflua.sandbox.files"
+local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 
 local chunks = {}
@@ -39,7 +40,7 @@ local of_scenario -- files that were run until the scenario was loaded, sorted
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.policy"] = { "class_of", "with_defaults", "is_a", "moved", "freeze" },
+  ["rooflua.policy"] = { "class_of", "find_by_name", "with_defaults", "is_a", "moved", "freeze" },
   ["rooflua.measure"] = { "is_metric" },
 }
 
@@ -246,6 +247,8 @@ function chunks.settle()
   native.end_loading()
 end
 
+named_policies.look_with(chunks)
+
 -- Running --------------------------------------------------------------------------------------------
 
 local function guarded(path, message, call, ...)
@@ -304,6 +307,7 @@ end
 --- `rooflua lua FILE ARGS`: runs a file as luajit does, with the library and the file's folder on the path.
 function chunks.run_trusted(path, ...)
   local folder = path:match "^(.*)/[^/]*$" or "."
+  scenario_folder = folder
   package.path = folder .. "/?.lua;" .. package.path
   globals.arg = { [0] = path, ... }
   globals.pairs = core.pairs

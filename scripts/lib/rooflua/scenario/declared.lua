@@ -1,6 +1,7 @@
 -- The declared parameters of a scenario by key path: what sweeps, fits and sensitivities may vary.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local named_policies = require "rooflua.sandbox.named_policies"
 local open_hardware = require("rooflua.spec").hardware
 local paths = require "rooflua.scenario.paths"
 local policies = require "rooflua.scenario.policies"
@@ -32,6 +33,14 @@ local function add_policy(out, prefix, instance)
   end
 end
 
+--- The lookup of a scenario, where it is a policy; nil where it is compiled, or none is stated.
+local function lookup_of(given)
+  local found = type(given.mfu) == "string" and given.mfu or paths.value(given, "mfu.lookup")
+  if policy.is_class(found) then return found {} end
+  if type(found) == "string" then return named_policies.instance("lookup", found) end
+  return policy.is_instance(found) and found or nil
+end
+
 --- Every declared parameter, sorted by path: {path, value, about = declaration, kind}.
 --- kind: continuous, integer, choice, boolean, string, table, unset.
 function declared.all(reader, given)
@@ -45,6 +54,8 @@ function declared.all(reader, given)
     local found = paths.value(given, path)
     if found ~= nil then add_policy(out, path, policies.of(reader, path, found)) end
   end
+  local lookup = lookup_of(given)
+  if lookup then add_policy(out, "mfu.lookup", lookup) end
   for _, each in ipairs(core.plain(given.corrections or {})) do
     local one = policy.is_instance(each) and each or policies.of(reader, "corrections", each)
     add_policy(out, "corrections." .. one.name, one)

@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local named_policies = require "rooflua.sandbox.named_policies"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
@@ -24,58 +25,84 @@ function paths.value(given, path)
   return value
 end
 
+--- The declaration of a part: of a field, or of an entry of a list.
+---@param above table? the declaration of what it is a part of; nil at the top
+local function entry_of(above, part)
+  if above == nil then return schema.entry(part) end
+  if above.same_as then above = schema.entry(above.same_as) end
+  local field = schema.entry(above.path .. "." .. part)
+  if field or above.folder then return field or above.type ~= "policy" and above or nil end -- each entry is a policy
+  if above.type:find "list" and tonumber(part) then
+    return { path = above.path .. "[]", name = above.name, type = "table" }
+  end
+end
+
+--- A lookup in Lua by its name.
+local function lookup_of(reader, name)
+  return reader:at("mfu.lookup", named_policies.instance, "lookup", name)
+    or reader:fail("mfu.lookup", "'%s' has no parameters: it is no policy of scripts/lookup nor of a folder `lookup` "
+      .. "beside the scenario", name)
+end
+
+--- A value whose parts are replaced: the name of a policy or its class stands for an instance, no value for what the
+--- key defaults to, and the name of a lookup for the table that has it.
+local function with_parts(reader, entry, owner)
+  if not entry then return owner end
+  if entry.name == "mfu" and type(owner) == "string" then return { lookup = owner } end
+  local is_named = type(owner) == "string" or policy.is_class(owner)
+  if not entry.folder or not (is_named or owner == nil and entry.type == "policy") then return owner end
+  if entry.name == "lookup" then
+    return policy.is_class(owner) and reader:at("mfu.lookup", owner, {}) or lookup_of(reader, owner)
+  end
+  if owner == nil then owner = entry.default end
+  if owner == nil then reader:fail(entry.path, "the scenario states none, so it has no parts to set") end
+  return policies.of(reader, schema.folders[entry.path] and entry.path or entry.name, owner)
+end
+
 local set_at
 
-local function set_in_list(reader, path, list, parts, i, value)
-  local position = tonumber(parts[i])
-  if not position then
-    for j, each in ipairs(list) do
-      if policy.is_instance(each) and each.name == parts[i] then position = j end
-    end
+local function set_in_list(reader, path, list, entry, parts, i, value)
+  local position, out = tonumber(parts[i]), {}
+  for j, each in ipairs(list) do
+    out[j] = each
+    local one = not position and with_parts(reader, entry, each) or each
+    if policy.is_instance(one) and (one.name == parts[i] or each == parts[i]) then position, out[j] = j, one end
   end
   if not position or list[position] == nil then
     reader:fail(path, "the list has no '%s'", parts[i])
   end
-  local out = {}
-  for j, each in ipairs(list) do out[j] = each end
-  out[position] = set_at(reader, path, out[position], parts, i + 1, value)
+  out[position] = set_at(reader, path, out[position], entry_of(entry, parts[i]), parts, i + 1, value)
   return out
 end
 
---- A copy of `owner` with the value at parts[i..] replaced; a policy becomes a new instance.
-function set_at(reader, path, owner, parts, i, value)
-  if i > #parts then return value end
-  if policy.is_instance(owner) then
-    if i < #parts then
-      local inner = set_at(reader, path, policy.parameters(owner)[parts[i]], parts, i + 1, value)
-      return reader:at(path, policy.with, owner, { [parts[i]] = inner })
+--- The same for a parameter of a policy. A parameter that is a policy by its name becomes an instance.
+local function set_in_policy(reader, path, owner, parts, i, value)
+  if i < #parts then
+    local inner, about = policy.parameters(owner)[parts[i]], policy.describe(owner).params[parts[i]]
+    if about and about.policy and type(inner) == "string" then
+      inner = reader:at(path, named_policies.instance, about.policy, inner) or inner
     end
-    return reader:at(path, policy.with, owner, { [parts[i]] = value })
+    value = set_at(reader, path, inner, nil, parts, i + 1, value)
   end
+  return reader:at(path, policy.with, owner, { [parts[i]] = value })
+end
+
+--- A copy of `owner` with the value at parts[i..] replaced; a policy becomes a new instance.
+---@param entry table? the declaration of `owner`; nil for the scenario and for what nothing declares
+function set_at(reader, path, owner, entry, parts, i, value)
+  if i > #parts then return value end
+  owner = with_parts(reader, entry, owner)
+  if policy.is_instance(owner) then return set_in_policy(reader, path, owner, parts, i, value) end
   if owner == nil then owner = {} end
   if type(owner) ~= "table" then
     reader:fail(path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner))
   end
   owner = core.plain(owner)
-  if #owner > 0 then return set_in_list(reader, path, owner, parts, i, value) end
+  if #owner > 0 then return set_in_list(reader, path, owner, entry, parts, i, value) end
   local out = {}
   for key, each in pairs(owner) do out[key] = each end
-  out[parts[i]] = set_at(reader, path, owner[parts[i]], parts, i + 1, value)
+  out[parts[i]] = set_at(reader, path, owner[parts[i]], entry_of(entry, parts[i]), parts, i + 1, value)
   return out
-end
-
---- The same for a policy inside of a group, as speculation.speculator.
-function paths.with_inner(reader, given, parts)
-  local inner, group = tostring(parts[1]) .. "." .. tostring(parts[2]), given[parts[1]]
-  if not schema.inner_policies[inner] or #parts < 3 or type(group) ~= "table" then return given end
-  local found = core.plain(group)[parts[2]]
-  if found == nil or type(found) == "table" and policy.is_instance(found) then return given end
-  local copy, own = {}, {}
-  for key, each in pairs(given) do copy[key] = each end
-  for key, each in pairs(core.plain(group)) do own[key] = each end
-  own[parts[2]] = policies.of(reader, inner, found)
-  copy[parts[1]] = own
-  return copy
 end
 
 --- A copy of a scenario with an option of its engine replaced: engine.max_num_seqs.
@@ -104,14 +131,13 @@ function paths.set(reader, given, path, value)
       reader:fail(path, "the scenario has no corrections")
     end
   end
-  -- A policy that is absent or given by name becomes an instance, so that its parameters can be replaced.
-  if schema.default_policies[first] and #parts > 1 and type(given[first]) ~= "table" then
+  if given[first] == nil and schema.default_policies[first] and #parts > 1 then -- what the engine names
     local copy = {}
     for key, each in pairs(given) do copy[key] = each end
-    copy[first] = policies.of(reader, first, given[first] or application.policy(reader, given, first))
+    copy[first] = policies.of(reader, first, application.policy(reader, given, first))
     given = copy
   end
-  return set_at(reader, path, paths.with_inner(reader, given, parts), parts, 1, value)
+  return set_at(reader, path, given, nil, parts, 1, value)
 end
 
 --- The same for a list of {path, value}.

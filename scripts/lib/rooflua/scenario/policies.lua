@@ -1,24 +1,10 @@
 -- The policies of a scenario: an instance, a class, or a name ("kernels", "kernels:preset") becomes an instance.
-local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local chunks = require "rooflua.sandbox.chunks"
+local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 
 local policies = {}
-
-local function class_of(reader, key, folder, name)
-  local class
-  if chunks.is_there(folder .. "." .. name) then
-    class = reader:at(key, chunks.require, folder .. "." .. name)
-  elseif chunks.is_there(name) then
-    class = reader:at(key, chunks.require, name)
-  else
-    reader:fail(key, "%s", native.unknown_name("policy of " .. folder, name, chunks.names_in(folder)))
-  end
-  if not policy.is_class(class) then reader:fail(key, "'%s' is not a policy class", name) end
-  return class
-end
 
 --- The policy instance at a key of a scenario; what the key defaults to where nothing is given.
 function policies.of(reader, key, given)
@@ -29,10 +15,8 @@ function policies.of(reader, key, given)
   if type(given) ~= "string" then
     reader:fail(key, "expected a policy (require \"%s.NAME\" {}), found %s", folder, core.describe(given))
   end
-  local name, preset = given:match "^([^:]+):(.+)$"
-  local class = class_of(reader, key, folder, ((name or given):gsub("^" .. folder .. "%.", "")))
-  if preset then return reader:at(key, function() return class:preset(preset) {} end) end
-  return reader:at(key, function() return class {} end)
+  return reader:at(key, named_policies.instance, folder, given)
+    or reader:fail(key, "%s", named_policies.unknown(folder, given))
 end
 
 --- The same, with the method that policies of its folder have.

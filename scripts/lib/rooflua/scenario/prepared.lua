@@ -45,6 +45,16 @@ function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
     { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token })
 end
 
+--- Refuses a lookup that a step model replaces by one of its own.
+local function check_lookup(reader, given, steps)
+  local stated = type(given) == "string" and given or type(given) == "table" and core.plain(given).lookup
+  local own = policy.parameters(steps).lookup
+  if stated and type(own) == "string" and own ~= "" and own ~= stated then
+    reader:fail("mfu.lookup", "has no effect: the step model %s asks %s, by its parameter lookup; say steps.lookup",
+      steps.name, own)
+  end
+end
+
 local function tables_of(reader, given, hardware, engine)
   if mfu.is_database(given) then
     local own = given.hardware
@@ -118,6 +128,7 @@ function prepared.of(reader, given, applied)
   out.context_caps = caps_of(out.model)
   out.context_chunk = out.model.context_chunk > 0 and out.model.context_chunk or nil
   out.step_policy = policies.steps(reader, given)
+  check_lookup(reader, given.mfu, out.step_policy)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
   for i, each in ipairs(out.corrections) do
     out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")

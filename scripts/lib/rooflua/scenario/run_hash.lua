@@ -9,6 +9,7 @@ local chunks = require "rooflua.sandbox.chunks"
 local files_of = require "rooflua.sandbox.files"
 local json = require "rooflua.json"
 local named_files = require "rooflua.sandbox.named_files"
+local named_policies = require "rooflua.sandbox.named_policies"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
@@ -73,8 +74,8 @@ local function named_policy(key, text)
     return ok and instance or nil
   end
   if key == "mfu" or key == "lookup" then
-    local ok, class = pcall(chunks.require, "lookup." .. text)
-    return ok and policy.is_class(class) and class or nil
+    local ok, class = pcall(named_policies.class, "lookup", text)
+    return ok and class or nil
   end
 end
 

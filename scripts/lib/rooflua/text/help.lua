@@ -161,6 +161,10 @@ local function find_policy(topic)
         if policy.is_class(class) then return class end
       end
     end
+    if topic:sub(1, #kind + 1) == kind .. "." then -- of the user, in a folder of this name
+      local class = require("rooflua.sandbox.named_policies").class(kind, topic)
+      if class then return class end
+    end
   end
 end
 
