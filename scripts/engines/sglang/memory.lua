@@ -8,7 +8,7 @@
 ---
 --- Source: python/sglang/srt/model_executor/model_runner.py, profile_max_num_token; for windows and states the
 --- functions beside it (set_num_token_hybrid, handle_max_mamba_cache).
-local loaded = require "rooflua.engines.loaded"
+local loaded = require "engines.memory.loaded"
 
 local floor, max, min = math.floor, math.max, math.min
 

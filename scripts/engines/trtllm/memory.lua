@@ -7,7 +7,8 @@
 --- is built first: its buffers follow from max_batch_size and max_num_tokens, and nothing is run.
 ---
 --- Source: tensorrt_llm/_torch/pyexecutor/_util.py, KvCacheCreator; cpp/tensorrt_llm/batch_manager.
-local loaded = require "rooflua.engines.loaded"
+local forward = require "engines.memory.forward"
+local loaded = require "engines.memory.loaded"
 
 local floor, max = math.floor, math.max
 
@@ -32,23 +33,10 @@ local function state_bytes(facts, stage)
   return bytes * facts.seats
 end
 
---- Bytes of a token in the widest layer of the forward pass.
-local function token_bytes(facts)
-  local model, widest = facts.model, 0
-  for _, each in ipairs(model.mlp) do
-    if each.intermediate_size > 0 then widest = max(widest, 3 * each.intermediate_size / facts.tp) end
-    local moe = each.moe
-    if moe then
-      widest = max(widest, moe.experts_per_token * (model.hidden_size + 3 * moe.intermediate_size / facts.tp))
-    end
-  end
-  return (widest + 3 * model.hidden_size) * facts.counts.dtype_bytes
-end
-
 local function activation_bytes(facts)
   local tokens = facts.budget
   local logits = facts.seats * facts.model.vocab_size * facts.values.sampler_bytes
-  local forward = tokens * token_bytes(facts)
+  local forward = tokens * forward.token_bytes(facts)
   return facts.values.built and forward + logits or max(forward, logits)
 end
 

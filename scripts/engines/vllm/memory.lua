@@ -5,8 +5,9 @@
 ---
 --- Source: vllm/v1/worker/gpu_worker.py, determine_available_memory; before 0.8 vllm/worker/worker.py,
 --- determine_num_available_blocks. Values by release: rows of scripts/engines/vllm.lua.
-local loaded = require "rooflua.engines.loaded"
-local pages = require "rooflua.engines.pages"
+local forward = require "engines.memory.forward"
+local loaded = require "engines.memory.loaded"
+local pages = require "engines.memory.pages"
 
 local floor, max, min = math.floor, math.max, math.min
 
@@ -17,18 +18,6 @@ local function profiled_tokens(facts)
   local stated = facts.is_stated "max_num_batched_tokens" and facts.budget
   if facts.max_model_len > values.cuts_from_tokens then return stated or values.chunk_of_long_prompts, false end
   return stated or max(2048, facts.max_model_len), true
-end
-
---- Bytes of a token in the widest layer of the forward pass: input, output and what lies between.
-local function token_bytes(facts)
-  local model, element = facts.model, facts.counts.dtype_bytes
-  local hidden, widest = model.hidden_size, 0
-  for _, each in ipairs(model.mlp) do
-    if each.intermediate_size > 0 then widest = max(widest, 3 * each.intermediate_size / facts.tp) end
-    local moe = each.moe
-    if moe then widest = max(widest, moe.experts_per_token * (hidden + 3 * moe.intermediate_size / facts.tp)) end
-  end
-  return (widest + 3 * hidden) * element
 end
 
 --- The vision encoder at its budget, which holds the largest image: the widest layer of its patches, and the cache of
@@ -44,7 +33,7 @@ end
 --- Peak of the dummy run beside the weights.
 local function activation_bytes(facts)
   local tokens, samples = profiled_tokens(facts)
-  local peak = max(tokens * token_bytes(facts), encoder_bytes(facts, tokens))
+  local peak = max(tokens * forward.token_bytes(facts), encoder_bytes(facts, tokens))
   if not samples then return peak end
   local rows = min(facts.seats, tokens)
   return max(peak, facts.values.sampler_bytes * rows * facts.model.vocab_size
@@ -64,7 +53,7 @@ local function graph_bytes(facts)
   local values = facts.values
   if not values.graphs_counted or facts.eager then return 0 end
   local rows = facts.seats * (1 + (facts.drafts or 0))
-  local most = facts.largest_graph or min(2 * rows, 512)
+  local most = facts.is_stated "max_cudagraph_capture_size" and facts.largest_graph or min(2 * rows, 512)
   local graphs = graph_sizes(most) + graph_sizes(min(most, rows))
   return values.first_graph_bytes + graphs * facts.model.layers * values.graph_layer_bytes
 end

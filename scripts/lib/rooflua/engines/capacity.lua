@@ -1,102 +1,91 @@
--- How many tokens fit: the memory of a deployment as its engine divides it, as a table and as text in the words of the
--- engine's own log.
-local native = require "rooflua.native"
+-- How many tokens fit: the memory of a deployment as its engine divides it, and what would make it start.
 local core = require "rooflua.base.core"
 local application = require "rooflua.engines.application"
+local choice = require "rooflua.engines.choice"
 local ledger = require "rooflua.engines.ledger"
 local Reader = require "rooflua.scenario.reader"
 local spec = require "rooflua.spec"
 
 local capacity = {}
 
-local gib = 2 ^ 30
 local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation" }
 
 --- {drafts, images} of what somebody says of the model.
 local function more_of(about, applied)
-  local options, out = applied.options or {}, {}
-  out.images = not (options.language_model_only == true)
-  local drafts = about.speculation
-  if drafts ~= nil then
-    drafts = core.plain(drafts)
-    core.check_keys(drafts, { "drafts" }, "engines.capacity: speculation")
-    out.drafts = drafts.drafts
+  local out = { images = applied.options.language_model_only ~= true }
+  if about.speculation ~= nil then
+    local speculation = core.plain(core.table(about.speculation, "engines.capacity: speculation"))
+    core.check_keys(speculation, { "drafts" }, "engines.capacity: speculation")
+    out.drafts = core.positive(speculation.drafts, "engines.capacity: speculation.drafts")
   end
   return out
 end
 
---- The ledger of a deployment that is described as in a scenario: {model, hardware, engine, deployment, scheduler}.
-function capacity.of(about)
-  about = core.plain(core.table(about or {}, "engines.capacity"))
-  core.check_keys(about, keys, "engines.capacity")
-  local reader = Reader.new "engines.capacity"
-  local given = {}
-  for key, value in pairs(about) do given[key] = value end
-  given.speculation = nil
-  given.model, given.hardware = spec.model(about.model), spec.hardware(about.hardware)
-  local applied = application.of(reader, given, true)
-  return capacity.of_applied(applied, given.model, given.hardware, more_of(about, applied))
-end
-
---- The same of what application.of returned.
+--- The ledger of a deployment that application.of resolved.
 ---@param more table {drafter?, drafts?, images?}
 function capacity.of_applied(applied, model, hardware, more)
   local facts = ledger.facts(applied, model, hardware, more)
-  local out = ledger.of(facts)
-  out.facts, out.note = facts, applied.note
+  local found = ledger.of(facts)
+  found.facts, found.note = facts, applied.note
+  return found
+end
+
+--- The ledger of a deployment that is described as in a scenario.
+---@param about table {model, hardware, engine?, deployment?, scheduler?, speculation?}
+---@param reader table? what errors are about
+function capacity.of(about, reader)
+  about = core.plain(core.table(about or {}, "engines.capacity"))
+  core.check_keys(about, keys, "engines.capacity")
+  reader = reader or Reader.new "engines.capacity"
+  local given = {}
+  for _, key in ipairs { "engine", "deployment", "scheduler" } do given[key] = about[key] end
+  for _, key in ipairs { "model", "hardware" } do
+    if about[key] == nil then reader:fail(key, "is missing") end
+    given[key] = reader:at(key, spec[key], about[key])
+  end
+  local applied = application.of(reader, given, true)
+  return capacity.of_applied(applied, given.model, given.hardware, reader:at("speculation", more_of, about, applied))
+end
+
+-- What would fit --------------------------------------------------------------------------------------------------
+
+local most_tp = 64
+
+--- The smallest share, in hundredths, with which it would start; nil if none would.
+local function share_that_fits(facts)
+  for hundredths = math.floor(facts.share * 100 + 1e-6) + 1, 99 do
+    if ledger.of(ledger.changed(facts, { share = hundredths / 100 })).starts then return hundredths / 100 end
+  end
+end
+
+--- The smallest multiple of tp with which it would start.
+local function tp_that_fits(facts)
+  local tp = facts.tp * 2
+  while tp <= most_tp do
+    local ok, found = pcall(function() return ledger.of(ledger.with_tp(facts, tp)) end)
+    if ok and found.starts then return tp end
+    tp = tp * 2
+  end
+end
+
+--- What would start where a deployment does not: {max_model_len, share, tp}, each nil where it does not help.
+function capacity.fits(found)
+  local facts, out = found.facts, {}
+  if found.longest_tokens >= found.block_size and found.longest_tokens < facts.max_model_len then
+    out.max_model_len = found.longest_tokens
+  end
+  out.share, out.tp = share_that_fits(facts), tp_that_fits(facts)
   return out
 end
 
--- Text ------------------------------------------------------------------------------------------------------------
-
---- 37680 as "37,680".
-function capacity.grouped(number)
-  local text = ("%.0f"):format(number)
-  local sign, digits = text:match "^(%-?)(%d+)$"
-  return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
-end
-
-local function gib_text(bytes) return ("%.2f"):format(bytes / gib) end
-
-local function parts_text(found)
-  local facts, words = found.facts, {}
-  for i, each in ipairs(found.parts) do
-    if each.bytes ~= 0 then
-      words[#words + 1] = ("%s %s%s"):format(each.name, gib_text(each.bytes), i == 1 and " GiB" or "")
-    end
+--- The option of an engine that gives a key; nil where its command has none.
+function capacity.option_of(engine, key)
+  for _, option in ipairs(engine.options) do
+    if option.key == key and (option.flag or option.line) then return option end
   end
-  local total = facts.hardware.usable_memory_bytes
-  words[#words + 1] = ("KV cache %s GiB (%s = %s x %s)"):format(gib_text(found.kv_bytes),
-    gib_text(facts.share * total), native.number_text(facts.share), gib_text(total))
-  return table.concat(words, "   ")
 end
 
-local function tokens_text(found)
-  local length = capacity.grouped(found.facts.max_model_len)
-  return ("GPU KV cache size: %s tokens (%s blocks of %d)\nMaximum concurrency for %s tokens per request: %.2fx"):format(
-    capacity.grouped(found.tokens), capacity.grouped(found.blocks), found.block_size, length, found.concurrency)
-end
-
---- The head of an answer: "qwen3-32b on h100-sxm, vllm 0.19.0, tp 2".
-function capacity.title(found)
-  local facts = found.facts
-  local text = ("%s on %s, %s %s, tp %d"):format(facts.model.name, facts.hardware.name, facts.engine.name,
-    facts.release, facts.tp)
-  for _, name in ipairs { "pp", "dp", "ep" } do
-    if facts[name] > 1 then text = text .. (", %s %d"):format(name, facts[name]) end
-  end
-  return text
-end
-
-function capacity.text(found)
-  local lines = { capacity.title(found) }
-  if found.note then lines[#lines + 1] = found.note end
-  lines[#lines + 1] = parts_text(found)
-  lines[#lines + 1] = tokens_text(found)
-  if not found.starts then
-    lines[#lines + 1] = "would not start: " .. found.reason
-  end
-  return table.concat(lines, "\n")
-end
+--- The engine of a text, for messages.
+function capacity.engine(text) return choice.parse(text) end
 
 return capacity

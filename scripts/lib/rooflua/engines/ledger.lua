@@ -15,6 +15,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
+local values = require "rooflua.engines.values"
 
 local ledger = {}
 
@@ -38,6 +39,23 @@ local function share_of(applied)
   return core.plain(applied.given.deployment).memory_utilization or applied.engine.values.gpu_memory_utilization
 end
 
+--- The same facts with others in place of some.
+function ledger.changed(facts, changes)
+  local out = {}
+  for key, value in pairs(facts) do out[key] = value end
+  for key, value in pairs(changes) do out[key] = value end
+  return out
+end
+
+--- The same deployment on more ranks: what is counted on one of them, and what rules say of them.
+function ledger.with_tp(facts, tp)
+  local counted = ledger.changed(facts.counted, { tp = tp })
+  local about = ledger.changed(facts.resolved.facts, { tp = tp })
+  local found = values.of(facts.engine, facts.release, about, facts.resolved.stated)
+  return ledger.changed(facts, { tp = tp, values = found.values, counted = counted,
+    counts = native.rank_counts(facts.model, counted) })
+end
+
 local function number_or(value, otherwise) return type(value) == "number" and value or otherwise end
 
 --- The facts of a deployment that application.of resolved.
@@ -51,7 +69,7 @@ function ledger.facts(applied, model, hardware, more)
   local facts = { engine = resolved.engine, release = resolved.release, values = resolved.values, model = model,
     hardware = hardware, counts = native.rank_counts(model, counted), share = share_of(applied),
     blocks = deployment.kv_blocks, prefix_caching = deployment.prefix_caching ~= false,
-    images = more.images ~= false, drafts = more.drafts }
+    images = more.images ~= false, drafts = more.drafts, counted = counted, resolved = resolved }
   for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
   facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, 256))
   facts.chunk = params.chunked_prefill_size
@@ -59,11 +77,17 @@ function ledger.facts(applied, model, hardware, more)
     number_or(params.max_prefill_tokens, 8192)))
   facts.max_model_len = number_or(deployment.max_model_len, model.max_model_len > 0 and model.max_model_len or 8192)
   facts.block_size = deployment.block_size or 16
-  facts.largest_graph = applied.largest_graph
+  facts.largest_graph = applied.keys["steps.largest_graph"]
   facts.eager = facts.largest_graph == 0
   function facts.is_stated(name) return resolved.sources[name] == "stated" end
   facts.drafter = more.drafter or more.drafts and predictor_of(facts) or nil
   return facts
+end
+
+--- 37680 as "37,680", as engines print it.
+function ledger.grouped(number)
+  local out = ("%.0f"):format(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (out:gsub("^,", ""))
 end
 
 --- Why an engine would not start; nil where it would.
@@ -73,7 +97,7 @@ local function refusal(facts, found)
   end
   if found.concurrency < 1 then
     return ("max_model_len %s needs %.2f GiB of KV cache, and there are %.2f"):format(
-      native.grouped and native.grouped(facts.max_model_len) or tostring(facts.max_model_len),
+      ledger.grouped(facts.max_model_len),
       found.request_bytes / gib, found.kv_bytes / gib)
   end
   return nil

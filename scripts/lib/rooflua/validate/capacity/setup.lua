@@ -17,7 +17,9 @@ local function hardware_of(case)
   if not case.hardware and not case.memory_gib then core.fail("neither a GPU nor its memory is stated") end
   local base = spec.hardware(case.hardware or unnamed)
   if not case.memory_gib then return base end
-  return spec.hardware { from = base, name = base.name, usable_memory_bytes = case.memory_gib * gib }
+  local bytes = case.memory_gib * gib
+  return spec.hardware { from = base, name = base.name, usable_memory_bytes = bytes,
+    memory_bytes = math.max(bytes, base.memory_bytes) }
 end
 
 --- A file of the row lies beside the CSV.
