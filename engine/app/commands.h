@@ -67,6 +67,14 @@ struct StepArguments {
   std::string json;
 };
 
+struct CapacityArguments {
+  std::string model, hardware, engine;
+  int tp = 0, pp = 0, dp = 0, ep = 0;  // 0: not stated
+  std::string weights, kv;             // number formats; empty: the model's
+  std::vector<std::string> set;        // key=value
+  std::string json;                    // a file, or "-" for stdout
+};
+
 struct CalibrateArguments {
   std::string scenario;
   std::vector<std::string> measured;  // vllm bench results or per-request CSV
@@ -113,6 +121,8 @@ std::vector<std::string> template_kinds(const std::filesystem::path& home);
 /// where there are none. Never overwrites a file.
 int write_template(const NewArguments& arguments, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);
+/// `rooflua capacity`: the KV cache of an engine; exit status 1 where it would not start.
+int capacity(const CapacityArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);

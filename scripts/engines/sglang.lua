@@ -1,5 +1,7 @@
 --- SGLang: what its command takes and what its releases do. Its tp counts the ranks of the attention's data parallelism
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
+local memory = require "engines.sglang.memory"
+local memory_rules = require "engines.sglang.memory_rules"
 local python_host = require "engines.rules.python_host"
 
 local function switch(on, off) return function(value) return value and on or off end end
@@ -37,6 +39,7 @@ return {
     { "0.5.6", "2025-12-02" }, { "0.5.7", "2026-01-01" }, { "0.5.8", "2026-01-23" }, { "0.5.9", "2026-02-23" },
     { "0.5.10", "2026-04-05" }, { "0.5.11", "2026-05-04" }, { "0.5.12", "2026-05-16" }, { "0.5.13", "2026-06-11" },
     { "0.5.14", "2026-06-25" } },
+  memory = memory,
   tables = { name = "sglang", libraries = "shared", lends = 2 },
 
   command = "python -m sglang.launch_server",
@@ -159,6 +162,7 @@ return {
     { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
-    unpack(python_host),
+    memory_rules,
+    python_host,
   },
 }

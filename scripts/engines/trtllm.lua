@@ -1,6 +1,8 @@
 --- TensorRT-LLM: what `trtllm-serve` takes, the settings that it reads from a YAML file, and what its releases do. Its
 --- tp counts the ranks of the attention's data parallelism as well; its memory fraction is that of what weights leave.
 --- The form of this file: docs/ENGINES.md.
+local memory = require "engines.trtllm.memory"
+local memory_rules = require "engines.trtllm.memory_rules"
 local python_host = require "engines.rules.python_host"
 
 local function switch(on, off) return function(value) return value and on or off end end
@@ -12,6 +14,7 @@ return {
   releases = { { "0.9.0", "2024-04-15" }, { "0.20.0", "2025-06-19" }, { "0.21.0", "2025-08-04" },
     { "1.0.0rc3", "2025-07-16" }, { "1.0.0", "2025-09-24" }, { "1.1.0rc5", "2025-09-17" }, { "1.2.0rc0", "2025-09-30" },
     { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0" } },
+  memory = memory,
   tables = { name = "trtllm", libraries = "own", lends = 3 },
 
   command = "trtllm-serve",
@@ -124,6 +127,7 @@ return {
     { exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
-    unpack(python_host),
+    memory_rules,
+    python_host,
   },
 }

@@ -240,7 +240,7 @@ end
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, note, keys, router}
+---@return table {given, engine = values.of(...), memory, note, keys, options, router}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen = application.chosen(reader, given)
@@ -269,7 +269,7 @@ function application.of(reader, given, serves)
   out.engine = nil
   local follows = serves or steps.follows_engine
   return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil, keys = keys,
-    router = keys.router }
+    options = chosen.options, router = keys.router }
 end
 
 return application
