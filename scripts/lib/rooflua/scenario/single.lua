@@ -5,7 +5,9 @@ local Prepared = require "rooflua.scenario.prepared"
 local single = {}
 
 local runners = {
-  price = function(reader, given) return require("rooflua.scenario.prices").price(Prepared.of(reader, given)) end,
+  price = function(reader, given, options)
+    return require("rooflua.scenario.prices").price(Prepared.of(reader, given), options)
+  end,
   static = function(reader, given) return require("rooflua.scenario.prices").static(Prepared.of(reader, given)) end,
   serve = function(reader, given, options) return require("rooflua.serving.whole").run(reader, given, options) end,
 }
@@ -19,7 +21,7 @@ local checks = {
 --- Whether scenarios of this kind are one run per variant.
 function single.has(kind) return runners[kind] ~= nil end
 
---- options: what rooflua.serving.whole takes.
+--- options: what rooflua.serving.whole takes, or prices.price.
 function single.run(kind, reader, given, options) return runners[kind](reader, given, options or {}) end
 
 --- Finds what is wrong without running it.
