@@ -40,9 +40,23 @@ script::VmOptions vm_options(const RunArguments& arguments, const std::filesyste
   return options;
 }
 
-/// Whether the text lists the operations of a step: on request, or for a single priced variant.
+/// Whether the text lists the operations of a step.
 bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
-  return arguments.explain || (scenario.kind() == "price" && scenario.total() == 1);
+  return arguments.explain || scenario.lists_operations();
+}
+
+/// Whether anything reads the operations of priced batches.
+bool needs_operations(const script::Scenario& scenario, const RunArguments& arguments) {
+  return op_by_op(scenario, arguments) || scenario.has_report() || !arguments.json.empty() ||
+         !arguments.html.empty() || !arguments.results.empty();
+}
+
+/// Says that operations are not listed, where a shorter list would have them.
+void tell_unlisted(const script::Scenario& scenario, const RunArguments& arguments) {
+  if (scenario.kind() != "price" || scenario.total() != 1 || op_by_op(scenario, arguments)) return;
+  std::fprintf(stderr,
+               "rooflua: so many batches and prompts are not listed by operation; --explain lists "
+               "them\n");
 }
 
 /// "run", or "3 of 12: tp=2 (1:20 min left)" for a variant of several.
@@ -66,6 +80,7 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
   outputs.why = arguments.why;
   outputs.trace = numbered(arguments.trace, position, scenario.total());
   outputs.sketch = !arguments.html.empty();
+  outputs.operations = needs_operations(scenario, arguments);
   if (!arguments.quiet && arguments.jobs == 1)
     outputs.progress = progress_title(scenario, variant, passed_s);
   if (scenario.kind() == "search" || scenario.kind() == "plan") {
@@ -280,6 +295,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
     throw Misused("--explain", "looks at a run as it goes; leave out --results");
   keeping.explained = op_by_op(scenario, arguments);
+  if (!arguments.quiet) tell_unlisted(scenario, arguments);
   const auto began = std::chrono::steady_clock::now();
   const std::vector<script::VariantResult> results =
       run_variants(vm, scenario, arguments, keeping, [&](std::size_t variant) {

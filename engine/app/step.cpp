@@ -85,7 +85,9 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
     options.set.push_back(path + each.substr(key.size()));
   }
   script::Scenario scenario(vm, table, options);
-  std::vector<script::VariantResult> results{scenario.run(0, arguments.explain)};
+  script::RunOutputs outputs;
+  outputs.operations = arguments.explain || !arguments.json.empty();
+  std::vector<script::VariantResult> results{scenario.run(0, arguments.explain, outputs)};
   if (arguments.json != "-") {
     const Json& formats = *results.front().document.find("formats");
     std::string text = scenario.title() + ", weights " + text_of(formats, "weights") + ", KV " +

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <limits>
+#include <utility>
 
 #include "base/error.h"
 
 namespace rooflua {
 namespace {
-
-constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
 std::string read_plain(const std::filesystem::path& path, std::size_t most) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -74,15 +72,27 @@ std::string unpacked(const std::filesystem::path& path, std::string packed, std:
   return text;
 }
 
+[[noreturn]] void refuse_long(const std::filesystem::path& path, std::size_t most) {
+  const std::string mib = std::to_string(most >> 20);
+  throw Error(path.string(), "has more than " + mib + " MiB of text" +
+                                 (path.extension() == ".gz" ? " when it is unpacked" : "") +
+                                 "; divide it into several files");
+}
+
+/// At most `most` bytes.
 std::string read(const std::filesystem::path& path, std::size_t most) {
   if (path.extension() != ".gz") return read_plain(path, most);
-  return unpacked(path, read_plain(path, everything), most);
+  std::string packed = read_plain(path, most_text_bytes + 1);
+  if (packed.size() > most_text_bytes) refuse_long(path, most_text_bytes);
+  return unpacked(path, std::move(packed), most);
 }
 
 }  // namespace
 
-std::string read_text(const std::filesystem::path& path) {
-  return read(path, everything);
+std::string read_text(const std::filesystem::path& path, std::size_t most) {
+  std::string text = read(path, most + 1);
+  if (text.size() > most) refuse_long(path, most);
+  return text;
 }
 
 std::string read_text_start(const std::filesystem::path& path, std::size_t bytes) {

@@ -7,10 +7,15 @@
 
 namespace rooflua {
 
+/// A packed file of a few MB may unpack to what no memory holds. All shipped tables together are a
+/// fifth of this.
+constexpr std::size_t most_text_bytes = std::size_t{128} << 20;
+
 /// The text of a file; a name that ends in ".gz" says that the file is packed. Files of several
 /// packed parts in a row are read as one text.
-/// @throws Error naming the file if it cannot be read, is not gzip, ends early or is damaged
-std::string read_text(const std::filesystem::path& path);
+/// @param most   more bytes of text are an error
+/// @throws Error naming the file if it cannot be read, is not gzip, ends early, is damaged or too long
+std::string read_text(const std::filesystem::path& path, std::size_t most = most_text_bytes);
 
 /// At most the first `bytes` of the text.
 /// @throws Error as read_text

@@ -34,6 +34,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   if (outputs.why) options["why"] = std::int64_t{*outputs.why};
   options["jobs"] = outputs.jobs;
   if (outputs.strict_percent) options["strict"] = *outputs.strict_percent;
+  options["operations"] = outputs.operations;
   if (outputs.round) options["round"] = shard_json(*outputs.round);
   if (!outputs.also.empty()) {
     options["also"] = Json::array();
@@ -81,6 +82,7 @@ void Scenario::adopt(const Json& opened) {
   title_ = text_of(opened, "title");
   seed_ = opened.find("seed")->integer();
   has_report_ = opened.find("has_report")->boolean();
+  lists_operations_ = opened.find("lists_operations")->boolean();
   total_ = opened.find("total")->integer();
   for (const Json& each : opened.find("variants")->items()) {
     variants_.push_back({text_of(each, "name"), *each.find("parameters"),

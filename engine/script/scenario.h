@@ -27,6 +27,7 @@ struct RunOutputs {
   std::string rows;               // the requests again, as CSV: for files of other tools
   std::string progress;           // title of a progress bar
   bool sketch = false;            // what a report in HTML draws
+  bool operations = true;         // of each batch of kind "price", for the document
   std::optional<long> why;        // a request to follow
   std::string results;            // SQLite file of a search
   std::vector<std::string> also;  // files of results that it reads besides
@@ -66,6 +67,11 @@ class Scenario {
   /// Variants of all shards.
   std::int64_t total() const { return total_; }
 
+  /// Whether the text of its one variant lists operations though nobody asks for it.
+  bool lists_operations() const { return lists_operations_; }
+  /// Whether it has a report of its own, which reads the documents.
+  bool has_report() const { return has_report_; }
+
   /// Everything that can be found out without running. @throws Error or LuaError
   void check();
   /// Names of the runs by everything that they depend on: the scenario, the Lua files, tables and
@@ -102,7 +108,7 @@ class Scenario {
   Json number_;  // by which program.lua knows it
   std::string file_, kind_, title_;
   std::int64_t seed_ = 0, total_ = 0;
-  bool has_report_ = false;
+  bool has_report_ = false, lists_operations_ = false;
   std::vector<ScenarioVariant> variants_;
 };
 

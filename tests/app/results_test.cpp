@@ -129,6 +129,35 @@ TEST_CASE("runs are written for other tools") {
   CHECK(results("export " + file + " --format jsonl --set ab 2>&1").status == 2);
 }
 
+TEST_CASE("every command says which runs it leaves out because they were altered") {
+  const Folder folder;
+  const std::string file = stored(folder, "a"), lines = folder.file("lines.jsonl");
+  CHECK(results("export " + file + " --format jsonl -o " + lines + " 2>&1").text.empty());
+  const auto change = [](const std::string& path, const std::string& from, const std::string& to) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::size_t at = text.rfind(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    std::ofstream(path, std::ios::binary) << text;
+  };
+  change(file, "5 of 5 completed", "4 of 5 completed");
+  change(lines, "5 of 5 completed", "4 of 5 completed");
+  for (const std::string& each : {file, lines, folder.path.string()}) {
+    for (const char* format : {"csv", "json", "prometheus", "llm-d", "jsonl"}) {
+      const Said said = results("export " + each + " --format " + format + " 2>&1");
+      INFO(each << " " << format << "\n" << said.text);
+      CHECK(contains(said.text, "1 run was altered after it was written"));
+    }
+    const Said list = results("list " + each + " 2>&1");
+    INFO(list.text);
+    CHECK(contains(list.text, "1 run was altered"));
+    CHECK(contains(list.text, "\n3 runs\n"));
+  }
+  CHECK(contains(results("list " + file + " --json - 2> /dev/null").text, "\"altered\": 1"));
+  CHECK(contains(results("diff " + file + " " + file + " 2>&1").text, "1 run was altered"));
+}
+
 TEST_CASE("runs of two files are compared with the same parameters and seeds") {
   const Folder folder;
   const std::string a = stored(folder, "a");

@@ -45,6 +45,24 @@ TEST_CASE("a packed file reads as its text, of any length and of several parts")
   CHECK(read_text_start(written("plain.csv", "one\n"), 2) == "on");
 }
 
+TEST_CASE("a text that is too long is refused, packed or plain, in one part or in several") {
+  const std::string mib(1 << 20, 'x');
+  const fs::path part = packed("part.csv", mib);
+  CHECK(read_text(part, mib.size()) == mib);
+  const fs::path parts = written("parts.csv.gz", bytes_of(part) + bytes_of(part));
+  CHECK_THROWS_WITH(read_text(part, mib.size() - 1), Catch::Contains("part.csv.gz") &&
+                                                         Catch::Contains("when it is unpacked"));
+  CHECK_THROWS_WITH(read_text(parts, mib.size()),
+                    Catch::Contains("more than 1 MiB of text when it is unpacked"));
+  CHECK_THROWS_WITH(read_text(written("plain.csv", mib + "x"), mib.size()),
+                    Catch::Contains("plain.csv: has more than 1 MiB of text; divide"));
+  CHECK(read_text_start(parts, 3) == "xxx");
+  // 1,024 parts of 1 MiB each in 1 MB: a GiB of text, as callers read it.
+  std::string bomb;
+  for (int i = 0; i < 1024; ++i) bomb += bytes_of(part);
+  CHECK_THROWS_WITH(read_text(written("bomb.csv.gz", bomb)), Catch::Contains("128 MiB"));
+}
+
 TEST_CASE("a truncated, damaged or foreign packed file is an error that names it") {
   std::string text;
   for (int i = 0; i < 5000; ++i) text += std::to_string(i * 7919) + ",";

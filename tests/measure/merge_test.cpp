@@ -163,6 +163,39 @@ TEST_CASE(
                  "SQLite file of something else"));
 }
 
+TEST_CASE("a file that runs SQL of its own where it is read or written is refused") {
+  const Folder folder;
+  // Each of these makes a statement of the store run without end, or run what the file says.
+  const std::pair<const char*, const char*> disguises[] = {
+      {"view", "ALTER TABLE runs RENAME TO r2; CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 "
+               "UNION ALL SELECT x + 1 FROM c) SELECT r2.* FROM r2, c WHERE x < 0"},
+      {"sets", "DROP TABLE sets; CREATE VIEW Sets AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+               "SELECT x + 1 FROM c) SELECT x AS set_hash, '' AS title, 1 AS total, '' AS file FROM c"},
+      {"trigger", "CREATE VIEW c AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+                  "SELECT x FROM c; CREATE TRIGGER t AFTER INSERT ON members BEGIN SELECT count(*) FROM "
+                  "c; END"},
+      {"total", "INSERT INTO sets VALUES ('s', '', 1000000000000, '')"},
+  };
+  for (const auto& [name, sql] : disguises) {
+    const std::string file = folder.file(std::string(name) + ".sqlite");
+    write(file, {row(1), row(2)});
+    CHECK(problem_of([&] { ResultStore(file, Use::write); }).empty());
+    execute(file, sql);
+    const std::string problem = problem_of([&] {
+      open_results(file)->sets();
+      ResultStore(file, Use::write).sets();
+    });
+    INFO(name << ": " << problem);
+    CHECK(contains(problem, name));
+    CHECK_FALSE(problem_of([&] { merge(folder.file("new"), {file}, false); }).empty());
+  }
+  // A view that results do not use is the user's own.
+  const std::string own = folder.file("own.sqlite");
+  write(own, {row(1)});
+  execute(own, "CREATE VIEW mine AS SELECT run_hash FROM runs; CREATE INDEX fast ON runs(seed)");
+  CHECK(ResultStore(own, Use::write).count() == 1);
+}
+
 TEST_CASE("a file of the layout before this one is refused with the command that reads it") {
   const Folder folder;
   const std::string old = folder.file("old.sqlite");
@@ -179,7 +212,9 @@ TEST_CASE("a file of the layout before this one is refused with the command that
               "'), ('hash', '0.1.0', 4, 7, 'x=4', '{}', 's.lua', '{}', 'r', '',"
               " 'wrong')");
   CHECK(contains(problem_of([&] { ResultStore(old, Use::write); }), "rooflua results merge NEW"));
-  CHECK(merge(folder.file("m"), {old}, false).added == 1);
+  const MergeOutcome done = merge(folder.file("m"), {old}, false);
+  CHECK(done.added == 1);
+  CHECK(done.altered == 1);
   const ResultStore store(folder.file("m"), Use::read);
   REQUIRE(store.members("hash").size() == 1);
   CHECK(store.members("hash")[0].name == "x=3");

@@ -19,6 +19,12 @@ constexpr const char* runaways[] = {
     "local t = {} while true do for i = 1, 100 do t[i] = i end end",
     "local function f() return f() end return f()",
     "repeat pcall(function() while true do end end) until false",
+    "repeat xpcall(function() while true do end end, function() while true do end end) until false",
+    "repeat xpcall(function() while true do end end, function(e) error(e) end) until false",
+    "xpcall(function() while true do end end, function() pcall(function() while true do end end) end)",
+    "xpcall(error, function() while true do end end)",
+    "local co = coroutine.wrap(function() xpcall(function() while true do end end, function() while "
+    "true do end end) end) while true do co() end",
     "local co = coroutine.wrap(function() while true do end end) co()",
     "while true do local t = {1, 2, 3} end",
     "local s = 0 while true do s = s + #tostring(s) end",
@@ -43,6 +49,38 @@ TEST_CASE("the time limit stops every kind of endless loop, compiled and interpr
     }
     CHECK(run(vm, "return 1 + 1") == "2");  // the VM can still be used
   }
+}
+
+TEST_CASE("a handler of xpcall sees every error but that of a stop") {
+  script::Vm vm(sandbox_options());
+  CHECK(run(vm, "return select(2, xpcall(error, function(e) return e .. ' seen' end, 'an error'))") ==
+        "an error seen");
+  CHECK(run(vm, "return select('#', xpcall(function(...) return ... end, error, 1, nil, nil))") == "4");
+  CHECK(complaint(vm, "xpcall(error, nil)") ==
+        "test.lua:1: bad argument #2 to 'xpcall' (function expected, got nil)");
+}
+
+TEST_CASE("the text of an error may not run without end either") {
+  const std::string text =
+      "error(setmetatable({}, { __tostring = function() while true do end end }))";
+  script::VmOptions options = sandbox_options();
+  options.timeout_s = 0.1;
+  {
+    script::Vm vm(options);
+    CHECK(has(complaint(vm, text), "stopped after 0.1 s of CPU time"));
+  }
+  options.timeout_s = 30;  // with a defect this test fails instead of hanging
+  options.load_instructions = 1e6;
+  script::Vm vm(options);
+  const auto file = rooflua::test::scratch() / "rooflua_error_test.lua";
+  std::ofstream(file) << text << "\n";
+  try {
+    vm.call("rooflua.sandbox.chunks", "load_scenario", {Json(file.string())});
+    FAIL("it was loaded");
+  } catch (const script::LuaError& error) {
+    CHECK(has(error.what(), "loading ran too many instructions"));
+  }
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("Ctrl-C stops a compiled loop with its line") {
@@ -71,6 +109,9 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
       "while true do n = n + 1 end",
       "while true do pcall(function() while true do n = n + 1 end end) end",
       "while true do xpcall(error, function() while true do n = n + 1 end end) end",
+      "while true do xpcall(function() while true do end end, function() while true do end end) end",
+      "xpcall(function() while true do end end, function() return xpcall(function() while true do end "
+      "end, function() while true do end end) end) while true do end",
       "while true do pcall(coroutine.wrap(function() while true do n = n + 1 end end)) end",
       "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
       "while true do pcall(pcall, function() while true do end end) end",

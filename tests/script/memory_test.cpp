@@ -97,6 +97,16 @@ TEST_CASE("a simulation that grows without end stops at the cap") {
   CHECK(has(message, "not enough memory: scripts may use 160 MiB"));
 }
 
+TEST_CASE("many small runs are not measured one by one") {
+  script::Vm vm(options());
+  const auto count = [&] { return vm.memory().measures; };
+  CHECK(complaint(vm, start + "for i = 1, 3 do open():run() end") == "");
+  const std::int64_t before = count();
+  CHECK(complaint(vm, start + "for i = 1, 400 do local one = open() one:run_until(0.01) one:close() end") ==
+        "");
+  CHECK(count() - before < 40);
+}
+
 TEST_CASE("a cache takes memory for what it holds, however large it is") {
   script::Vm vm(options());
   const std::size_t before = script::native_bytes();

@@ -27,16 +27,25 @@ struct SetState {
   std::map<std::int64_t, RunFailure> failed;            // the last failure of a position without
 };
 
-std::map<std::string, std::vector<std::string>> builds_of_runs(const ResultStore& store) {
-  std::map<std::string, std::vector<std::string>> out;
+/// The runs that count, and how many were altered.
+struct Runs {
+  std::map<std::string, std::vector<std::string>> builds;  // of each run
+  std::int64_t sound = 0;
+  std::vector<std::string> altered;
+};
+
+Runs runs_of(const ResultStore& store) {
+  Runs out;
   store.each_run([&](const ResultRow& row, bool sound) {
-    if (sound) out[row.run_hash].push_back(row.build);
+    if (!sound) return out.altered.push_back(row.run_hash + " " + row.build);
+    out.builds[row.run_hash].push_back(row.build);
+    ++out.sound;
   });
   return out;
 }
 
-std::vector<SetState> states(const ResultStore& store, const std::string& set) {
-  const auto builds = builds_of_runs(store);
+std::vector<SetState> states(const ResultStore& store, const Runs& runs, const std::string& set) {
+  const auto& builds = runs.builds;
   std::vector<SetState> out;
   for (const ResultSet& each : chosen_sets(store, set)) {
     SetState state{each, {}, {}};
@@ -158,7 +167,9 @@ std::string table_of(const std::vector<SetState>& all) {
 int results_list(const ResultsArguments& arguments) {
   const auto store = open_results(arguments.file);
   chosen_builds(*store, arguments.build);  // refuses a name that no run has
-  const std::vector<SetState> all = states(*store, arguments.set);
+  const Runs runs = runs_of(*store);
+  const std::vector<SetState> all = states(*store, runs, arguments.set);
+  tell_left_out(store->file(), runs.altered);
   if (arguments.missing > 0) return print_missing(all, arguments);
   if (arguments.json != "-") {
     if (!all.empty()) std::fputs(table_of(all).c_str(), stdout);
@@ -170,13 +181,14 @@ int results_list(const ResultsArguments& arguments) {
                     failure.problem.c_str());
       }
     }
-    std::printf("%s%s runs\n", all.empty() ? "" : "\n", grouped(store->count()).c_str());
+    std::printf("%s%s runs\n", all.empty() ? "" : "\n", grouped(runs.sound).c_str());
   }
   if (arguments.json.empty()) return 0;
   Json out = Json::object(), sets = Json::array();
   for (const SetState& state : all) sets.push_back(json_of(state));
   out["schema"] = 1;
-  out["runs"] = store->count();
+  out["runs"] = runs.sound;
+  if (!runs.altered.empty()) out["altered"] = static_cast<std::int64_t>(runs.altered.size());
   out["sets"] = std::move(sets);
   write_document(out, arguments.json);
   return 0;

@@ -137,6 +137,12 @@ void each_chosen(const ResultStore& store, const FrameChoice& choice,
                  const std::function<void(const NamedRun&)>& visit) {
   const std::vector<std::string> builds = chosen_builds(store, choice.build);
   std::unordered_set<std::string> seen;
+  std::vector<std::string> left_out;
+  const auto tell = [&] {
+    std::sort(left_out.begin(), left_out.end());
+    left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+    tell_left_out(store.file(), left_out);
+  };
   const auto key = [](const std::string& run_hash, const std::string& build) {
     return run_hash + " " + build;
   };
@@ -146,20 +152,23 @@ void each_chosen(const ResultStore& store, const FrameChoice& choice,
         bool altered = false;
         auto row = store.find(member.run_hash, build, altered);
         // A set may contain a run twice, under two names; other sets only show what is new.
+        if (altered) left_out.push_back(key(member.run_hash, build));
         if (!row) continue;
         if (choice.set.empty() && !seen.insert(key(member.run_hash, build)).second) continue;
         visit({std::move(*row), set, member.name, member.position});
       }
     }
   }
-  if (!choice.set.empty()) return;
+  if (!choice.set.empty()) return tell();
   for (const RunKey& run : store.keys()) {
     if (!choice.build.empty() && run.build != choice.build) continue;
     if (seen.count(key(run.run_hash, run.build)) > 0) continue;
     bool altered = false;
     if (auto row = store.find(run.run_hash, run.build, altered))
       visit({std::move(*row), {}, "", 0});
+    if (altered) left_out.push_back(key(run.run_hash, run.build));
   }
+  tell();
 }
 
 std::string csv_of(const ResultStore& store, const FrameChoice& choice,
@@ -224,7 +233,8 @@ std::string document_of(const ResultStore& store, const FrameChoice& choice) {
       while (end < document.size() && document[end] != '"') end += document[end] == '\\' ? 2 : 1;
       document.replace(0, end + 1, "{\"name\":" + dump_json(run.name));
     }
-    if (document.size() < 3 || document.back() != '}') return;
+    if (document.size() < 3 || document.back() != '}')
+      throw Error(store.file(), "run " + run.row.run_hash + ": its document is no object of JSON");
     bool has_seed = false;  // as the runs of a search have
     Scalars(document, [&](const std::string& path, std::string_view) {
       has_seed |= path == "seed";

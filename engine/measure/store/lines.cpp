@@ -94,8 +94,12 @@ void write_lines(const ResultStore& store, const std::function<void(const std::s
       places.emplace(member.run_hash, std::move(place));
     }
   }
+  std::vector<std::string> altered;
   store.each_run([&](const ResultRow& row, bool sound) {
-    if (!sound) return;
+    if (!sound) {
+      altered.push_back(row.run_hash);
+      return;
+    }
     Json line = Json::object();
     line["run_hash"] = row.run_hash;
     line["build"] = row.build;
@@ -113,6 +117,7 @@ void write_lines(const ResultStore& store, const std::function<void(const std::s
     line["sets"] = std::move(list);
     write(dump_json(line) + "\n");
   });
+  tell_left_out(store.file(), altered);
   for (const ResultSet& set : sets) {
     for (const RunFailure& failure : store.failures(set.set_hash)) {
       Json line = Json::object();

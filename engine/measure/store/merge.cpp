@@ -44,6 +44,7 @@ class Union {
   void take(const ResultRow& row, bool sound, const std::string& file) {
     if (!sound) {
       ++outcome.altered;
+      left_out_[file].push_back(row.run_hash);
       return;
     }
     bool altered = false;
@@ -99,6 +100,11 @@ class Union {
     for (const auto& [key, failure] : failures_) out_->put(failure);
   }
 
+  /// Tells which runs of the files were altered, file by file.
+  void tell_left_out() const {
+    for (const auto& [file, runs] : left_out_) rooflua::tell_left_out(file, runs);
+  }
+
   MergeOutcome outcome;
 
  private:
@@ -118,6 +124,7 @@ class Union {
   ResultStore* out_;
   bool strict_;
   std::map<std::string, ResultSet> sets_;
+  std::map<std::string, std::vector<std::string>> left_out_;  // altered runs, by file
   std::map<std::pair<std::string, std::int64_t>, SetMember> members_;
   std::map<std::tuple<std::string, std::int64_t, std::string>, RunFailure> failures_;
 };
@@ -125,7 +132,8 @@ class Union {
 /// The total of a set of the layout before this one is not written down: what is there is known.
 void take_old(Union& all, const std::string& file) {
   each_old_run(file, [&](const OldRun& run) {
-    all.take(run.row, true, file);
+    all.take(run.row, run.sound, file);
+    if (!run.sound) return;
     all.take(ResultSet{run.member.set_hash, "", run.member.position + 1, run.row.scenario});
     all.take(run.member);
   });
@@ -198,6 +206,7 @@ MergeOutcome merge_into(ResultStore& out, const std::vector<std::string>& others
     }
     all.write_sets();
   });
+  all.tell_left_out();
   all.outcome.total = out.count();
   all.outcome.builds = out.builds();
   return all.outcome;

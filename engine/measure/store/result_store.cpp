@@ -1,7 +1,10 @@
 #include "measure/store/result_store.h"
 
+#include <algorithm>
+
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "measure/store/statement.h"
 
 namespace rooflua {
@@ -10,6 +13,7 @@ namespace {
 
 constexpr int application_id = 0x726f6f66;  // "roof", in the header of the file
 constexpr int schema_version = 2;
+constexpr std::int64_t most_runs = 10'000'000;  // of a set
 constexpr int patience_ms = 10'000;  // for another process that writes the same file
 
 constexpr const char* schema =
@@ -103,6 +107,22 @@ std::string checksum(const ResultRow& row) {
   return sum.hex();
 }
 
+void tell_left_out(const std::string& file, const std::vector<std::string>& runs) {
+  constexpr std::size_t most_named = 3;
+  if (runs.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(runs.size(), most_named); ++i)
+    names += (i == 0 ? "" : ", ") + runs[i];
+  if (runs.size() > most_named) names += ", ...";
+  const std::string what =
+      runs.size() == 1
+          ? "1 run was altered after it was written (its checksum does not fit) and is left out: "
+          : std::to_string(runs.size()) +
+                " runs were altered after they were written (their checksums do not fit) and are "
+                "left out: ";
+  log::warn(file + ": " + what + names);
+}
+
 void ResultStore::Closer::operator()(sqlite3* database) const {
   sqlite3_close(database);
 }
@@ -130,6 +150,7 @@ ResultStore::ResultStore(const std::filesystem::path& file, Use use) : file_(fil
 
 void ResultStore::prepare_layout() {
   sqlite3* database = database_.get();
+  refuse_code(database, file_);
   if (ask(database, file_, "SELECT count(*) FROM sqlite_master") == 0) {
     execute(schema);
     execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
@@ -195,8 +216,13 @@ std::vector<ResultSet> ResultStore::sets() const {
   Statement statement(database_.get(), file_,
                       "SELECT set_hash, title, total, file FROM sets ORDER BY title, set_hash");
   std::vector<ResultSet> out;
-  while (statement.step())
+  while (statement.step()) {
     out.push_back({statement.text(0), statement.text(1), statement.integer(2), statement.text(3)});
+    const std::int64_t total = out.back().total;
+    if (total < 0 || total > most_runs)
+      throw Error(file_, "says that a set has " + std::to_string(total) + " runs; a set has 0 to " +
+                             std::to_string(most_runs) + ": the file was altered");
+  }
   return out;
 }
 

@@ -68,6 +68,9 @@ struct RunFailure {
   std::int64_t tries = 1;
 };
 
+/// Tells on stderr which runs of a file are left out because they were altered; none: nothing.
+void tell_left_out(const std::string& file, const std::vector<std::string>& runs);
+
 class ResultStore {
  public:
   enum class Use { read, write };
@@ -127,8 +130,9 @@ bool has_old_layout(const std::filesystem::path& file);
 struct OldRun {
   ResultRow row;  // named after its set and position, because its content is not known
   SetMember member;
+  bool sound = true;  // it fits its checksum, where there is one
 };
-/// Every sound run of such a file, in order of set and position.
+/// Every run of such a file, in order of set and position.
 void each_old_run(const std::filesystem::path& file,
                   const std::function<void(const OldRun&)>& visit);
 

@@ -29,6 +29,23 @@ void fail_of_sqlite(sqlite3* database, const std::string& file) {
   }
 }
 
+void refuse_code(sqlite3* database, const std::string& file) {
+  // Only a table has pages of its own.
+  Statement statement(database, file,
+                      "SELECT type, name, tbl_name FROM sqlite_master WHERE lower(tbl_name) IN"
+                      " ('runs', 'sets', 'members', 'failures') AND (type = 'trigger' OR"
+                      " lower(name) = lower(tbl_name) AND (type <> 'table' OR rootpage = 0))");
+  if (!statement.step()) return;
+  const std::string type = statement.text(0), name = statement.text(1);
+  if (type == "trigger")
+    throw Error(file, "is no file of results as rooflua writes them: its table '" +
+                          statement.text(2) + "' has the trigger '" + name +
+                          "', which would run SQL; drop the trigger");
+  throw Error(file, "is no file of results as rooflua writes them: '" + name + "' is a " +
+                        (type == "table" ? "virtual table" : type) +
+                        " and no table, and to read it would run SQL");
+}
+
 Statement::Statement(sqlite3* database, std::string file, const std::string& sql)
     : database_(database), file_(std::move(file)) {
   if (sqlite3_prepare_v2(database, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK)

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "script/vm/context.h"
+#include "script/vm/interrupt.h"
 
 namespace rooflua::script {
 
@@ -55,11 +56,19 @@ int end_loading(lua_State* L) {
   return 0;
 }
 
+/// is_stopped(): whether the script was stopped, by a signal or by the limit on loading.
+int is_stopped(lua_State* L) {
+  const bool spent = lua_gethook(L) == load_hook && context_of(L).load_spent;
+  lua_pushboolean(L, static_cast<int>(spent || is_stopping(L)));
+  return 1;
+}
+
 }  // namespace
 
 void bind_loading(lua_State* L) {
   set_function(L, "begin_loading", guarded<begin_loading>);
   set_function(L, "end_loading", guarded<end_loading>);
+  set_function(L, "is_stopped", guarded<is_stopped>);
 }
 
 }  // namespace rooflua::script

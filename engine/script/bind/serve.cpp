@@ -82,7 +82,6 @@ void listen_metrics(lua_State* L, int index, Run& run) {
 int serve_open(lua_State* L) {
   lua_settop(L, 7);
   const Json given = to_json(L, 1, "scenario");
-  const NativeGrowth growth(L);
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
   const ClusterConfig config = cluster_config(given);
@@ -114,7 +113,7 @@ int serve_open(lua_State* L) {
   push_object<Run>(L, run);
   // Who closes the run gives its memory back: the collector need not look for it.
   if (const Json* closes = given.find("closes"); closes == nullptr || !closes->boolean())
-    growth.account();
+    account_growth(L);
   return 1;
 }
 
@@ -291,7 +290,6 @@ int serve_set(lua_State* L, Run& run) {
 /// independent run from here on.
 int serve_fork(lua_State* L, Run& run) {
   lua_settop(L, 6);
-  const NativeGrowth growth(L);
   auto fork = std::make_shared<Run>();
   read_policies(L, 2, *fork);
   fork->seed = run.seed;
@@ -312,7 +310,7 @@ int serve_fork(lua_State* L, Run& run) {
   fork->broken = run.broken;
   fork->simulation = run.simulation->fork(fork->bindings());
   push_object<Run>(L, fork);
-  growth.account();
+  account_growth(L);
   return 1;
 }
 

@@ -220,6 +220,10 @@ StopGently::~StopGently() {
   --gentle;
 }
 
+bool is_stopping(lua_State* L) {
+  return lua_gethook(L) == stop_hook;
+}
+
 StopReason last_stop() {
   return static_cast<StopReason>(last.load());
 }

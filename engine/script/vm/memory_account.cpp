@@ -1,10 +1,14 @@
 #include "script/vm/memory_account.h"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "script/vm/context.h"
@@ -26,12 +30,39 @@ std::size_t native_bytes() {
 #endif
 }
 
+namespace {
+
+/// Address space of this process in bytes. 0 where the system does not tell.
+std::size_t process_bytes() {
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[32] = "";
+  const ssize_t size = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  static const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return size > 0 ? std::strtoull(text, nullptr, 10) * page_bytes : 0;
+}
+
+/// While the process keeps its size, what the engine holds fits into memory that was measured.
+void measure_growth(MemoryAccount& account) {
+  constexpr std::size_t least = std::size_t{1} << 20;
+  const std::size_t process = process_bytes();
+  const std::size_t change =
+      process > account.process ? process - account.process : account.process - process;
+  if (process > 0 && account.process > 0 && change < std::max(least, account.native / 32)) return;
+  account.native = native_bytes();
+  account.process = process;
+  ++account.measures;
+}
+
+}  // namespace
+
 void check_memory(lua_State* L) {
   MemoryAccount* account = context_of(L).options.memory;
   if (account == nullptr || account->limit == 0) return;
   // The rest is left to the script, which has to clean up.
   const std::size_t most = account->limit - account->limit / 16;
-  account->native = native_bytes();
+  measure_growth(*account);
   if (account->used() <= most) return;
   // Simulations that nothing refers to are finalised in the first cycle and freed by it.
   lua_gc(L, LUA_GCCOLLECT, 0);
@@ -44,14 +75,16 @@ void check_memory(lua_State* L) {
                       "simulation");
 }
 
-NativeGrowth::NativeGrowth(lua_State* L) : L_(L), before_(native_bytes()) {}
-
-void NativeGrowth::account() const {
-  const std::size_t now = native_bytes();
-  // A fraction: a full size would collect the whole heap for each of a few forks.
-  const std::size_t kib = now > before_ ? (now - before_) >> 12 : 0;
-  if (kib > 0) lua_gc(L_, LUA_GCSTEP, static_cast<int>(std::min<std::size_t>(kib, INT_MAX / 2048)));
-  check_memory(L_);
+void account_growth(lua_State* L) {
+  if (MemoryAccount* account = context_of(L).options.memory; account != nullptr) {
+    measure_growth(*account);
+    const std::size_t before = std::exchange(account->told, account->native);
+    // A fraction: a full size would collect the whole heap for each of a few forks.
+    const std::size_t kib = account->native > before ? (account->native - before) >> 12 : 0;
+    if (kib > 0)
+      lua_gc(L, LUA_GCSTEP, static_cast<int>(std::min<std::size_t>(kib, INT_MAX / 2048)));
+  }
+  check_memory(L);
 }
 
 }  // namespace rooflua::script

@@ -3,6 +3,7 @@
 // tables). One cap holds for both together.
 
 #include <cstddef>
+#include <cstdint>
 
 struct lua_State;
 
@@ -13,6 +14,9 @@ struct MemoryAccount {
   std::size_t lua = 0;              // in use by the Lua heap, if there is a cap
   std::size_t native = 0;           // by the engine, when it was measured last
   std::size_t native_at_start = 0;  // before the first script
+  std::size_t process = 0;          // size of the process when `native` was measured; 0: unknown
+  std::size_t told = 0;             // of `native`, to the collector of Lua
+  std::int64_t measures = 0;        // how often it was measured
 
   /// Bytes that scripts have in use.
   std::size_t used() const {
@@ -24,20 +28,15 @@ struct MemoryAccount {
 /// tell.
 std::size_t native_bytes();
 
-/// Measures. Beyond the cap, garbage is collected. @throws Error if the cap is still exceeded
+/// Measures, if the process has grown. Beyond the cap, garbage is collected. (The C library walks
+/// all free pieces of memory to tell what is in use. A run leaves some behind, so that a measure in
+/// each run would take time with the square of their number.)
+/// @throws Error if the cap is still exceeded
 void check_memory(lua_State* L);
 
-/// While it lives, an object is made that the collector of Lua owns but whose size it cannot see.
-/// At the end the collector is told of that size, and the cap is checked.
-class NativeGrowth {
- public:
-  explicit NativeGrowth(lua_State* L);
-  /// @throws Error if the cap is exceeded
-  void account() const;
-
- private:
-  lua_State* L_;
-  std::size_t before_;
-};
+/// An object was made that the collector of Lua owns but whose size it cannot see: the collector is
+/// told how much memory such objects took since it was told last, and the cap is checked.
+/// @throws Error if the cap is exceeded
+void account_growth(lua_State* L);
 
 }  // namespace rooflua::script

@@ -65,8 +65,14 @@ void reserve_references(lua_State* L) {
   }
 }
 
-/// Replaces functions of `table` by ones that Ctrl-C and the limit on loading can stop.
-void put_table_functions(lua_State* L) {
+/// Replaces xpcall and functions of `table` by ones that Ctrl-C and the limit on loading can stop.
+void put_stoppable(lua_State* L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "rooflua.sandbox.handlers");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "xpcall");
+  lua_setglobal(L, "xpcall");
+  lua_pop(L, 1);
   lua_getglobal(L, "table");
   lua_getglobal(L, "require");
   lua_pushliteral(L, "rooflua.sandbox.tables");
@@ -127,10 +133,11 @@ Vm::Vm(const VmOptions& options) : options_(options), heap_(std::make_unique<Hea
   allow_deep_callbacks();
   state_ = luaL_newstate();
   if (state_ == nullptr) throw Error("Lua", "not enough memory for a state");
+  MemoryAccount& account = heap_->account;
+  account.native = account.native_at_start = account.told = native_bytes();
   if (options.memory_bytes > 0 && !options.trusted) {
-    heap_->account.limit = options.memory_bytes;
-    heap_->account.lua = static_cast<std::size_t>(lua_gc(state_, LUA_GCCOUNT, 0)) << 10;
-    heap_->account.native = heap_->account.native_at_start = native_bytes();
+    account.limit = options.memory_bytes;
+    account.lua = static_cast<std::size_t>(lua_gc(state_, LUA_GCCOUNT, 0)) << 10;
     heap_->allocate = lua_getallocf(state_, &heap_->arena);
     lua_setallocf(state_, &Vm::allocate, heap_.get());
   }
@@ -171,7 +178,7 @@ void Vm::open() {
   library.jit = options_.jit;
   library.memory = &heap_->account;
   open_library(state_, library);
-  put_table_functions(state_);
+  put_stoppable(state_);
   if (options_.jit_log) {
     lua_getglobal(state_, "require");
     lua_pushliteral(state_, "rooflua.sandbox.jitlog");
@@ -189,8 +196,8 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
   ++depth_;
   const int status = lua_pcall(state_, 1, 0, traceback_slot);
   --depth_;
-  if (depth_ == 0 && interrupt_ != nullptr && stop_reason() != StopReason::none)
-    interrupt_->clear();
+  const std::string stopped = stop_reason() != StopReason::none ? stop_message() : "";
+  if (depth_ == 0 && interrupt_ != nullptr && !stopped.empty()) interrupt_->clear();
   if (status == 0) {
     lua_settop(state_, top);
     return;
@@ -218,7 +225,9 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
       message += ": scripts may use " + std::to_string(heap_->account.limit >> 20) + " MiB";
     }
   }
-  // A compiled recursion can overflow the stack so far that the handler itself fails.
+  // A handler fails where a stop comes while it asks an error for its text, and where a compiled
+  // recursion has overflowed the stack.
+  if (status == LUA_ERRERR && !stopped.empty()) throw LuaError(stopped, "");
   if (status == LUA_ERRERR) message = "stack overflow: a function calls itself without end";
   throw LuaError(message, traceback);
 }

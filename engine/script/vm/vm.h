@@ -80,6 +80,7 @@ class Vm {
   std::vector<std::string> jit_log();
   const VmOptions& options() const { return options_; }
   lua_State* state() const { return state_; }
+  const MemoryAccount& memory() const { return heap_->account; }
 
  private:
   void call(const std::string& module, const std::string& name, const std::vector<Json>& arguments,

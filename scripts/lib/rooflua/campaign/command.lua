@@ -79,7 +79,7 @@ local function chooses_runs(opened) return opened.kind == "search" or opened.kin
 --- The name of the set of all runs; "" of a search or a plan, which choose their runs later.
 local function set_of(opened)
   if chooses_runs(opened) then return "" end
-  return kinds.hashes(opened, #opened.all == 1 and opened.kind == "price").set.hash
+  return kinds.hashes(opened, kinds.lists_operations(opened)).set.hash
 end
 
 --- Files, notes and the command that submits. options: on, shards, dir, program, jobs, set, seed, site, site_file;

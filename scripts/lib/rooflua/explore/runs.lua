@@ -51,7 +51,7 @@ end
 local function document_of(reader, given, row)
   local kind = given.kind or "serve"
   if not single.has(kind) then reader:fail("kind", "'%s' cannot be run many times", kind) end
-  local result = single.run(kind, reader, given, { document = true })
+  local result = single.run(kind, reader, given, { document = true, operations = false })
   if result.partial then error(result.partial.message or "stopped", 0) end
   local summary = kind == "serve" and result.summary or { time_s = result.time_s, evidence = result.evidence,
     noted_frac = result.noted_frac }

@@ -254,6 +254,9 @@ named_policies.look_with(chunks)
 local function guarded(path, message, call, ...)
   native.begin_loading(message)
   local results = { pcall(call, ...) }
+  if not results[1] and type(results[2]) == "table" then -- its __tostring is the user's code, too
+    results[2] = select(2, pcall(tostring, results[2]))
+  end
   native.end_loading()
   if not results[1] then error(with_file(results[2], path), 0) end
   return core.unpack(results, 2, table.maxn(results))

@@ -186,7 +186,7 @@ local function forecast_variant(opened, given, out)
     reader:at("plan", planning.check, reader, given)
     return {}
   end
-  local result = single.run(opened.kind, reader, given)
+  local result = single.run(opened.kind, reader, given, { operations = false })
   for _, problem in ipairs(result.problems or {}) do out.report("warning", "price", "%s", problem) end
   tell(out, result.told)
   local shares = {}

@@ -71,6 +71,15 @@ function kinds.run(opened, index, options)
   return result
 end
 
+local most_listed = 1000
+
+--- Whether a report lists the operations of every batch though nobody asks for it: those of one variant, where they are
+--- not too many to read.
+function kinds.lists_operations(opened)
+  if opened.kind ~= "price" or #opened.all ~= 1 then return false end
+  return require("rooflua.scenario.prices").size(opening.changed(opened, opened.all[1]).price) <= most_listed
+end
+
 --- Finds what is wrong with every variant, without running any.
 function kinds.check(opened)
   for index = 1, #opened.variants do

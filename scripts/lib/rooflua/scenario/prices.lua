@@ -11,9 +11,14 @@ local stages = require "rooflua.scenario.stages"
 
 local prices = {}
 
+local most_batches, most_operations = 1000000, 300000
+
 --- The batches of kind "price", with names.
 function prices.batches(prepared)
-  local out = {}
+  local out, count = {}, #core.plain(prepared.given.price)
+  if count > most_batches then
+    prepared.reader:fail("price", "%d batches; a scenario prices at most %d", count, most_batches)
+  end
   for i, given in ipairs(core.plain(prepared.given.price)) do
     local key = "price[" .. i .. "]"
     local name = type(given) == "table" and given.name or nil
@@ -94,15 +99,34 @@ function prices.price_batch(prepared, bound, item)
   return ledger.with_corrections(prepared.corrections, price_one, prepared, bound.steps, item, bound.drafter)
 end
 
---- Every batch of a scenario of kind "price", priced.
-function prices.price(prepared)
-  local batches = prices.batches(prepared)
+--- How many prompts and batches a list has: what the length of its listing follows from.
+function prices.size(list)
+  local size = 0
+  for _, given in ipairs(core.plain(list)) do
+    local prompts = type(given) == "table" and given.prefills or nil
+    size = size + 1 + (type(prompts) == "table" and #core.plain(prompts) or 0)
+  end
+  return size
+end
+
+--- Every batch of a scenario of kind "price", priced. options: operations; false: the operations of batches are not
+--- kept, which take a hundred times the memory of a price.
+function prices.price(prepared, options)
+  local batches, kept = prices.batches(prepared), 0
   local steps = Prepared.steps(prepared)
   local out, evidence_s, times_s, total_s = json.array {}, {}, {}, 0
   ledger.with_corrections(prepared.corrections, function()
     for i, item in ipairs(batches) do
       local priced = prepared.reader:at("price[" .. i .. "]", price_one, prepared, steps, item.batch)
       priced.name = item.name
+      kept = kept + #priced.rows
+      if options and options.operations == false then
+        priced.rows = nil
+      elseif kept > most_operations then
+        prepared.reader:fail("price", "has more than %d operations to list, in %d of %d batches; give fewer batches or "
+          .. "prompts, or leave out what lists them (--explain, --json, --html, --results, `report`)", most_operations,
+          i, #batches)
+      end
       out[i], times_s[i] = priced, priced.time_s
       total_s = total_s + priced.time_s
       for name, share in pairs(priced.evidence) do

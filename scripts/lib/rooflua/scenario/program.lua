@@ -13,7 +13,8 @@ local schema = require "rooflua.scenario.schema"
 local program = {}
 local opened_by_number = {}
 
---- {number, file, kind, title, seed, variants = {{name, parameters, seed, position}}, total, has_report}
+--- {number, file, kind, title, seed, variants = {{name, parameters, seed, position}}, total, has_report,
+--- lists_operations}
 local function document_of(opened)
   opened_by_number[#opened_by_number + 1] = opened
   local list = json.array {}
@@ -21,7 +22,8 @@ local function document_of(opened)
     list[i] = { name = each.name, parameters = each.parameters, seed = each.seed, position = each.position }
   end
   return { number = #opened_by_number, file = opened.reader.file, kind = opened.kind, title = opened.title,
-    seed = opened.seed, variants = list, total = #opened.all, has_report = opened.given.report ~= nil }
+    seed = opened.seed, variants = list, total = #opened.all, has_report = opened.given.report ~= nil,
+    lists_operations = kinds.lists_operations(opened) }
 end
 
 --- Loads and checks a scenario's file. options: set = list of "key=value", seed.

@@ -9,7 +9,9 @@ local single = {}
 local function priced(reader, given) return Prepared.of(reader, fresh.of(reader, given)) end
 
 local runners = {
-  price = function(reader, given) return require("rooflua.scenario.prices").price(priced(reader, given)) end,
+  price = function(reader, given, options)
+    return require("rooflua.scenario.prices").price(priced(reader, given), options)
+  end,
   static = function(reader, given) return require("rooflua.scenario.prices").static(priced(reader, given)) end,
   serve = function(reader, given, options) return require("rooflua.serving.whole").run(reader, given, options) end,
 }
@@ -23,7 +25,7 @@ local checks = {
 --- Whether scenarios of this kind are one run per variant.
 function single.has(kind) return runners[kind] ~= nil end
 
---- options: what rooflua.serving.whole takes.
+--- options: what rooflua.serving.whole takes, or prices.price.
 function single.run(kind, reader, given, options) return runners[kind](reader, given, options or {}) end
 
 --- Finds what is wrong without running it.
