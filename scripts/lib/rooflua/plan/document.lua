@@ -27,10 +27,11 @@ local function metrics_of(item)
   return out
 end
 
-local function slo_of(item, plan, rank)
+local function slo_of(question, item, plan, rank)
   local sure = item.sure
   if not sure then return { met = 1, of = 1 } end
   return { met = sure.met, of = sure.of, p = sure.p, low = sure.low, high = sure.high,
+    enough = sure.p >= question.confidence,
     seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil,
     not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
 end
@@ -46,7 +47,7 @@ local function rank_of(question, plan, item, rank)
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
       without_one = at(item.without_one) },
-    metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
+    metrics = metrics_of(item), slo = slo_of(question, item, plan, rank), evidence = result.evidence, binds = result.binds,
     noted_frac = result.noted_frac, notes = array(basis.notes(question, item.candidate, result)),
     lost_by = item.lost_by, break_even = item.break_even }
 end

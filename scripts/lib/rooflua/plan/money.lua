@@ -38,6 +38,9 @@ function money.least(question, candidate, replicas)
     replicas = replicas }
 end
 
+--- A score without the digits that rounding leaves: 3 x 0.1 and 0.3 are one score.
+function money.rounded(score) return tonumber(("%.12g"):format(score)) end
+
 --- Adds to the result of a run: rate_per_s, gpus, cost_per_hour, per_million, joules_per_token, score.
 function money.add(question, candidate, result)
   result.rate_per_s = rate_of(question, result)

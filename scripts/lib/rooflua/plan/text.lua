@@ -51,13 +51,23 @@ local function cost_text(question, item)
   return table.concat(parts, "   ")
 end
 
+--- What decides between deployments that cost the same, in the order in which ranks are compared.
+local function same_cost_text(item, first)
+  if item.sure and first.sure and item.sure.p < first.sure.p then return "costs the same; less sure" end
+  if item.result.margin > first.result.margin then return "costs the same; closer to the limits" end
+  return item.result.gpus > first.result.gpus and "costs the same; more GPUs" or "costs the same"
+end
+
 --- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
 local function lost_text(question, item)
   if question.objective.seeks == "load" then
+    local first = item.first.result
     return ("%.3g/s per GPU, and the first %.3g/s"):format(item.result.rate_per_s / item.result.gpus,
-      item.first.rate_per_s / item.first.gpus)
+      first.rate_per_s / first.gpus)
   end
-  if item.result.score == item.first.score then return "costs the same; less sure, or closer to the limits" end
+  if money.rounded(item.result.score) == money.rounded(item.first.result.score) then
+    return same_cost_text(item, item.first)
+  end
   local parts, terms = {}, item.lost_by
   if terms then
     local names = { "price", "gpus", "capacity", "rounding" }
@@ -73,7 +83,7 @@ local function lost_text(question, item)
     end
   end
   local out = #parts > 0 and table.concat(parts, ", ") or "costs more"
-  if item.break_even and item.result.score > item.first.score then
+  if item.break_even and item.result.score > item.first.result.score then
     out = ("%s. Wins below %s per %s and hour"):format(out, words.dollars(item.break_even),
       question.gpus[item.candidate.gpu].label)
   end
@@ -84,8 +94,9 @@ end
 local function standing_text(question, item, rank)
   local result, key, text_of = item.result, "cost_per_hour", words.dollars(item.result.cost_per_hour) .. "/h"
   if question.objective.seeks == "load" then key, text_of = "rate_per_s", ("%.4g/s"):format(result.rate_per_s) end
-  if rank == 1 or item.first[key] <= 0 then return text_of end
-  return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / item.first[key] - 1))
+  local first = item.first.result[key]
+  if rank == 1 or first <= 0 then return text_of end
+  return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / first - 1))
 end
 
 local function rank_lines(add, lines, question, item, rank)
@@ -107,7 +118,10 @@ local function rank_lines(add, lines, question, item, rank)
   end
   add(3, "%s", words.sure(item.sure) .. held)
   add(3, "evidence: %s", basis.evidence(result))
-  if rank > 1 then add(3, "%s", lost_text(question, item)) end
+  if rank > 1 then
+    add(3, "%s%s", item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence))
+      or "", lost_text(question, item))
+  end
 end
 
 local function prices_text(question)
@@ -195,7 +209,7 @@ local function common_lines(add, question, found, plan)
   for _, note in ipairs(basis.sentences(question, found, plan)) do add(0, "note      %s", note) end
 end
 
-local most_reasons, most_unsure = 3, 6
+local most_reasons, most_unsure, most_cheaper = 3, 6, 3
 
 --- Names the candidate that could serve the largest load among those of which there are too few GPUs. Where other
 --- candidates ran, the number of GPUs is not what refuses the load.
@@ -268,8 +282,11 @@ function text.of(question, found, plan)
     lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
   end
   if #plan.ranks == 0 then refusal_lines(add, question, found, plan) end
-  for i, item in ipairs(plan.unsure) do
-    if #plan.ranks > 0 and i <= 3 then
+  for i, item in ipairs(#plan.ranks > 0 and plan.unsure or {}) do
+    if i > most_cheaper then
+      add(0, "and %d others, not sure", #plan.unsure - most_cheaper)
+      break
+    else
       local seeks_load = question.objective.seeks == "load"
       add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
         item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
@@ -278,7 +295,7 @@ function text.of(question, found, plan)
     end
   end
   for i, item in ipairs(plan.ranks) do
-    item.first = plan.ranks[1].result
+    item.first = plan.ranks[1]
     rank_lines(add, lines, question, item, i)
   end
   if #plan.ranks > 0 then missed_lines(add, question, found) end
