@@ -31,7 +31,7 @@ local function answer_of(list, more)
   evaluate.run = function() return { meets = false } end
   evaluate.holds_to = function() return 2 end
   local question = { in_process = true, confidence = 0.8, ranks = 3, survive = 0, replicates = 20, requests = 100,
-    objective = {}, gpus = { { label = "GPU" } } }
+    objective = {}, load = { kind = "rate", value = 5, peak = 1 }, gpus = { { label = "GPU" } } }
   for key, value in pairs(more or {}) do question[key] = value end
   local ok, plan = pcall(answer.of, question, { left = left, results = {} })
   confidence.of, confidence.parts, confidence.standing, evaluate.run, evaluate.holds_to = unpack(kept, 1, 5)

@@ -198,6 +198,19 @@ local function add_loads(question, ranks)
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end
 end
 
+--- Where a peak multiplies the load: what the deployments cost and draw at the load without it.
+local function add_without_peak(question, ranks)
+  local peak = question.load.peak
+  if peak == 1 or question.objective.seeks == "load" then return end
+  local found = search.parallel(question, #ranks, "load without the peak", function(i)
+    return evaluate.run(question, ranks[i].candidate, ranks[i].result.replicas, { requests = question.requests,
+      seed = question.seed, scale = 1 / peak, brief = true })
+  end, function(i)
+    return { candidate = keep.candidate(ranks[i].candidate), replicas = ranks[i].result.replicas, scale = 1 / peak }
+  end)
+  for i, item in ipairs(ranks) do item.without_peak = money.add(question, item.candidate, found[i]) end
+end
+
 --- Why a deployment costs more than the best: factors whose product is the ratio of the costs.
 local function lost_by(item, best)
   local function per_replica(each) return each.result.paid_gpus / each.result.replicas end
@@ -241,6 +254,7 @@ function answer.of(question, found)
   local ranks = ranked(question, list, best, looked)
   best = ranks[1]
   add_loads(question, ranks)
+  add_without_peak(question, ranks)
   for i = 2, question.objective.seeks == "load" and 0 or #ranks do -- prices decide nothing there
     ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
   end

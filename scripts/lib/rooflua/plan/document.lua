@@ -36,6 +36,14 @@ local function slo_of(question, item, plan, rank)
     not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
 end
 
+--- Costs at the load without its peak; nil where there is none.
+local function without_peak_of(question, item)
+  local usual = item.without_peak
+  if not usual then return nil end
+  return { load = (question.load.value or 1) * question.load.peak * usual.scale, per_million = usual.per_million,
+    joules_per_token = usual.joules_per_token }
+end
+
 --- A deployment of the answer.
 local function rank_of(question, plan, item, rank)
   local result, load = item.result, question.load
@@ -47,9 +55,10 @@ local function rank_of(question, plan, item, rank)
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
       without_one = at(item.without_one) },
-    metrics = metrics_of(item), slo = slo_of(question, item, plan, rank), evidence = result.evidence, binds = result.binds,
+    metrics = metrics_of(item), slo = slo_of(question, item, plan, rank), evidence = result.evidence,
+    binds = result.binds,
     noted_frac = result.noted_frac, notes = array(basis.notes(question, item.candidate, result)),
-    lost_by = item.lost_by, break_even = item.break_even }
+    without_peak = without_peak_of(question, item), lost_by = item.lost_by, break_even = item.break_even }
 end
 
 local function candidates_of(question, found)

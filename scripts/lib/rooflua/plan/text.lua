@@ -42,11 +42,25 @@ end
 local function cost_text(question, item)
   local parts, result = {}, item.result
   if question.objective.seeks == "load" then parts[1] = words.dollars(result.cost_per_hour) .. "/h" end
-  if result.per_million then
-    parts[#parts + 1] = ("%s per 1M output tokens"):format(words.dollars(result.per_million.output))
+  local usual = item.without_peak
+  --- A figure at the load of the rank; with a peak also at the load without it.
+  local function at_loads(of, before, behind)
+    local own, other = of(result), usual and of(usual)
+    if not own then return end
+    local part = before .. own .. behind
+    if usual then
+      part = ("%s at %s"):format(part, words.load(question, result.scale))
+      if other then part = ("%s, %s at %s"):format(part, other, words.load(question, usual.scale)) end
+    end
+    parts[#parts + 1] = part
   end
-  if result.joules_per_token then
-    parts[#parts + 1] = ("%s %.3g J/token"):format(result.power_bound, result.joules_per_token)
+  at_loads(function(each) return each.per_million and words.dollars(each.per_million.output) end, "",
+    " per 1M output tokens")
+  at_loads(function(each) return each.joules_per_token and ("%.3g"):format(each.joules_per_token) end,
+    (result.power_bound or "") .. " ", " J/token")
+  local idle = result.paid_gpus - result.gpus
+  if idle > 0 and result.joules_per_token then
+    parts[#parts] = ("%s, with %s"):format(parts[#parts], words.count(idle, "idle GPU"))
   end
   return table.concat(parts, "   ")
 end

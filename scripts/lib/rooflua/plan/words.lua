@@ -72,8 +72,9 @@ function words.asked(question)
   if question.objective.seeks == "load" then
     return ("the most requests/s of %s (at least %.4g)"):format(name, load.value * load.peak)
   end
-  if load.kind == "rate" then return ("%.4g requests/s of %s"):format(load.value * load.peak, name) end
-  if load.kind == "clients" then return ("%.0f clients of %s"):format(load.value * load.peak, name) end
+  local peak = load.peak ~= 1 and load.value and (" (a peak of %.3g x %.4g)"):format(load.peak, load.value) or ""
+  if load.kind == "rate" then return ("%.4g requests/s%s of %s"):format(load.value * load.peak, peak, name) end
+  if load.kind == "clients" then return ("%.0f clients%s of %s"):format(load.value * load.peak, peak, name) end
   if load.peak == 1 then return "the recorded load of " .. name end
   return ("%.3g x the recorded load of %s"):format(load.peak, name)
 end
