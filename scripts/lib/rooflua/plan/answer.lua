@@ -191,10 +191,12 @@ local function add_loads(question, ranks)
   local found = search.parallel(question, #asks, "largest loads", function(i)
     local ask = asks[i]
     if ask.known then return { scale = ask.known } end
-    return { scale = (evaluate.holds_to(question, ask.candidate, ask.replicas, { requests = question.requests,
-      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale, brief = true })) }
+    local scale, _, _, is_more = evaluate.holds_to(question, ask.candidate, ask.replicas, {
+      requests = question.requests, seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale,
+      brief = true })
+    return { scale = scale, is_more = is_more }
   end, function(i) return { candidate = keep.candidate(asks[i].candidate), replicas = asks[i].replicas } end)
-  for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
+  for i, item in ipairs(ranks) do item.holds_to, item.holds_more = found[i].scale, found[i].is_more end
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end
 end
 
@@ -211,12 +213,16 @@ local function add_without_peak(question, ranks)
   for i, item in ipairs(ranks) do item.without_peak = money.add(question, item.candidate, found[i]) end
 end
 
---- Why a deployment costs more than the best: factors whose product is the ratio of the costs.
+--- Why a deployment costs more than the best: factors whose product is the ratio of the costs. Where one of both holds
+--- more than was looked for, its capacity is not known.
 local function lost_by(item, best)
   local function per_replica(each) return each.result.paid_gpus / each.result.replicas end
   local function price(each) return each.result.cost_per_hour / each.result.paid_gpus end
   local function capacity(each) return each.holds_to / each.result.replicas end
   if not (item.holds_to > 0 and best.holds_to > 0 and price(best) > 0 and price(item) > 0) then return nil end
+  if item.holds_more or best.holds_more then
+    return { price = price(item) / price(best), all_gpus = item.result.paid_gpus / best.result.paid_gpus }
+  end
   return { price = price(item) / price(best), gpus = per_replica(item) / per_replica(best),
     capacity = capacity(best) / capacity(item), rounding = item.holds_to / best.holds_to }
 end

@@ -54,6 +54,7 @@ local function rank_of(question, plan, item, rank)
     set = document.set(question, item.candidate), objective = result.score, cost_per_hour = result.cost_per_hour,
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
+      holds_more = item.holds_more,
       without_one = at(item.without_one) },
     metrics = metrics_of(item), slo = slo_of(question, item, plan, rank), evidence = result.evidence,
     binds = result.binds,

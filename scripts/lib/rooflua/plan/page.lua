@@ -53,7 +53,7 @@ local function rank_rows(done)
       .. "<td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>"):format(item.candidate.gpu, item.result.paid_gpus, rank,
       escaped(words.gpus(question, item.candidate, item.result, candidates.widths_text(item.candidate))),
       escaped(words.settings(item.candidate)), words.dollars(item.result.cost_per_hour),
-      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.load(question, item.holds_to) or "-",
+      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.held(question, item) or "-",
       basis_cell(question, item))
   end
   return table.concat(out, "\n")

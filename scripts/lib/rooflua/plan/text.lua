@@ -2,7 +2,6 @@
 local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
-local evaluate = require "rooflua.plan.evaluate"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
 
@@ -65,6 +64,8 @@ local function cost_text(question, item)
   return table.concat(parts, "   ")
 end
 
+local term_words = { gpus = "GPUs per replica", all_gpus = "number of GPUs" }
+
 --- What decides between deployments that cost the same, in the order in which ranks are compared.
 local function same_cost_text(item, first)
   if item.sure and first.sure and item.sure.p < first.sure.p then return "costs the same; less sure" end
@@ -84,15 +85,15 @@ local function lost_text(question, item)
   end
   local parts, terms = {}, item.lost_by
   if terms then
-    local names = { "price", "gpus", "capacity", "rounding" }
+    local names = core.sorted_keys(terms)
     table.sort(names, function(a, b)
       if terms[a] ~= terms[b] then return terms[a] > terms[b] end
       return a < b
     end)
     for i, name in ipairs(names) do
       if math.abs(terms[name] - 1) > 0.005 then
-        parts[#parts + 1] = i == 1 and ("lost by %s (x %.2f)"):format(name == "gpus" and "GPUs per replica" or name,
-          terms[name]) or ("%s x %.2f"):format(name == "gpus" and "GPUs per replica" or name, terms[name])
+        parts[#parts + 1] = (i == 1 and "lost by %s (x %.2f)" or "%s x %.2f"):format(term_words[name] or name,
+          terms[name])
       end
     end
   end
@@ -124,9 +125,8 @@ local function rank_lines(add, lines, question, item, rank)
   add(3, "%s", metrics_text(question, item))
   local costs = cost_text(question, item)
   if costs ~= "" then add(3, "%s", costs) end
-  local holds = question.objective.seeks == "load" and "one run holds"
-    or item.holds_to and item.holds_to > evaluate.most_scale / 2 and "holds more than" or "holds up to"
-  local held = item.holds_to and ("    %s %s"):format(holds, words.load(question, item.holds_to)) or ""
+  local holds = question.objective.seeks == "load" and "one run holds" or item.holds_more and "holds" or "holds up to"
+  local held = item.holds_to and ("    %s %s"):format(holds, words.held(question, item)) or ""
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end

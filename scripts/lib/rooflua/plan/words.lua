@@ -66,6 +66,12 @@ function words.load(question, scale)
   return ("%.2f x the load"):format(scale)
 end
 
+--- The largest load that a deployment holds: "103/s", or "more than 103/s" where no larger one was looked for.
+---@param item table holds_to, holds_more
+function words.held(question, item)
+  return (item.holds_more and "more than " or "") .. words.load(question, item.holds_to)
+end
+
 --- What is asked: "96 requests/s of llama-3.1-8b".
 function words.asked(question)
   local load, name = question.load, question.model.name

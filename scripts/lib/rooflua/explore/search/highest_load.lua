@@ -118,7 +118,9 @@ function highest_load.run(search, given)
   if not at_low.meets then
     result.note = ("the SLO is missed at the lowest load already (%.6g)"):format(low)
   elseif at_high.meets then
-    result.value, result.note = high, ("the SLO is met at the highest load (%.6g): raise max"):format(high)
+    result.value, result.reached_max = high, true
+    result.note = ("the SLO is met at the highest load that was tried, max = %.6g: how much more is held is not known; "
+      .. "raise max"):format(high)
   else
     while not close_enough(search, low, high) do
       low, high = narrowed(search, between(search, low, high), low, high)
