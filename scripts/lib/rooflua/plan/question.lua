@@ -11,6 +11,7 @@ local prices = require "rooflua.plan.prices"
 local schema = require "rooflua.scenario.schema"
 local slo = require "rooflua.explore.search.slo"
 local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
 
 local question = {}
 
@@ -168,6 +169,10 @@ local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", max_num_seqs
 --- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.
 local function check_chosen(out)
   local deployment = out.base.deployment
+  if deployment ~= nil and (type(deployment) ~= "table" or specs.is(deployment, "Deployment")) then
+    out.reader:fail("deployment", "expected a table of keys that all candidates share, found %s",
+      core.describe(deployment))
+  end
   for _, key in ipairs(core.sorted_keys(type(deployment) == "table" and core.plain(deployment) or {})) do
     if of_candidates[key] then
       out.reader:fail("deployment." .. key, "a plan chooses it; say which values to try, as in plan = { candidates = "
@@ -175,6 +180,15 @@ local function check_chosen(out)
     elseif key == "engine" then
       out.reader:fail("deployment.engine", "a plan chooses it; say engine = \"%s\" at the top, or list engines in "
         .. "plan.candidates", tostring(core.plain(deployment).engine))
+    end
+  end
+  local engine = out.engine and out.engine.engine
+  for _, name in ipairs(core.sorted_keys(out.engine and out.engine.options or {})) do
+    local about = engine.option[name]
+    local axis = of_candidates[about.parameter] or of_candidates[(about.key or ""):match "^deployment%.(.*)$"]
+    if axis then
+      out.reader:fail("engine", "%s: a plan chooses it; say which values to try, as in plan = { candidates = require "
+        .. "\"candidates.ladder\" { %s = { 1, 2 } } }", name, axis)
     end
   end
   if out.base.slo == nil then return end
