@@ -147,9 +147,13 @@ local function base_of(given)
   return out
 end
 
-local function notes_of(out)
+local function notes_of(out, given)
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
+  end
+  local sets_count = out.load.kind ~= "recorded" or given.requests ~= nil
+  for _, each in ipairs(load.replaced(out.workload, out.load, sets_count)) do
+    out.notes[#out.notes + 1] = ("workload.%s: nothing reads it: %s says it"):format(each[1], each[2])
   end
   for _, bound in ipairs(out.bounds) do
     if bound.max and bound.max <= 0 and bound.metric:find "_s_" then
@@ -240,7 +244,7 @@ function question.of(reader, given)
   out.power = policy_of(reader, plan, "power", "watts")
   check_chosen(out)
   requests_of(out, plan)
-  notes_of(out)
+  notes_of(out, plan)
   return out
 end
 

@@ -210,6 +210,7 @@ end
 --- Forecasts of the deployments with which a plan begins. What keeps one of them from serving is no mistake, because
 --- the plan tries others.
 local function forecast_plan(reader, asked, name, out, forecasts)
+  tell(out, asked.notes)
   for i, each in ipairs(reader:at("plan", planning.first, asked)) do
     if i > most_forecast then return end
     local own = apart()
