@@ -68,7 +68,8 @@ local plan = {}
 ---@field label string?
 
 ---Answers a scenario of kind "plan". The result is the document of `rooflua plan --json` with its `text`.
----@param given table { scenario, jobs = 1 }
+---strict: a deployment of whose time more than so many percent are unsupported does not count (as `--strict`).
+---@param given { [1]: table, jobs: integer?, progress: string?, strict: number? }
 ---@return table document
 function plan.run(given) end
 

@@ -51,7 +51,7 @@ TEST_CASE("check finds a step model without time") {
         "steps: p has no time method");
 }
 
-TEST_CASE("check forecasts what the runs of a search rest on") {
+TEST_CASE("check forecasts what the runs of a search rest on, with what the search changes") {
   const std::string search =
       "kind = 'search', search = { slo = { ttft_s_p99 = 1 }, min = 1, max = 2 }";
   const Said said = check("", search);
@@ -66,7 +66,7 @@ TEST_CASE("check forecasts what the runs of a search rest on") {
                            "memory_utilization = 0.1 }");
   INFO(large.text);
   CHECK(large.status == 0);
-  CHECK(contains(large.text, "no forecast: as it stands, without what the search changes"));
+  CHECK(contains(large.text, "forecast  measured"));
 }
 
 TEST_CASE("list knows lookups by the name of their folder, and hardware as GPUs") {

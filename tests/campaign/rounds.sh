@@ -88,6 +88,13 @@ END
 check "campaign run does a search round by round" cmp "$top/run.txt" "$top/alone.txt"
 check "in several rounds" has "$top/run.err" "the next round is submitted"
 check "with several shards" test "$(ls "$top/c/results" | wc -l)" -eq 3
+sed 's/  search = /  vary = { hardware = { "h200-sxm", "l40s" } }, search = /' "$top/s.lua" >"$top/v.lua"
+"$rooflua" campaign run "$top/v.lua" --on parallel --shards 2 --dir "$top/v" >"$top/run.txt" 2>"$top/run.err" ||
+  cat "$top/run.err"
+"$rooflua" run "$top/v.lua" >"$top/alone.v" 2>/dev/null
+check "campaign run does a search of several variants" cmp "$top/run.txt" "$top/alone.v"
+check "and no line of it is an error" sh -c "! grep -i 'say which' '$top/run.err'"
+check "nor does its README ask what no file can tell" sh -c "! grep -e --missing '$top/v/README.md' '$top/v/merge.sh'"
 "$rooflua" run "$top/plan.lua" --quiet >"$top/alone.plan"
 "$rooflua" campaign run "$top/plan.lua" --on parallel --shards 2 --dir "$top/p" >"$top/run.plan" 2>"$top/run.err" ||
   cat "$top/run.err"

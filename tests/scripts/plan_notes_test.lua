@@ -89,6 +89,23 @@ test("the engine is told where the question states none, and not where it states
   has(notes_of { gpus = one, engines = { vllm = "99.0" } }, "is newer than the rules that are known")
 end)
 
+test("parameters of the workload that the plan sets itself are told as such", function()
+  local workload = { prompt_tokens = 300, output_tokens = 20 }
+  local function notes_of(more, plan)
+    local own = {}
+    for _, each in ipairs { workload, more } do
+      for key, value in pairs(each) do own[key] = value end
+    end
+    local top = { steps = kernels.steps, workload = require "workloads.poisson" (own) }
+    return table.concat(setup.searched(asked(plan or {}), top).question.notes, "; ")
+  end
+  test.check(not notes_of {}:find("nothing reads it", 1, true), "nothing is replaced")
+  has(notes_of { rate_per_s = 40 }, "workload.rate_per_s: nothing reads it: plan.load.rate_per_s says it")
+  has(notes_of { num_requests = 40 }, "workload.num_requests: nothing reads it: plan.requests, plan.horizon_s")
+  local text = notes_of({ rate_per_s = 40 }, { load = "recorded" })
+  test.check(not text:find("rate_per_s", 1, true), "%s", text)
+end)
+
 test("an answer without a rank tells the notes as well, also where nothing ran", function()
   local model = noted_model()
   for _, more in ipairs { { slo = { ttft_s_p99 = 1e-6 } }, { slo = { e2e_s_mean = 1e-3 } },

@@ -74,6 +74,19 @@ test("at every limit the ranks are those deployments whose run --strict lets pas
   test.at_least(kept, 3)
 end)
 
+test("plan.run takes the same limit", function()
+  local plan = require("rooflua").plan
+  local scenario = setup.scenario({ requests = 100, load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 2 },
+    gpus = { { "h100-sxm", most = 1, price_per_hour = 3 } } }, kernels)
+  test.equal(#plan.run({ scenario }).ranks, 1)
+  local document = plan.run { scenario, strict = 0 }
+  test.equal(#document.ranks, 0)
+  test.at_least(document.strict.excluded, 1)
+  for _, wrong in ipairs { -1, 101, "x", 0 / 0 } do
+    test.raises("plan.run: strict", function() plan.run { scenario, strict = wrong } end)
+  end
+end)
+
 test("where no deployment counts the best of those left out is told in text, page and document", function()
   local done = answer(0)
   test.equal(#done.plan.ranks, 0)

@@ -170,6 +170,28 @@ test("candidates that are one deployment run once, and others with one name are 
   test.equal(done.found.candidates[2].name, "H100, tp 1, vllm, 32 seats, budget 1024 (2)")
 end)
 
+test("a deployment that holds more than was looked for is told so, and its capacity decides nothing", function()
+  local done = setup.report { load = { rate_per_s = 2 }, ranks = 2 }
+  local capped = 0
+  for i, item in ipairs(done.plan.ranks) do
+    local own = done.document.ranks[i].load
+    test.equal(own.holds_more, item.holds_more)
+    if item.holds_more then
+      capped = capped + 1
+      local words = ("more than %.3g/s"):format(own.holds_to)
+      test.check(done.text:find("holds " .. words, 1, true), "%s", done.text)
+      test.check(require("rooflua.plan.page").of(done, ""):find(words, 1, true), "not on the page")
+    end
+  end
+  test.at_least(capped, 2)
+  local terms, first, second = done.plan.ranks[2].lost_by, done.plan.ranks[1].result, done.plan.ranks[2].result
+  test.equal(terms.capacity, nil)
+  test.near(terms.price * terms.all_gpus, second.cost_per_hour / first.cost_per_hour, 1e-12)
+  local near = setup.report { load = { rate_per_s = 200 }, gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } }
+  test.equal(near.plan.ranks[1].holds_more, nil)
+  test.check(near.text:find("holds up to ", 1, true), "%s", near.text)
+end)
+
 test("a load that nothing serves is answered with the reason", function()
   local none = setup.report { gpus = { { "l40s", most = 1, price_per_hour = 1 } }, load = { rate_per_s = 5000 } }
   test.equal(#none.plan.ranks, 0)

@@ -63,6 +63,14 @@ test("an SLO that no load meets, and one that all meet, are said to be so", func
   local all = rate { slo = { tpot_s_mean = 1 } }
   test.equal(all.value, 100)
   test.check(all.note:find "raise max")
+  test.equal(all.reached_max, true)
+  local text = sweep.report(all)
+  test.check(text:find("steps.load: the SLO is met up to max, 100; the highest that meets it is not known", 1, true),
+    text)
+  test.check(not text:find("highest steps.load", 1, true), text)
+  local found = rate {}
+  test.equal(found.reached_max, nil)
+  test.check(sweep.report(found):find("highest steps.load that meets the SLO: ", 1, true), "no highest")
   test.check(sweep.report(none):find "no load meets the SLO")
 end)
 

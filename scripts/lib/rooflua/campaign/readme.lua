@@ -28,7 +28,7 @@ Submit:
     sh %s
 
 Each run is kept as soon as it has ended. A task that was killed loses the run that it worked on; done again, it does
-only what is missing. Which shards lack runs:
+only what is missing. %s:
 
     %s
 
@@ -43,8 +43,8 @@ The first of them runs here what is still missing.
 ]]):format(quoting.line(campaign.title ~= "" and campaign.title or campaign.scenario), campaign.runs,
     quoting.line(campaign.scenario),
     campaign.shards, campaign.on, quoted(campaign.dir .. "/submit.sh"),
-    shell.line(quoted(campaign.program), "results list", quoted(campaign.dir .. "/results"),
-      campaign.set ~= "" and "--set " .. campaign.set or "", "--missing", tostring(campaign.shards)),
+    shell.knows_runs(campaign) and "Which shards lack runs" or "Which runs are there",
+    shell.listed(campaign, quoted(campaign.dir .. "/results")),
     engine:again(campaign), own, quoted(campaign.program), all)
 end
 

@@ -55,18 +55,30 @@ function shell.run(campaign, shard, places)
     campaign.jobs > 1 and "--jobs " .. campaign.jobs or "", "--quiet")
 end
 
+--- Whether the runs of a campaign are known before. A search or a plan chooses them as it goes, and each of its
+--- variants has a set of its own: which shard lacks one of them cannot be told.
+function shell.knows_runs(campaign) return campaign.set ~= "" end
+
+--- The command that lists what is there; with the shards that lack runs, where the runs are known before.
+function shell.listed(campaign, results)
+  local more = shell.knows_runs(campaign) and { "--set " .. campaign.set, "--missing " .. campaign.shards } or {}
+  return shell.line(quoted(campaign.program), "results list", results, unpack(more))
+end
+
 --- The script that joins the shards, and says what is missing. `from` is shell: the files to join, if they are not
 --- those of the folder of results.
 function shell.merge(campaign, header, from)
   local program, dir = quoted(campaign.program), campaign.dir
   local all = quoted(dir .. "/results.sqlite")
   header = header or "# Joins what the shards have so far; it may run at any time, and again."
-  return table.concat({ "#!/bin/sh", header, "set -e",
+  local lines = { "#!/bin/sh", header, "set -e",
     shell.line(program, "results merge", all, from or quoted(dir .. "/results")),
-    shell.line(program, "results list", all),
-    "# The shards that lack runs, as an array to submit again.",
-    shell.line(program, "results list", all, campaign.set ~= "" and "--set " .. campaign.set or "", "--missing",
-      tostring(campaign.shards)) }, "\n") .. "\n"
+    shell.line(program, "results list", all) }
+  if shell.knows_runs(campaign) then
+    lines[#lines + 1] = "# The shards that lack runs, as an array to submit again."
+    lines[#lines + 1] = shell.listed(campaign, all)
+  end
+  return table.concat(lines, "\n") .. "\n"
 end
 
 return shell

@@ -7,11 +7,11 @@ local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local own_metrics = require "rooflua.measure.own"
 local pareto = require "rooflua.explore.search.pareto"
+local paths = require "rooflua.scenario.paths"
 local runs = require "rooflua.explore.runs"
 local schema = require "rooflua.scenario.schema"
 local sensitivity = require "rooflua.explore.sensitivity"
 local slo = require "rooflua.explore.search.slo"
-local variants = require "rooflua.scenario.variants"
 
 local searching = {}
 local lists = { "fixed", "front", "metrics", "objectives", "rows", "runs", "seeds", "show", "slo", "tried" }
@@ -25,9 +25,9 @@ local function sensitivities(search, given)
 end
 
 local goals = { rate = highest_load.run, cheapest = cheapest.run, pareto = pareto.run, sensitivity = sensitivities }
---- What can be wrong with each, found without running anything; returns the variants where the scenario itself need not
---- run.
-local checks = { rate = function(...) highest_load.range(...) end, sensitivity = function() end,
+--- What can be wrong with each, found without running anything; returns the variants of which one at least has to run.
+local first_of = { rate = highest_load.first,
+  sensitivity = function(search, given) return sensitivity.first(search.reader, search.scenario, given) end,
   pareto = function(...) return (pareto.field(...)) end,
   cheapest = function(search, given) return (cheapest.deployments(search, given.deployments)) end }
 
@@ -49,16 +49,20 @@ local function opened(reader, scenario, given, how)
     bounds = with_slo and slo.bounds(given.slo, "search: slo", own) or {} }
 end
 
---- Finds what is wrong with a search without running it; returns the scenario that is searched over.
+--- Finds what is wrong with a search without running it; returns the scenarios of which one at least has to run.
 function searching.check(reader, scenario, given)
-  local search = opened(reader, scenario, given, {})
-  local list = checks[search.goal](search, given)
-  if list then
-    runs.check_any(reader, search.scenario, list)
-  else
-    runs.check(reader, search.scenario, { variants.base() })
+  local search, out = opened(reader, scenario, given, {}), {}
+  local list = first_of[search.goal](search, given)
+  runs.check_any(reader, search.scenario, list)
+  for i, variant in ipairs(list) do
+    local ok, changed = pcall(paths.apply, reader, search.scenario, variant.changes)
+    if ok then
+      out[#out + 1] = changed
+    elseif i == #list and #out == 0 then
+      error(changed, 0)
+    end
   end
-  return search.scenario
+  return out
 end
 
 --- Runs a search over a scenario's table. how: jobs, results, progress, round. Returns its result and all its runs.

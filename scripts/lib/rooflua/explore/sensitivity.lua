@@ -81,15 +81,27 @@ local function row_of(move, low, high, names, base)
   return row
 end
 
---- The sensitivities of a scenario, and the runs behind them. given: metrics, params, step, seeds; how: jobs,
---- results, progress.
-function sensitivity.run(reader, scenario, given, how)
+--- What is asked, checked: metrics, step, seeds, and which parameters are moved and which stay fixed.
+local function asked(reader, scenario, given)
   local names = metrics.list(given.metrics, "sensitivity: metrics",
     { "ttft_s_p99", "tpot_s_p50", "output_tokens_per_s" }, own_metrics.by_name(reader, scenario))
   local step = core.positive(given.step or schema.entry("search.step").default, "sensitivity: step")
   if step >= 1 then core.fail("sensitivity: step: expected a share below 1 (0.01 is 1 %%), found %.14g", step) end
   local seeds = runs.seeds(given.seeds, "sensitivity: seeds") or { scenario.seed or 0 }
   local moves, fixed = chosen(reader, scenario, given.params, step)
+  return names, step, seeds, moves, fixed
+end
+
+--- The variants that a sensitivity begins with: the scenario as it is.
+function sensitivity.first(reader, scenario, given)
+  asked(reader, scenario, given)
+  return { variants.base() }
+end
+
+--- The sensitivities of a scenario, and the runs behind them. given: metrics, params, step, seeds; how: jobs,
+--- results, progress.
+function sensitivity.run(reader, scenario, given, how)
+  local names, step, seeds, moves, fixed = asked(reader, scenario, given)
   local base = variants.base()
   base.name = "base"
   runs.check(reader, scenario, { base })

@@ -62,6 +62,10 @@ function searches.rate(result)
   if result.value then
     line = ("highest %s that meets the SLO: %.4g"):format(result.parameter, result.value)
     if result.missed_at then line = line .. (" (missed at %.4g)"):format(result.missed_at) end
+    if result.reached_max then
+      line = ("%s: the SLO is met up to max, %.4g; the highest that meets it is not known"):format(result.parameter,
+        result.value)
+    end
   end
   local body = rows_of(result.tried, columns_of(result, result.show), { result.parameter, "meets" }, function(entry)
     return { ("%.5g"):format(entry.value), entry.meets and "yes" or "no" }

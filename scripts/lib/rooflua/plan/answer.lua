@@ -9,11 +9,16 @@ local strict = require "rooflua.plan.strict"
 
 local answer = {}
 
---- Order of deployments: score, probability, distance from the limits, fewer GPUs, name.
+local function score_of(item) return money.rounded(item.result.score) end
+
+--- Order of deployments: score, probability, the least that it may be, distance from the limits, fewer GPUs, name.
 local function before(a, b)
-  if a.result.score ~= b.result.score then return a.result.score < b.result.score end
-  local p, q = a.sure and a.sure.p or 0, b.sure and b.sure.p or 0
-  if p ~= q then return p > q end
+  local x, y = score_of(a), score_of(b)
+  if x ~= y then return x < y end
+  for _, key in ipairs { "p", "low" } do
+    local p, q = a.sure and a.sure[key] or 0, b.sure and b.sure[key] or 0
+    if p ~= q then return p > q end
+  end
   if a.result.margin ~= b.result.margin then return a.result.margin < b.result.margin end
   if a.result.gpus ~= b.result.gpus then return a.result.gpus < b.result.gpus end
   return a.candidate.name < b.candidate.name
@@ -94,47 +99,77 @@ end
 
 local most_shapes = 6 -- whose probability is looked at before the planner gives up
 
---- The winner, those that cost less and are not sure, and the other shapes in order with what was learned of each.
-local function choose(question, list)
-  local tried, unsure, sure = {}, {}, {}
-  local looked, best = 0, nil
-  local index = 1
-  while index <= #list and looked < most_shapes do
-    local item = list[index]
-    local shape = shape_of(item.candidate)
-    if not tried[shape] and not (best and item.result.score >= best.result.score) then
-      tried[shape], looked = true, looked + 1
-      local found, missed = until_sure(question, item)
-      for _, each in ipairs(missed) do unsure[#unsure + 1] = each end
-      if found then
-        sure[#sure + 1] = found
-        if not best or before(found, best) then best = found end
-      end
-    end
-    index = index + 1
-  end
-  return best, unsure, sure, tried
+--- Whether a deployment may be better than the best: it costs less, or the same where the best can miss.
+local function may_beat(item, best)
+  local x, y = score_of(item), score_of(best)
+  return x < y or x == y and best.sure ~= nil and best.sure.p < 1
 end
 
---- Runners-up: the best of each other family, then of other shapes.
-local function runners_up(question, list, best, sure)
-  local out, used = {}, { [shape_of(best.candidate)] = true }
+--- What was learned of shapes: calls of `of` look at the probability of the first deployment of a shape.
+--- {found: the one that is sure enough, or nil} by shape, and `unsure`: those that were not.
+local function looks(question)
+  local out = { by_shape = {}, unsure = {}, count = 0 }
+  function out.of(item)
+    local shape = shape_of(item.candidate)
+    if not out.by_shape[shape] then
+      local found, missed = until_sure(question, item)
+      for _, each in ipairs(missed) do out.unsure[#out.unsure + 1] = each end
+      out.by_shape[shape], out.count = { found = found }, out.count + 1
+    end
+    return out.by_shape[shape].found
+  end
+  return out
+end
+
+--- The winner: the best of those that are sure enough; nil where none is.
+local function choose(list, looked)
+  local best
+  for _, item in ipairs(list) do
+    if looked.count >= most_shapes then break end
+    if not looked.by_shape[shape_of(item.candidate)] and not (best and not may_beat(item, best)) then
+      local found = looked.of(item)
+      if found and (not best or before(found, best)) then best = found end
+    end
+  end
+  return best
+end
+
+--- The winner and the runners-up in order: the best of each other family, then of other shapes. Those that are not sure
+--- enough come last. One that is not and costs less than the winner is told above it, and is no rank.
+local function ranked(question, list, best, looked)
+  local sure, others, used = { best }, {}, { [shape_of(best.candidate)] = true }
   local families = { [best.candidate.family] = true }
-  local by_shape = {}
-  for _, each in ipairs(sure) do by_shape[shape_of(each.candidate)] = each end
   local function take(only_new_families)
     for _, item in ipairs(list) do
       local shape = shape_of(item.candidate)
-      if #out + 1 < question.ranks and not used[shape]
+      if #sure + #others < question.ranks and not used[shape]
         and not (only_new_families and families[item.candidate.family]) then
-        used[shape], families[item.candidate.family] = true, true
-        local own = by_shape[shape]
-        out[#out + 1] = own or (until_sure(question, item)) or item
+        used[shape] = true
+        local found = looked.of(item)
+        if found or score_of(item) >= score_of(best) then
+          families[item.candidate.family] = true
+          table.insert(found and sure or others, found or item)
+        end
       end
     end
   end
   take(true)
   take(false)
+  table.sort(sure, before)
+  table.sort(others, before)
+  for _, item in ipairs(others) do
+    sure[#sure + 1], item.too_unsure = item, true
+  end
+  return sure
+end
+
+--- Those that cost less than the winner and are not sure; each deployment is told once.
+local function cheaper_than(best, looked, ranks)
+  local out, told = {}, {}
+  for _, item in ipairs(ranks) do told[item] = true end
+  for _, item in ipairs(looked.unsure) do
+    if not told[item] and score_of(item) < score_of(best) then out[#out + 1] = item end
+  end
   table.sort(out, before)
   return out
 end
@@ -156,19 +191,38 @@ local function add_loads(question, ranks)
   local found = search.parallel(question, #asks, "largest loads", function(i)
     local ask = asks[i]
     if ask.known then return { scale = ask.known } end
-    return { scale = (evaluate.holds_to(question, ask.candidate, ask.replicas, { requests = question.requests,
-      seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale, brief = true })) }
+    local scale, _, _, is_more = evaluate.holds_to(question, ask.candidate, ask.replicas, {
+      requests = question.requests, seed = question.seed, steady = true, meets = ask.meets, most_scale = most_scale,
+      brief = true })
+    return { scale = scale, is_more = is_more }
   end, function(i) return { candidate = keep.candidate(asks[i].candidate), replicas = asks[i].replicas } end)
-  for i, item in ipairs(ranks) do item.holds_to = found[i].scale end
+  for i, item in ipairs(ranks) do item.holds_to, item.holds_more = found[i].scale, found[i].is_more end
   if #asks > #ranks then ranks[1].without_one = found[#asks].scale end
 end
 
---- Why a deployment costs more than the best: factors whose product is the ratio of the costs.
+--- Where a peak multiplies the load: what the deployments cost and draw at the load without it.
+local function add_without_peak(question, ranks)
+  local peak = question.load.peak
+  if peak == 1 or question.objective.seeks == "load" then return end
+  local found = search.parallel(question, #ranks, "load without the peak", function(i)
+    return evaluate.run(question, ranks[i].candidate, ranks[i].result.replicas, { requests = question.requests,
+      seed = question.seed, scale = 1 / peak, brief = true })
+  end, function(i)
+    return { candidate = keep.candidate(ranks[i].candidate), replicas = ranks[i].result.replicas, scale = 1 / peak }
+  end)
+  for i, item in ipairs(ranks) do item.without_peak = money.add(question, item.candidate, found[i]) end
+end
+
+--- Why a deployment costs more than the best: factors whose product is the ratio of the costs. Where one of both holds
+--- more than was looked for, its capacity is not known.
 local function lost_by(item, best)
   local function per_replica(each) return each.result.paid_gpus / each.result.replicas end
   local function price(each) return each.result.cost_per_hour / each.result.paid_gpus end
   local function capacity(each) return each.holds_to / each.result.replicas end
   if not (item.holds_to > 0 and best.holds_to > 0 and price(best) > 0 and price(item) > 0) then return nil end
+  if item.holds_more or best.holds_more then
+    return { price = price(item) / price(best), all_gpus = item.result.paid_gpus / best.result.paid_gpus }
+  end
   return { price = price(item) / price(best), gpus = per_replica(item) / per_replica(best),
     capacity = capacity(best) / capacity(item), rounding = item.holds_to / best.holds_to }
 end
@@ -199,12 +253,14 @@ function answer.of(question, found)
   local list = verified(found)
   local out = { ranks = {}, unsure = {}, verified = #list }
   if #list == 0 then return out end
-  local best, unsure, sure = choose(question, list)
-  out.unsure = unsure
+  local looked = looks(question)
+  local best = choose(list, looked)
+  out.unsure = looked.unsure
   if not best then return out end
-  local ranks = runners_up(question, list, best, sure)
-  table.insert(ranks, 1, best)
+  local ranks = ranked(question, list, best, looked)
+  best = ranks[1]
   add_loads(question, ranks)
+  add_without_peak(question, ranks)
   for i = 2, question.objective.seeks == "load" and 0 or #ranks do -- prices decide nothing there
     ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
   end
@@ -213,13 +269,7 @@ function answer.of(question, found)
     out.seeds, out.model = confidence.parts(question, best.candidate, best.result.replicas, best.result.scale)
     out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
   end
-  -- Those that cost less than the winner and are not sure.
-  local cheaper = {}
-  for _, each in ipairs(unsure) do
-    if each.result.score < best.result.score then cheaper[#cheaper + 1] = each end
-  end
-  table.sort(cheaper, before)
-  out.unsure = cheaper
+  out.unsure = cheaper_than(best, looked, ranks)
   return out
 end
 

@@ -9,6 +9,7 @@ local keep = require "rooflua.plan.keep"
 local replicas = require "rooflua.serving.replicas"
 local run_text = require "rooflua.scenario.run_text"
 local same = require "rooflua.plan.same"
+local spec = require "rooflua.spec"
 local words = require "rooflua.plan.words"
 
 local candidates = {}
@@ -110,7 +111,10 @@ local function refusal(question, candidate)
       "requests are longer than the model allows"
   end
   local ok, deployment = pcall(replicas.deployment, question.reader, deploy.scenario(question, candidate, 1))
-  if not ok then return without_place(deployment) end
+  if not ok then
+    candidate.unbuilt = deployment
+    return without_place(deployment)
+  end
   candidate.deployment = deployment
   local capacity = math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size
   if longest > capacity then
@@ -129,6 +133,39 @@ local function refusal(question, candidate)
     return ("budget %d is below its %d seats"):format(candidate.max_num_batched_tokens, candidate.max_num_seqs),
       "the budget is below the seats"
   end
+end
+
+local room_bytes = 9e14 -- holds every deployment
+
+--- Whether a candidate can be built on a GPU that has room for it.
+local function can_be_built(question, candidate)
+  local scenario = deploy.scenario(question, candidate, 1)
+  scenario.hardware = spec.hardware { from = scenario.hardware, memory_bytes = room_bytes,
+    usable_memory_bytes = room_bytes }
+  return (pcall(replicas.deployment, question.reader, scenario))
+end
+
+--- Whether keys of the scenario's deployment or options of its engine are why a candidate cannot be built: with room
+--- for it as well, and not without them.
+local function blames_scenario(question, candidate)
+  if can_be_built(question, candidate) then return false end
+  local base = {}
+  for key, value in pairs(question.base) do base[key] = key ~= "deployment" and value or nil end
+  local engine = question.engine and { engine = question.engine.engine, release = question.engine.release,
+    options = {} }
+  return can_be_built(setmetatable({ base = base, engine = engine }, { __index = question }), candidate)
+end
+
+--- Where nothing can be built because of what the scenario says: that is a mistake, and no lack of memory.
+local function check_scenario(question, list)
+  local first
+  for _, candidate in ipairs(list) do
+    if candidate.unbuilt then
+      if not blames_scenario(question, candidate) then return end
+      first = first or candidate.unbuilt
+    end
+  end
+  if first then question.reader:at("deployment", error, first:gsub("^spec%.deployment: ", ""), 0) end
 end
 
 --- Digits replaced, so that refusals of one kind are counted together.
@@ -160,6 +197,7 @@ function candidates.fitting(question, list)
       end
     end
   end
+  if #fit == 0 then check_scenario(question, list) end
   table.sort(reasons, function(a, b)
     if a.count ~= b.count then return a.count > b.count end
     return a.reason < b.reason

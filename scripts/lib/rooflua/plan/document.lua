@@ -27,12 +27,21 @@ local function metrics_of(item)
   return out
 end
 
-local function slo_of(item, plan, rank)
+local function slo_of(question, item, plan, rank)
   local sure = item.sure
   if not sure then return { met = 1, of = 1 } end
   return { met = sure.met, of = sure.of, p = sure.p, low = sure.low, high = sure.high,
+    enough = sure.p >= question.confidence,
     seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil,
     not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
+end
+
+--- Costs at the load without its peak; nil where there is none.
+local function without_peak_of(question, item)
+  local usual = item.without_peak
+  if not usual then return nil end
+  return { load = (question.load.value or 1) * question.load.peak * usual.scale, per_million = usual.per_million,
+    joules_per_token = usual.joules_per_token }
 end
 
 --- A deployment of the answer.
@@ -45,10 +54,12 @@ local function rank_of(question, plan, item, rank)
     set = document.set(question, item.candidate), objective = result.score, cost_per_hour = result.cost_per_hour,
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
+      holds_more = item.holds_more,
       without_one = at(item.without_one) },
-    metrics = metrics_of(item), slo = slo_of(item, plan, rank), evidence = result.evidence, binds = result.binds,
+    metrics = metrics_of(item), slo = slo_of(question, item, plan, rank), evidence = result.evidence,
+    binds = result.binds,
     noted_frac = result.noted_frac, notes = array(basis.notes(question, item.candidate, result)),
-    lost_by = item.lost_by, break_even = item.break_even }
+    without_peak = without_peak_of(question, item), lost_by = item.lost_by, break_even = item.break_even }
 end
 
 local function candidates_of(question, found)

@@ -206,7 +206,7 @@ end
 evaluate.most_scale = 4 -- multiples of the load beyond this are not looked for
 
 --- The largest multiple of the load that so many replicas hold, to 2 %; 0 where 5 % of it is too much. Also the run at
---- it, where there was one, and the number of runs.
+--- it, where there was one, the number of runs, and whether no larger multiple was looked for.
 ---@param options table requests, seed, steady; meets: whether the load itself is held, where that is known; most_scale;
 --- never: the multiple that bounds exclude; brief, as in evaluate.run
 function evaluate.holds_to(question, candidate, replicas, options)
@@ -224,7 +224,7 @@ function evaluate.holds_to(question, candidate, replicas, options)
   if meets(1) then
     low, high = 1, 1.25
     while high < most and meets(high) do low, high = high, high * 1.5 end
-    if high >= most then return low, runs[low], tried end
+    if high >= most then return low, runs[low], tried, true end
   else
     low, high = 0.8, 1
     while low > 0.05 and not meets(low) do low, high = low / 1.5, low end

@@ -71,6 +71,20 @@ function load.workload(question, requests, scale)
   return policy.with(workload, changes)
 end
 
+--- Parameters of the workload that the plan sets, and that the scenario states as well: {name, what says it}.
+---@param sets_count boolean whether the plan chooses the number of requests
+function load.replaced(workload, asked, sets_count)
+  local parameters, out = policy.parameters(workload), {}
+  local function see(names, says)
+    local name = first_of(parameters, names)
+    if name and policy.is_given(workload, name) then out[#out + 1] = { name, says } end
+  end
+  if asked.kind == "rate" then see(rate_names, "plan.load.rate_per_s") end
+  if asked.kind == "clients" then see(client_names, "plan.load.clients") end
+  if sets_count then see(count_names, "plan.requests, plan.horizon_s or the SLO") end
+  return out
+end
+
 --- Whether the number of requests can be chosen, so that short runs are possible.
 function load.has_count(workload) return first_of(policy.parameters(workload), count_names) ~= nil end
 

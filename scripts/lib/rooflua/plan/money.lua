@@ -30,6 +30,17 @@ local function watts_of(question, candidate, busy_frac)
   return question.power:watts(gpu.hardware, busy_frac)
 end
 
+--- Watts of all paid GPUs: those that serve, and those of their nodes that are paid and idle. An idle GPU draws what
+--- the power policy says of one that is never busy.
+local function all_watts(question, candidate, result)
+  local each_w, bound = watts_of(question, candidate, result.busy_frac)
+  local idle = result.paid_gpus - result.gpus
+  if not each_w or idle == 0 then return each_w and each_w * result.gpus, bound end
+  local idle_w, of_idle = question.power:watts(question.gpus[candidate.gpu].hardware, 0)
+  if not idle_w then idle_w, of_idle = each_w, "at most" end
+  return each_w * result.gpus + idle_w * idle, of_idle
+end
+
 --- {gpus, paid_gpus, cost_per_hour} of so many replicas.
 function money.least(question, candidate, replicas)
   local gpus = deploy.gpus(question, candidate, replicas)
@@ -37,6 +48,9 @@ function money.least(question, candidate, replicas)
   return { gpus = gpus, paid_gpus = paid, cost_per_hour = paid * money.price(question, candidate),
     replicas = replicas }
 end
+
+--- A score without the digits that rounding leaves: 3 x 0.1 and 0.3 are one score.
+function money.rounded(score) return tonumber(("%.12g"):format(score)) end
 
 --- Adds to the result of a run: rate_per_s, gpus, cost_per_hour, per_million, joules_per_token, score.
 function money.add(question, candidate, result)
@@ -48,9 +62,9 @@ function money.add(question, candidate, result)
     result.per_million = { output = result.cost_per_hour / 3600 / output * 1e6,
       all = result.cost_per_hour / 3600 / all * 1e6 }
   end
-  local watts, bound = watts_of(question, candidate, result.busy_frac)
+  local watts, bound = all_watts(question, candidate, result)
   if watts and output and output > 0 then
-    result.joules_per_token, result.power_bound = result.gpus * watts / output, bound
+    result.joules_per_token, result.power_bound = watts / output, bound
   end
   local score_input = setmetatable({}, { __index = function(_, key)
     local value = result[key]

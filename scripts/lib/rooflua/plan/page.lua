@@ -46,11 +46,14 @@ local function rank_rows(done)
         range and (" (%s to %s)"):format(words.value(name, range.low), words.value(name, range.high)) or "")
     end
     local sure = item.sure and words.sure(item.sure) or "one run"
+    if item.too_unsure then
+      sure = ("not sure enough, %s is asked: %s"):format(words.percent(question.confidence), sure)
+    end
     out[#out + 1] = ('<tr data-gpu="%d" data-paid="%d"><td>%d</td><td>%s<br>%s</td><td class="cost n">%s</td>'
       .. "<td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>"):format(item.candidate.gpu, item.result.paid_gpus, rank,
       escaped(words.gpus(question, item.candidate, item.result, candidates.widths_text(item.candidate))),
       escaped(words.settings(item.candidate)), words.dollars(item.result.cost_per_hour),
-      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.load(question, item.holds_to) or "-",
+      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.held(question, item) or "-",
       basis_cell(question, item))
   end
   return table.concat(out, "\n")

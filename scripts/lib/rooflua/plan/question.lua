@@ -11,6 +11,7 @@ local prices = require "rooflua.plan.prices"
 local schema = require "rooflua.scenario.schema"
 local slo = require "rooflua.explore.search.slo"
 local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
 
 local question = {}
 
@@ -146,9 +147,13 @@ local function base_of(given)
   return out
 end
 
-local function notes_of(out)
+local function notes_of(out, given)
   if out.load.kind == "rate" and out.drawn.is_constant then
     out.notes[#out.notes + 1] = "all prompts and all answers have one length: tails of real loads are longer"
+  end
+  local sets_count = out.load.kind ~= "recorded" or given.requests ~= nil
+  for _, each in ipairs(load.replaced(out.workload, out.load, sets_count)) do
+    out.notes[#out.notes + 1] = ("workload.%s: nothing reads it: %s says it"):format(each[1], each[2])
   end
   for _, bound in ipairs(out.bounds) do
     if bound.max and bound.max <= 0 and bound.metric:find "_s_" then
@@ -168,6 +173,10 @@ local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", max_num_seqs
 --- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.
 local function check_chosen(out)
   local deployment = out.base.deployment
+  if deployment ~= nil and (type(deployment) ~= "table" or specs.is(deployment, "Deployment")) then
+    out.reader:fail("deployment", "expected a table of keys that all candidates share, found %s",
+      core.describe(deployment))
+  end
   for _, key in ipairs(core.sorted_keys(type(deployment) == "table" and core.plain(deployment) or {})) do
     if of_candidates[key] then
       out.reader:fail("deployment." .. key, "a plan chooses it; say which values to try, as in plan = { candidates = "
@@ -175,6 +184,15 @@ local function check_chosen(out)
     elseif key == "engine" then
       out.reader:fail("deployment.engine", "a plan chooses it; say engine = \"%s\" at the top, or list engines in "
         .. "plan.candidates", tostring(core.plain(deployment).engine))
+    end
+  end
+  local engine = out.engine and out.engine.engine
+  for _, name in ipairs(core.sorted_keys(out.engine and out.engine.options or {})) do
+    local about = engine.option[name]
+    local axis = of_candidates[about.parameter] or of_candidates[(about.key or ""):match "^deployment%.(.*)$"]
+    if axis then
+      out.reader:fail("engine", "%s: a plan chooses it; say which values to try, as in plan = { candidates = require "
+        .. "\"candidates.ladder\" { %s = { 1, 2 } } }", name, axis)
     end
   end
   if out.base.slo == nil then return end
@@ -226,7 +244,7 @@ function question.of(reader, given)
   out.power = policy_of(reader, plan, "power", "watts")
   check_chosen(out)
   requests_of(out, plan)
-  notes_of(out)
+  notes_of(out, plan)
   return out
 end
 

@@ -50,6 +50,9 @@ function run.check(reader, given)
   return asked
 end
 
+--- The first runs of a plan that was checked, as search.first has them.
+run.first = search.first
+
 --- How far the load must fall for the deployment that is nearest to the SLO.
 local function nearest_holds(asked, found)
   local least

@@ -83,6 +83,23 @@ local function explored(question, candidate)
     latency = found.latency, guess = guess, alike_key = same.key(question, candidate, engine) }
 end
 
+--- What a search begins with, of which every candidate that fits is built: {name, scenario} of the first of every GPU
+--- and engine.
+function search.first(question)
+  local out, seen = {}, {}
+  local fit = candidates.fitting(question, candidates.all(question))
+  share_databases(question, fit)
+  for _, candidate in ipairs(fit) do
+    bounds.engine(question, candidate)
+    if not seen[candidate.family] then
+      seen[candidate.family] = true
+      out[#out + 1] = { name = candidate.family,
+        scenario = deploy.scenario(question, candidate, 1, { requests = question.requests }) }
+    end
+  end
+  return out
+end
+
 local warm_requests = 1000
 
 --- Runs one candidate of each engine in this process, before workers are forked from it: they inherit the code that

@@ -2,7 +2,6 @@
 local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
-local evaluate = require "rooflua.plan.evaluate"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
 
@@ -42,38 +41,64 @@ end
 local function cost_text(question, item)
   local parts, result = {}, item.result
   if question.objective.seeks == "load" then parts[1] = words.dollars(result.cost_per_hour) .. "/h" end
-  if result.per_million then
-    parts[#parts + 1] = ("%s per 1M output tokens"):format(words.dollars(result.per_million.output))
+  local usual = item.without_peak
+  --- A figure at the load of the rank; with a peak also at the load without it.
+  local function at_loads(of, before, behind)
+    local own, other = of(result), usual and of(usual)
+    if not own then return end
+    local part = before .. own .. behind
+    if usual then
+      part = ("%s at %s"):format(part, words.load(question, result.scale))
+      if other then part = ("%s, %s at %s"):format(part, other, words.load(question, usual.scale)) end
+    end
+    parts[#parts + 1] = part
   end
-  if result.joules_per_token then
-    parts[#parts + 1] = ("%s %.3g J/token"):format(result.power_bound, result.joules_per_token)
+  at_loads(function(each) return each.per_million and words.dollars(each.per_million.output) end, "",
+    " per 1M output tokens")
+  at_loads(function(each) return each.joules_per_token and ("%.3g"):format(each.joules_per_token) end,
+    (result.power_bound or "") .. " ", " J/token")
+  local idle = result.paid_gpus - result.gpus
+  if idle > 0 and result.joules_per_token then
+    parts[#parts] = ("%s, with %s"):format(parts[#parts], words.count(idle, "idle GPU"))
   end
   return table.concat(parts, "   ")
+end
+
+local term_words = { gpus = "GPUs per replica", all_gpus = "number of GPUs" }
+
+--- What decides between deployments that cost the same, in the order in which ranks are compared.
+local function same_cost_text(item, first)
+  if item.sure and first.sure and item.sure.p < first.sure.p then return "costs the same; less sure" end
+  if item.result.margin > first.result.margin then return "costs the same; closer to the limits" end
+  return item.result.gpus > first.result.gpus and "costs the same; more GPUs" or "costs the same"
 end
 
 --- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
 local function lost_text(question, item)
   if question.objective.seeks == "load" then
+    local first = item.first.result
     return ("%.3g/s per GPU, and the first %.3g/s"):format(item.result.rate_per_s / item.result.gpus,
-      item.first.rate_per_s / item.first.gpus)
+      first.rate_per_s / first.gpus)
   end
-  if item.result.score == item.first.score then return "costs the same; less sure, or closer to the limits" end
+  if money.rounded(item.result.score) == money.rounded(item.first.result.score) then
+    return same_cost_text(item, item.first)
+  end
   local parts, terms = {}, item.lost_by
   if terms then
-    local names = { "price", "gpus", "capacity", "rounding" }
+    local names = core.sorted_keys(terms)
     table.sort(names, function(a, b)
       if terms[a] ~= terms[b] then return terms[a] > terms[b] end
       return a < b
     end)
     for i, name in ipairs(names) do
       if math.abs(terms[name] - 1) > 0.005 then
-        parts[#parts + 1] = i == 1 and ("lost by %s (x %.2f)"):format(name == "gpus" and "GPUs per replica" or name,
-          terms[name]) or ("%s x %.2f"):format(name == "gpus" and "GPUs per replica" or name, terms[name])
+        parts[#parts + 1] = (i == 1 and "lost by %s (x %.2f)" or "%s x %.2f"):format(term_words[name] or name,
+          terms[name])
       end
     end
   end
   local out = #parts > 0 and table.concat(parts, ", ") or "costs more"
-  if item.break_even and item.result.score > item.first.score then
+  if item.break_even and item.result.score > item.first.result.score then
     out = ("%s. Wins below %s per %s and hour"):format(out, words.dollars(item.break_even),
       question.gpus[item.candidate.gpu].label)
   end
@@ -84,8 +109,9 @@ end
 local function standing_text(question, item, rank)
   local result, key, text_of = item.result, "cost_per_hour", words.dollars(item.result.cost_per_hour) .. "/h"
   if question.objective.seeks == "load" then key, text_of = "rate_per_s", ("%.4g/s"):format(result.rate_per_s) end
-  if rank == 1 or item.first[key] <= 0 then return text_of end
-  return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / item.first[key] - 1))
+  local first = item.first.result[key]
+  if rank == 1 or first <= 0 then return text_of end
+  return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / first - 1))
 end
 
 local function rank_lines(add, lines, question, item, rank)
@@ -99,15 +125,17 @@ local function rank_lines(add, lines, question, item, rank)
   add(3, "%s", metrics_text(question, item))
   local costs = cost_text(question, item)
   if costs ~= "" then add(3, "%s", costs) end
-  local holds = question.objective.seeks == "load" and "one run holds"
-    or item.holds_to and item.holds_to > evaluate.most_scale / 2 and "holds more than" or "holds up to"
-  local held = item.holds_to and ("    %s %s"):format(holds, words.load(question, item.holds_to)) or ""
+  local holds = question.objective.seeks == "load" and "one run holds" or item.holds_more and "holds" or "holds up to"
+  local held = item.holds_to and ("    %s %s"):format(holds, words.held(question, item)) or ""
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
   add(3, "%s", words.sure(item.sure) .. held)
   add(3, "evidence: %s", basis.evidence(result))
-  if rank > 1 then add(3, "%s", lost_text(question, item)) end
+  if rank > 1 then
+    add(3, "%s%s", item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence))
+      or "", lost_text(question, item))
+  end
 end
 
 local function prices_text(question)
@@ -195,7 +223,7 @@ local function common_lines(add, question, found, plan)
   for _, note in ipairs(basis.sentences(question, found, plan)) do add(0, "note      %s", note) end
 end
 
-local most_reasons, most_unsure = 3, 6
+local most_reasons, most_unsure, most_cheaper = 3, 6, 3
 
 --- Names the candidate that could serve the largest load among those of which there are too few GPUs. Where other
 --- candidates ran, the number of GPUs is not what refuses the load.
@@ -268,8 +296,11 @@ function text.of(question, found, plan)
     lines[#lines + 1] = plan.verified > 0 and "no deployment is sure enough:" or "no deployment meets this:"
   end
   if #plan.ranks == 0 then refusal_lines(add, question, found, plan) end
-  for i, item in ipairs(plan.unsure) do
-    if #plan.ranks > 0 and i <= 3 then
+  for i, item in ipairs(#plan.ranks > 0 and plan.unsure or {}) do
+    if i > most_cheaper then
+      add(0, "and %d others, not sure", #plan.unsure - most_cheaper)
+      break
+    else
       local seeks_load = question.objective.seeks == "load"
       add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
         item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
@@ -278,7 +309,7 @@ function text.of(question, found, plan)
     end
   end
   for i, item in ipairs(plan.ranks) do
-    item.first = plan.ranks[1].result
+    item.first = plan.ranks[1]
     rank_lines(add, lines, question, item, i)
   end
   if #plan.ranks > 0 then missed_lines(add, question, found) end

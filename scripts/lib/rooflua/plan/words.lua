@@ -66,14 +66,21 @@ function words.load(question, scale)
   return ("%.2f x the load"):format(scale)
 end
 
+--- The largest load that a deployment holds: "103/s", or "more than 103/s" where no larger one was looked for.
+---@param item table holds_to, holds_more
+function words.held(question, item)
+  return (item.holds_more and "more than " or "") .. words.load(question, item.holds_to)
+end
+
 --- What is asked: "96 requests/s of llama-3.1-8b".
 function words.asked(question)
   local load, name = question.load, question.model.name
   if question.objective.seeks == "load" then
     return ("the most requests/s of %s (at least %.4g)"):format(name, load.value * load.peak)
   end
-  if load.kind == "rate" then return ("%.4g requests/s of %s"):format(load.value * load.peak, name) end
-  if load.kind == "clients" then return ("%.0f clients of %s"):format(load.value * load.peak, name) end
+  local peak = load.peak ~= 1 and load.value and (" (a peak of %.3g x %.4g)"):format(load.peak, load.value) or ""
+  if load.kind == "rate" then return ("%.4g requests/s%s of %s"):format(load.value * load.peak, peak, name) end
+  if load.kind == "clients" then return ("%.0f clients%s of %s"):format(load.value * load.peak, peak, name) end
   if load.peak == 1 then return "the recorded load of " .. name end
   return ("%.3g x the recorded load of %s"):format(load.peak, name)
 end

@@ -138,8 +138,8 @@ local function try_policies(reader, given)
 end
 
 --- Shares of evidence of one variant of kind "serve".
----@param bare boolean? whether its load is not what will come
-local function forecast_serve(reader, given, out, bare)
+---@param is_one_of_many boolean? whether it is a run of a search or plan: their loads vary
+local function forecast_serve(reader, given, out, is_one_of_many)
   local prepared = serving.check(reader, given)
   local bound = {}
   for i, replica in ipairs(prepared.replicas) do
@@ -154,7 +154,7 @@ local function forecast_serve(reader, given, out, bare)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   local figures = forecast.figures(requests)
   if figures.count == 0 then
-    if not bare then try_policies(reader, given) end
+    try_policies(reader, given)
     return {}
   end
   local seconds, rates = {}, {}
@@ -165,34 +165,80 @@ local function forecast_serve(reader, given, out, bare)
     rates[i] = one
     for name, value in pairs(one.seconds) do seconds[name] = (seconds[name] or 0) + value end
   end
-  if not bare then check_load(prepared, figures, rates, out) end
-  check_tables(prepared, rates, out)
-  if not bare then try_policies(reader, given) end
+  if not is_one_of_many then check_load(prepared, figures, rates, out) end
+  if not out.is_plan then check_tables(prepared, rates, out) end
+  try_policies(reader, given)
   return forecast.shares(seconds)
 end
 
-local function forecast_variant(opened, given, out)
-  local reader = opened.reader
-  if opened.kind == "serve" then return forecast_serve(reader, given, out) end
-  if opened.kind == "search" then
-    local base = reader:at("search", searching.check, reader, given, given.search)
-    local ok, shares = pcall(forecast_serve, reader, base, out, true)
-    if ok then return shares end
-    if chunks.is_spent(shares) then error(shares, 0) end
-    out.told["no forecast: as it stands, without what the search changes, it cannot run: " .. tostring(shares)] = true
-    return {}
+--- Findings of one run of many, kept apart: they hold if this run is the one that counts.
+local function apart()
+  local out = { told = {}, list = {}, errors = 0 }
+  function out.report(...)
+    out.list[#out.list + 1] = { ... }
+    if ... == "error" then out.errors = out.errors + 1 end
   end
+  --- Hands them to another collector.
+  ---@param level string? in place of "error"
+  function out.hand_to(other, level)
+    for _, each in ipairs(out.list) do
+      other.report(each[1] == "error" and level or each[1], unpack(each, 2, table.maxn(each)))
+    end
+    for note in pairs(out.told) do other.told[note] = true end
+  end
+  return out
+end
+
+--- Shares of evidence of the first run of a search that is right. Where none is, what is wrong with the first holds.
+local function forecast_search(reader, list, out)
+  local first, problem
+  for i = 1, math.min(#list, most_forecast) do
+    local own = apart()
+    local ok, shares = pcall(forecast_serve, reader, list[i], own, true)
+    if not ok and chunks.is_spent(shares) then error(shares, 0) end
+    if ok and own.errors == 0 then
+      own.hand_to(out)
+      return shares
+    end
+    if i == 1 then first, problem = own, not ok and shares or nil end
+  end
+  first.hand_to(out)
+  if problem then error(problem, 0) end
+  return {}
+end
+
+--- Forecasts of the deployments with which a plan begins. What keeps one of them from serving is no mistake, because
+--- the plan tries others.
+local function forecast_plan(reader, asked, name, out, forecasts)
+  tell(out, asked.notes)
+  for i, each in ipairs(reader:at("plan", planning.first, asked)) do
+    if i > most_forecast then return end
+    local own = apart()
+    own.is_plan = true
+    local shares = forecast_serve(reader, each.scenario, own, true)
+    own.hand_to(out, "warning")
+    forecasts[#forecasts + 1] = { name = name == "" and each.name or name .. ", " .. each.name, evidence = shares }
+  end
+end
+
+--- Adds forecasts of one variant.
+local function forecast_variant(opened, name, given, out, forecasts)
+  local reader = opened.reader
   if opened.kind == "plan" then
-    reader:at("plan", planning.check, reader, given)
-    return {}
+    return forecast_plan(reader, reader:at("plan", planning.check, reader, given), name, out, forecasts)
+  end
+  local function add(shares) forecasts[#forecasts + 1] = { name = name, evidence = shares } end
+  if opened.kind == "serve" then return add(forecast_serve(reader, given, out)) end
+  if opened.kind == "search" then
+    return add(forecast_search(reader, reader:at("search", searching.check, reader, given, given.search), out))
   end
   local result = single.run(opened.kind, reader, given, { operations = false })
   for _, problem in ipairs(result.problems or {}) do out.report("warning", "price", "%s", problem) end
   tell(out, result.told)
   local shares = {}
-  for name, share in pairs(result.evidence) do shares[name] = share end
+  for kind, share in pairs(result.evidence) do shares[kind] = share end
   shares[forecast.noted] = result.noted_frac
-  return shares
+  add(shares)
 end
 
 --- "modelled 86.2 to 100.0 %, assumed 0.0 to 13.8 %" over many variants.
@@ -252,10 +298,9 @@ local function check_variants(opened, out)
         out.report("warning", each[1], "nothing reads it: %s", each[2])
       end
       if out.raised == before and index <= most_forecast then
-        local fine, evidence = pcall(forecast_variant, opened, given, out)
-        if fine then forecasts[#forecasts + 1] = { name = variant.name, evidence = evidence }
-        else out.caught(evidence) end
-        if not fine and chunks.is_spent(evidence) then break end -- the rest would end the same way
+        local fine, problem = pcall(forecast_variant, opened, variant.name, given, out, forecasts)
+        if not fine then out.caught(problem) end
+        if not fine and chunks.is_spent(problem) then break end -- the rest would end the same way
       end
     end
   end

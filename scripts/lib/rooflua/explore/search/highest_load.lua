@@ -98,7 +98,7 @@ local function judge_monotone(search, result)
 end
 
 --- Reads which loads to search, and how close the answer has to be.
-function highest_load.range(search, given)
+local function read_range(search, given)
   search.range = declared.range(search.reader, search.scenario, load_parameter(search, given.parameter),
     { min = given.min, max = given.max }, "search")
   if search.range.min <= 0 then fail("search: min: expected a load above 0, found %.14g", search.range.min) end
@@ -107,10 +107,15 @@ function highest_load.range(search, given)
   search.points_per_round = core.whole(given.points_per_round or 1, "search: points_per_round", 1, most_checks)
 end
 
+--- The variants that the search begins with: the lowest load.
+function highest_load.first(search, given)
+  read_range(search, given)
+  return { variants.with(variants.base(), search.range.path, search.range.min) }
+end
+
 function highest_load.run(search, given)
-  highest_load.range(search, given)
+  runs.check(search.reader, search.scenario, highest_load.first(search, given))
   search.tried = {}
-  runs.check(search.reader, search.scenario, { variants.with(variants.base(), search.range.path, search.range.min) })
   local result = { goal = "rate", parameter = search.range.path, tried = search.tried }
   local low, high = search.range.min, search.range.max
   tried_at(search, { low, high })
@@ -118,7 +123,9 @@ function highest_load.run(search, given)
   if not at_low.meets then
     result.note = ("the SLO is missed at the lowest load already (%.6g)"):format(low)
   elseif at_high.meets then
-    result.value, result.note = high, ("the SLO is met at the highest load (%.6g): raise max"):format(high)
+    result.value, result.reached_max = high, true
+    result.note = ("the SLO is met at the highest load that was tried, max = %.6g: how much more is held is not known; "
+      .. "raise max"):format(high)
   else
     while not close_enough(search, low, high) do
       low, high = narrowed(search, between(search, low, high), low, high)
