@@ -2,6 +2,7 @@
 -- fills in defaults and prints the help.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local ranges = require "rooflua.base.ranges"
 
 local policy = {}
 local fail, type = core.fail, type
@@ -37,37 +38,6 @@ local function type_of(declared)
   return declared.default ~= nil and type(declared.default) or nil
 end
 
--- Upper bounds of parameters without a `max`: what the engine can count, and what its clock can show.
-local most_counted = 2147483647
-local most_by_unit = { s = native.latest_s, ms = 1e3 * native.latest_s, ["requests/s"] = 1e12, ["sessions/s"] = 1e12 }
-
-local function most_of(declared)
-  return declared.integer and most_counted or most_by_unit[declared.unit]
-end
-
-local function check_range(where, declared, value)
-  if value ~= value then fail("%s: expected a number, found nan", where) end
-  local min, max = declared.min, declared.max
-  local unit = declared.unit and declared.unit ~= "1" and " " .. declared.unit or ""
-  if min and (value < min or declared.exclusive_min and value == min) then
-    fail("%s: expected %s %.14g%s, found %.14g", where, declared.exclusive_min and ">" or ">=", min,
-      unit, value)
-  end
-  if max and (value > max or declared.exclusive_max and value == max) then
-    fail("%s: expected %s %.14g%s, found %.14g", where, declared.exclusive_max and "<" or "<=", max,
-      unit, value)
-  end
-  if value - value ~= 0 then
-    if declared.infinite and value > 0 then return end
-    fail("%s: expected a finite number%s, found %.14g", where, unit, value)
-  end
-  if declared.integer and value % 1 ~= 0 then
-    fail("%s: expected a whole number%s, found %.14g", where, unit, value)
-  end
-  local most = not max and not declared.infinite and most_of(declared)
-  if most and value > most then fail("%s: expected at most %.14g%s, found %.14g", where, most, unit, value) end
-end
-
 local function check_value(where, declared, value)
   if declared.policy and policy.is_instance(value) then return value end
   local expected = type_of(declared)
@@ -84,11 +54,13 @@ local function check_value(where, declared, value)
     end
     return value
   end
-  if expected and type(value) ~= expected then
+  if expected == "list" then
+    ranges.check_list(where, value)
+  elseif expected and type(value) ~= expected then
     local unit = declared.unit and declared.unit ~= "1" and " (" .. declared.unit .. ")" or ""
     fail("%s: expected a %s%s, found %s", where, expected, unit, core.describe(value))
   end
-  if type(value) == "number" then check_range(where, declared, value) end
+  if type(value) == "number" then ranges.check(where, declared, value) end
   return value
 end
 
@@ -125,7 +97,7 @@ local function construct(class, overrides, preset, said)
   if preset ~= nil then
     local chosen = definition.presets[preset]
     if not chosen then
-      fail("%s: %s", name, native.unknown_name("preset", tostring(preset),
+      fail("%s: %s", name, core.unknown_name("preset", preset,
         core.sorted_keys(definition.presets)))
     end
     for key, value in pairs(chosen) do parameters[key] = value end
@@ -298,7 +270,7 @@ local function check_presets(name, presets, params)
     local where = name .. ": presets." .. tostring(preset)
     for _, key in ipairs(core.sorted_keys(core.table(presets[preset], where))) do
       if not params[key] then
-        fail("%s: %s", where, native.unknown_name("parameter", tostring(key),
+        fail("%s: %s", where, core.unknown_name("parameter", key,
           core.sorted_keys(params)))
       end
       check_value(where .. "." .. key, params[key], presets[preset][key])
@@ -324,7 +296,7 @@ function class_methods.preset(class, preset)
   local definition = classes[class]
   if not definition then fail "preset: call it as Class:preset(name)" end
   if not definition.presets[preset] then
-    fail("%s: %s", definition.name, native.unknown_name("preset", tostring(preset),
+    fail("%s: %s", definition.name, core.unknown_name("preset", preset,
       core.sorted_keys(definition.presets)))
   end
   return function(overrides) return construct(class, overrides, preset) end

@@ -1,6 +1,5 @@
 -- The question of a plan, read from a scenario: what is asked, of which GPUs, within which SLO. Everything is checked
 -- here, before anything runs.
-local native = require "rooflua.native"
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
@@ -33,7 +32,7 @@ local function gpu_of(reader, index, given)
     local known = false
     for _, each in ipairs(gpu_keys) do known = known or key == each end
     if not known then
-      reader:fail(where, "%s", native.unknown_name("key", tostring(key), { "most", "per_node", "price_per_hour",
+      reader:fail(where, "%s", core.unknown_name("key", key, { "most", "per_node", "price_per_hour",
         "label" }))
     end
   end
@@ -169,13 +168,17 @@ local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", max_num_seqs
 --- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.
 local function check_chosen(out)
   local deployment = out.base.deployment
-  for _, key in ipairs(core.sorted_keys(type(deployment) == "table" and core.plain(deployment) or {})) do
+  if deployment ~= nil and type(deployment) ~= "table" then
+    out.reader:fail("deployment", "expected a table, as in { max_model_len = 8192 }, found %s",
+      core.describe(deployment))
+  end
+  for _, key in ipairs(core.sorted_keys(core.plain(deployment or {}))) do
     if of_candidates[key] then
       out.reader:fail("deployment." .. key, "a plan chooses it; say which values to try, as in plan = { candidates = "
         .. "require \"candidates.ladder\" { %s = { 1, 2 } } }", of_candidates[key])
     elseif key == "engine" then
-      out.reader:fail("deployment.engine", "a plan chooses it; say engine = \"%s\" at the top, or list engines in "
-        .. "plan.candidates", tostring(core.plain(deployment).engine))
+      out.reader:fail("deployment.engine", "a plan chooses it; say engine = NAME at the top, or list engines in "
+        .. "plan.candidates")
     end
   end
   if out.base.slo == nil then return end

@@ -45,7 +45,7 @@ function declared.all(reader, given)
     local found = paths.value(given, path)
     if found ~= nil then add_policy(out, path, policies.of(reader, path, found)) end
   end
-  for _, each in ipairs(core.plain(given.corrections or {})) do
+  for _, each in ipairs(policies.list(reader, given.corrections or {})) do
     local one = policy.is_instance(each) and each or policies.of(reader, "corrections", each)
     add_policy(out, "corrections." .. one.name, one)
   end
