@@ -58,8 +58,9 @@ local function check_axis(self, name, has_axis, model)
   for i, value in ipairs(self[name]) do
     local is_count = type(value) == "number" and value >= 1 and value % 1 == 0
     if not is_count and not (name == "ep" and value == "all") then
+      local is_shown = type(value) == "number" or type(value) == "string"
       error(("candidates.ladder: %s[%d]: expected a whole number >= 1%s, found %s"):format(name, i,
-        name == "ep" and " or \"all\"" or "", type(value) == "table" and "a table" or tostring(value)), 0)
+        name == "ep" and " or \"all\"" or "", is_shown and value or "a " .. type(value)), 0)
     end
   end
   if has_axis then return end
