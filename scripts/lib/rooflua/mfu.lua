@@ -103,17 +103,19 @@ end
 
 local with_options = { "returns", "name" }
 
---- A name that is not native is a file of scripts/lookup; a class stands for its defaults.
+--- A name that is not native is a file of scripts/lookup, or one beside the scenario; a class stands for its defaults.
 local function lookup_of(lookup)
   if type(lookup) == "string" then
-    local names, in_lua = native.list_lookups(), native.list_folder(native.home .. "/scripts/lookup", ".lua")
+    local names = native.list_lookups()
     for _, name in ipairs(names) do
       if name == lookup then return lookup end
     end
-    for i, name in ipairs(in_lua) do
-      if name == lookup then return chunks.require("lookup." .. name) {} end
-      names[#names + 1] = in_lua[i]
+    for _, module in ipairs { "lookup." .. lookup, lookup } do
+      local found = chunks.is_there(module) and chunks.require(module)
+      if policy.is_class(found) then return found {} end
+      if type(found) == "function" or policy.is_instance(found) then return found end
     end
+    for _, name in ipairs(chunks.names_in "lookup") do names[#names + 1] = name end
     fail("lookup: %s", native.unknown_name("lookup", lookup, names))
   end
   if policy.is_class(lookup) then return lookup {} end
