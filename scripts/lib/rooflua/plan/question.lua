@@ -177,8 +177,9 @@ local function check_chosen(out)
       out.reader:fail("deployment." .. key, "a plan chooses it; say which values to try, as in plan = { candidates = "
         .. "require \"candidates.ladder\" { %s = { 1, 2 } } }", of_candidates[key])
     elseif key == "engine" then
-      out.reader:fail("deployment.engine", "a plan chooses it; say engine = NAME at the top, or list engines in "
-        .. "plan.candidates")
+      local name = core.plain(deployment).engine
+      out.reader:fail("deployment.engine", "a plan chooses it; say engine = %s at the top, or list engines in "
+        .. "plan.candidates", type(name) == "string" and '"' .. name .. '"' or "NAME")
     end
   end
   if out.base.slo == nil then return end
