@@ -6,7 +6,7 @@
 --- Measures  Time, flop, bytes, MFU, bound and evidence of every operation.
 --- Expect    The decode is bound by memory: weights and KV cache over bandwidth is its floor. The
 ---           prefill is bound by compute, and its GEMMs take most of it.
---- Limits    Shares marked `modelled` rest on datasheet figures, not on measurement.
+--- Limits    Rows of tables carry at least 85 % of the time; shares marked `modelled` rest on datasheet figures.
 return {
   rooflua = 1,
   title = "One step of Llama-3.1-8B on an H200",

@@ -6,7 +6,7 @@
 --- Measures  Each step's time, and its ratio to the preset's.
 --- Expect    Taking m = requests for a group's GEMMs understates the prefill by far; the dense score
 ---           matrix divided by 1.8 costs about 11 % more attention than half of it.
---- Limits    One batch of one model; without measured tables, MFUs are modelled. With BLIS' own tables:
+--- Limits    One batch of one model. Rows of tables carry at least 65 % of the time. With BLIS' own tables:
 ---           --set mfu.path=DIR --set mfu.layout=blis --set mfu.gpu=h100 --set mfu.lookup=blis487.
 local RooflineV2 = require "steps.roofline_v2"
 

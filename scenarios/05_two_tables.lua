@@ -4,8 +4,8 @@
 --- Method    The same decode and prefill batches priced by steps/kernels with the tables of each engine, each with
 ---           the default lookup (latency_log) and with the nearest row (nearest).
 --- Measures  Time per batch, and the share of it that was measured or interpolated.
---- Expect    The engines' kernels differ by a tenth to a fifth; the lookups differ by a few percent, more where a
----           batch lies far between rows. Rows of another engine, where one has none, count as stand-ins.
+--- Expect    The engines' kernels differ by 3 to 6 %; the lookups differ by up to 12 % where a batch lies far between
+---           rows. Rows of another engine, where one has none, count as stand-ins.
 --- Limits    Tables of other projects are read with --set mfu.path=DIR --set mfu.layout=infersim (docs/DATA.md).
 return {
   rooflua = 1,

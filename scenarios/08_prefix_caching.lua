@@ -6,7 +6,8 @@
 --- Measures  TTFT and TPOT; prompt tokens that were computed.
 --- Expect    Nine tenths of the prompt tokens come from the cache, and the mean TTFT falls to less than a
 ---           third; TPOT falls too, because decodes share fewer steps with prefills.
---- Limits    Memory is ample here: no prefix is evicted before its next turn. Kernel times are modelled.
+--- Limits    Memory is ample here: no prefix is evicted before its next turn. Rows of tables carry at least 80 %
+---           of the time.
 return {
   rooflua = 1,
   title = "Conversations with and without prefix caching",

@@ -8,8 +8,8 @@
 ---           as steeply with 32 KV heads, and attention takes most of it at 64 k. A prefill computes pairs of
 ---           tokens: attention grows with the square of the length, the rest with the length, and the number
 ---           of KV heads does not matter.
---- Limits    Llama-2-7B was trained for 4 k: only its shapes are used. One step, no queue. Without measured
----           tables, kernel times are modelled.
+--- Limits    Llama-2-7B was trained for 4 k: only its shapes are used. One step, no queue. Rows of tables carry
+---           at least 20 % of the time: most of the contexts are longer than those of the tables, and extrapolated.
 local lengths = { 1024, 4096, 16384, 32768, 65536 }
 local models = { "llama-3.1-8b", "llama-2-7b" }
 local batches = {}

@@ -7,9 +7,9 @@
 --- Expect    Each group is priced as a pass of its own over the weights. `exact` makes a group of every different
 ---           length: right for equal prompts, twice the time for eight short ones. `fused` has the right GEMMs
 ---           and looks attention up at one length: within 5 % everywhere. `pow2` is as close on mixed steps,
----           where errors of its extra passes and its coarse lengths cancel, and 11 % off on short prompts, all
+---           where errors of its extra passes and its coarse lengths cancel, and 13 % off on short prompts, all
 ---           looked up at 512.
---- Limits    MFUs are modelled: with tables, whose MFUs jump between rows, the length has more effect.
+--- Limits    One model on one GPU. Rows of tables carry at least 95 % of the time.
 local RooflineV2 = require "steps.roofline_v2"
 
 local function prompts(...)

@@ -8,8 +8,8 @@
 --- Measures  The highest rate at which, on average over the seeds, TTFT p99 <= 0.5 s and TPOT p99 <= 25 ms.
 --- Expect    The H200 carries more: it has the same arithmetic and 1.43 times the bandwidth. The gain lies between 1
 ---           and 1.43, because decode steps get shorter by the bandwidth and prefills do not.
---- Limits    400 requests are a burst, not a steady state: above the capacity TTFT grows with their number. Without
----           measured tables, kernel times are modelled from the datasheet.
+--- Limits    400 requests are a burst, not a steady state: above the capacity TTFT grows with their number. Rows of
+---           tables carry at least 85 % of the time.
 return {
   rooflua = 1,
   title = "Capacity of one GPU under TTFT p99 <= 0.5 s and TPOT p99 <= 25 ms",

@@ -11,7 +11,7 @@
 -- ```text golden=x    every line stands in tests/golden/x.txt, in that order.
 
 local documents = { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md",
-  "docs/ATTENTION.md", "docs/CAMPAIGNS.md", "docs/PLANNER.md" }
+  "docs/ATTENTION.md", "docs/CAMPAIGNS.md", "docs/PLANNER.md", "docs/TOUR.md" }
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
 local first = arg[2] == "--write" and 3 or 2

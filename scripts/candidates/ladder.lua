@@ -5,7 +5,7 @@
 --- silently would always win.
 local policy = require "rooflua.policy"
 
-local function list(default, unit, doc) return { default = default, type = "table", unit = unit, doc = doc } end
+local function list(default, unit, doc) return { default = default, type = "list", unit = unit, doc = doc } end
 
 ---@class candidates.Ladder
 local Ladder = policy.define {
@@ -34,7 +34,10 @@ local function splits_of(self, can_split)
   local out = {}
   if self.split ~= "only" and not (type(self.split) == "table" and self.split.only) then out[1] = false end
   if not self.split or not can_split then return out end
-  for _, each in ipairs(type(self.split) == "table" and self.split or ratios) do
+  for i, each in ipairs(type(self.split) == "table" and self.split or ratios) do
+    if type(each) ~= "table" then
+      error(("candidates.ladder: split[%d]: expected {prefill, decode}, found a %s"):format(i, type(each)), 0)
+    end
     out[#out + 1] = { prefill = each[1], decode = each[2] }
   end
   return out
@@ -50,8 +53,16 @@ local function product(axes, i, chosen, found)
   end
 end
 
---- Refuses values of an axis that this model does not have.
+--- Refuses values of an axis that are no counts, and those of an axis that this model does not have.
 local function check_axis(self, name, has_axis, model)
+  for i, value in ipairs(self[name]) do
+    local is_count = type(value) == "number" and value >= 1 and value % 1 == 0
+    if not is_count and not (name == "ep" and value == "all") then
+      local is_shown = type(value) == "number" or type(value) == "string"
+      error(("candidates.ladder: %s[%d]: expected a whole number >= 1%s, found %s"):format(name, i,
+        name == "ep" and " or \"all\"" or "", is_shown and value or "a " .. type(value)), 0)
+    end
+  end
   if has_axis then return end
   for _, value in ipairs(self[name]) do
     if value ~= 1 and value ~= "all" then
@@ -66,6 +77,7 @@ end
 function Ladder:each(question, emit)
   local axes = question.capabilities.axes
   local one = { 1 }
+  for _, name in ipairs { "tp", "pp" } do check_axis(self, name, true) end
   for _, name in ipairs { "dp", "ep" } do check_axis(self, name, axes[name], question.model) end
   local speculations = { false }
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end

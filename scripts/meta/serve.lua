@@ -32,7 +32,7 @@ local serve = {}
 ---@field async_depth 1|2|nil
 ---@field slo rooflua.ScenarioSlo? limits for goodput
 ---@field vary table<string, any[]>? lists of values by key path: one variant per combination
----@field report (fun(results: table[]): string|table)? makes text or tables of the list of results; pure
+---@field report (fun(results: table[]): string|table)? makes text or rows of the list of results; pure
 ---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
 ---@field static table? what the step model's own report is asked
 ---@field search rooflua.ScenarioSearch? a goal, and what it needs (docs/EXPLORATION.md)

@@ -188,7 +188,8 @@ function Infersim:changed_load(changes)
   for name in pairs(changes) do
     if not known_names[name] then
       local known = table.concat(load_names, ", ")
-      error(("infersim: static: unknown name '%s' (known: %s)"):format(tostring(name), known), 0)
+      error(("infersim: static: unknown name '%s' (known: %s)"):format(type(name) == "string" and name
+        or "a " .. type(name), known), 0)
     end
   end
   local own, load = self.own_load, self.asked_load

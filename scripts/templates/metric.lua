@@ -2,7 +2,7 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H200.
 --- Method    Requests at three rates.
---- Measures  The share of answers that take longer than `above_s`, beside the usual metrics.
+--- Measures  The share of requests that take longer than `above_s` or fail, beside the usual metrics.
 --- Expect    What you believe before you look.
 --- Limits    A metric sees requests that ended and steps that ended: docs/LUA_API.md, "Metrics".
 ---
@@ -16,7 +16,7 @@ local policy = require "rooflua.policy"
 ---@field late number
 local SlowAnswers = policy.define {
   name = "slow_answers",
-  doc = "Requests that take longer than above_s, over all that ended.",
+  doc = "Requests that take longer than above_s or fail, over all that ended.",
   unit = "1",
   better = "less",
   params = { above_s = { default = 5, unit = "s", min = 0, doc = "Arrival to last token." } },
@@ -25,7 +25,8 @@ local SlowAnswers = policy.define {
 ---@param done rooflua.EndedRequest
 function SlowAnswers:on_done(done)
   self.ended = (self.ended or 0) + 1
-  if not (done.e2e_s <= self.above_s) then self.late = (self.late or 0) + 1 end
+  local e2e_s = done.e2e_s -- nil of a request that failed
+  if not e2e_s or e2e_s > self.above_s then self.late = (self.late or 0) + 1 end
 end
 
 ---@return number? share

@@ -1,8 +1,11 @@
 """rooflua.run: the program's own words, rows, requests, Ctrl-C."""
 
 import json
+import math
 import subprocess
 import sys
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -54,6 +57,43 @@ def test_set_seed_and_keys_without_a_file(folder):
                           workload={"name": "poisson", "rate_per_s": 7, "num_requests": 30, "prompt_tokens": 300,
                                     "output_tokens": 20})
     assert by_file.rows == by_keys.rows
+
+
+def test_values_of_python_are_said_in_lua(folder):
+    text = scenario_text({"workload": {"name": "vllm_bench", "request_rate": math.inf}, "vary": {"seed": (1, 2)},
+                          "slo": {"ttft_s": 0.5, "e2e_s": -math.inf}, "title": 'a "b"\n'})
+    assert '["request_rate"] = math.huge' in text and '["e2e_s"] = -math.huge' in text and '{ 1, 2 }' in text
+    at_once = rooflua.run(model="llama-3.1-8b", hardware="h200-sxm",
+                          requests=True, workload={"name": "vllm_bench", "request_rate": math.inf, "num_prompts": 5})
+    assert {row["arrival_s"] for row in at_once.request_rows} == {0}
+    varied = rooflua.run(folder / "one.lua", set={"vary": '{"seed": [1, 2]}'})
+    assert len(varied) == 2
+
+
+@pytest.mark.parametrize("value, words", [
+    (math.nan, "nan is no value"), (Decimal("1.5"), "found decimal.Decimal; write float"),
+    (Fraction(1, 2), "found fractions.Fraction; write float"), (2 ** 63 + 1, "beyond the whole numbers"),
+    (object(), "found builtins.object"), ({1, 2}, "found builtins.set"), (b"x", "found builtins.bytes"),
+    (1j, "found builtins.complex")])
+def test_values_that_lua_does_not_have_are_refused_by_name(folder, value, words):
+    for place, call in (
+            ("slo.ttft_s", lambda: rooflua.run(model="llama-3.1-8b", hardware="h100", slo={"ttft_s": value})),
+            ("workload.rate_per_s", lambda: rooflua.run(model="llama-3.1-8b", hardware="h100",
+                                                        workload={"name": "poisson", "rate_per_s": value})),
+            ("vary.seed[1]", lambda: rooflua.run(model="llama-3.1-8b", hardware="h100", vary={"seed": [1, value]})),
+            ("workload.rate_per_s", lambda: rooflua.run(folder / "one.lua", set={"workload.rate_per_s": value}))):
+        with pytest.raises(rooflua.Mistake) as mistake:
+            call()
+        assert words in str(mistake.value) and str(mistake.value).startswith(place + ": ")
+
+
+def test_set_refuses_what_it_cannot_say(folder):
+    for value in ({"tp": 2}, [{"tp": 2}], None, [None]):
+        with pytest.raises(rooflua.Mistake) as mistake:
+            rooflua.run(folder / "one.lua", set={"deployment": value})
+        assert str(mistake.value).startswith("deployment: ")
+    with pytest.raises(rooflua.Mistake, match="None in a list"):
+        rooflua.run(model="llama-3.1-8b", hardware="h100", vary={"seed": [1, None, 2]})
 
 
 def test_keys_make_a_scenario():

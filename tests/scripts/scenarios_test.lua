@@ -3,15 +3,38 @@ local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
 
+local carried = {} -- name of a scenario -> shares of its variants' time that rows of tables carry, by label
+
+--- Notes what the time of a variant rests on.
+local function note_evidence(name, label, variant)
+  local list = { variant.summary }
+  for _, key in ipairs { "price", "runs" } do
+    for _, each in ipairs(type(variant[key]) == "table" and variant[key] or {}) do list[#list + 1] = each end
+  end
+  list[#list + 1] = not list[1] and variant or nil
+  local time_s, rows_s = 0, 0
+  for _, each in ipairs(list) do
+    local share = each.evidence
+    if share then
+      local own_s = each.time_s or 1
+      time_s, rows_s = time_s + own_s, rows_s + own_s * ((share.measured or 0) + (share.interpolated or 0))
+    end
+  end
+  if time_s > 0 then carried[name][label] = rows_s / time_s end
+end
+
 --- Variants of a scenario by label, each the document of one run.
 local function run(name, arguments)
   local pipe = assert(io.popen(("%s run scenarios/%s.lua --quiet --json - %s"):format(program, name, arguments or "")))
   local text = pipe:read "*a"
   pipe:close()
   local variants = {}
+  if not arguments then carried[name] = {} end
   for _, variant in ipairs(json.decode(text).variants) do
+    local label = variant.name:match "^[%w_.]+=(.*)$" or variant.name
     variants[#variants + 1] = variant
-    variants[variant.name:match "^[%w_.]+=(.*)$" or variant.name] = variant
+    variants[label] = variant
+    if not arguments then note_evidence(name, label, variant) end
   end
   return variants
 end
@@ -303,6 +326,36 @@ test("05, 06: tables that are not there are missed at both places", function()
   local text = pipe:read "*a"
   pipe:close()
   test.check(text:find("scenarios/no/such beside the scenario and no/such in the working directory", 1, true), text)
+end)
+
+test("headers say how much of the time rows of tables carry", function()
+  local said = 0
+  for file in io.popen "ls scenarios/*.lua":lines() do
+    local name = file:match "([^/]*)%.lua$"
+    local header = {}
+    for line in io.lines(file) do
+      if not line:find "^%-%-%-" then break end
+      header[#header + 1] = line:sub(4)
+    end
+    local text = table.concat(header, " "):gsub("%s+", " ")
+    test.check(not text:find "[Kk]ernel times are modelled" and not text:find "MFUs are modelled", "%s", name)
+    local least = tonumber(text:match "[Rr]ows of tables carry at least (%d+) %%%s?of the time")
+    if least then
+      said = said + 1
+      if not carried[name] then run(name) end
+      for label, share in pairs(carried[name]) do
+        if not (name == "11_gpus" and label == "h20") then
+          test.check(share >= least / 100, "%s, %s: %.1f %%, not %d", name, label, 100 * share, least)
+        end
+      end
+      local lowest = 1
+      for label, share in pairs(carried[name]) do
+        if label ~= "h20" then lowest = math.min(lowest, share) end
+      end
+      test.check(lowest < least / 100 + 0.1, "%s: %.1f %%, the header says %d", name, 100 * lowest, least)
+    end
+  end
+  test.at_least(said, 12, "headers")
 end)
 
 test.finish()

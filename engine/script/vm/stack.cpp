@@ -13,13 +13,18 @@ bool is_library(const char* source) {
   return std::strncmp(source, "=rooflua", 8) == 0;
 }
 
+/// A policy of the program: chunks.lua names files in the program's folder without the folder.
+bool is_shipped(const char* source) {
+  return std::strncmp(source, "@scripts/", 9) == 0;
+}
+
 }  // namespace
 
 std::string user_line(lua_State* L) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
     lua_getinfo(L, "Sl", &frame);
-    if (frame.currentline <= 0 || is_library(frame.source)) continue;
+    if (frame.currentline <= 0 || is_library(frame.source) || is_shipped(frame.source)) continue;
     // `source` has the whole path; short_src is cut to 60 characters.
     const char* file = frame.source[0] == '@' ? frame.source + 1 : frame.short_src;
     return std::string(file) + ":" + std::to_string(frame.currentline);

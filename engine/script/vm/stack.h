@@ -18,8 +18,9 @@
 
 namespace rooflua::script {
 
-/// The file and line ("scenario.lua:12") of the innermost frame outside of the library; "" if there
-/// is none. A frame that was left by a tail call does not exist any more and is not found.
+/// The file and line ("scenario.lua:12") of the innermost frame outside of the library and of the
+/// policies that the program brings; "" if there is none. A frame that was left by a tail call does
+/// not exist any more and is not found.
 std::string user_line(lua_State* L);
 
 /// False if the innermost running Lua function belongs to the library.

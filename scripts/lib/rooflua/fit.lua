@@ -22,7 +22,7 @@ local function read(given)
     tolerance = core.positive(given.tolerance or 1e-6, "fit: tolerance"),
     jobs = given.jobs and core.whole(given.jobs, "fit: jobs", 1, 1024), progress = given.progress }
   if type(task.objective) ~= "string" or not minimise.objectives[task.objective] then
-    fail("fit: objective: %s", native.unknown_name("objective", tostring(task.objective),
+    fail("fit: objective: %s", core.unknown_name("objective", task.objective,
       core.sorted_keys(minimise.objectives)))
   end
   if not minimise.algorithms[core.text(task.algorithm, "fit: algorithm")] then

@@ -51,7 +51,7 @@ return setmetatable({}, {
         known[#known + 1] = each
       end
     end
-    return core.fail("rooflua: %s", native.unknown_name("module", tostring(name), known))
+    return core.fail("rooflua: %s", core.unknown_name("module", name, known))
   end,
   __newindex = function(_, name)
     core.fail("rooflua is read-only (assigning '%s')", tostring(name))

@@ -66,7 +66,7 @@ local function check_values(values, where)
 end
 
 local function check_weights(weights, count, where)
-  if type(weights) ~= "table" then fail(where, "expected a list of numbers, found " .. type(weights)) end
+  if type(weights) ~= "table" then fail(where, "expected a list of numbers, found " .. core.describe(weights)) end
   if #weights ~= count then fail(where, ("expected %d, as many as values, found %d"):format(count, #weights)) end
   for i = 1, #weights do
     local weight = weights[i]
@@ -118,10 +118,10 @@ function lengths.check(spec, where)
   where = called(where)
   if type(spec) == "number" then spec = { distribution = "fixed", tokens = spec } end
   if type(spec) ~= "table" then
-    fail(where, "expected a number or { distribution = ... }, found " .. type(spec))
+    fail(where, "expected a number or { distribution = ... }, found " .. core.describe(spec))
   end
-  local wanted = fields[spec.distribution]
-  if not wanted then fail(where, native.unknown_name("distribution", tostring(spec.distribution), names)) end
+  local wanted = spec.distribution ~= nil and fields[spec.distribution] or nil
+  if not wanted then fail(where, core.unknown_name("distribution", spec.distribution, names)) end
   local known, takes = { distribution = true }, {}
   for _, list in ipairs { wanted, optional[spec.distribution] } do
     for _, key in ipairs(list) do
@@ -130,7 +130,7 @@ function lengths.check(spec, where)
   end
   for key in pairs(spec) do
     if not known[key] then
-      fail(where, native.unknown_name("field of " .. spec.distribution, tostring(key), takes))
+      fail(where, core.unknown_name("field of " .. spec.distribution, key, takes))
     end
   end
   for _, key in ipairs(wanted) do

@@ -109,7 +109,7 @@ function measure.compare(runs, options)
     fail("measure.compare: level: expected a share between 0 and 1, found %s", core.describe(level))
   end
   if method ~= "t" and method ~= "bootstrap" then
-    fail("measure.compare: method: %s", native.unknown_name("method", tostring(method), { "bootstrap", "t" }))
+    fail("measure.compare: method: %s", core.unknown_name("method", method, { "bootstrap", "t" }))
   end
   if not has_seeds(runs) then return side_by_side(runs, names) end
   local plain = {}

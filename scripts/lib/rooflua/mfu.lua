@@ -38,7 +38,7 @@ local function adopt(object)
     if key == "hardware" or (own and own[key] ~= nil) then return own and own[key] end
     local known = { "engine", "hardware", "layout", "strategy", "tables_loaded" }
     for _, name in ipairs(core.sorted_keys(methods)) do known[#known + 1] = name end
-    return fail("Database: %s", native.unknown_name("field", tostring(key), known))
+    return fail("Database: %s", core.unknown_name("field", key, known))
   end, function(self)
     local own = database_fields[self]
     return "Database " .. (own.hardware and own.hardware.name or own.layout) .. " (" .. own.strategy

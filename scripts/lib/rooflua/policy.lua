@@ -75,7 +75,7 @@ local function construct(class, overrides, preset, said)
   if preset ~= nil then
     local chosen = definition.presets[preset]
     if not chosen then
-      fail("%s: %s", name, native.unknown_name("preset", tostring(preset),
+      fail("%s: %s", name, core.unknown_name("preset", preset,
         core.sorted_keys(definition.presets)))
     end
     for key, value in pairs(chosen) do parameters[key] = value end
@@ -250,7 +250,7 @@ local function check_presets(name, presets, params)
     local where = name .. ": presets." .. tostring(preset)
     for _, key in ipairs(core.sorted_keys(core.table(presets[preset], where))) do
       if not params[key] then
-        fail("%s: %s", where, native.unknown_name("parameter", tostring(key),
+        fail("%s: %s", where, core.unknown_name("parameter", key,
           core.sorted_keys(params)))
       end
       check_value(where .. "." .. key, params[key], presets[preset][key])
@@ -276,7 +276,7 @@ function class_methods.preset(class, preset)
   local definition = classes[class]
   if not definition then fail "preset: call it as Class:preset(name)" end
   if not definition.presets[preset] then
-    fail("%s: %s", definition.name, native.unknown_name("preset", tostring(preset),
+    fail("%s: %s", definition.name, core.unknown_name("preset", preset,
       core.sorted_keys(definition.presets)))
   end
   return function(overrides) return construct(class, overrides, preset) end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -86,52 +87,92 @@ FOLDERS = {"workload": "workloads", "scheduler": "schedulers", "router": "router
            "bucketing": "bucketing", "speculation": "speculators", "corrections": "corrections"}
 
 
-def _lua(value):
+def _number(value, where):
+    """A number as Lua writes it."""
+    if value != value:
+        raise Mistake(f"{where}: nan is no value of a scenario", 2)
+    if value in (math.inf, -math.inf):
+        return "math.huge" if value > 0 else "-math.huge"
+    if isinstance(value, int) and int(float(value)) != value:
+        raise Mistake(f"{where}: {value} is beyond the whole numbers that the program counts exactly", 2)
+    return repr(value)
+
+
+def _plain(value):
+    """A number or an array of numpy as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _refuse(value, where):
+    kind = type(value)
+    more = "; write float(...)" if hasattr(value, "__float__") else ""
+    name = f"{kind.__module__}.{kind.__name__}"
+    raise Mistake(f"{where}: expected a number, text, a list or a dict, found {name}{more}", 2)
+
+
+def _lua(value, where):
+    value = _plain(value)
     if value is None:
         return "nil"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return '"' + re.sub(r'[\\"\x00-\x1f]', lambda found: "\\%03d" % ord(found.group()), value) + '"'
+    if type(value) in (int, float):
+        return _number(value, where)
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"[{_lua(key)}] = {_lua(each)}" for key, each in value.items()) + " }"
-    if isinstance(value, (list, tuple)) or hasattr(value, "tolist") and not hasattr(value, "item"):
-        return "{ " + ", ".join(map(_lua, value)) + " }"
-    if hasattr(value, "tolist"):  # a number or an array of numpy
-        return _lua(value.tolist())
-    return repr(value)
-
-
-def _policy(folder, value):
+        if not all(isinstance(key, (str, int)) for key in value):
+            raise Mistake(f"{where}: the keys of a dict are text or whole numbers", 2)
+        return "{ " + ", ".join(f"[{_lua(key, where)}] = {_lua(each, f'{where}.{key}')}"
+                                for key, each in value.items()) + " }"
     if isinstance(value, (list, tuple)):
-        return "{ " + ", ".join(_policy(folder, each) for each in value) + " }"
+        if any(each is None for each in value):
+            raise Mistake(f"{where}: None in a list ends the list for the program", 2)
+        return "{ " + ", ".join(_lua(each, f"{where}[{i}]") for i, each in enumerate(value)) + " }"
+    return _refuse(value, where)
+
+
+def _policy(folder, value, where):
+    if isinstance(value, (list, tuple)):
+        return "{ " + ", ".join(_policy(folder, each, f"{where}[{i}]") for i, each in enumerate(value)) + " }"
     if not isinstance(value, dict) or "name" not in value:
-        return _lua(value)
+        return _lua(value, where)
     given = {key: each for key, each in value.items() if key != "name"}
-    return f"require {_lua(folder + '.' + value['name'])} {_lua(given)}"
+    return f"require {_lua(folder + '.' + str(value['name']), where)} {_lua(given, where)}"
 
 
 def scenario_text(keys):
     """The Lua file of a scenario from its keys; a policy is a dict with its name."""
     lines = ["return {", "  rooflua = 1,"]
     for key, value in keys.items():
-        text = _policy(FOLDERS[key], value) if key in FOLDERS else _lua(value)
+        text = _policy(FOLDERS[key], value, key) if key in FOLDERS else _lua(value, key)
         lines.append(f"  {key} = {text},")
     return "\n".join([*lines, "}", ""])
 
 
 # Running -------------------------------------------------------------------------------------------------------------
 
-def _value(value):
+def _value(value, where):
+    """A value as --set reads it: text as it is, a list as JSON."""
+    value = _plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    if isinstance(value, str):
+        return value
+    if type(value) in (int, float):
+        return _number(value, where).replace("math.huge", "inf")
+    if isinstance(value, (list, tuple)):
+        texts = [json.dumps(each) if isinstance(each, str) else _value(each, where) for each in value]
+        return "[" + ", ".join(texts) + "]"
+    if isinstance(value, dict):
+        raise Mistake(f"{where}: set takes no dict; name the key in it, as in set={{'{where}.key': 1}}", 2)
+    return _refuse(value, where)
 
 
 def _options(set, seed, jobs, results, trusted, timeout_s):
     out = []
     for key, value in (set or {}).items():
-        out += ["--set", f"{key}={_value(value)}"]
+        out += ["--set", f"{key}={_value(value, key)}"]
     for name, value in (("--seed", seed), ("--jobs", jobs), ("--results", results), ("--timeout", timeout_s)):
         if value is not None:
             out += [name, str(value)]

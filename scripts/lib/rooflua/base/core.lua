@@ -32,12 +32,21 @@ function core.describe(value)
     local class = core.class_name(value)
     return class and "a " .. class or "a foreign object"
   end
+  if kind == "cdata" then return "an object" end
+  if kind == "thread" then return "a coroutine" end
   return "a " .. kind
 end
 local describe = core.describe
 
---- "unknown parameter 'x'; did you mean 'y'? (known: ...)"
-core.unknown_name = native.unknown_name
+--- "unknown parameter 'x'; did you mean 'y'? (known: ...)"; for a value that is no name "expected a parameter (known:
+--- ...), found a table".
+function core.unknown_name(kind, found, known)
+  if type(found) == "string" or type(found) == "number" then
+    return native.unknown_name(kind, tostring(found), known)
+  end
+  return format("expected %s %s (known: %s), found %s", kind:find "^[aeiou]" and "an" or "a", kind, concat(known, ", "),
+    describe(found))
+end
 
 --- Order of keys: booleans, numbers, text.
 local function before(a, b)
@@ -118,7 +127,7 @@ function core.readonly(t, what, strict)
       if value ~= nil then return value end
       local known = {}
       for _, name in ipairs(sorted_keys(t)) do known[#known + 1] = tostring(name) end
-      return fail("%s", what .. ": " .. native.unknown_name("field", tostring(key), known))
+      return fail("%s", what .. ": " .. core.unknown_name("field", key, known))
     end
   end
   local own = getmetatable(t)

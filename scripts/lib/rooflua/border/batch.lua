@@ -47,7 +47,7 @@ local function other_of_prefill(handle, key)
   local row = data_of(handle).prefills[handle.position]
   if prefill_numbers[key] then return row[key] end
   if key == "completes" then return row.completes ~= 0 end
-  return fail("a prefill: %s", native.unknown_name("field", tostring(key), { "completes",
+  return fail("a prefill: %s", core.unknown_name("field", key, { "completes",
     "context_tokens", "new_tokens" }))
 end
 
@@ -200,7 +200,7 @@ local function other_of_batch(handle, key)
   if key == "decode_context_max" then return (details[handle.slot].max()) end
   if key == "bounded_tokens" then return bounded_tokens end
   if key == "chunk_tokens" then return chunk_tokens end
-  return fail("a batch: %s", native.unknown_name("field", tostring(key), known))
+  return fail("a batch: %s", core.unknown_name("field", key, known))
 end
 
 Batch = ffi.metatype("rooflua_batch_handle", {

@@ -26,7 +26,7 @@ local View = {
     end
     if key == "evidence" then return evidence_names[data.evidence] end
     if key == "note" then return native.describe_last(owners[view]) end
-    return fail("estimate: %s", native.unknown_name("field", tostring(key), view_fields))
+    return fail("estimate: %s", core.unknown_name("field", key, view_fields))
   end,
   __newindex = function() fail "an estimate is read-only" end,
   __tostring = function(view)

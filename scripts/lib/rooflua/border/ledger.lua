@@ -47,7 +47,7 @@ for _, name in ipairs(op_fields) do known_field[name] = true end
 local op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
   __index = function(_, key)
     if known_field[key] then return nil end
-    fail("an op: %s", native.unknown_name("field", tostring(key), op_fields))
+    fail("an op: %s", core.unknown_name("field", key, op_fields))
   end,
 })
 local seen_op = setmetatable({}, {  -- the read-only view of it that corrections get

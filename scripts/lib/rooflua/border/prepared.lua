@@ -61,7 +61,7 @@ end
 function methods.evidence(object, name)
   local own = own_of(object, "prepared:evidence")
   local place = own.known[name]
-  if not place then fail("prepared:evidence: %s", native.unknown_name("question", tostring(name), own.names)) end
+  if not place then fail("prepared:evidence: %s", core.unknown_name("question", name, own.names)) end
   return own.evidence_names[own.evidence[place]]
 end
 
@@ -69,7 +69,7 @@ local function adopt(object)
   core.define_class(object, "rooflua.Prepared", function(_, key)
     local method = methods[key]
     if method then return method end
-    return fail("Prepared: %s", native.unknown_name("field", tostring(key), core.sorted_keys(methods)))
+    return fail("Prepared: %s", core.unknown_name("field", key, core.sorted_keys(methods)))
   end, function(self) return ("Prepared %s"):format(core.join(owned[self].names, ", ")) end)
   return object
 end

@@ -162,7 +162,7 @@ local function fill(query, q, what)
   if question == nil then code_of(op_codes, query.op, what .. ": op") end
   for key in next, query do
     if not question.is_known[key] then
-      fail("%s: %s: %s", what, query.op, native.unknown_name("field", tostring(key),
+      fail("%s: %s: %s", what, query.op, core.unknown_name("field", key,
         question.known))
     end
   end

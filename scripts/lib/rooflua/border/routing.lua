@@ -2,7 +2,6 @@
 local ffi = require "ffi"
 local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
-local native = require "rooflua.native"
 local serving = require "rooflua.border.views"
 
 local C, B, handle_of = serving.functions, serving.border, serving.handle_of
@@ -107,7 +106,7 @@ function routing.declared(instance)
   for _, name in ipairs(instance.signals) do
     if not signal_fields[name] then
       fail(("%s: signals: %s"):format(tostring(instance.name),
-        native.unknown_name("signal", tostring(name), core.sorted_keys(signal_fields))))
+        core.unknown_name("signal", name, core.sorted_keys(signal_fields))))
     end
     fields[name] = signal_fields[name]
   end

@@ -66,7 +66,7 @@ end
 
 runs.run = setmetatable(Run, {
   __index = function(_, key)
-    fail("a run: %s", native.unknown_name("method", tostring(key), { "add", "add_noted", "keep", "note", "put",
+    fail("a run: %s", core.unknown_name("method", key, { "add", "add_noted", "keep", "note", "put",
       "steps" }))
   end,
   __newindex = function(_, key) fail("a run is read-only (assigning '%s')", tostring(key)) end,

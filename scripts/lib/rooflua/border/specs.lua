@@ -41,7 +41,7 @@ local function define(object, class)
     local known = {}
     for _, name in ipairs(core.sorted_keys(own)) do known[#known + 1] = name end
     for _, name in ipairs(core.sorted_keys(known_methods)) do known[#known + 1] = name end
-    return fail("%s: %s", class, native.unknown_name("field", tostring(key), known))
+    return fail("%s: %s", class, core.unknown_name("field", key, known))
   end, function(self)
     return class .. " " .. tostring(fields[self] and fields[self].name or "")
   end)

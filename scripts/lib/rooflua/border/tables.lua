@@ -39,7 +39,7 @@ function tables.seen(pushed)
         shown.rows = rows_of(view, shown.name)
         return shown.rows
       end
-      return core.fail("%s: %s", what, native.unknown_name("field", tostring(key), known))
+      return core.fail("%s: %s", what, core.unknown_name("field", key, known))
     end,
   }), what)
   views[pushed] = found

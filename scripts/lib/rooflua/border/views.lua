@@ -43,7 +43,7 @@ local function unknown(kind, key, known, methods)
   for name in pairs(known) do names[#names + 1] = name end
   for name in pairs(methods or {}) do names[#names + 1] = name end
   table.sort(names)
-  fail(native.unknown_name("field of " .. kind, tostring(key), names))
+  fail(core.unknown_name("field of " .. kind, key, names))
 end
 
 -- Requests ---------------------------------------------------------------------------------------

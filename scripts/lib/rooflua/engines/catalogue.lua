@@ -71,7 +71,7 @@ local function check_rule(engine, where, rule)
       local known = core.sorted_keys(engine.option)
       for _, each in ipairs(settings) do known[#known + 1] = each.name end
       for _, each in ipairs(conditions.names) do known[#known + 1] = each end
-      core.fail("%s: %s", where, native.unknown_name("name", tostring(name), known))
+      core.fail("%s: %s", where, core.unknown_name("name", name, known))
     end
   end
   conditions.check(rule, where)

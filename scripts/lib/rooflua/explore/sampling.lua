@@ -1,5 +1,4 @@
 -- Points of a parameter space: random, Latin hypercube, Sobol.
-local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local random = require "rooflua.random"
@@ -93,7 +92,7 @@ function sampling.points(reader, given)
   reader:at("sweep", core.check_keys, options, keys, "sweep")
   local method = options.method or schema.entry("sweep.method").default
   if type(method) ~= "string" or not methods[method] then
-    reader:fail("sweep.method", "%s", native.unknown_name("method", tostring(method), core.sorted_keys(methods)))
+    reader:fail("sweep.method", "%s", core.unknown_name("method", method, core.sorted_keys(methods)))
   end
   local n = reader:at("sweep.n", core.whole, options.n, "sweep.n", 1)
   if n > most_points then reader:fail("sweep.n", "at most %d points, found %d", most_points, n) end

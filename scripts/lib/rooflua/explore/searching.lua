@@ -1,5 +1,4 @@
 -- Searches over a scenario: what is asked, checked and handed to the goal.
-local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local cheapest = require "rooflua.explore.search.cheapest"
 local highest_load = require "rooflua.explore.search.highest_load"
@@ -35,7 +34,7 @@ local function opened(reader, scenario, given, how)
   core.table(given, "search")
   local goal = given.goal or schema.entry("search.goal").default
   if type(goal) ~= "string" or not goals[goal] then
-    fail("search: goal: %s", native.unknown_name("goal", tostring(goal), core.sorted_keys(goals)))
+    fail("search: goal: %s", core.unknown_name("goal", goal, core.sorted_keys(goals)))
   end
   core.check_keys(given, schema.names("search", function(entry) return entry.goals[goal] end), "search")
   local base = {}

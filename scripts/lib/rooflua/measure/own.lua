@@ -42,7 +42,7 @@ local function checked(reader, name, given)
   local better = instance.better or "neither"
   if better ~= "less" and better ~= "more" and better ~= "neither" then
     reader:fail(where, "%s: better: %s", instance.name,
-      native.unknown_name("value", tostring(better), betters))
+      core.unknown_name("value", better, betters))
   end
   return { name = name, instance = instance, unit = instance.unit or "", better = better }
 end
@@ -92,7 +92,7 @@ local function view(what, fields, filled)
     __index = function(_, key)
       local value = filled[key]
       if value == nil and not known[key] then
-        core.fail("%s: %s", what, native.unknown_name("field", tostring(key), fields))
+        core.fail("%s: %s", what, core.unknown_name("field", key, fields))
       end
       return value
     end,

@@ -173,7 +173,7 @@ end
 function artefacts.check(question)
   for name, version in core.sorted_pairs(question.engines) do
     if not catalogue.has(name) then
-      question.reader:fail("plan.engines", "%s", core.unknown_name("engine", tostring(name), catalogue.names()))
+      question.reader:fail("plan.engines", "%s", core.unknown_name("engine", name, catalogue.names()))
     end
     question.reader:at("plan.engines." .. name, flags.version, flags.engine(name), version)
   end

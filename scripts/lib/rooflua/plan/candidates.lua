@@ -59,7 +59,7 @@ local function checked(question, given, index)
   out.names_engine = given.engine ~= nil
   out.engine = given.engine or question.engine and question.engine.engine.name or catalogue.default().name
   if not catalogue.has(out.engine) then
-    core.fail("%s: engine: %s", where, native.unknown_name("engine", tostring(out.engine), catalogue.names()))
+    core.fail("%s: engine: %s", where, core.unknown_name("engine", out.engine, catalogue.names()))
   end
   for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
   out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)

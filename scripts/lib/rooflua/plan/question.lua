@@ -1,6 +1,5 @@
 -- The question of a plan, read from a scenario: what is asked, of which GPUs, within which SLO. Everything is checked
 -- here, before anything runs.
-local native = require "rooflua.native"
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
@@ -34,7 +33,7 @@ local function gpu_of(reader, index, given)
     local known = false
     for _, each in ipairs(gpu_keys) do known = known or key == each end
     if not known then
-      reader:fail(where, "%s", native.unknown_name("key", tostring(key), { "most", "per_node", "price_per_hour",
+      reader:fail(where, "%s", core.unknown_name("key", key, { "most", "per_node", "price_per_hour",
         "label" }))
     end
   end
@@ -177,13 +176,14 @@ local function check_chosen(out)
     out.reader:fail("deployment", "expected a table of keys that all candidates share, found %s",
       core.describe(deployment))
   end
-  for _, key in ipairs(core.sorted_keys(type(deployment) == "table" and core.plain(deployment) or {})) do
+  for _, key in ipairs(core.sorted_keys(core.plain(deployment or {}))) do
     if of_candidates[key] then
       out.reader:fail("deployment." .. key, "a plan chooses it; say which values to try, as in plan = { candidates = "
         .. "require \"candidates.ladder\" { %s = { 1, 2 } } }", of_candidates[key])
     elseif key == "engine" then
-      out.reader:fail("deployment.engine", "a plan chooses it; say engine = \"%s\" at the top, or list engines in "
-        .. "plan.candidates", tostring(core.plain(deployment).engine))
+      local name = core.plain(deployment).engine
+      out.reader:fail("deployment.engine", "a plan chooses it; say engine = %s at the top, or list engines in "
+        .. "plan.candidates", type(name) == "string" and '"' .. name .. '"' or "NAME")
     end
   end
   local engine = out.engine and out.engine.engine

@@ -56,6 +56,17 @@ local function check_range(where, declared, value)
   if most and value > most then fail("%s: expected at most %.14g%s, found %.14g", where, most, unit, value) end
 end
 
+--- A table whose keys are 1, 2, ..., or an error.
+local function check_list(where, value)
+  if type(value) ~= "table" then fail("%s: expected a list, found %s", where, core.describe(value)) end
+  local list = core.plain(value)
+  for _, key in ipairs(core.sorted_keys(list)) do
+    if type(key) ~= "number" or key < 1 or key > #list or key % 1 ~= 0 then
+      fail("%s: expected a list, found the key %s", where, core.describe(key))
+    end
+  end
+end
+
 --- A value of a declared type, in its range, or one of its choices; else an error that says what would be right.
 function values.check(where, declared, value)
   local expected = type_of(declared)
@@ -72,7 +83,9 @@ function values.check(where, declared, value)
     end
     return value
   end
-  if expected and type(value) ~= expected then
+  if expected == "list" then
+    check_list(where, value)
+  elseif expected and type(value) ~= expected then
     local unit = declared.unit and declared.unit ~= "1" and " (" .. declared.unit .. ")" or ""
     fail("%s: expected a %s%s, found %s", where, expected, unit, core.describe(value))
   end

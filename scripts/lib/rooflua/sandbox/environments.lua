@@ -82,7 +82,7 @@ local function strict(environment)
       local known = {}
       for key in next, environment do known[#known + 1] = tostring(key) end
       table.sort(known)
-      return fail("%s", native.unknown_name("global", tostring(name), known))
+      return fail("%s", core.unknown_name("global", name, known))
     end,
     __newindex = function(_, name)
       fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))
@@ -113,7 +113,7 @@ local function trusted(require)
     __index = function(_, name)
       local value = rawget(globals, name)
       if value ~= nil then return value end
-      return fail("%s", native.unknown_name("global", tostring(name), core.sorted_keys(globals)))
+      return fail("%s", core.unknown_name("global", name, core.sorted_keys(globals)))
     end,
     __newindex = function(_, name)
       fail("assigning the undeclared global '%s'; write local %s", tostring(name), tostring(name))

@@ -56,7 +56,7 @@ function declared.all(reader, given)
   end
   local lookup = lookup_of(given)
   if lookup then add_policy(out, "mfu.lookup", lookup) end
-  for _, each in ipairs(core.plain(given.corrections or {})) do
+  for _, each in ipairs(policies.list(reader, given.corrections or {})) do
     local one = policy.is_instance(each) and each or policies.of(reader, "corrections", each)
     add_policy(out, "corrections." .. one.name, one)
   end

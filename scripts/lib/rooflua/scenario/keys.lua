@@ -169,7 +169,7 @@ return {
     doc = "lists of values by key path: one variant per combination" },
   { name = "report", type = "function", lua = "(fun(results: table[]): string|table)?", kinds = every,
     read_by = "scenario.program", reported = false, example = 'function(results) return "" end',
-    doc = "makes text or tables of the list of results; pure" },
+    doc = "makes text or rows of the list of results; pure" },
   { name = "price", type = "list", lua = "rooflua.BatchGiven[]?", kinds = "price", read_by = "scenario.prices",
     reported = false, example = "{ { decodes = 1 } }", doc = "the batches to price; each may have a `name`" },
   { name = "static", type = "table", kinds = "static", read_by = "scenario.prices", reported = false, example = "{}",

@@ -28,7 +28,8 @@ function policies.with_method(reader, key, given, method)
   return instance
 end
 
-local function check_list(reader, given)
+--- The list at the key `corrections`, checked.
+function policies.list(reader, given)
   if type(given) ~= "table" or policy.is_instance(given) or policy.is_class(given) then
     reader:fail("corrections", "expected a list of corrections, as in { require \"corrections.step_overhead\" {} }")
   end
@@ -45,7 +46,7 @@ end
 function policies.corrections(reader, given, steps)
   local out = {}
   if given == nil then return out end
-  for i, each in ipairs(check_list(reader, given)) do
+  for i, each in ipairs(policies.list(reader, given)) do
     local key = "corrections[" .. i .. "]"
     local one = policy.is_instance(each) and each or policies.of(reader, "corrections", each)
     if type(one.op) ~= "function" and type(one.step) ~= "function" then

@@ -150,6 +150,10 @@ function prices.static(prepared)
   if type(prepared.step_policy.static) ~= "function" then
     prepared.reader:fail("steps", "%s has no static report", tostring(prepared.step_policy.name))
   end
+  local asked = prepared.given.static
+  if asked ~= nil and type(asked) ~= "table" then
+    prepared.reader:fail("static", "expected a table, found %s", core.describe(asked))
+  end
   local steps = Prepared.steps(prepared, "static")
   cost.reset()
   local ok, report = pcall(ledger.with_corrections, prepared.corrections, steps.static, steps,

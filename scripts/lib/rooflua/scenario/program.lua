@@ -83,13 +83,6 @@ local function add_machines(opened, results)
   end
 end
 
---- Rows of texts and numbers as a document has them.
-local function document_rows(rows)
-  local out = json.array {}
-  for i, row in ipairs(rows) do out[i] = type(row) == "table" and document_rows(row) or row end
-  return out
-end
-
 --- What the scenario's own report makes of the results: {text, rows}; rows where it gives tables; nothing without one.
 function program.report(number, results)
   local opened = opened_by_number[number]
@@ -99,7 +92,9 @@ function program.report(number, results)
   local out = opened.reader:at("report", report, results)
   if type(out) == "string" then return { text = native.printable(out) } end
   if type(out) == "table" then
-    return { text = require("rooflua.text.columns").values(out), rows = document_rows(out) }
+    local answer = require "rooflua.text.answer"
+    return { text = opened.reader:at("report", answer.text, out),
+      rows = opened.reader:at("report", answer.document, core.plain(out)) }
   end
   return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
 end

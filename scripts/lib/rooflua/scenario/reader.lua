@@ -53,7 +53,8 @@ local function place(reader, key, problem)
     while problem:sub(1, #line) == line do problem = problem:sub(#line + 1) end
     if problem:sub(1, #reader.file) == reader.file then core.fail("%s", problem) end
   end
-  if problem:sub(1, #reader.file) == reader.file or problem:find "^[^%s:]+%.lua:%d+: " then error(problem, 0) end
+  local has_place = problem:find "^[^%s:]+%.lua:%d+: " and not problem:find "^scripts/" -- a line of the user
+  if problem:sub(1, #reader.file) == reader.file or has_place then error(problem, 0) end
   local top = Reader.new(reader.file)
   if problem:sub(1, #path) == path and problem:find("^[:.]", #path + 1) then top:fail("", "%s", problem) end
   return top:fail(path, "%s", problem)

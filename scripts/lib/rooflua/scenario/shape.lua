@@ -12,6 +12,7 @@ local is_plain = { text = true, boolean = true, ["function"] = true }
 
 local function check_version(reader, version)
   if version == nil or type(version) == "number" and version <= newest then return end
+  if type(version) ~= "number" then reader:fail("rooflua", "expected %d, found %s", newest, core.describe(version)) end
   reader:fail("rooflua", "this scenario is of schema %s, this program reads up to %d; install a newer rooflua, or say "
     .. "rooflua = %d and see what `rooflua check` finds", tostring(version), newest, newest)
 end

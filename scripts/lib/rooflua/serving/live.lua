@@ -42,7 +42,7 @@ local function field_of(simulation, key)
   if key == "now_s" then return native.serve_now(state_of(simulation).run) end
   local method = Live[key]
   if method == nil then
-    fail("a simulation: %s", native.unknown_name("field", tostring(key), core.sorted_keys(Live)))
+    fail("a simulation: %s", core.unknown_name("field", key, core.sorted_keys(Live)))
   end
   return method
 end

@@ -59,4 +59,10 @@ function columns.values(rows)
   return lay_out(texts, function(column, i) return type(rows[i][column]) == "number" end)
 end
 
+--- Rows of texts, of which those that are numbers are aligned to the right.
+--- @param numbers boolean[][] whether a cell is a number
+function columns.cells(texts, numbers)
+  return lay_out(texts, function(column, i) return numbers[i][column] == true end)
+end
+
 return columns

@@ -15,7 +15,7 @@ local words = { filtered = true, greedy = true, plain = true }
 function sampling.read(value, where)
   if value == nil or value == "" then return nil end
   if words[value] then return value end
-  return core.fail("%s: sampling: %s", where, core.unknown_name("word", tostring(value), core.sorted_keys(words)))
+  return core.fail("%s: sampling: %s", where, core.unknown_name("word", value, core.sorted_keys(words)))
 end
 
 --- @param stated string? the word of the case

@@ -16,7 +16,10 @@ local most_checks = 1000
 local load_parameters = { "workload.rate_per_s", "workload.request_rate", "workload.clients" }
 
 local function load_parameter(search, given)
-  if given ~= nil then return core.text(given, "search: parameter") end
+  if given ~= nil then
+    if not core.text(given, "search: parameter"):find "[^.]" then core.fail "search: parameter: expected a key path" end
+    return given
+  end
   for _, each in ipairs(declared.all(search.reader, search.scenario)) do
     for _, path in ipairs(load_parameters) do
       if each.path == path then return path end

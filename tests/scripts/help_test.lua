@@ -1,0 +1,28 @@
+-- Whatever `rooflua list` names, `rooflua help` explains.
+local test = dofile "tests/scripts/harness.lua"
+local rooflua = require "rooflua"
+local help = require "rooflua.text.help"
+
+--- The folders that `rooflua list` knows, from the words of its own refusal.
+local _, refusal = pcall(rooflua.list, "nonsense")
+local kinds = {}
+for kind in tostring(refusal):match "known: (.*)%)":gmatch "[%w_]+" do kinds[#kinds + 1] = kind end
+
+test("there are many kinds", function() test.at_least(#kinds, 16) end)
+
+for _, kind in ipairs(kinds) do
+  test("help explains " .. kind .. " and each of them", function()
+    local topics = {}
+    for _, topic in ipairs(help.topics()) do topics[topic] = true end
+    test.check(kind == "engines" or topics[kind], "%s is no topic", kind)
+    test.check(#help.text(kind) > 0)
+    for _, about in ipairs(rooflua.list(kind)) do
+      local topic = about.module or about.name
+      local text = help.text(topic)
+      test.check(text:find(about.name, 1, true) or text:find(about.title or about.name, 1, true), "%s: %s", topic, text)
+      test.check(kind == "engines" or topics[topic], "%s is no topic", topic)
+    end
+  end)
+end
+
+test.finish()

@@ -1,0 +1,48 @@
+-- A lookup of one's own beside a scenario is named as a shipped one is.
+local test = dofile "tests/scripts/harness.lua"
+
+local program = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
+program = program:find "^/" and program or io.popen("pwd"):read "*l" .. "/" .. program
+local folder = os.tmpname()
+os.remove(folder)
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function run(text)
+  local file = assert(io.open(folder .. "/s.lua", "w"))
+  file:write(([[return { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm", %s,
+    workload = require "workloads.poisson" { num_requests = 2 } }]]):format(text))
+  file:close()
+  local pipe = io.popen(("cd %s && %s run s.lua --quiet 2>&1"):format(quoted(folder), quoted(program)))
+  local out = pipe:read "*a"
+  pipe:close()
+  return out
+end
+
+local class = [[
+local policy = require "rooflua.policy"
+local Slow = policy.define { name = "slow", doc = "A second for everything.", returns = "latency_s" }
+function Slow:lookup() return 1, "assumed" end
+return Slow
+]]
+
+for path, text in pairs {
+  ["lookup/slow.lua"] = class, ["slow.lua"] = class,
+  ["lookup/slow_function.lua"] = 'return function() return 1, "assumed" end' } do
+  test("by name: " .. path, function()
+    os.execute("rm -rf " .. quoted(folder) .. " && mkdir -p " .. quoted(folder .. "/lookup"))
+    local file = assert(io.open(folder .. "/" .. path, "w"))
+    file:write(text)
+    file:close()
+    local name = path:match "([%w_]+)%.lua$"
+    for _, key in ipairs { 'mfu = "%s"', 'mfu = { lookup = "%s" }', 'vary = { ["mfu.lookup"] = { "%s" } }' } do
+      local out = run(key:format(name))
+      test.check(out:find "assumed >99%.9 %%" or out:find "100%.0 %%", "%s: %s", key, out)
+    end
+    local out = run 'mfu = "slo"'
+    test.check(out:find "unknown lookup 'slo'" and out:find("slow", 1, true) or path == "slow.lua", "%s", out)
+  end)
+end
+
+os.execute("rm -rf " .. quoted(folder))
+test.finish()
