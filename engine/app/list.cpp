@@ -75,6 +75,7 @@ void print_models(const std::filesystem::path& home) {
 
 /// Every alias of every model, and the format of the weights that are published under it.
 void print_aliases(const std::filesystem::path& home) {
+  check_model_names(home);
   for (const std::string& each : model_names(home)) {
     const Model model = load_model(each, home);
     for (const std::string& alias : model.aliases) {

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "measure/html/report.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/notes.h"
 #include "measure/write/progress.h"
 #include "script/scenario.h"
 #include "script/vm/interrupt.h"
@@ -177,6 +178,15 @@ bool nothing_completed(const std::vector<script::VariantResult>& results) {
   return true;
 }
 
+/// The notes of runs on stderr: of a run that failed they have the cause.
+void tell_notes(const std::vector<script::VariantResult>& results) {
+  std::vector<const Json*> documents;
+  for (const script::VariantResult& each : results) {
+    if (each.known()) documents.push_back(&each.document);
+  }
+  for (const std::string& line : notes_of(documents)) std::fprintf(stderr, "  %s\n", line.c_str());
+}
+
 /// Reports files of --requests and --trace that were not written, because the results file already
 /// had the runs.
 bool files_missing(const script::Scenario& scenario, const RunArguments& arguments,
@@ -325,6 +335,7 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   }
   if (scenario.kind() == "serve" && !results.empty() && nothing_completed(results)) {
     std::fprintf(stderr, "rooflua: no request was completed\n");
+    if (arguments.quiet) tell_notes(results);
     return 1;
   }
   const bool missing = files_missing(scenario, arguments, results);

@@ -25,6 +25,22 @@ Index index_of(const std::vector<CatalogueEntry>& entries) {
   return index;
 }
 
+std::string file_of(const std::string& name, const std::vector<CatalogueEntry>& entries) {
+  for (const CatalogueEntry& entry : entries) {
+    if (entry.name == name && !entry.file.empty()) return entry.file;
+  }
+  return name;
+}
+
+[[noreturn]] void claimed_twice(std::string_view kind, std::string_view wanted,
+                                const std::set<std::string>& names,
+                                const std::vector<CatalogueEntry>& entries) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + file_of(name, entries);
+  throw Error("", std::string(kind) + " '" + std::string(wanted) + "' may mean any of: " + all +
+                      "; a name belongs to one file");
+}
+
 }  // namespace
 
 std::string folded(std::string_view name) {
@@ -48,14 +64,36 @@ std::string find_by_name(std::string_view kind, std::string_view wanted,
     const auto found = index.find(key);
     if (key.empty() || found == index.end()) continue;
     if (found->second.size() == 1) return *found->second.begin();
-    std::string both;
-    for (const std::string& name : found->second) both += (both.empty() ? "" : ", ") + name;
-    throw Error("", std::string(kind) + " '" + std::string(wanted) + "' may mean any of: " + both);
+    claimed_twice(kind, wanted, found->second, entries);
   }
   std::vector<std::string> known;
   for (const CatalogueEntry& entry : entries) known.push_back(entry.name);
   std::sort(known.begin(), known.end());
   throw Error("", unknown_name(kind, wanted, known) + "; or give a path");
+}
+
+std::vector<CatalogueEntry> claims(std::string_view name, const std::vector<CatalogueEntry>& all) {
+  const Index index = index_of(all);
+  std::vector<CatalogueEntry> out;
+  for (const std::string& key : {folded(name), folded(without_organisation(name))}) {
+    const auto found = index.find(key);
+    if (key.empty() || found == index.end()) continue;
+    for (const CatalogueEntry& entry : all) {
+      if (found->second.contains(entry.name)) out.push_back(entry);
+    }
+    break;
+  }
+  return out;
+}
+
+void check_claims(std::string_view kind, const std::vector<CatalogueEntry>& all) {
+  const Index index = index_of(all);
+  for (const CatalogueEntry& entry : all) {
+    for (const std::string& alias : entry.aliases) {
+      const std::set<std::string>& names = index.at(folded(alias));
+      if (names.size() > 1) claimed_twice(kind, alias, names, all);
+    }
+  }
 }
 
 }  // namespace rooflua

@@ -11,6 +11,7 @@ namespace rooflua {
 struct CatalogueEntry {
   std::string name;  // of the file or folder
   std::vector<std::string> aliases;
+  std::string file = {};  // what errors call it; empty: its name
 };
 
 /// Lower case, letters and digits only: "Qwen2.5-7B" -> "qwen257b".
@@ -19,9 +20,14 @@ std::string folded(std::string_view name);
 std::string_view without_organisation(std::string_view name);
 
 /// The entry that `wanted` names: first as written, then without its organisation prefix.
-/// @throws Error "unknown <kind> ..." with suggestions and the known names, or if two entries claim
-/// the alias
+/// @throws Error "unknown <kind> ..." with suggestions and the known names, or with the files of
+/// two entries that claim the same name
 std::string find_by_name(std::string_view kind, std::string_view wanted,
                          const std::vector<CatalogueEntry>& entries);
+
+/// Entries that claim this name, as written or without its organisation, by name.
+std::vector<CatalogueEntry> claims(std::string_view name, const std::vector<CatalogueEntry>& all);
+/// @throws Error naming the files of two entries that claim one name
+void check_claims(std::string_view kind, const std::vector<CatalogueEntry>& all);
 
 }  // namespace rooflua

@@ -82,10 +82,69 @@ std::optional<Dtype> format_under(const Model& model, const std::string& name) {
   return std::nullopt;
 }
 
+/// Keys of a document replaced by those of `changes`; false leaves out a table or a list.
+Json::Object changed(const Json& document, const Json& changes) {
+  Json::Object merged;
+  for (const Json::Member& member : document.members()) {
+    if (changes.find(member.key) == nullptr) merged.push_back(member);
+  }
+  for (const Json::Member& member : changes.members()) {
+    const Json* before = document.find(member.key);
+    const bool left_out = before != nullptr && (before->is_object() || before->is_array()) &&
+                          member.value.is_boolean() && !member.value.boolean();
+    if (!left_out) merged.push_back(member);
+  }
+  return merged;
+}
+
+bool is_named(const std::string& alias, const std::string& asked) {
+  return folded(alias) == folded(asked) ||
+         folded(without_organisation(alias)) == folded(without_organisation(asked));
+}
+
+/// What `alias_changes` of a file says of the name that was asked for, in place of the file's own,
+/// with a note that names the keys.
+void take_alias_changes(Description& read) {
+  const Json* all = read.document.find("alias_changes");
+  if (all == nullptr || !all->is_object() || read.asked.empty()) return;
+  for (const Json::Member& each : all->members()) {
+    if (!is_named(each.key, read.asked) || !each.value.is_object()) continue;
+    std::string keys;
+    for (const Json::Member& change : each.value.members())
+      if (change.key != "notes") keys += (keys.empty() ? "" : ", ") + change.key;
+    const Json* own = each.value.find("notes");
+    const Json* before = own != nullptr ? own : read.document.find("notes");
+    Json notes = before != nullptr && before->is_array() ? *before : Json::array();
+    notes.push_back(Json(keys + " as " + each.key + " is published, the name that was asked for"));
+    Json document(changed(read.document, each.value));
+    document["notes"] = std::move(notes);
+    read.document = std::move(document);
+    return;
+  }
+}
+
 Model model_of(const Description& read) {
   Model model = model_from_document(read.document, read.name, read.origin);
   model.asked_format = format_under(model, read.asked);
   return model;
+}
+
+fs::path models_of(const fs::path& home) {
+  return home / "scenarios" / "models";
+}
+
+fs::path shipped_file(const std::string& name, const fs::path& home) {
+  return models_of(home) / (name + ".toml");
+}
+
+/// Every shipped model with its aliases.
+std::vector<CatalogueEntry> shipped_names(const fs::path& home) {
+  std::vector<CatalogueEntry> entries;
+  for (const std::string& name : model_names(home)) {
+    const fs::path file = shipped_file(name, home);
+    entries.push_back({name, model_from_toml(file).aliases, file.string()});
+  }
+  return entries;
 }
 
 Description describe(const std::string& name_or_path, const fs::path& home) {
@@ -93,16 +152,47 @@ Description describe(const std::string& name_or_path, const fs::path& home) {
   if (path.extension() == ".json") return read_config_json(path);
   if (path.extension() == ".toml") return read_own_file(path);
   if (fs::exists(path / "config.json")) return read_config_json(path / "config.json");
-  const auto file_of = [&](const std::string& name) {
-    return home / "scenarios" / "models" / (name + ".toml");
-  };
   const std::vector<std::string> names = model_names(home);
   if (std::find(names.begin(), names.end(), name_or_path) != names.end())
-    return read_own_file(file_of(name_or_path));
-  std::vector<CatalogueEntry> entries;
-  for (const std::string& name : names)
-    entries.push_back({name, model_from_toml(file_of(name)).aliases});
-  return read_own_file(file_of(find_by_name("model", name_or_path, entries)), name_or_path);
+    return read_own_file(shipped_file(name_or_path, home));
+  const std::string found = find_by_name("model", name_or_path, shipped_names(home));
+  Description read = read_own_file(shipped_file(found, home), name_or_path);
+  take_alias_changes(read);
+  return read;
+}
+
+/// Whether two models have the same layers, widths and vocabulary.
+bool same_shapes(const Model& a, const Model& b) {
+  return a.layers == b.layers && a.hidden_size == b.hidden_size && a.vocab_size == b.vocab_size &&
+         a.parameters() == b.parameters() && a.active_parameters() == b.active_parameters() &&
+         a.kv_bytes_per_token(Dtype::bf16) == b.kv_bytes_per_token(Dtype::bf16) &&
+         a.kv_bounded_bytes_per_token(Dtype::bf16) == b.kv_bounded_bytes_per_token(Dtype::bf16);
+}
+
+/// Refuses a file of the user that claims a name of a shipped model with other shapes.
+void check_aliases(const Model& model, const fs::path& home) {
+  if (model.aliases.empty() || fs::path(model.origin).parent_path() == models_of(home)) return;
+  const std::vector<CatalogueEntry> shipped = shipped_names(home);
+  for (const std::string& alias : model.aliases) {
+    if (claims(alias, shipped).empty()) continue;
+    const Model other = load_model(alias, home);
+    if (same_shapes(model, other)) continue;
+    throw Error(model.origin + ": aliases",
+                "'" + alias + "' is a name of " + other.origin +
+                    ", which has other shapes; leave the alias out, or give it another name");
+  }
+}
+
+/// Tells that a config.json names a shipped model as its origin and has other shapes: a pruned or
+/// extended model, or a copy that was edited.
+void note_origin(Model& model, const Json& document, const fs::path& home) {
+  const Json* named = document.find("_name_or_path");
+  if (named == nullptr || !named->is_text()) return;
+  if (claims(named->text(), shipped_names(home)).size() != 1) return;
+  const Model other = load_model(named->text(), home);
+  if (same_shapes(model, other)) return;
+  model.notes.push_back({"_name_or_path is " + named->text() + ", which is " + other.origin +
+                         " with other shapes; those of this file are taken"});
 }
 
 }  // namespace
@@ -126,25 +216,39 @@ std::vector<std::string> model_names(const fs::path& home) {
 }
 
 Model load_model(const std::string& name_or_path, const fs::path& home) {
-  return model_of(describe(name_or_path, home));
+  const Description read = describe(name_or_path, home);
+  Model model = model_of(read);
+  check_aliases(model, home);
+  note_origin(model, read.document, home);
+  return model;
+}
+
+Model load_model_table(const Json& document, const std::string& origin, const fs::path& home) {
+  Model model = model_from_document(document, "model", origin);
+  check_aliases(model, home);
+  return model;
+}
+
+void check_model_names(const fs::path& home) {
+  check_claims("model", shipped_names(home));
 }
 
 Model load_changed_model(const Json& changes, const std::string& origin, const fs::path& home) {
   const Fields fields(changes, origin);
   Description base = describe(fields.need_text("from"), home);
   base.name = base.document.find("name") == nullptr ? base.name + "+" : base.name;
-  Json::Object merged;
+  Json::Object own;  // without what belongs to the file, and without the word `from`
   for (const Json::Member& member : base.document.members()) {
     const bool others = member.key == "aliases" || member.key == "published";
-    if (!others && changes.find(member.key) == nullptr) merged.push_back(member);
+    if (!others) own.push_back(member);
   }
+  Json::Object more;
   for (const Json::Member& member : changes.members()) {
-    const Json* before = base.document.find(member.key);
-    const bool left_out = before != nullptr && (before->is_object() || before->is_array()) &&
-                          member.value.is_boolean() && !member.value.boolean();
-    if (member.key != "from" && !left_out) merged.push_back(member);
+    if (member.key != "from") more.push_back(member);
   }
-  Model model = model_from_document(Json(std::move(merged)), base.name, origin);
+  Model model = model_from_document(Json(changed(Json(std::move(own)), Json(std::move(more)))),
+                                    base.name, origin);
+  check_aliases(model, home);
   model.asked_format = format_under(model, base.asked);
   return model;
 }

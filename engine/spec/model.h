@@ -112,13 +112,19 @@ struct Model {
 
 /// By shipped name or alias (case, '/', '_' and org prefixes do not matter), or a path to a
 /// config.json, a folder holding one, or a .toml. @throws Error naming file, line or key, with
-/// suggestions.
+/// suggestions; of a file of the user also where one of its aliases is a name of a shipped model
+/// with other shapes. What `alias_changes` of a file says of the name that is asked for replaces
+/// the file's own.
 Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
 /// The model that `changes` names in `from`, with other values: every other key of `changes`
 /// replaces the one of the model's own file, and false leaves out a table or a list. Without a
 /// `name` it is called as that model with a '+'. @throws Error as load_model() does
 Model load_changed_model(const Json& changes, const std::string& origin,
                          const std::filesystem::path& home);
+/// From a table of a script, whose keys are those of a config.json or of a .toml. @throws Error as
+/// load_model() does
+Model load_model_table(const Json& document, const std::string& origin,
+                       const std::filesystem::path& home);
 /// The files that load_model() reads for a path, also those that may lie beside a config.json and
 /// do not; nothing for a name.
 std::vector<std::filesystem::path> model_files(const std::filesystem::path& path);
@@ -130,6 +136,8 @@ Model model_from_toml(const std::filesystem::path& path);
 Model model_from_document(const Json& document, const std::string& name, const std::string& origin);
 /// Checks ranges and relations (heads % kv_heads, experts_per_token <= experts ...). @throws Error
 void validate(const Model& model, std::string_view where);
+/// @throws Error naming both files where two shipped models claim one name
+void check_model_names(const std::filesystem::path& home);
 /// Shipped model names, sorted.
 std::vector<std::string> model_names(const std::filesystem::path& home);
 

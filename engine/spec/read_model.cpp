@@ -115,6 +115,7 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
   if (const auto moe = fields.table("moe")) model.moe = experts_of(*moe);
   read_layer_kinds(model, fields);
   read_sampling(model, fields);
+  fields.allow("alias_changes");  // read before this, for the name that was asked for
   fields.allow("published");  // published parameter counts, which only a test reads
   fields.finish();
   validate(model, origin);

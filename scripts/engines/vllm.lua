@@ -42,6 +42,9 @@ return {
   model = "",
   host = { "--host", "--port" },
   source = "vLLM documentation, CLI reference of vllm serve; vllm/engine/arg_utils.py",
+  -- "To serve at least one request with the model's max seq len, ... KV cache is needed": 0.6.6 vllm/worker/worker.py,
+  -- raise_if_cache_size_invalid; 0.8 to 0.24 vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory.
+  holds_longest = true,
   kv_names = kv_names,
   weight_flags = { fp8 = { "--quantization", "fp8" } },
   whole_ep = "vLLM has no flag for experts on %d of %d ranks: it is all of them or none",

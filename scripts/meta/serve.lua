@@ -61,9 +61,9 @@ local serve = {}
 --- tokens; most tokens in a step; default the scheduler's, which may not ask for more
 ---@field max_num_batched_tokens integer?
 ---@field block_size integer? tokens; default 16; tokens in a KV block
----@field kv_blocks integer? blocks; KV blocks; default what the memory has room for
+---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for. More are taken, with a note
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
---- tokens; longer requests are refused; default none. A priced batch with a longer one is noted; default the model's
+--- tokens; longer requests are refused; default the model's. A priced batch with a longer one is noted
 ---@field max_model_len integer?
 
 ---@class rooflua.ScenarioSpeculation
@@ -216,13 +216,12 @@ function Replica:shared_tokens(a, b) end
 ---@field preempted integer
 local Plan = {}
 
---- Schedules every running decode, oldest first, up to an optional limit of tokens. Preempts victims if the cache is
---- full.
+--- Schedules every running decode, oldest first, up to a limit of tokens. Preempts victims if the cache is full.
 ---@param limit integer?
 ---@return integer scheduled
 function Plan:decode_all(limit) end
---- Schedules one token of one running request, and the drafts that it brings: at most `tokens` together. False: a block
---- is missing. True, and nothing is scheduled, where max_model_len leaves no room before its rows have landed.
+--- Schedules one token of a running request, and its drafts: at most `tokens` together. False: a block is missing.
+--- True, and nothing is scheduled, where max_model_len leaves no room before its rows have landed.
 ---@param request rooflua.Request
 ---@param tokens integer? default all that the budget leaves
 ---@return boolean ok
@@ -247,8 +246,9 @@ function Plan:admit(request, tokens, hold_tokens, fit_tokens, spare_blocks) end
 function Plan:preempt(request) end
 --- Ends a waiting request that was not served.
 ---@param request rooflua.Request
+---@param why string? the reason, which reports tell: one text for all requests that have it
 ---@return boolean ok
-function Plan:reject(request) end
+function Plan:reject(request, why) end
 --- The scheduler is asked again at that time at the latest.
 ---@param time_s number
 ---@return boolean ok
@@ -284,6 +284,7 @@ function Plan:wake_at(time_s) end
 ---@field plan fun(self, replica: rooflua.Replica, plan: rooflua.Plan)
 ---@field key? fun(self, request: rooflua.Request): number lower first, ties by arrival
 ---@field victim? fun(self, replica: rooflua.Replica): rooflua.Request
+---@field start_problem? fun(self, max_model_len: integer): string? why the engine does not start for such requests
 ---@field every_step boolean?
 
 --- What a file of scripts/routers returns.
@@ -379,8 +380,7 @@ function Live:last_step(index) end
 ---@return table priced time_s, rows, evidence; was_s is what it took
 ---@return string report
 function Live:explain(index) end
---- Where the time of a request went; nil until the request ends. See measure.why. If policies were read again during
---- the run, only the headings are known and `followed` is false.
+--- Where the time of a request went; nil until it ends. See measure.why. After a `:reload` only the headings are known.
 ---@param id integer
 ---@return string? report
 ---@return table? document

@@ -29,7 +29,8 @@ function Orca:plan(replica, plan)
     local request = waiting[1]
     local longest = request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
     if longest > most then
-      plan:reject(request)
+      plan:reject(request, ("the prompt and the output that is reserved for it (max_output_tokens) are longer than the "
+        .. "%d tokens of the KV cache"):format(most))
     elseif not plan:admit(request, request.pending_tokens, longest) then
       return
     end

@@ -160,7 +160,13 @@ function Trtllm:reject_impossible(replica, plan)
     local too_long = not self.enable_chunked_context
       and request.pending_tokens > self.max_num_batched_tokens
     if not too_long and self:fit_tokens(request) <= most then return end
-    plan:reject(request)
+    if too_long then
+      plan:reject(request, ("the prompt is longer than max_num_batched_tokens = %d, and enable_chunked_context is "
+        .. "false"):format(self.max_num_batched_tokens))
+    else
+      plan:reject(request, ("the prompt and the output that it may have (max_output_tokens) are longer than the %d "
+        .. "tokens of the KV cache"):format(most))
+    end
   end
 end
 

@@ -22,6 +22,15 @@ local VllmV0 = policy.define {
   },
 }
 
+--- Why vLLM does not start for requests of so many tokens; nil where it does. A budget that nobody states follows from
+--- their length there. Source: vllm/config.py, SchedulerConfig, releases 0.2 to 0.7.
+function VllmV0:start_problem(max_model_len)
+  local stated = policy.is_given(self, "max_num_batched_tokens")
+  if not stated or self.max_num_batched_tokens >= max_model_len then return nil end
+  return ("vLLM does not start: it does not cut prompts, and max_num_batched_tokens = %d is less than "
+    .. "max_model_len = %d"):format(self.max_num_batched_tokens, max_model_len)
+end
+
 --- Whole prompts from the head of the queue.
 function VllmV0:admit_waiting(replica, plan)
   local waiting = replica:waiting()
@@ -30,8 +39,12 @@ function VllmV0:admit_waiting(replica, plan)
     local request = waiting[1]
     local tokens = request.pending_tokens
     local blocks = math.ceil(request.sequence_tokens / replica.block_size) + replica.seat_blocks
-    if tokens > self.max_num_batched_tokens or blocks + keep_free > replica.total_blocks then
-      plan:reject(request)
+    if tokens > self.max_num_batched_tokens then
+      plan:reject(request, ("the prompt is longer than max_num_batched_tokens = %d, and prompts are not cut"):format(
+        self.max_num_batched_tokens))
+    elseif blocks + keep_free > replica.total_blocks then
+      plan:reject(request, ("the prompt needs more KV blocks than watermark = %g leaves of %d"):format(self.watermark,
+        replica.total_blocks))
     elseif plan.tokens + tokens > self.max_num_batched_tokens
       or not plan:admit(request, tokens, 0, 0, keep_free) then
       return

@@ -85,6 +85,14 @@ function VllmV1:run_in_order(replica, plan)
   end
 end
 
+--- Why vLLM does not start for requests of so many tokens; nil where it does.
+--- Source: vllm/config.py of 0.6.6 to 0.10, vllm/config/scheduler.py of 0.11 to 0.24, verify_max_model_len.
+function VllmV1:start_problem(max_model_len)
+  if self.enable_chunked_prefill or self.max_num_batched_tokens >= max_model_len then return nil end
+  return ("vLLM does not start: enable_chunked_prefill is false, and max_num_batched_tokens = %d is less than "
+    .. "max_model_len = %d"):format(self.max_num_batched_tokens, max_model_len)
+end
+
 --- Phase 1: running requests. Without a prefill in the middle of the list, one call plans all decodes.
 function VllmV1:run_running(replica, plan)
   local budget = self.max_num_batched_tokens

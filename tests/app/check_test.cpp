@@ -86,7 +86,11 @@ TEST_CASE("units that are hardly meant are found, at their line") {
 }
 
 TEST_CASE("lengths and loads that cannot be served are found") {
-  expect(scenario("", "prompt_tokens = 200000, rate_per_s = 0.001,"), "warning", "131072", 7);
+  expect(scenario("", "prompt_tokens = 200000, rate_per_s = 0.001,"), "error",
+         "200 of 200 requests exceed max_model_len", 5);
+  expect(scenario("", "prompt_tokens = { distribution = 'uniform', min = 100, max = 140000 }, "
+                      "rate_per_s = 0.001,"),
+         "warning", "more than llama-3.1-8b's max_model_len, 131072", 7);
   expect(scenario("deployment = { kv_blocks = 10 },", "prompt_tokens = 200,"), "error",
          "KV cache of 160 tokens", 7);
   expect(scenario("", "rate_per_s = 500,"), "warning", "the queue grows", 7);

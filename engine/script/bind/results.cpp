@@ -86,6 +86,18 @@ int serve_totals(lua_State* L, Run& run) {
   return 1;
 }
 
+/// serve_outcomes(run) -> how many requests ended so far: by outcome, {arrived, cut_answers}.
+int serve_outcomes(lua_State* L, Run& run) {
+  const Totals& totals = run.simulation->totals();
+  Json out = Json::object();
+  out["arrived"] = totals.arrived;
+  out["cut_answers"] = totals.cut_answers;
+  for (std::size_t i = 0; i < outcome_count; ++i)
+    out[std::string(name(static_cast<Outcome>(i)))] = totals.ended[i];
+  push_json(L, out, false);
+  return 1;
+}
+
 /// serve_left_out(run) -> what its workload left out so far (measure/write/left_out.h), or nil.
 int serve_left_out(lua_State* L, Run& run) {
   push_json(L, to_json(run.workload->left_out()), false);
@@ -274,6 +286,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_document", on_run<"result", serve_document>);
   set_function(L, "serve_hand_over", on_run<"result", serve_hand_over>);
   set_function(L, "serve_report", on_run<"result", serve_report>);
+  set_function(L, "serve_outcomes", on_run<"result", serve_outcomes>);
   set_function(L, "serve_totals", on_run<"result", serve_totals>);
   set_function(L, "serve_replica", on_run<"replica", serve_replica>);
   set_function(L, "serve_request", on_run<"request", serve_request>);

@@ -33,7 +33,7 @@ int open_model(lua_State* L) {
     push_object(L,
                 std::make_shared<const Model>(given.find("from") != nullptr
                                                   ? load_changed_model(given, origin, home)
-                                                  : model_from_document(given, "model", origin)));
+                                                  : load_model_table(given, origin, home)));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.model: a name, a path or a table");

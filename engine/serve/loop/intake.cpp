@@ -84,8 +84,12 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   // An end token before the declared limit cannot be foreseen.
   progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
   if (config.role == Role::prefill) progress.limit = 1;
-  if (config.max_model_len > 0) progress.limit = std::min(progress.limit, room);
   progress.stop_at = std::min(progress.output_tokens, progress.limit);
+  if (config.max_model_len > 0) {
+    if (room < progress.stop_at) ++totals_.cut_answers;
+    progress.limit = std::min(progress.limit, room);
+    progress.stop_at = std::min(progress.stop_at, room);
+  }
   replica.enqueue(slot, now_, scheduler(index));
   for (Observer* observer : bindings_.observers) observer->on_queued(request, now_);
   touch(index);

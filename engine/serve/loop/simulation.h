@@ -63,6 +63,7 @@ struct Totals {
   std::int64_t plain_steps = 0;  // of these, those that took the short way (plain_step.cpp)
   std::int64_t preemptions = 0;
   std::int64_t output_tokens = 0;
+  std::int64_t cut_answers = 0;  // of requests that max_model_len leaves fewer tokens than they ask
   Picoseconds last_end = 0;
 };
 

@@ -57,7 +57,9 @@ local function run(scheduler, place, async_depth)
   for key, value in pairs(place.deployment or {}) do
     deployment[key], limits[key] = value, known[key] and value or nil
   end
-  return serve.run { model = "llama-3.1-8b", hardware = "h200-sxm", seed = 1, async_depth = async_depth,
+  -- A model that states no length: vllm_v0 would not start with budgets below it.
+  return serve.run { model = { from = "llama-3.1-8b", max_model_len = 0 }, hardware = "h200-sxm", seed = 1,
+    async_depth = async_depth,
     scheduler = policy.with(scheduler, limits), deployment = deployment,
     workload = require "workloads.poisson" { rate_per_s = 30, num_requests = 30,
       prompt_tokens = { distribution = "uniform", min = 1, max = 250 }, prefix_tokens = 16,

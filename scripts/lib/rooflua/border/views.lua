@@ -249,6 +249,21 @@ local function shed(victim)
   return count
 end
 
+local reasons = setmetatable({}, { __mode = "k" }) -- scheduler -> {why = how many it rejected for this reason}
+local most_reasons = 8 -- of one scheduler
+
+--- Keeps why the scheduler rejected a request.
+local function note_reason(why)
+  core.plain_text(why, "plan:reject: the reason")
+  local own = reasons[scheduler] or { count = 0, by_text = {} }
+  reasons[scheduler] = own
+  if not own.by_text[why] then
+    if own.count == most_reasons then return end
+    own.count, own.by_text[why] = own.count + 1, 0
+  end
+  own.by_text[why] = own.by_text[why] + 1
+end
+
 local plan_methods = {
   decode_all = function(_, limit)
     if B.live ~= 1 then no_plan() end
@@ -276,9 +291,11 @@ local plan_methods = {
     need_plan()
     return (settle(C.preempt(B, slot_of(request, "preempt"))))
   end,
-  reject = function(_, request)
+  reject = function(_, request, why)
     need_plan()
-    return (settle(C.reject(B, slot_of(request, "reject"))))
+    local done = settle(C.reject(B, slot_of(request, "reject")))
+    if done and why ~= nil then note_reason(why) end
+    return done
   end,
   wake_at = function(_, time_s)
     need_plan()
@@ -341,6 +358,18 @@ function serving.key(instance, slot)
       core.describe(key), B.requests[slot].id)
   end
   return key
+end
+
+--- Why a scheduler rejected requests: {why = how many}; nil where it gave no reason.
+function serving.reasons(instance) return reasons[instance] and reasons[instance].by_text end
+
+--- Gives the copy of a scheduler its reasons so far.
+function serving.copy_reasons(from, to)
+  local own = reasons[from]
+  if not own then return end
+  local texts = {}
+  for why, count in pairs(own.by_text) do texts[why] = count end
+  reasons[to] = { count = own.count, by_text = texts }
 end
 
 --- A deep copy of plain state: tables and random streams; functions and objects are shared.

@@ -24,7 +24,7 @@ local catalogue = {}
 local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_flags",
-  "counts_all_ranks", "no_split", "whole_ep", "speculation", "yaml", "memory" }
+  "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "yaml", "memory" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

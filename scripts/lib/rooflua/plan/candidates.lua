@@ -105,10 +105,12 @@ local function refusal(question, candidate)
     return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,
       gpu.most), "more GPUs than there are"
   end
-  local longest, limit = question.drawn.longest, question.model.max_model_len
+  local longest, stated = question.drawn.longest, core.plain(question.base.deployment or {}).max_model_len
+  local limit = stated or question.model.max_model_len
   if limit > 0 and longest > limit then
-    return ("a request of %d tokens, and %s allows %d"):format(longest, question.model.name, limit),
-      "requests are longer than the model allows"
+    local says = stated and "deployment.max_model_len" or question.model.name
+    return ("a request of %d tokens, and %s allows %d"):format(longest, says, limit),
+      ("requests are longer than %s allows"):format(stated and "deployment.max_model_len" or "the model")
   end
   local ok, deployment = pcall(replicas.deployment, question.reader, deploy.scenario(question, candidate, 1))
   if not ok then

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local breakdown = require "rooflua.measure.breakdown"
 local changes = require "rooflua.repl.changes"
 local core = require "rooflua.base.core"
+local failures = require "rooflua.serving.failures"
 local help = require "rooflua.text.help"
 local measure = require "rooflua.measure"
 local pretty = require "rooflua.repl.pretty"
@@ -282,7 +283,7 @@ list.report = { usage = ":report", doc = "the report of the current simulation s
     local state = serve.state(current(session))
     breakdown.tell(state)
     say(session, (native.serve_report(state.run):gsub("\n+$", "")))
-    for _, note in ipairs(notes.of_run(state) or {}) do say(session, note) end
+    for _, note in ipairs(notes.of_run(state, failures.of(state)) or {}) do say(session, note) end
   end }
 
 -- The session -----------------------------------------------------------------------------------------

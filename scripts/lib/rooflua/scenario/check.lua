@@ -1,6 +1,7 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
+local failures = require "rooflua.serving.failures"
 local fits = require "rooflua.scenario.fits"
 local forecast = require "rooflua.scenario.check.forecast"
 local json = require "rooflua.json"
@@ -71,12 +72,13 @@ end
 
 --- False where the longest request does not fit into the KV cache.
 local function check_lengths(replica, figures, out)
-  local context = replica.prepared.model.max_model_len
-  if replica.config.max_model_len > 0 then context = replica.config.max_model_len end
-  if context and context > 0 and figures.longest > context then
+  local context = replica.config.max_model_len
+  if context > 0 and figures.longest > context then
+    local says = context == replica.prepared.model.max_model_len and replica.prepared.model.name .. "'s max_model_len"
+      or "deployment.max_model_len"
     out.report("warning", "workload.prompt_tokens",
-      "of the first %d requests the longest has %d tokens, more than %s's %d", figures.count, figures.longest,
-      replica.prepared.model.name, context)
+      "of the first %d requests the longest has %d tokens, more than %s, %d", figures.count, figures.longest, says,
+      context)
   end
   local capacity = math.max(0, (replica.config.kv_blocks - replica.config.seat_blocks) * replica.config.block_size)
   if figures.longest > capacity then
@@ -116,11 +118,9 @@ local function check_tables(prepared, rates, out)
   end
 end
 
---- Reports why vLLM would not start with the deployment of a replica.
-local function check_start(replica, given, out)
-  local stated, implied = fits.start_problems(replica, given)
-  for _, each in ipairs(stated) do out.report("error", each[1], "%s", each[2]) end
-  for _, each in ipairs(implied) do out.report("warning", each[1], "%s", each[2]) end
+--- Reports what is doubtful in what the scenario states of an engine.
+local function check_doubts(replica, out)
+  for _, each in ipairs(replica.doubts) do out.report("warning", each.key, "%s", each.text) end
 end
 
 --- Notes of the models and GPUs that a run would have.
@@ -131,9 +131,15 @@ end
 local trial_steps = 8 -- of a simulation, in which router, scheduler and workload are called
 
 --- Runs the first steps of a simulation, so that each policy answers once.
-local function try_policies(reader, given)
+---@param out table? which is told of requests that fail in them
+local function try_policies(reader, given, out)
   local simulation = live.begin(reader, given, {})
-  simulation:step(trial_steps)
+  local goes_on = simulation:step(trial_steps)
+  local state = live.state(simulation)
+  local level = not goes_on and failures.are_all(state) and "error" or "warning"
+  for _, sentence in ipairs(out and failures.of(state) or {}) do
+    out.report(level, "workload", "in the first steps %s", sentence)
+  end
   simulation:close()
 end
 
@@ -146,7 +152,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
     bound[i] = replica.prepared
     if replica.rank == 1 then
       tell(out, { fits.seat_note(replica) })
-      check_start(replica, replica.prepared.said, out)
+      check_doubts(replica, out)
     end
   end
   tell(out, notes.of(bound))
@@ -154,7 +160,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   local figures = forecast.figures(requests)
   if figures.count == 0 then
-    try_policies(reader, given)
+    try_policies(reader, given, not is_one_of_many and out or nil)
     return {}
   end
   local seconds, rates = {}, {}
@@ -167,7 +173,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
   end
   if not is_one_of_many then check_load(prepared, figures, rates, out) end
   if not out.is_plan then check_tables(prepared, rates, out) end
-  try_policies(reader, given)
+  try_policies(reader, given, not is_one_of_many and out or nil)
   return forecast.shares(seconds)
 end
 

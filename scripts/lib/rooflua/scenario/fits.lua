@@ -44,10 +44,16 @@ end
 --- leave no room.
 local function blocks_beside(prepared, tokens, requests)
   local own = prepared.deployment
-  return spec.deployment { model = prepared.model, hardware = prepared.hardware, tp = own.tp, weights = own.weights,
-    kv = own.kv, memory_utilization = own.memory_utilization, block_size = own.block_size,
+  return spec.deployment { model = prepared.model, hardware = prepared.hardware, tp = own.tp, dp = own.dp, ep = own.ep,
+    moe_tp = own.moe_tp, pp = own.pp, weights = own.weights, kv = own.kv,
+    memory_utilization = own.memory_utilization, block_size = own.block_size,
     max_num_seqs = math.max(own.max_num_seqs, requests),
     max_num_batched_tokens = math.max(own.max_num_batched_tokens, tokens) }.kv_blocks
+end
+
+--- The text of an error of spec.deployment, without the line that asked.
+local function without_place(problem)
+  return (tostring(problem):gsub("^[^%s:]+:%d+: ", ""):gsub("^deployment: ", ""))
 end
 
 local function given_blocks(given)
@@ -72,7 +78,7 @@ function fits.problems(prepared, item)
     if larger then ok, there = pcall(blocks_beside, prepared, item.tokens, item.requests) end
   end
   if not ok then
-    out.memory = start .. tostring(there):gsub("^deployment: ", "")
+    out.memory = start .. without_place(there)
   elseif blocks > there then
     out.cache = start .. ("its requests need %s KV blocks of %d tokens, the cache has %s%s"):format(grouped(blocks),
       own.block_size, grouped(there), stated and "" or " (deployment.kv_blocks sets another number)")
@@ -85,6 +91,8 @@ end
 ---@param items table[] {name, batch}
 function fits.summary(prepared, items)
   local first, counts, out = {}, {}, {}
+  local over = fits.over_memory(prepared)
+  if over then out[1] = "deployment.kv_blocks: " .. over end
   for _, item in ipairs(items) do
     for what, sentence in pairs(fits.problems(prepared, item.batch)) do
       first[what] = first[what] or { item.name, sentence }
@@ -110,31 +118,61 @@ function fits.seat_note(replica)
     replica.prepared.model.name, grouped(own.seat_blocks), grouped(own.kv_blocks))
 end
 
---- Why vLLM would not start with a deployment, as two lists of {key, sentence}: what the scenario states and does not
---- fit, and what only follows from the model.
----@param replica table {prepared, deployment, config} of serving.replicas
----@param given table|nil the deployment of the scenario
-function fits.start_problems(replica, given)
-  local stated, implied = {}, {}
-  local own, prepared = replica.deployment, replica.prepared
-  if given_blocks(given) then
-    local ok, there = pcall(blocks_beside, prepared, 1, 1)
-    if not ok then
-      stated[1] = { "deployment.kv_blocks", (tostring(there):gsub("^deployment: ", "")) }
-    elseif own.kv_blocks > there then
-      stated[1] = { "deployment.kv_blocks", ("%s blocks of %d tokens do not fit: %s on %s has room for %s"):format(
-        grouped(own.kv_blocks), own.block_size, prepared.model.name, prepared.hardware.name, grouped(there)) }
-    end
+--- Says that the scenario states more KV blocks than there is room for; nil where it does not.
+function fits.over_memory(prepared)
+  if not given_blocks(prepared.given.deployment) then return nil end
+  local own = prepared.deployment
+  local ok, there = pcall(blocks_beside, prepared, 1, 1)
+  local taken = ("%s blocks of %d tokens are taken as they are stated"):format(grouped(own.kv_blocks), own.block_size)
+  if not ok then return taken .. ", without the memory for them: " .. without_place(there) end
+  if own.kv_blocks <= there then return nil end
+  return ("%s: %s on %s has room for %s"):format(taken, prepared.model.name, prepared.hardware.name, grouped(there))
+end
+
+--- Whether the engine does not start where its KV cache holds less than the longest request that it allows.
+local function holds_longest(prepared)
+  return prepared.engine ~= nil and prepared.engine.engine.holds_longest == true
+end
+
+--- The longest request of a replica against its KV cache and against the model.
+---@param stated integer? deployment.max_model_len
+local function check_longest(replica, stated, errors, doubts)
+  local own, prepared, most = replica.deployment, replica.prepared, replica.config.max_model_len
+  local model, of_model = prepared.model.name, prepared.model.max_model_len
+  local key = stated and "deployment.max_model_len" or "deployment"
+  if stated and of_model > 0 and stated > of_model then
+    doubts[#doubts + 1] = { key = key, text = ("%s is more than the %s that %s is made for"):format(grouped(stated),
+      grouped(of_model), model) }
   end
-  local most, says = fits.longest(prepared, given)
   local capacity = math.max(0, (own.kv_blocks - own.seat_blocks) * own.block_size)
-  if most and most > capacity then
-    local own_limit = says == "deployment.max_model_len"
-    local list = own_limit and stated or implied
-    list[#list + 1] = { own_limit and says or "deployment", ("the KV cache holds %s tokens, fewer than %s, %s: vLLM "
-      .. "would not start; say max_model_len = %d or less"):format(grouped(capacity), says, grouped(most), capacity) }
+  if most == 0 or most <= capacity then return end
+  local says = stated and "deployment.max_model_len" or model .. "'s max_model_len"
+  local less = ("the KV cache holds %s tokens, fewer than %s, %s: "):format(grouped(capacity), says, grouped(most))
+  if not holds_longest(prepared) then
+    doubts[#doubts + 1] = { key = key, text = less .. "longer requests fail" }
+    return
   end
-  return stated, implied
+  local list = stated and errors or doubts
+  list[#list + 1] = { key = key, text = ("%s%s would not start; say max_model_len = %d or less"):format(less,
+    prepared.engine.engine.title, capacity) }
+end
+
+--- Why the engine of a replica would not start, and what is doubtful in what the scenario states: two lists of
+--- {key, text}.
+---@param replica table {prepared, deployment, config} of serving.replicas
+---@param scheduler table as the scenario states it, before drafting takes of its budget
+---@param stated integer? deployment.max_model_len
+function fits.start_problems(replica, scheduler, stated)
+  local errors, doubts, most = {}, {}, replica.config.max_model_len
+  local problem = most > 0 and type(scheduler.start_problem) == "function" and scheduler:start_problem(most)
+  if problem then
+    errors[1] = { key = "scheduler", text = ("%s, which follows from %s"):format(problem,
+      stated and "deployment.max_model_len" or "the model's, where deployment.max_model_len states none") }
+  end
+  local over = fits.over_memory(replica.prepared)
+  if over then doubts[1] = { key = "deployment.kv_blocks", text = over } end
+  check_longest(replica, stated, errors, doubts)
+  return errors, doubts
 end
 
 return fits

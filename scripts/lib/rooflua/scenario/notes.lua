@@ -192,13 +192,27 @@ local function problems_of(state)
   return sentences
 end
 
---- Notes of a simulation: {run, replicas = {{prepared, steps}}}.
-function notes.of_run(state)
-  return notes.of(prepared_of(state), native.serve_summary(state.run).evidence, problems_of(state))
+--- What is doubtful in what the scenario states of its engines: "deployment.kv_blocks: ...".
+local function doubts_of(state)
+  local sentences = {}
+  for _, replica in ipairs(state.replicas) do
+    for _, doubt in ipairs(replica.doubts) do sentences[#sentences + 1] = doubt.key .. ": " .. doubt.text end
+  end
+  return sentences
+end
+
+--- Notes of a simulation: {run, replicas = {{prepared, steps, doubts}}}.
+---@param failed string[]? sentences on requests that failed, in front of the others
+function notes.of_run(state, failed)
+  local first = {}
+  for _, list in ipairs { failed or {}, doubts_of(state), problems_of(state) } do
+    for _, sentence in ipairs(list) do first[#first + 1] = sentence end
+  end
+  return notes.of(prepared_of(state), native.serve_summary(state.run).evidence, first)
 end
 
 --- Notes that are known before a simulation runs.
-function notes.of_opened(state) return notes.of(prepared_of(state)) end
+function notes.of_opened(state) return notes.of(prepared_of(state), nil, doubts_of(state)) end
 
 --- Notes of many runs together.
 function notes.of_runs(runs)

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
 local breakdown = require "rooflua.measure.breakdown"
+local failures = require "rooflua.serving.failures"
 local fresh = require "rooflua.scenario.fresh"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
@@ -214,7 +215,7 @@ function Live:result()
   breakdown.tell(state)
   return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
-    notes = notes.of_run(state), policies = told.of(state) }, state.file, state.given, self)
+    notes = notes.of_run(state, failures.of(state)), policies = told.of(state) }, state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, begin)

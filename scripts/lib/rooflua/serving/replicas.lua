@@ -3,6 +3,7 @@
 -- replicas, which step together.
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local fits = require "rooflua.scenario.fits"
 local memory = require "rooflua.engines.memory"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -188,10 +189,10 @@ local function build(reader, given, own, before)
   local deployment = prepared.deployment
   steps.drafter = speculates and speculates.drafter
   local budget = speculation.budget(reader, speculates, held)
-  if budget ~= held.max_num_batched_tokens then scheduler = within_budget(scheduler, budget) end
-  return {
+  local running = budget ~= held.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler
+  local out = {
     prepared = prepared,
-    scheduler = policy.fresh(scheduler),
+    scheduler = policy.fresh(running),
     steps = steps,
     speculation = speculates or false,
     deployment = deployment,
@@ -201,7 +202,7 @@ local function build(reader, given, own, before)
       block_size = deployment.block_size,
       max_num_seqs = held.max_num_seqs,
       max_num_batched_tokens = budget,
-      max_model_len = serving.max_model_len or 0,
+      max_model_len = serving.max_model_len or prepared.model.max_model_len,
       async_depth = prepared.async_depth,
       context_caps = prepared.context_caps,
       context_chunk = prepared.context_chunk,
@@ -214,6 +215,10 @@ local function build(reader, given, own, before)
     },
     sync_s = serving.dp_sync_s or schema.entry("deployment.dp_sync_s").default,
   }
+  local problems
+  problems, out.doubts = fits.start_problems(out, scheduler, serving.max_model_len)
+  if problems[1] then reader:fail(problems[1].key, "%s", problems[1].text) end
+  return out
 end
 
 local function copy(from)

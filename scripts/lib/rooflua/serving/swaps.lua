@@ -174,7 +174,9 @@ end
 function swaps.fork(state)
   local list = copies(state.replicas)
   for _, each in ipairs(list) do
-    each.scheduler, each.speculation = twin(each.scheduler), twin_speculation(each.speculation)
+    local before = each.scheduler
+    each.scheduler, each.speculation = twin(before), twin_speculation(each.speculation)
+    views.copy_reasons(before, each.scheduler)
   end
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)

@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local breakdown = require "rooflua.measure.breakdown"
 local core = require "rooflua.base.core"
+local failures = require "rooflua.serving.failures"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
@@ -61,7 +62,7 @@ function whole.run(reader, given, options)
   end
   local result = { kind = "serve", text = native.serve_hand_over(run), left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
-    notes = notes.of_run(state), policies = told.of(state), requests = request_rows(run, given) }
+    notes = notes.of_run(state, failures.of(state)), policies = told.of(state), requests = request_rows(run, given) }
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
   end
