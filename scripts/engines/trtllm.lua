@@ -112,6 +112,7 @@ return {
     { before = "1.0.0rc0", ["kv_cache_config.enable_block_reuse"] = false, own_sampling = false,
       ["kv_cache_config.tokens_per_block"] = 64,
       source = "the C++ runtime of 2024: reuse of KV blocks is off by default" },
+    { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
     { router = "round_robin", dp_padding = "vllm",
       source = "_torch/pyexecutor: requests go round among ranks; their heap is not modelled" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },

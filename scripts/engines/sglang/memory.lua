@@ -44,7 +44,7 @@ end
 local function stage_of(facts, stage)
   local total, values = facts.hardware.usable_memory_bytes, facts.values
   local before = total - values.runtime_bytes
-  local weights = loaded.bytes(facts, stage, values.mxfp4_padding)
+  local weights = loaded.bytes(facts, stage, { padding = values.mxfp4_padding, scale_copies = values.nvfp4_scale_copies })
   local reserve = before * (1 - facts.share)
   local rest = before - weights - reserve
   local cells = cells_of(facts, stage)

@@ -30,10 +30,20 @@ local function encoder_bytes(facts, tokens)
     + facts.model.hidden_size)
 end
 
+--- Entries of an index, FP8 with a scale, that a step with prompts gathers from the cache.
+local function index_bytes(facts)
+  local bytes = 0
+  for _, each in ipairs(facts.model.attention) do
+    local index = each.index
+    if index then bytes = max(bytes, facts.values.index_buffer_requests * facts.max_model_len * (index.head_dim + 4)) end
+  end
+  return bytes
+end
+
 --- Peak of the dummy run beside the weights.
 local function activation_bytes(facts)
   local tokens, samples = profiled_tokens(facts)
-  local peak = max(tokens * forward.token_bytes(facts), encoder_bytes(facts, tokens))
+  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens))
   if not samples then return peak end
   local rows = min(facts.seats, tokens)
   return max(peak, facts.values.sampler_bytes * rows * facts.model.vocab_size
@@ -72,7 +82,7 @@ end
 --- One stage: what it has room for.
 local function stage_of(facts, stage, requested)
   local values = facts.values
-  local weights = loaded.bytes(facts, stage, values.mxfp4_padding)
+  local weights = loaded.bytes(facts, stage, { padding = values.mxfp4_padding, scale_copies = values.nvfp4_scale_copies })
   local activations, graphs = activation_bytes(facts), graph_bytes(facts)
   local runtime = values.runtime_bytes
   local layout = pages.layout(facts, stage, facts.block_size, values.state_page_alignment)
