@@ -57,7 +57,7 @@ void add_capacity(CLI::App& app, Door& door) {
       ->allow_extra_args(false);
   command->add_option("--json", a->json, "Write the ledger to a file (- = stdout, alone)");
   command->callback(
-      [a, &door] { door = [a](const fs::path& home) { return capacity(*a, home); }; });
+      [a, &door] { door = [a](const std::filesystem::path& home) { return capacity(*a, home); }; });
 }
 
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home) {
