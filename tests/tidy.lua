@@ -188,10 +188,13 @@ end
 local engine_names = {}
 for _, path in ipairs(files("scripts", "-name '*.lua'")) do
   local given = path:find "^scripts/engines/" and dofile(path) or { rules = {} }
+  if type(given) == "function" then given = { rules = {} } end -- how an engine divides its memory
   engine_names[given.name or ""] = given.name ~= nil or nil
   for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
   for i, rule in ipairs(given.rules or given) do
-    check(type(rule.source) == "string" and rule.source ~= "", ("%s: rules[%d] has no source"):format(path, i))
+    -- A list of rows has a file of its own, which is looked at as well.
+    local has_source = type(rule.source) == "string" and rule.source ~= ""
+    check(rule[1] ~= nil or has_source, ("%s: rules[%d] has no source"):format(path, i))
   end
 end
 local may_name_engines = {

@@ -101,7 +101,7 @@ struct PlanArguments {
   int jobs = 1;
   std::string json, html, write, emit;
   std::string results;  // SQLite file or folder that keeps runs as they finish
-  std::string verify;  // a measured result; `scenario` is then the plan.json
+  std::string verify;   // a measured result; `scenario` is then the plan.json
 };
 /// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
 int plan(const PlanArguments& arguments, const std::filesystem::path& home);

@@ -26,5 +26,7 @@ std::vector<std::string> with_engine(const std::string& engine,
 
 /// Adds `plan` with its options; the chosen command goes into `door`.
 void add_plan(CLI::App& app, Door& door);
+/// `capacity` in the same way.
+void add_capacity(CLI::App& app, Door& door);
 
 }  // namespace rooflua::app

@@ -14,8 +14,8 @@ return {
   releases = { { "0.9.0", "2024-04-15" }, { "0.20.0", "2025-06-19" }, { "0.21.0", "2025-08-04" },
     { "1.0.0rc3", "2025-07-16" }, { "1.0.0", "2025-09-24" }, { "1.1.0rc5", "2025-09-17" }, { "1.2.0rc0", "2025-09-30" },
     { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0" } },
-  memory = memory,
   tables = { name = "trtllm", libraries = "own", lends = 3 },
+  memory = memory,
 
   command = "trtllm-serve",
   oldest_command = "1.0.0",
@@ -112,6 +112,7 @@ return {
     { before = "1.0.0rc0", ["kv_cache_config.enable_block_reuse"] = false, own_sampling = false,
       ["kv_cache_config.tokens_per_block"] = 64,
       source = "the C++ runtime of 2024: reuse of KV blocks is off by default" },
+    { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
     { router = "round_robin", dp_padding = "vllm",
       source = "_torch/pyexecutor: requests go round among ranks; their heap is not modelled" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },

@@ -36,8 +36,8 @@ end
 local function activation_bytes(facts)
   local tokens = facts.budget
   local logits = facts.seats * facts.model.vocab_size * facts.values.sampler_bytes
-  local forward = tokens * forward.token_bytes(facts)
-  return facts.values.built and forward + logits or max(forward, logits)
+  local peak = forward.bytes(facts, tokens)
+  return facts.values.built and peak + logits or max(peak, logits)
 end
 
 local function graph_bytes(facts)
@@ -49,7 +49,7 @@ end
 
 local function stage_of(facts, stage)
   local total, values = facts.hardware.usable_memory_bytes, facts.values
-  local weights, runtime = loaded.bytes(facts, stage, values.mxfp4_padding), values.runtime_bytes
+  local weights, runtime = loaded.bytes(facts, stage), values.runtime_bytes
   local activations, graphs, states = activation_bytes(facts), graph_bytes(facts), state_bytes(facts, stage)
   local free = total - weights - activations - graphs - runtime - states
   local kv, cell = free * facts.share, cell_of(facts, stage)

@@ -30,10 +30,21 @@ local function encoder_bytes(facts, tokens)
     + facts.model.hidden_size)
 end
 
+--- Entries of an index, FP8 with a scale, that a step with prompts gathers from the cache.
+local function index_bytes(facts)
+  local bytes = 0
+  for _, each in ipairs(facts.model.attention) do
+    local index = each.index
+    local entries = facts.values.index_buffer_requests * facts.max_model_len
+    if index then bytes = max(bytes, entries * (index.head_dim + 4)) end
+  end
+  return bytes
+end
+
 --- Peak of the dummy run beside the weights.
 local function activation_bytes(facts)
   local tokens, samples = profiled_tokens(facts)
-  local peak = max(tokens * forward.token_bytes(facts), encoder_bytes(facts, tokens))
+  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens))
   if not samples then return peak end
   local rows = min(facts.seats, tokens)
   return max(peak, facts.values.sampler_bytes * rows * facts.model.vocab_size
@@ -72,7 +83,7 @@ end
 --- One stage: what it has room for.
 local function stage_of(facts, stage, requested)
   local values = facts.values
-  local weights = loaded.bytes(facts, stage, values.mxfp4_padding)
+  local weights = loaded.bytes(facts, stage)
   local activations, graphs = activation_bytes(facts), graph_bytes(facts)
   local runtime = values.runtime_bytes
   local layout = pages.layout(facts, stage, facts.block_size, values.state_page_alignment)
@@ -108,6 +119,7 @@ return function(facts)
   least.budget_bytes, least.budget_text = requested, "utilization"
   least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes
   least.groups, least.concurrency, least.request_bytes = layout.groups, concurrency, one * layout.block_bytes
+  least.prints_capacity = #layout.list == 0 or values.prints_requests
   least.tokens = printed_tokens(facts, layout, blocks, concurrency)
   least.longest_tokens = pages.longest(layout, blocks, facts)
   return least
