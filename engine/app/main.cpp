@@ -35,6 +35,7 @@ void add_run(CLI::App& app, Door& door) {
       ->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
       ->allow_extra_args(false);
   command->add_option("--engine", a->engine, app::engine_help);
+  app::add_command(command, a->command, &a->model);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
@@ -91,9 +92,11 @@ void add_run(CLI::App& app, Door& door) {
 void add_step(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("step", "Price one step of a batch");
   auto* a = new app::StepArguments;
-  command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
+  command->add_option("--model", a->model,
+                      "A shipped model, config.json or .toml; with --command in place of its own");
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--engine", a->engine, app::engine_help);
+  app::add_command(command, a->command, nullptr);
   command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
   command->add_option("--weights", a->weights,
                       "Format of the weights, or a release of the model (list models)");
@@ -214,6 +217,7 @@ void add_check(CLI::App& app, Door& door) {
   check->add_option("scenario", checked->scenarios, "Lua files")->required();
   check->add_option("--set", checked->set, "key=value, as in run")->allow_extra_args(false);
   check->add_option("--engine", checked->engine, app::engine_help);
+  app::add_command(check, checked->command, &checked->model);
   check->add_option("--json", checked->json, "Write the findings to a file (- = stdout, alone)");
   check->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::check(*checked, home); }; });
@@ -226,6 +230,9 @@ void add_new(CLI::App& app, Door& door) {
   command->add_option("--kind", a->kind,
                       "What it asks: serve (default), price, search, replay, disaggregation, or a "
                       "policy of your own: scheduler, router, workload, correction, metric");
+  app::add_command(command, a->command, &a->model);
+  command->add_option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
+  command->add_option("--hardware", a->hardware, "With --command: the GPU that it runs on");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::write_template(*a, home); }; });
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "script/scenario.h"
+
 namespace rooflua::app {
 
 /// The chosen command as a function, called after the whole line has been parsed.
@@ -19,6 +21,14 @@ CLI::Validator seeds();
 
 /// A text that is not empty: `--shard "$I"` of a script with an unset I would mean all runs.
 CLI::Validator given();
+
+/// Adds --command, and with `model` the option --model, which only --command reads.
+void add_command(CLI::App* command, std::string& text, std::string* model);
+
+/// The launch command of --command, with the release of --engine and the model of --model.
+/// @throws Misused for --model without --command
+script::LaunchCommand launch_command(const std::string& text, const std::string& engine,
+                                     const std::string& model);
 
 /// What --set says, behind the engine of --engine.
 std::vector<std::string> with_engine(const std::string& engine,

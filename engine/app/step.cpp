@@ -52,23 +52,41 @@ Json batch_of(const StepArguments& arguments) {
   return batch;
 }
 
+/// The options that say what runs: the words of a launch command, or each of them alone.
+void check_words(const StepArguments& arguments) {
+  if (arguments.command.empty()) {
+    if (arguments.model.empty())
+      throw Misused("step", "--model is required, or --command \"vllm serve MODEL ...\"");
+    return;
+  }
+  const char* const why = "is said by --command; leave it out";
+  if (arguments.tp) throw Misused("--tp", why);
+  if (!arguments.weights.empty()) throw Misused("--weights", why);
+  if (!arguments.kv.empty()) throw Misused("--kv", why);
+}
+
+void add_deployment(const StepArguments& arguments, Json& table) {
+  const int tp = arguments.tp.value_or(1);
+  table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(tp);
+  table["model"] = arguments.model;
+  if (!arguments.engine.empty()) table["engine"] = arguments.engine;
+  Json deployment = Json::object();
+  deployment["tp"] = tp;
+  if (!arguments.weights.empty()) deployment["weights"] = arguments.weights;
+  if (!arguments.kv.empty()) deployment["kv"] = arguments.kv;
+  table["deployment"] = std::move(deployment);
+}
+
 }  // namespace
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
   check_folder(arguments.json);
+  check_words(arguments);
   Json table = Json::object();
-  table["title"] =
-      arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(arguments.tp);
   table["kind"] = "price";
-  table["model"] = arguments.model;
   table["hardware"] = arguments.hardware;
   table["steps"] = arguments.steps;
-  if (!arguments.engine.empty()) table["engine"] = arguments.engine;
-  Json deployment = Json::object();
-  deployment["tp"] = arguments.tp;
-  if (!arguments.weights.empty()) deployment["weights"] = arguments.weights;
-  if (!arguments.kv.empty()) deployment["kv"] = arguments.kv;
-  table["deployment"] = std::move(deployment);
+  if (arguments.command.empty()) add_deployment(arguments, table);
   Json price = Json::array();
   price.push_back(batch_of(arguments));
   table["price"] = std::move(price);
@@ -77,6 +95,12 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   vm_options.print_to_stderr = arguments.json == "-";
   script::Vm vm(vm_options);
   script::ScenarioOptions options;
+  if (!arguments.command.empty()) {
+    options.command = {arguments.command, arguments.engine, arguments.model};
+    table["title"] = vm.call("rooflua.engines.launch.applied", "title",
+                             {options.command.json(), Json(arguments.hardware)})
+                         .text();
+  }
   for (const std::string& each : arguments.set) {
     const std::string key = each.substr(0, each.find('='));
     const std::string path =

@@ -21,8 +21,9 @@ local catalogue = {}
 
 local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
-  "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_flags",
-  "counts_all_ranks", "no_split", "whole_ep", "speculation", "yaml" }
+  "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
+  "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates", "respelled",
+  "model_flags", "variable_prefixes", "drafts", "replicas", "nulls" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -225,6 +226,12 @@ end
 
 --- The engine that a scenario has which states none: the one whose tables lend first.
 function catalogue.default() return lending()[1] end
+
+--- The engine whose command an engine has: itself, or what it extends.
+function catalogue.root(engine)
+  while engine.extends do engine = engine.extends end
+  return engine
+end
 
 --- The newest release whose rules were read.
 function catalogue.newest(engine) return engine.releases[#engine.releases].name end
