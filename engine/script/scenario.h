@@ -26,10 +26,10 @@ struct LaunchCommand {
 };
 
 struct ScenarioOptions {
-  LaunchCommand command;
   std::vector<std::string> set;  // "key=value"
   std::optional<long> seed;
   std::optional<Shard> shard;  // only the variants of this shard
+  LaunchCommand command = {};
 };
 
 /// What a run writes and keeps as it goes; an empty path writes nothing.

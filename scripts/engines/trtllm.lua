@@ -46,7 +46,8 @@ return {
     mtp = { source = "TensorRT-LLM docs/source/features/speculative-decoding.md, 1.3; examples of 1.0.0: "
         .. "num_nextn_predict_layers",
       before = { release = "1.3.0", options = function(drafts)
-        return { ["speculative_config.decoding_type"] = "MTP", ["speculative_config.num_nextn_predict_layers"] = drafts }
+        return { ["speculative_config.decoding_type"] = "MTP",
+          ["speculative_config.num_nextn_predict_layers"] = drafts }
       end },
       options = function(drafts)
         return { ["speculative_config.decoding_type"] = "MTP", ["speculative_config.max_draft_len"] = drafts }

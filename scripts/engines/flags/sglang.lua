@@ -35,7 +35,8 @@ return flags.list {
     expert-distribution-recorder-buffer-size:i load-watch-interval:n load-snapshot-publish-interval:i
     debug-tensor-dump-output-folder:t debug-tensor-dump-input-file:t debug-tensor-dump-layers:l
     debug-tensor-dump-inject:t enable-profile-cuda-graph enable-layerwise-nvtx-marker enable-cudagraph-gc
-    sleep-on-idle batch-notify-size:i enable-nan-detection msprobe-dump-config:t sidecar:t sidecar-args:l
+    sleep-on-idle batch-notify-size:i enable-nan-detection msprobe-dump-config:t sidecar:t sidecar-args:l kv-canary:t
+    kv-canary-real-data:t kv-canary-sweep-interval:i
 
     tokenizer-path:t tokenizer-mode:t tokenizer-backend:t tokenizer-worker-num:i detokenizer-worker-num:i
     skip-tokenizer-init enable-tokenizer-batch-encode disable-tokenizer-batch-decode enable-dynamic-batch-tokenizer
@@ -87,8 +88,9 @@ return flags.list {
     { "experts are neither moved nor copied", [[ enable-eplb eplb-algorithm:t eplb-rebalance-num-iterations:i
       eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n ep-num-redundant-experts:i
       ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t elastic-ep-initial-size:i
-      elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup max-ep-size:i ep-join-mode:t
-      ep-join-rank-offset:i enable-waterfill ]] },
+      elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup max-ep-size:i
+      ep-join-mode:t/--elastic-ep-join-mode
+      ep-join-rank-offset:i/--elastic-ep-join-rank-offset enable-waterfill ]] },
     { "batches that overlap are not modelled", [[ enable-two-batch-overlap enable-single-batch-overlap
       tbo-token-distribution-threshold:n enable-pdmux pdmux-config-path:t sm-group-num:i ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[ attention-backend:t
@@ -101,7 +103,7 @@ return flags.list {
       triton-attention-num-kv-splits:i triton-attention-split-tile-size:i enable-fused-moe-sum-all-reduce
       enable-fused-qk-norm-rope enable-tf32-matmul enable-fp32-lm-head enable-deterministic-inference
       rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
-      linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion
+      linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
       enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },
     { "the exchange of tokens among experts is that of the engine's default", [[ moe-a2a-backend:t deepep-mode:t
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
@@ -110,7 +112,8 @@ return flags.list {
       enable-symm-mem enable-nccl-nvls enable-flashinfer-allreduce-fusion enable-aiter-allreduce-fusion
       enforce-disable-flashinfer-allreduce-fusion flashinfer-allreduce-fusion-backend:t
       enable-quant-communications ]] },
-    { "the config of the model is used as it is published", "json-model-override-args:t dtype:t model-impl:t device:t" },
+    { "the config of the model is used as it is published", [[ json-model-override-args:t dtype:t model-impl:t
+      device:t ]] },
     { "the scheduler is the engine's default", [[ enable-priority-scheduling priority-scheduling-preemption-threshold:i
       schedule-low-priority-values-first disable-priority-preemption enable-dynamic-chunking enable-prefill-delayer
       prefill-delayer-max-delay-passes:i prefill-delayer-max-delay-ms:n prefill-delayer-queue-min-ratio:n
@@ -176,7 +179,8 @@ return flags.list {
         SGLANG_MOE_NVFP4_DISPATCH SGLANG_SUPPORT_CUTLASS_BLOCK_FP8 ]] },
       { "the exchange of tokens among experts is that of the engine's default", [[
         SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK SGLANG_DEEPEP_BF16_DISPATCH ]] },
-      { "the scheduler is the engine's default", [[ SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE SGLANG_EXPERIMENTAL_UNIFIED_RADIX_TREE
+      { "the scheduler is the engine's default", [[ SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE
+        SGLANG_EXPERIMENTAL_UNIFIED_RADIX_TREE
         SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION SGLANG_INIT_NEW_TOKEN_RATIO SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR
         SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS SGLANG_RETRACT_DECODE_STEPS ]] },
     },

@@ -1,5 +1,5 @@
---- Flags, keys of the YAML file and variables of TensorRT-LLM that no rule reads (engines/rules/flags.lua has the form):
---- tensorrt_llm/commands/serve.py and tensorrt_llm/llmapi/llm_args.py of 1.0 to 1.3. Its flags are spelled with "_".
+--- Flags, keys of the YAML file and variables of TensorRT-LLM that no rule reads (engines/rules/flags.lua has the
+--- form): tensorrt_llm/commands/serve.py and tensorrt_llm/llmapi/llm_args.py of 1.0 to 1.3. Its flags have "_".
 local flags = require "engines.rules.flags"
 
 --- Of the command line, which the YAML file takes as well where the engine has a key of that name.
@@ -57,7 +57,8 @@ local of_file = flags.list {
     { "other widths of experts than ep_size are not modelled", "moe_tensor_parallel_size:i enable_lm_head_tp_in_adp "
       .. "pp_partition:j" },
     { "the scheduler is the engine's default", "scheduler_config:j batch_wait_timeout_ms:n max_input_len:i" },
-    { "kernels are those of the tables, whichever back end is chosen", [[ attn_backend:t moe_config:j nvfp4_gemm_config:j
+    { "kernels are those of the tables, whichever back end is chosen", [[ attn_backend:t moe_config:j
+      nvfp4_gemm_config:j
       sparse_attention_config:j sampler_type:t enable_min_latency force_dynamic_quantization ]] },
     { "collectives are those of the tables", "allreduce_strategy:t" },
     { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[

@@ -6,7 +6,8 @@ return flags.list {
   idle = { task = { "auto", "generate" }, runner = { "auto", "generate" }, convert = { "auto", "none" },
     model_impl = { "auto", "vllm" }, device = { "auto", "cuda" }, all2all_backend = { "allgather_reducescatter" },
     moe_backend = { "auto" }, linear_backend = { "auto" }, mamba_cache_dtype = { "auto" },
-    mamba_ssm_cache_dtype = { "auto" }, cpu_offload_gb = { "0" }, stream_interval = { "1" }, offload_backend = { "auto" },
+    mamba_ssm_cache_dtype = { "auto" }, cpu_offload_gb = { "0" }, stream_interval = { "1" },
+    offload_backend = { "auto" },
     decode_context_parallel_size = { "1" }, prefill_context_parallel_size = { "1" }, performance_mode = { "balanced" },
     max_num_partial_prefills = { "1" }, max_long_partial_prefills = { "1" }, num_scheduler_steps = { "1" },
     scheduler_delay_factor = { "0" }, num_lookahead_slots = { "0" }, VLLM_USE_V1 = { "1" } },
@@ -18,7 +19,7 @@ return flags.list {
     !enable-ssl-refresh !disable-fastapi-docs !enable-offline-docs !enable-request-id-headers
     !disable-frontend-multiprocessing shutdown-timeout:i hf-token:t !fail-on-environ-validation
 
-    !enable-log-requests>=0.11 !disable-log-requests<0.14 !disable-log-stats max-log-len:i !enable-log-outputs
+    !enable-log-requests !disable-log-requests !disable-log-stats max-log-len:i !enable-log-outputs
     !enable-log-deltas !log-error-stack !enable-server-load-tracking !enable-prompt-tokens-details
     !enable-force-include-usage show-hidden-metrics-for-version:t otlp-traces-endpoint:t collect-detailed-traces:l
     !aggregate-engine-logging !cudagraph-metrics !kv-cache-metrics kv-cache-metrics-sample:n !enable-mfu-metrics
@@ -27,15 +28,15 @@ return flags.list {
 
     chat-template:t chat-template-content-format:t default-chat-template-kwargs:j !trust-request-chat-template
     response-role:t served-model-name:l !enable-auto-tool-choice tool-call-parser:t tool-parser-plugin:t tool-server:t
-    !exclude-tools-when-tool-choice-none reasoning-parser:t reasoning-parser-plugin:t !enable-reasoning<0.11
+    !exclude-tools-when-tool-choice-none reasoning-parser:t reasoning-parser-plugin:t !enable-reasoning
     reasoning-config:j !return-tokens-as-token-ids !tokens-only logits-processors:l logits-processor-pattern:t
     max-logprobs:i logprobs-mode:t guided-decoding-backend:t<0.13 !guided-decoding-disable-fallback<0.13
     !guided-decoding-disable-any-whitespace<0.13 !guided-decoding-disable-additional-properties<0.13
     structured-outputs-config:j io-processor-plugin:t renderer-num-workers:i !enable-prompt-embeds
     fingerprint-mode:t fingerprint-value:t !enable-return-routed-experts !return-sampling-mask
 
-    tokenizer:t tokenizer-mode:t tokenizer-revision:t !skip-tokenizer-init tokenizer-pool-size:i<0.10
-    tokenizer-pool-type:t<0.10 tokenizer-pool-extra-config:j<0.10 !trust-remote-code revision:t code-revision:t
+    tokenizer:t tokenizer-mode:t tokenizer-revision:t !skip-tokenizer-init tokenizer-pool-size:i
+    tokenizer-pool-type:t tokenizer-pool-extra-config:j !trust-remote-code revision:t code-revision:t
     config-format:t hf-config-path:t download-dir:t load-format:t model-loader-extra-config:j ignore-patterns:l
     !use-tqdm-on-load pt-load-map-location:t safetensors-load-strategy:t safetensors-prefetch-num-threads:i
     safetensors-prefetch-block-size:i max-parallel-loading-workers:i allowed-local-media-path:t
@@ -50,28 +51,34 @@ return flags.list {
     dp-supervisor-probe-interval-s:n dp-supervisor-probe-timeout-s:n dp-supervisor-probe-failure-threshold:i
 
     swap-space:n !calculate-kv-scales prefix-caching-hash-algo:t !disable-cascade-attn !disable-async-output-proc
-    !use-v2-block-manager<0.11 !enable-flashinfer-autotune !multi-step-stream-outputs
+    !use-v2-block-manager !enable-flashinfer-autotune !multi-step-stream-outputs
     mm-processor-kwargs:j mm-processor-cache-gb:n mm-processor-cache-type:t mm-shm-cache-max-object-size-mb:i
     mm-encoder-tp-mode:t mm-encoder-attn-backend:t mm-encoder-attn-dtype:t mm-hasher-algorithm:t mm-tensor-ipc:t
     mm-ipc-gpu-memory-gb:n mm-processor-device:t media-io-kwargs:j !interleave-mm-strings video-pruning-rate:n
     !disable-mm-preprocessor-cache !disable-chunked-mm-input !enable-mm-embeds !mm-device-do-normalize
     mm-encoder-fp8-scale-path:t mm-encoder-fp8-scale-save-path:t mm-encoder-fp8-scale-save-margin:n
-    !enable-multimodal-encoder-data-parallel
+    !enable-multimodal-encoder-data-parallel video-pruning-method:t cohere-format:t !cohere-is-reasoning-model
+    !enable-fault-tolerance fault-tolerance-config:j
   ]],
   not_modelled = {
+    { "drafts are made and accepted as `speculation` says", [[ disable-logprobs-during-spec-decoding
+      ngram-prompt-lookup-max:i ngram-prompt-lookup-min:i spec-decoding-acceptance-method:t
+      speculative-disable-by-batch-size:i speculative-disable-mqa-scorer speculative-max-model-len:i
+      speculative-draft-tensor-parallel-size:i/-spec-draft-tp speculative-model-quantization:t
+      typical-acceptance-sampler-posterior-alpha:n typical-acceptance-sampler-posterior-threshold:n ]] },
     { "LoRA adapters are not modelled", [[ !enable-lora max-loras:i max-lora-rank:i lora-dtype:t lora-modules:l
       !fully-sharded-loras max-cpu-loras:i lora-extra-vocab-size:i default-mm-loras:j !enable-lora-bias
       long-lora-scaling-factors:t lora-target-modules:l !enable-tower-connector-lora !specialize-active-lora
-      !enable-mixed-moe-lora-format !enable-moe-shared-loras qlora-adapter-name-or-path:t !enable-prompt-adapter<0.11
-      max-prompt-adapters:i<0.11 max-prompt-adapter-token:i<0.11 prompt-adapters:l<0.11 ]] },
+      !enable-mixed-moe-lora-format !enable-moe-shared-loras qlora-adapter-name-or-path:t !enable-prompt-adapter
+      max-prompt-adapters:i max-prompt-adapter-token:i prompt-adapters:l ]] },
     { "context parallelism is not modelled", [[ decode-context-parallel-size:i/-dcp prefill-context-parallel-size:i/-pcp
       dcp-kv-cache-interleave-size:i cp-kv-cache-interleave-size:i dcp-comm-backend:t ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
     { "a KV cache outside of the GPU is not modelled", "kv-offloading-size:n kv-offloading-backend:t" },
     { "the KV cache is computed from gpu_memory_utilization", "kv-cache-memory-bytes:i" },
-    { "experts are neither moved nor copied", [[ !enable-eplb eplb-config:j num-redundant-experts:i<0.11
-      eplb-window-size:i<0.11 eplb-step-interval:i<0.11 !eplb-log-balancedness<0.11 expert-placement-strategy:t
+    { "experts are neither moved nor copied", [[ !enable-eplb eplb-config:j num-redundant-experts:i
+      eplb-window-size:i eplb-step-interval:i !eplb-log-balancedness expert-placement-strategy:t
       !enable-elastic-ep ]] },
     { "two batches that overlap are not modelled", [[ !enable-dbo dbo-decode-token-threshold:i
       dbo-prefill-token-threshold:i ubatch-size:i ]] },
@@ -80,10 +87,10 @@ return flags.list {
       ir-op-priority:j mamba-ssu-algorithm:t !use-replayssm replayssm-buffer-len:i !enable-bf16x3-router-gemm
       !use-fp64-gumbel ]] },
     { "the exchange of tokens among experts is that of the engine's default", "all2all-backend:t" },
-    { "the config of the model is used as it is published", "hf-overrides:j rope-scaling:j<0.12 rope-theta:n<0.12" },
+    { "the config of the model is used as it is published", "hf-overrides:j rope-scaling:j rope-theta:n" },
     { "several prompts in part are not modelled", "max-num-partial-prefills:i max-long-partial-prefills:i" },
-    { "the scheduler is the engine's default", [[ scheduler-cls:t scheduler-delay-factor:n<0.11 preemption-mode:t<0.11
-      num-scheduler-steps:i<0.11 num-lookahead-slots:i<0.11 max-num-scheduled-tokens:i watermark:n
+    { "the scheduler is the engine's default", [[ scheduler-cls:t scheduler-delay-factor:n preemption-mode:t
+      num-scheduler-steps:i num-lookahead-slots:i max-num-scheduled-tokens:i watermark:n
       prefix-match-unit:i ]] },
     { "every layer's window and cache are those of its kind", [[ !disable-sliding-window
       !disable-hybrid-kv-cache-manager !kv-sharing-fast-prefill kv-cache-dtype-skip-layers:l ]] },
@@ -98,9 +105,9 @@ return flags.list {
     { "what is compiled and captured is the engine's default", [[ optimization-level:t/-O performance-mode:t
       max-seq-len-to-capture:i<0.12 ]] },
     { "weights are in the format of the checkpoint", "quantization-config:j" },
-    { "a model that generates text is taken", "task:t<0.12 runner:t convert:t pooler-config:j override-pooler-config:j<0.12" },
+    { "a model that generates text is taken", "task:t runner:t convert:t pooler-config:j override-pooler-config:j" },
     { "sampling is that of the model's generation_config.json", "override-generation-config:j" },
-    { "the model's own implementation in vLLM is taken", "model-impl:t additional-config:j device:t<0.12 "
+    { "the model's own implementation in vLLM is taken", "model-impl:t additional-config:j device:t "
       .. "override-attention-dtype:t diffusion-config:j/-dc" },
   },
   variables = {

@@ -34,8 +34,8 @@ local function options_of(list, text, more)
   end
 end
 
---- @param given table {without_effect = text, not_modelled = {{note, text}}, variables = {without_effect, not_modelled},
----   spelled = function(option) that changes an option, idle = {name = values that are the default and change nothing}}
+--- @param given table {without_effect = text, not_modelled = {{note, text}}, variables = the same two of variables,
+---   spelled = function(option) that changes an option, idle = {name = values that change nothing}}
 function flags.list(given)
   local out = {}
   options_of(out, given.without_effect or "", { no_effect = true })

@@ -87,6 +87,12 @@ local function fits(kind, value)
   return type(value) == "string"
 end
 
+local function range_text(option)
+  local low, high = option.min and native.number_text(option.min), option.max and native.number_text(option.max)
+  if low and high then return ("a value from %s to %s"):format(low, high) end
+  return low and "a value of at least " .. low or "a value of at most " .. high
+end
+
 --- Refuses a value that an option cannot have.
 ---@param where string how the option is called
 function choice.check(where, option, value)
@@ -94,8 +100,7 @@ function choice.check(where, option, value)
     core.fail("%s: expected %s, found %s", where, types[option.type], core.describe(value))
   end
   if option.min and value < option.min or option.max and value > option.max then
-    core.fail("%s: expected %s, found %s", where, core.range_text(value, option.min, option.max),
-      core.describe(value))
+    core.fail("%s: expected %s, found %s", where, range_text(option), core.describe(value))
   end
   if option.values then
     for _, each in ipairs(option.values) do

@@ -1,8 +1,8 @@
--- A launch command as an engine with its options, and back: `vllm serve Qwen/Qwen3-32B --max-num-seqs 64`. The flags are
--- those of the tables of scripts/engines, which plans write by as well. Nothing of a command is executed.
+-- A launch command as an engine with its options, and back: `vllm serve Qwen/Qwen3-32B --max-num-seqs 64`. The flags
+-- are those of the tables of scripts/engines, which plans write by as well. Nothing of a command is executed.
 --
 -- A deployment here is {engine, release, model, options, note, told, others}: `options` by the engine's own words,
--- `told` are sentences about what the words do not say in options, `others` names of variables that mean nothing here.
+-- `model` is nil where the command names none, `told` are sentences about what the words do not say in options, `others` names of variables that mean nothing here.
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local quoting = require "rooflua.text.quoting"
@@ -31,8 +31,8 @@ function command.write(deployment)
     words[#words + 1] = name .. "=" .. quoting.shell(value)
   end
   for word in engine.command:gmatch "%S+" do words[#words + 1] = word end
-  if engine.model ~= "" then words[#words + 1] = engine.model end
-  words[#words + 1] = quoting.shell(deployment.model)
+  if deployment.model and engine.model ~= "" then words[#words + 1] = engine.model end
+  if deployment.model then words[#words + 1] = quoting.shell(deployment.model) end
   for _, word in ipairs(writing.words(engine, deployment.release, deployment.options, options_file)) do
     words[#words + 1] = quoting.shell(word)
   end
@@ -45,12 +45,9 @@ local function of_scenario(deployment)
   local engine, options, apart = deployment.engine, {}, {}
   for name, value in pairs(deployment.options) do
     local option = engine.option[name]
-    if option.drafts then -- become the key `speculation`
-    elseif option.elsewhere then
-      apart[name] = value
-    else
-      options[name] = value
-    end
+    local is_apart = option.elsewhere ~= nil
+    if not is_apart then options[name] = value end
+    if is_apart and not option.drafts then apart[name] = value end
   end
   return options, choice.notes(engine, apart)
 end
@@ -70,8 +67,8 @@ local function speculation_of(deployment, given)
     "speculation.speculator", "fixed")
   speculator = require("rooflua.policy").with(speculator, { draft_tokens = found.draft_tokens })
   if group.acceptance == nil then
-    told[#told + 1] = "drafts are accepted as acceptance.constant says by default: a command does not say how many are; "
-      .. "say speculation.acceptance"
+    told[#told + 1] = "a command does not say how many drafts are accepted: as many as acceptance.constant says by "
+      .. "default; say speculation.acceptance"
   end
   if found.model and found.drafter == "draft_model" then
     told[#told + 1] = ("the drafter %s is taken for the model of drafters.draft_model; say speculation.drafter")

@@ -177,10 +177,19 @@ function Scanner:assigns(line)
   return true
 end
 
---- What is no part of the command: a remark of people in front of it, as "(on two nodes)".
-local function remark_of(text)
-  local remark, rest = text:match "^%s*(%([%w%s,.:+-]*%))[ \t]+(%S.*)$"
-  return remark, rest or text
+local remark = "(%([%w%s,.:;+/-]*%))" -- of people, as "(on two nodes)"; no shell runs it
+
+--- Remarks in front of the command and behind it, and the text without them.
+local function remarks_of(text)
+  local found = {}
+  for _, pattern in ipairs { "^%s*" .. remark .. "[ \t]+()%S", "%f[%s]()%s+" .. remark .. "%s*$" } do
+    local a, b = text:match(pattern)
+    if a then
+      found[#found + 1] = type(a) == "string" and a or b
+      text = type(a) == "string" and text:sub(b) or text:sub(1, a - 1)
+    end
+  end
+  return found, text
 end
 
 --- Lines of a script that change nothing here.
@@ -189,14 +198,14 @@ local function is_idle(line)
   return first == ":" or first == "set" or first == "cd" and #line == 2
 end
 
---- The one command of a text: {words = string[], environment = {{name, value}}, remark = text or nil}. `environment`
---- has what is assigned in front of the command, and what lines above it export.
+--- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[]}. `environment` has
+--- what is assigned in front of the command, and what lines above it export.
 --- @param text string
 function shell_words.command(text)
   core.text(text, "command")
   if text:find("\0", 1, true) then core.fail "the command has a zero byte" end
   if #text > longest_text then core.fail("the command has %d bytes; at most %d are read", #text, longest_text) end
-  local remark, rest = remark_of(text)
+  local remarks, rest = remarks_of(text)
   local scanner = setmetatable({ text = rest, at = 1, variables = {}, exported = {} }, Scanner)
   local found
   while true do
@@ -214,7 +223,7 @@ function shell_words.command(text)
     scanner.at = scanner.at + 1
   end
   if not found then core.fail "the command is empty" end
-  local out = { words = {}, environment = {}, remark = remark }
+  local out = { words = {}, environment = {}, remarks = remarks }
   for _, name in ipairs(scanner.exported) do
     out.environment[#out.environment + 1] = { name, scanner.variables[name] }
   end

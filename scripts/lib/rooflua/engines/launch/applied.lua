@@ -12,11 +12,12 @@ local replaced = { "model", "engine", "deployment" }
 local function fail(message, ...) core.fail("--command: " .. message, ...) end
 
 --- Whether a text is the name of a repository, and no path.
-local function is_repository(text) return text:find "^%w[%w._-]*/%w[%w._-]*$" ~= nil and not native.file_exists(text) end
+local function is_repository(text) return text:find "^%w[%w._-]*/%w[%w._-]*$" ~= nil end
 
 --- The model that a command names, or that is given in its place; one that no file describes is an error.
 local function model_of(deployment, given)
   local name = given or deployment.model
+  if not name then fail "names no model; give it: --model NAME, or --model FOLDER/config.json" end
   local ok, problem = pcall(spec.model, name)
   if ok then return name end
   if given then fail("--model: %s", problem) end
@@ -27,7 +28,7 @@ end
 
 --- Refuses what stands in the way of a command: keys that parts of the scenario state of their own.
 local function check(given)
-  if given.kind == "plan" then fail "a plan chooses model, engine and deployment itself; run the scenario without it" end
+  if given.kind == "plan" then fail "a plan chooses engine and deployment itself; run it without" end
   if type(given.replicas) == "table" then
     for i, each in ipairs(core.plain(given.replicas)) do
       for _, key in ipairs(replaced) do
@@ -54,7 +55,7 @@ function applied.keys(about, given)
   if not ok then fail("%s", deployment) end
   local keys, told = command.keys(deployment, given)
   keys.model = model_of(deployment, about.model)
-  if about.model and about.model ~= deployment.model then
+  if about.model and deployment.model and about.model ~= deployment.model then
     told[#told + 1] = ("%s in place of the command's %s"):format(about.model, native.printable(deployment.model))
   end
   return keys, told, deployment
