@@ -122,6 +122,17 @@ moe_expert_parallel_size: 4
   test.raises("there is no such file", function() read "trtllm-serve m --config /nowhere/x.yml" end)
 end)
 
+test("a file that lines above the command write is read as it would be written", function()
+  for _, text in ipairs { "cat > ./x.yml <<EOF\nkv_cache_config:\n  dtype: fp8\nEOF\ntrtllm-serve m --config x.yml",
+    "cat <<'EOF' > x.yml\nkv_cache_config: {dtype: fp8}\nEOF\n\ntrtllm-serve m --extra_llm_api_options ./x.yml",
+    "printf '%s' 'kv_cache_config:\n  dtype: fp8\n' > x.yml\nexec trtllm-serve \\\n  m --config x.yml" } do
+    test.equal(option(text, "kv_cache_config.dtype"), "fp8", text)
+  end
+  refuses("a variable in a here document", "cat > x.yml <<EOF\na: $B\nEOF\ntrtllm-serve m --config x.yml")
+  refuses("the here document has no end EOF", "cat > x.yml <<EOF\na: 1\ntrtllm-serve m")
+  refuses("a here document that is not written to one file", "cat <<EOF\na\nEOF\ntrtllm-serve m")
+end)
+
 test("a configuration file of vLLM holds flags; those of the command must not contradict it", function()
   local files = { ["c.yaml"] = "max-num-seqs: 32\nenable-prefix-caching: false\ntrust-remote-code: true\n" }
   test.equal(option("vllm serve m --config c.yaml", "max_num_seqs", { files = files }), 32)

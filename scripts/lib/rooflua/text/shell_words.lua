@@ -177,6 +177,35 @@ function Scanner:assigns(line)
   return true
 end
 
+--- The text of a here document at the place, and the name of its file; the place is behind it.
+function Scanner:here_document()
+  local line, behind = self.text:match("^cat([^\n]*)\n()", self.at)
+  if not line or not line:find("<<", 1, true) then return nil end
+  local quote, mark = line:match "<<%-?%s*(['\"\\]?)([%a_][%w_]*)"
+  local name = (" " .. line:gsub("<<%-?%s*['\"\\]?[%a_][%w_]*['\"]?", "")):match "^%s*>%s*([%w._/-]+)%s*$"
+  if not mark or not name then self:refuse "a here document that is not written to one file" end
+  local stop, next_line = self.text:find("\n[ \t]*" .. mark .. "[ \t]*%f[\n%z]", behind - 1)
+  if not stop then self:fail("the here document has no end %s", mark) end
+  local text = self.text:sub(behind, stop)
+  if quote == "" and text:find "[$`\\]" then
+    self:refuse(("a variable in a here document: write <<'%s', or its value"):format(mark))
+  end
+  self.at = next_line + 1
+  return name, text
+end
+
+--- The same of a line `printf '%s' TEXT > FILE`, as scripts of plans have it.
+function Scanner:printed_file()
+  local behind = self.text:match("^printf%s+'?%%s'?[ \t]+()", self.at)
+  if not behind then return nil end
+  self.at = behind
+  local text = self:word()
+  local name, after = self.text:match("^[ \t]*>[ \t]*([%w._/-]+)[ \t]*()", self.at)
+  if not text or not name then self:refuse "printf that is not written to a file" end
+  self.at = after
+  return name, text.text
+end
+
 local remark = "(%([%w%s,.:;+/-]*%))" -- of people, as "(on two nodes)"; no shell runs it
 
 --- Remarks in front of the command and behind it, and the text without them.
@@ -198,8 +227,9 @@ local function is_idle(line)
   return first == ":" or first == "set" or first == "cd" and #line == 2
 end
 
---- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[]}. `environment` has
---- what is assigned in front of the command, and what lines above it export.
+--- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[], files = {name =
+--- text}}. `environment` has what is assigned in front of the command, and what lines above it export; `files` have what
+--- lines above it write by a here document or printf.
 --- @param text string
 function shell_words.command(text)
   core.text(text, "command")
@@ -207,10 +237,13 @@ function shell_words.command(text)
   if #text > longest_text then core.fail("the command has %d bytes; at most %d are read", #text, longest_text) end
   local remarks, rest = remarks_of(text)
   local scanner = setmetatable({ text = rest, at = 1, variables = {}, exported = {} }, Scanner)
-  local found
+  local files, found = {}, nil
   while true do
     local line = {}
     scanner:skip()
+    local name, content = scanner:here_document()
+    if not name then name, content = scanner:printed_file() end
+    if name then files[name] = content end
     while scanner.at <= #rest and rest:sub(scanner.at, scanner.at) ~= "\n" do
       line[#line + 1] = scanner:word()
       scanner:skip()
@@ -223,7 +256,7 @@ function shell_words.command(text)
     scanner.at = scanner.at + 1
   end
   if not found then core.fail "the command is empty" end
-  local out = { words = {}, environment = {}, remarks = remarks }
+  local out = { words = {}, environment = {}, remarks = remarks, files = files }
   for _, name in ipairs(scanner.exported) do
     out.environment[#out.environment + 1] = { name, scanner.variables[name] }
   end

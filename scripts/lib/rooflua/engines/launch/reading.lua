@@ -160,7 +160,7 @@ end
 
 --- The options of a YAML file: keys of the engine's own configuration, or flags without dashes.
 function read_file(state, option, path, flag)
-  local text, problem = state.files[path], nil
+  local text, problem = state.files[(path:gsub("^%./", ""))], nil
   if not text then text, problem = native.read_file(path) end
   if not text then core.fail("%s: %s", flag, problem) end
   local map = native.yaml_decode(text, path)
@@ -251,7 +251,10 @@ function reading.words(command, about)
     core.fail("the command starts %s, and the engine that is stated is %s", engine.name, chosen.engine.name)
   end
   local state = { engine = chosen.engine, release = chosen.release, words = {}, at = 1, options = {}, parts = {},
-    parted = {}, from_file = {}, files = about.files or {}, environment = {}, told = {} }
+    parted = {}, from_file = {}, files = {}, environment = {}, told = {} }
+  for _, files in ipairs { command.files, about.files or {} } do
+    for path, text in pairs(files) do state.files[(path:gsub("^%./", ""))] = text end
+  end
   for i, each in ipairs(command.environment) do state.environment[i] = each end
   for _, remark in ipairs(command.remarks) do
     state.told[#state.told + 1] = "not read, as no part of the command: " .. native.printable(remark)
