@@ -75,6 +75,14 @@ struct StepArguments {
   std::string json;
 };
 
+struct CapacityArguments {
+  std::string model, hardware, engine, command;
+  int tp = 0, pp = 0, dp = 0, ep = 0;  // 0: not stated
+  std::string weights, kv;             // number formats; empty: the model's
+  std::vector<std::string> set;        // key=value
+  std::string json;                    // a file, or "-" for stdout
+};
+
 struct CalibrateArguments {
   std::string scenario;
   std::vector<std::string> measured;  // vllm bench results or per-request CSV
@@ -101,7 +109,7 @@ struct PlanArguments {
   int jobs = 1;
   std::string json, html, write, emit;
   std::string results;  // SQLite file or folder that keeps runs as they finish
-  std::string verify;  // a measured result; `scenario` is then the plan.json
+  std::string verify;   // a measured result; `scenario` is then the plan.json
 };
 /// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
 int plan(const PlanArguments& arguments, const std::filesystem::path& home);
@@ -113,7 +121,7 @@ int check(const CheckArguments& arguments, const std::filesystem::path& home);
 
 struct NewArguments {
   std::string name;
-  std::string kind;  // a file of scripts/templates; "" = serve
+  std::string kind;                              // a file of scripts/templates; "" = serve
   std::string command, engine, model, hardware;  // of a launch command
 };
 /// The kinds of `rooflua new`, sorted.
@@ -122,6 +130,8 @@ std::vector<std::string> template_kinds(const std::filesystem::path& home);
 /// where there are none. Never overwrites a file.
 int write_template(const NewArguments& arguments, const std::filesystem::path& home);
 int step(const StepArguments& arguments, const std::filesystem::path& home);
+/// `rooflua capacity`: the KV cache of an engine; exit status 1 where it would not start.
+int capacity(const CapacityArguments& arguments, const std::filesystem::path& home);
 int lua(const std::vector<std::string>& arguments, const std::filesystem::path& home);
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);

@@ -140,4 +140,18 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   return 0;
 }
 
+void add_new(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("new", "Write a commented starting scenario");
+  auto* a = new NewArguments;
+  command->add_option("name", a->name, "my_question: writes my_question.lua")->required();
+  command->add_option("--kind", a->kind,
+                      "What it asks: serve (default), price, search, replay, disaggregation, or a "
+                      "policy of your own: scheduler, router, workload, correction, metric");
+  add_command(command, a->command, &a->model);
+  command->add_option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
+  command->add_option("--hardware", a->hardware, "With --command: the GPU that it runs on");
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return write_template(*a, home); }; });
+}
+
 }  // namespace rooflua::app

@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/screen.h"
 #include "base/csv.h"
@@ -52,19 +53,6 @@ Json batch_of(const StepArguments& arguments) {
   return batch;
 }
 
-/// The options that say what runs: the words of a launch command, or each of them alone.
-void check_words(const StepArguments& arguments) {
-  if (arguments.command.empty()) {
-    if (arguments.model.empty())
-      throw Misused("step", "--model is required, or --command \"vllm serve MODEL ...\"");
-    return;
-  }
-  const char* const why = "is said by --command; leave it out";
-  if (arguments.tp) throw Misused("--tp", why);
-  if (!arguments.weights.empty()) throw Misused("--weights", why);
-  if (!arguments.kv.empty()) throw Misused("--kv", why);
-}
-
 void add_deployment(const StepArguments& arguments, Json& table) {
   const int tp = arguments.tp.value_or(1);
   table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(tp);
@@ -81,7 +69,10 @@ void add_deployment(const StepArguments& arguments, Json& table) {
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
   check_folder(arguments.json);
-  check_words(arguments);
+  check_launched("step", arguments.command, arguments.model,
+                 {{"--tp", arguments.tp.has_value()},
+                  {"--weights", !arguments.weights.empty()},
+                  {"--kv", !arguments.kv.empty()}});
   Json table = Json::object();
   table["kind"] = "price";
   table["hardware"] = arguments.hardware;

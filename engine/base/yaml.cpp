@@ -112,7 +112,9 @@ Json value_of(Events& events, const yaml_event_t& event, int depth) {
   const int line = events.line();
   Json value;
   switch (event.type) {
-    case YAML_SCALAR_EVENT: value = scalar_of(events, event); break;
+    case YAML_SCALAR_EVENT:
+      value = scalar_of(events, event);
+      break;
     case YAML_SEQUENCE_START_EVENT:
       if (event.data.sequence_start.anchor != nullptr) events.fail("an anchor is not read here");
       value = list_of(events, depth);
@@ -121,8 +123,10 @@ Json value_of(Events& events, const yaml_event_t& event, int depth) {
       if (event.data.mapping_start.anchor != nullptr) events.fail("an anchor is not read here");
       value = map_of(events, depth);
       break;
-    case YAML_ALIAS_EVENT: events.fail("an alias is not read here: write the value again");
-    default: events.fail("expected a value");
+    case YAML_ALIAS_EVENT:
+      events.fail("an alias is not read here: write the value again");
+    default:
+      events.fail("expected a value");
   }
   value.line = line;
   return value;

@@ -13,6 +13,44 @@
 
 namespace rooflua {
 
+Widths widths_of(const Model& model, const DeploymentOptions& options) {
+  const int ranks = options.tp * options.dp;
+  Widths widths{options.tp, options.dp, options.ep, options.moe_tp};
+  if (ranks % options.ep != 0) {
+    throw Error("deployment.ep", std::to_string(options.ep) + " does not divide the " +
+                                     std::to_string(ranks) + " ranks of tp * dp");
+  }
+  if (widths.moe_tp == 0) widths.moe_tp = ranks / options.ep;
+  if (widths.moe_tp * widths.ep != ranks) {
+    throw Error("deployment.moe_tp", "moe_tp * ep is " + std::to_string(widths.moe_tp * widths.ep) +
+                                         ", but tp * dp is " + std::to_string(ranks));
+  }
+  if (options.ep > 1 && !model.moe)
+    throw Error("deployment.ep", model.name + " has no experts to divide");
+  if (options.dp > 1 && !model.moe) {
+    throw Error("deployment.dp",
+                model.name + " has no experts: its data-parallel ranks are replicas of their own");
+  }
+  if (options.pp > 1 && options.dp > 1) {
+    throw Error("deployment.pp",
+                "with dp > 1: stages are not combined with ranks that step together; divide by tp "
+                "and pp, or by tp, dp and ep");
+  }
+  return widths;
+}
+
+Dtype weight_dtype_of(const Model& model, const DeploymentOptions& options) {
+  if (options.weights) return *options.weights;
+  if (model.weight_dtype) return *model.weight_dtype;
+  const WeightFormats formats = weight_formats(model, {});
+  return formats[model.moe ? WeightClass::experts : WeightClass::dense_mlp];
+}
+
+Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options) {
+  if (options.kv) return *options.kv;
+  return released_kv(model, options.weights).value_or(model.dtype);
+}
+
 namespace {
 
 std::string gib(Bytes bytes) {
@@ -52,32 +90,6 @@ std::int64_t seat_blocks(Bytes seat, Bytes block) {
   return block > Bytes(0) ? static_cast<std::int64_t>(std::ceil(seat / block)) : 0;
 }
 
-Widths widths_of(const Model& model, const DeploymentOptions& options) {
-  const int ranks = options.tp * options.dp;
-  Widths widths{options.tp, options.dp, options.ep, options.moe_tp};
-  if (ranks % options.ep != 0) {
-    throw Error("deployment.ep", std::to_string(options.ep) + " does not divide the " +
-                                     std::to_string(ranks) + " ranks of tp * dp");
-  }
-  if (widths.moe_tp == 0) widths.moe_tp = ranks / options.ep;
-  if (widths.moe_tp * widths.ep != ranks) {
-    throw Error("deployment.moe_tp", "moe_tp * ep is " + std::to_string(widths.moe_tp * widths.ep) +
-                                         ", but tp * dp is " + std::to_string(ranks));
-  }
-  if (options.ep > 1 && !model.moe)
-    throw Error("deployment.ep", model.name + " has no experts to divide");
-  if (options.dp > 1 && !model.moe) {
-    throw Error("deployment.dp",
-                model.name + " has no experts: its data-parallel ranks are replicas of their own");
-  }
-  if (options.pp > 1 && options.dp > 1) {
-    throw Error("deployment.pp",
-                "with dp > 1: stages are not combined with ranks that step together; divide by tp "
-                "and pp, or by tp, dp and ep");
-  }
-  return widths;
-}
-
 /// The part of all layers that a stage holds.
 double part_of(const Model& model, const std::vector<int>& stages, std::size_t stage) {
   return stages.size() > 1 ? double(stages[stage]) / model.layers : 1.0;
@@ -109,19 +121,6 @@ struct Balance {
   Bytes requested;
   Bytes needed() const { return weights + drafter + activations + runtime; }
 };
-
-/// What was asked for, else the format of the class with most weights: experts, else MLPs.
-Dtype weight_dtype_of(const Model& model, const DeploymentOptions& options) {
-  if (options.weights) return *options.weights;
-  if (model.weight_dtype) return *model.weight_dtype;
-  const WeightFormats formats = weight_formats(model, {});
-  return formats[model.moe ? WeightClass::experts : WeightClass::dense_mlp];
-}
-
-Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options) {
-  if (options.kv) return *options.kv;
-  return released_kv(model, options.weights).value_or(model.dtype);
-}
 
 /// GPUs that multiply FP4 run experts in MXFP4 with activations in MXFP8; others expand them.
 WeightFormats formats_on(const Hardware& hardware, WeightFormats formats) {

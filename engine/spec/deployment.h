@@ -90,6 +90,13 @@ struct Deployment {
 /// fit: says by how many GiB and what would (a larger tp, a smaller dtype).
 Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& options);
 
+/// Over how many ranks the options divide a model. @throws Error where they do not divide
+Widths widths_of(const Model& model, const DeploymentOptions& options);
+/// What was asked for, else the format of the class with most weights: experts, else MLPs.
+Dtype weight_dtype_of(const Model& model, const DeploymentOptions& options);
+/// What was asked for, else what the release states, else the format of activations.
+Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options);
+
 /// Peak of the activations of one forward pass on one rank: the larger of
 ///   - tokens * (2 H + the widest layer) * dtype, where the widest layer holds its input and
 ///   output:

@@ -41,6 +41,10 @@ void read_peaks(Hardware& hardware, const Fields& fields) {
     hardware.peak[dtype] = figure(peaks, member.key, path) * unit::TFLOP / unit::s;
   }
   if (hardware.peak.empty()) throw Error(fields.where("peak_tflop_per_s"), "names no dtype");
+  // GPUs before Ampere have no bf16: engines run 16-bit models in fp16 there
+  if (const auto half = hardware.peak.find(Dtype::fp16); half != hardware.peak.end()) {
+    hardware.peak.try_emplace(Dtype::bf16, half->second);
+  }
 }
 
 void check_usable_memory(const Hardware& hardware, const Fields& fields) {

@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "spec/hf/layers.h"
 #include "spec/hf/sampling.h"
+#include "spec/hf/vision.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
 #include "spec/ranges.h"
@@ -225,6 +226,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   const int predicting =
       first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}, 0);
   model.mtp_layers = std::max(0, predicting);
+  model.vision = hf::vision_encoder(fields, model.hidden_size);
   read_latent_attention(model, fields);
   read_experts(model, fields, type);
   read_hf_layers(model, fields, type);

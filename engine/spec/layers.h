@@ -125,6 +125,14 @@ struct AttentionLayers {
   double state_bytes() const;
 };
 
+/// The encoder of a multi-modal model, which takes memory beside the language model: 16 bit.
+struct VisionEncoder {
+  double parameters = 0;  // with what projects its output
+  int hidden_size = 0, intermediate_size = 0;
+  int patches_per_token = 1;  // that it merges into one token of the language model
+  int image_tokens = 0;       // of the largest image; 0: small images
+};
+
 enum class MlpKind { dense, moe, both };
 inline constexpr Word<MlpKind> mlp_words[] = {
     {MlpKind::dense, "dense", "one MLP that every token visits"},

@@ -77,6 +77,7 @@ struct Model {
   bool qk_norm = false;               // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
+  std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
   StatedFormats weights;              // formats of classes of weights, over weight_dtype
   std::optional<Dtype> kv_dtype;      // of the KV cache, where the release states it
   std::vector<Release> releases;      // in other formats

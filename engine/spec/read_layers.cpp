@@ -293,6 +293,22 @@ void check_mlp(const MlpLayers& each, const KindCheck& check) {
                  " is more than the " + std::to_string(each.moe->experts) + " experts there are");
 }
 
+VisionEncoder vision_of(const Fields& fields) {
+  VisionEncoder out;
+  out.parameters = fields.need_number("parameters");
+  if (!(out.parameters > 0 && out.parameters < 1e12)) {
+    throw Error(fields.where("parameters"),
+                "expected above 0 to 1e12, found " + json_number(out.parameters));
+  }
+  out.hidden_size = fields.need_integer("hidden_size");
+  out.intermediate_size = fields.need_integer("intermediate_size");
+  out.patches_per_token = figure(fields, "patches_per_token", 1);
+  out.image_tokens = figure(fields, "image_tokens", 0);
+  fields.allow("source");
+  fields.finish();
+  return out;
+}
+
 template <class Kinds>
 int layers_of(const Kinds& kinds) {
   double sum = 0;
@@ -309,6 +325,7 @@ void read_layer_kinds(Model& model, const Fields& fields) {
   model.qk_norm = fields.boolean("qk_norm").value_or(false);
   model.qk_norm_across_heads = fields.boolean("qk_norm_across_heads").value_or(false);
   model.mtp_layers = figure(fields, "mtp_layers", 0);
+  if (const auto own = fields.table("vision")) model.vision = vision_of(*own);
   read_formats(model, fields);
   complete_layer_kinds(model);
 }

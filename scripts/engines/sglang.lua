@@ -2,6 +2,8 @@
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local memory = require "engines.sglang.memory"
+local memory_rules = require "engines.sglang.memory_rules"
 local python_host = require "engines.rules.python_host"
 
 local mib, gib = 2 ^ 20, 2 ^ 30
@@ -53,6 +55,7 @@ return {
     { "0.5.6", "2025-12-02" }, { "0.5.7", "2026-01-01" }, { "0.5.8", "2026-01-23" }, { "0.5.9", "2026-02-23" },
     { "0.5.10", "2026-04-05" }, { "0.5.11", "2026-05-04" }, { "0.5.12", "2026-05-16" }, { "0.5.13", "2026-06-11" },
     { "0.5.14", "2026-06-25" } },
+  memory = memory,
   tables = { name = "sglang", libraries = "shared", lends = 2 },
 
   command = "python -m sglang.launch_server",
@@ -175,7 +178,7 @@ return {
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, require "engines.flags.sglang"),
+  }, require "engines.sglang.flags"),
 
   rules = {
     { scheduler = "sglang", page_size = 1, kv_cache_dtype = "auto", disable_radix_cache = false,
@@ -213,6 +216,7 @@ return {
     { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
-    unpack(python_host),
+    memory_rules,
+    python_host,
   },
 }

@@ -3,6 +3,8 @@
 --- The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local memory = require "engines.trtllm.memory"
+local memory_rules = require "engines.trtllm.memory_rules"
 local python_host = require "engines.rules.python_host"
 
 local decoding_types = { MTP = "mtp", NGRAM = "free", EAGLE = "eagle", EAGLE3 = "eagle", DRAFT_TARGET = "draft_model" }
@@ -24,6 +26,7 @@ return {
   releases = { { "0.9.0", "2024-04-15" }, { "0.20.0", "2025-06-19" }, { "0.21.0", "2025-08-04" },
     { "1.0.0rc3", "2025-07-16" }, { "1.0.0", "2025-09-24" }, { "1.1.0rc5", "2025-09-17" }, { "1.2.0rc0", "2025-09-30" },
     { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0" } },
+  memory = memory,
   tables = { name = "trtllm", libraries = "own", lends = 3 },
 
   command = "trtllm-serve",
@@ -133,7 +136,7 @@ return {
       drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
     { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
       elsewhere = "say `speculation`", doc = "drafts of a step" },
-  }, require "engines.flags.trtllm"),
+  }, require "engines.trtllm.flags"),
 
   rules = {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,
@@ -145,6 +148,7 @@ return {
     { before = "1.0.0rc0", ["kv_cache_config.enable_block_reuse"] = false, own_sampling = false,
       ["kv_cache_config.tokens_per_block"] = 64,
       source = "the C++ runtime of 2024: reuse of KV blocks is off by default" },
+    { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
     { router = "round_robin", dp_padding = "vllm",
       source = "_torch/pyexecutor: requests go round among ranks; their heap is not modelled" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
@@ -160,6 +164,7 @@ return {
     { exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
-    unpack(python_host),
+    memory_rules,
+    python_host,
   },
 }

@@ -1,6 +1,8 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local memory = require "engines.vllm.memory"
+local memory_rules = require "engines.vllm.memory_rules"
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
@@ -44,7 +46,7 @@ return {
   name = "vllm",
   title = "vLLM",
   unsupported = { tpu = "builds for TPUs are not modelled: their kernels were not measured" },
-  releases = { { "0.6.6", "2024-12-26" }, { "0.7.0", "2025-01-26" }, { "0.7.3", "2025-02-20" },
+  releases = { { "0.6.0", "2024-09-04" }, { "0.6.4", "2024-11-15" }, { "0.6.6", "2024-12-26" }, { "0.7.0", "2025-01-26" }, { "0.7.3", "2025-02-20" },
     { "0.8.0", "2025-03-18" }, { "0.8.5", "2025-04-28" }, { "0.9.0", "2025-05-27" }, { "0.9.1", "2025-06-10" },
     { "0.9.2", "2025-07-06" }, { "0.10.0", "2025-07-23" }, { "0.10.1", "2025-08-18" }, { "0.10.2", "2025-09-13" },
     { "0.11.0", "2025-10-03" }, { "0.11.2", "2025-11-19" }, { "0.12.0", "2025-12-03" }, { "0.13.0", "2025-12-19" },
@@ -52,6 +54,7 @@ return {
     { "0.17.0", "2026-03-09" }, { "0.18.0", "2026-03-21" }, { "0.19.0", "2026-04-02" }, { "0.19.1", "2026-04-17" },
     { "0.20.0", "2026-04-28" }, { "0.21.0", "2026-05-15" }, { "0.22.0", "2026-05-29" }, { "0.23.0", "2026-06-14" },
     { "0.24.0", "2026-06-28" } },
+  memory = memory,
   tables = { name = "vllm", libraries = "shared", lends = 1 },
 
   command = "vllm serve",
@@ -157,6 +160,8 @@ return {
       doc = "ranks that decode run prompts in every n-th step" },
     { "scheduling_policy", flag = "--scheduling-policy", type = "text", idle = { "fcfs" },
       note = "requests are served in the order of their arrival", doc = "order of the queue" },
+    { "language_model_only", since = "0.12", flag = "--language-model-only", negates = true, type = "switch",
+      read_by = "engines.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
     { "num_gpu_blocks_override", flag = "--num-gpu-blocks-override", type = "integer", min = 1,
       key = "deployment.kv_blocks", doc = "number of KV blocks" },
     { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" },
@@ -172,7 +177,7 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, require "engines.flags.vllm"),
+  }, require "engines.vllm.flags"),
 
   rules = {
     -- The engine that 0.8 replaced.
@@ -245,5 +250,6 @@ return {
     { architecture = "hopper", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M; pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
+    memory_rules,
   },
 }

@@ -59,6 +59,13 @@ local spec = {}
 ---@field sorts boolean whether the logits of a request are sorted
 ---@field source string
 
+---@class rooflua.VisionEncoder takes memory beside the language model, whose counts leave it out
+---@field parameters number with what projects its output
+---@field hidden_size integer
+---@field intermediate_size integer
+---@field patches_per_token integer
+---@field image_tokens integer of the largest image; 0 = small images
+
 ---@class rooflua.ModelNote
 ---@field text string
 ---@field touches "nothing"|"attention"|"linear"|"everything" operations whose price it makes doubtful
@@ -93,6 +100,7 @@ local spec = {}
 ---@field uniform boolean whether the figures above describe every layer
 ---@field asked_format string format of the weights published under the alias that it was asked for by; "" = its own
 ---@field mtp_layers integer layers for multi-token prediction, which nothing counts
+---@field vision rooflua.VisionEncoder? nil in a model of text only
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
 ---@field context_chunk integer tokens of a chunk of attention; 0 = none
 local Model = {}

@@ -121,6 +121,13 @@ TEST_CASE("a dtype without a peak is an error that lists those with one") {
                     "a100-sxm-80gb: has no peak rate for fp8 (it has bf16, fp16, int8)");
 }
 
+TEST_CASE("a GPU without bf16 computes 16-bit models in fp16") {
+  const Hardware t4 = load_hardware("t4", home);
+  CHECK(t4.peak_for(Dtype::bf16) == 65 * unit::TFLOP / unit::s);
+  CHECK(t4.computes_in(Dtype::fp8) == Dtype::bf16);
+  CHECK_THROWS_AS(t4.peak_for(Dtype::fp8), Error);
+}
+
 TEST_CASE("a table of one's own is read and checked") {
   CHECK(from_text(complete).peak_for(Dtype::bf16) == 100 * unit::TFLOP / unit::s);
   CHECK(from_text(complete).name == "mine");

@@ -170,7 +170,7 @@ Candidates positional(const CLI::App& root, const Line& line, const fs::path& ho
   if (name == "help") return topics(root, home);
   if (name == "list") return named(list_kinds());
   if (name == "completion") return named({"bash", "zsh", "fish"});
-  if (name == "new" || name == "step") return {};
+  if (name == "new" || name == "step" || name == "capacity") return {};
   if (name == "describe" || name == "compare") out = named(hardware_names(home));
   out.push_back({files, ""});
   return out;

@@ -140,26 +140,24 @@ Bytes bytes_field(lua_State* L, int index, const char* key) {
   return bytes * unit::byte;
 }
 
-/// deploy(model, hardware, options): keys were checked by the Lua side, values are checked here
-int open_deployment(lua_State* L) {
-  const auto model = check_object<Model>(L, 1, "deployment.model");
-  const auto hardware = check_object<Hardware>(L, 2, "deployment.hardware");
-  if (lua_type(L, 3) != LUA_TTABLE) wrong_type(L, 3, "deployment", "a table");
+/// Keys were checked by the Lua side, values are checked here.
+DeploymentOptions deployment_options(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE) wrong_type(L, index, "deployment", "a table");
   DeploymentOptions options;
-  options.tp = whole(L, 3, "tp", options.tp);
-  options.dp = whole(L, 3, "dp", options.dp);
-  options.ep = whole(L, 3, "ep", options.ep);
-  options.moe_tp = whole(L, 3, "moe_tp", options.moe_tp);
-  options.pp = whole(L, 3, "pp", options.pp);
-  options.weights = dtype_field(L, 3, "weights");
-  options.kv = dtype_field(L, 3, "kv");
-  options.max_num_seqs = whole(L, 3, "max_num_seqs", options.max_num_seqs);
+  options.tp = whole(L, index, "tp", options.tp);
+  options.dp = whole(L, index, "dp", options.dp);
+  options.ep = whole(L, index, "ep", options.ep);
+  options.moe_tp = whole(L, index, "moe_tp", options.moe_tp);
+  options.pp = whole(L, index, "pp", options.pp);
+  options.weights = dtype_field(L, index, "weights");
+  options.kv = dtype_field(L, index, "kv");
+  options.max_num_seqs = whole(L, index, "max_num_seqs", options.max_num_seqs);
   options.max_num_batched_tokens =
-      whole(L, 3, "max_num_batched_tokens", options.max_num_batched_tokens);
-  options.block_size = whole(L, 3, "block_size", options.block_size);
-  const int kv_blocks = whole(L, 3, "kv_blocks", 0);
+      whole(L, index, "max_num_batched_tokens", options.max_num_batched_tokens);
+  options.block_size = whole(L, index, "block_size", options.block_size);
+  const int kv_blocks = whole(L, index, "kv_blocks", 0);
   if (kv_blocks > 0) options.kv_blocks = kv_blocks;
-  lua_getfield(L, 3, "memory_utilization");
+  lua_getfield(L, index, "memory_utilization");
   if (lua_isnil(L, -1) == 0) {
     options.memory_utilization = check_number(L, lua_gettop(L), "memory_utilization");
     if (!(options.memory_utilization > 0 && options.memory_utilization <= 1)) {
@@ -167,9 +165,24 @@ int open_deployment(lua_State* L) {
                                             json_number(options.memory_utilization));
     }
   }
-  options.drafter_weights = bytes_field(L, 3, "drafter_weight_bytes");
-  options.drafter_kv_per_token = bytes_field(L, 3, "drafter_kv_bytes_per_token");
-  push_object(L, std::make_shared<const Deployment>(deploy(*model, *hardware, options)));
+  options.drafter_weights = bytes_field(L, index, "drafter_weight_bytes");
+  options.drafter_kv_per_token = bytes_field(L, index, "drafter_kv_bytes_per_token");
+  return options;
+}
+
+/// deploy(model, hardware, options)
+int open_deployment(lua_State* L) {
+  const auto model = check_object<Model>(L, 1, "deployment.model");
+  const auto hardware = check_object<Hardware>(L, 2, "deployment.hardware");
+  push_object(L, std::make_shared<const Deployment>(
+                     deploy(*model, *hardware, deployment_options(L, 3))));
+  return 1;
+}
+
+/// rank_counts(model, options) -> what one rank holds (rank_counts.h), elements and bytes
+int counts_of_rank(lua_State* L) {
+  const auto model = check_object<Model>(L, 1, "rank_counts");
+  push_json(L, fields_of(rank_counts(*model, deployment_options(L, 2))), false);
   return 1;
 }
 
@@ -260,6 +273,7 @@ void bind_spec(lua_State* L) {
   set_function(L, "kernel_constants", guarded<list_kernel_constants>);
   set_function(L, "implausible", guarded<implausible_figure>);
   set_function(L, "deploy", guarded<open_deployment>);
+  set_function(L, "rank_counts", guarded<counts_of_rank>);
   set_function(L, "model_parameters", guarded<parameters>);
   set_function(L, "model_active_parameters", guarded<active_parameters>);
   set_function(L, "model_kv_bytes_per_token", guarded<kv_bytes_per_token>);

@@ -67,6 +67,16 @@ Json fields_of(const Sampling& sampling) {
   return out;
 }
 
+Json fields_of(const VisionEncoder& vision) {
+  Json out = Json::object();
+  out["parameters"] = vision.parameters;
+  out["hidden_size"] = vision.hidden_size;
+  out["intermediate_size"] = vision.intermediate_size;
+  out["patches_per_token"] = vision.patches_per_token;
+  out["image_tokens"] = vision.image_tokens;
+  return out;
+}
+
 Json fields_of(const SparseIndex& index) {
   Json out = Json::object();
   out["heads"] = index.heads;
@@ -189,6 +199,7 @@ Json fields_of(const Model& model) {
   if (model.mla) out["mla"] = fields_of(*model.mla);
   if (model.hybrid) out["hybrid"] = fields_of(*model.hybrid);
   if (model.sampling) out["sampling"] = fields_of(*model.sampling);
+  if (model.vision) out["vision"] = fields_of(*model.vision);
   return out;
 }
 

@@ -250,7 +250,7 @@ end
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, notes, keys, router}
+---@return table {given, engine = values.of(...), memory, note, notes, keys, options, router}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen = application.chosen(reader, given)
@@ -278,8 +278,9 @@ function application.of(reader, given, serves)
   if steps.follows_engine then out.corrections = corrections_of(reader, given, resolved) end
   out.engine = nil
   local follows = serves or steps.follows_engine
-  return { given = out, engine = resolved, memory = memory, notes = notes_of(reader, chosen, follows), keys = keys,
-    router = keys.router }
+  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
+    notes = notes_of(reader, chosen, follows), keys = keys,
+    options = chosen.options, router = keys.router }
 end
 
 return application

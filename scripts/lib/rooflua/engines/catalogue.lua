@@ -7,7 +7,9 @@
 --     tables        {name, libraries, lends}: whose measured kernels run; engines of one word take most of them from
 --                   the same libraries; the order in which they stand in for those of others
 --     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md
---     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}
+--     memory        how it divides the memory of a GPU: fun(facts) -> parts (engines/ledger.lua)
+--     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}, and
+--                   lists of rows
 --
 -- and what writes its command (engines/command.lua).
 local native = require "rooflua.native"
@@ -23,7 +25,7 @@ local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates", "respelled",
-  "model_flags", "variable_prefixes", "drafts", "replicas", "nulls" }
+  "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -121,6 +123,15 @@ local function rules_of(parent, base)
   return out
 end
 
+--- Rows of rules; an entry may be a list of rows, of a file of its own.
+local function flat(rules)
+  local out = {}
+  for _, each in ipairs(rules) do
+    for _, row in ipairs(type(each) == "table" and #each > 0 and each or { each }) do out[#out + 1] = row end
+  end
+  return out
+end
+
 --- An engine of what its file returned, with what it has from the engine that it extends.
 local function made(given, where)
   core.check_keys(core.table(given, where), fields, where)
@@ -132,9 +143,10 @@ local function made(given, where)
   engine.releases, engine.options, engine.option = releases_of(given, parent), options_of(given, parent), {}
   for _, each in ipairs(engine.options) do engine.option[each.name] = each end
   engine.rules = parent and rules_of(parent, given.releases and base) or {}
-  for _, rule in ipairs(given.rules or {}) do engine.rules[#engine.rules + 1] = rule end
+  local own = flat(given.rules or {})
+  for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
   if not engine.tables then core.fail("%s: tables: whose kernels run? Say extends, or tables", where) end
-  check(engine, given.rules or {}, where)
+  check(engine, own, where)
   return engine
 end
 

@@ -14,12 +14,13 @@ local function of_kernels(name, unit, doc) return entry(name, unit, doc, { read_
 --- A parameter of the step model of the same name.
 local function of_steps(name, unit, doc) return entry(name, unit, doc, { key = "steps." .. name }) end
 
+--- What the memory rule of an engine reads (engines/ledger.lua).
+local function of_memory(name, unit, doc) return entry(name, unit, doc, { read_by = "engines.ledger" }) end
+
 return {
   entry("scheduler", nil, "policy of scripts/schedulers that schedules as the engine does", { key = "scheduler" }),
   entry("router", nil, "policy of scripts/routers that deals requests to the ranks of deployment.dp",
     { key = "router" }),
-  entry("memory", nil, "{kind, share}: total = of the GPU's memory for all; static = of it for weights and KV cache; "
-    .. "free = of what weights and activations leave for the KV cache", { read_by = "engines.memory" }),
   of_steps("host_step_s", "s", "host time of a step"),
   of_steps("host_request_s", "s", "host time of a request and step"),
   of_steps("sampler_s", "s", "sampling of a step"),
@@ -42,6 +43,25 @@ return {
   of_kernels("exchange", nil, "how tokens reach experts of other data-parallel ranks"),
   of_kernels("expert_block", "rows", "rows of a block of experts in block-scaled FP8; 0 = none"),
   of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),
+  of_memory("runtime_bytes", "B", "context, workspaces and communication buffers of a GPU"),
+  of_memory("sampler_bytes", "B", "of a seat and word of the vocabulary, in the sampler of the dummy run"),
+  of_memory("first_graph_bytes", "B", "of the largest CUDA graph"),
+  of_memory("graph_layer_bytes", "B", "of one layer in each further graph"),
+  of_memory("graphs_counted", nil, "whether an estimate of the CUDA graphs is taken from the KV cache"),
+  of_memory("layer_groups", nil, "whether windows and states have KV blocks of their own"),
+  of_memory("prints_requests", nil, "whether the size of the cache in tokens is requests times their length"),
+  of_memory("state_element_bytes", "B", "of an element of a recurrent state"),
+  of_memory("state_page_alignment", "tokens", "of which a page of attention beside states is a multiple"),
+  of_memory("sparse_latent_bytes", "B", "of a token and layer of sparse latent attention in FP8"),
+  of_memory("mxfp4_padding", nil, "{hidden, width}: multiples to which kernels pad experts in MXFP4"),
+  of_memory("nvfp4_scale_copies", nil, "further copies of the scales of experts in NVFP4"),
+  of_memory("index_buffer_requests", nil, "requests of the greatest length whose index entries a prompt step gathers"),
+  of_memory("compressed_padding", "1", "bytes of states of compressed attention with their pages to those without"),
+  of_memory("cuts_from_tokens", "tokens", "longest request from which on prompts are cut"),
+  of_memory("chunk_of_long_prompts", "tokens", "budget where prompts are cut because they are long"),
+  of_memory("mamba_full_memory_ratio", "1", "memory of states to that of the KV cache"),
+  of_memory("swa_full_tokens_ratio", "1", "tokens that layers with windows keep, to those of the others"),
+  of_memory("built", nil, "whether an engine is built first, so that nothing is run to measure its memory"),
   entry("cuts_prompts", nil, "whether a prompt that exceeds the budget of a step is cut", { read_by = "plan" }),
   entry("budget_holds_seats", nil, "whether the engine refuses a budget below its seats", { read_by = "plan" }),
   entry("generation", nil, "what its authors call this generation of the engine", { read_by = "validate" }),

@@ -27,7 +27,7 @@ end
 --- @param version string a release
 --- @param facts table {hardware, model, tp, dp, ep, pp, weights}, what is known of the deployment
 --- @param stated table<string, any>? options that somebody stated, as values
---- @return table {engine, release, values, sources}: values and their sources by name
+--- @return table {engine, release, values, sources, facts, stated}: values and their sources by name
 function values.of(engine, version, facts, stated)
   local given, sources = {}, {}
   for _, rule in ipairs(engine.rules) do
@@ -39,7 +39,7 @@ function values.of(engine, version, facts, stated)
   end
   for name, value in pairs(stated or {}) do given[name], sources[name] = value, "stated" end
   local read = setmetatable({ [Values] = { given = given, facts = facts, engine = engine, asked = {} } }, Values)
-  return { engine = engine, release = version, values = read, sources = sources, facts = facts }
+  return { engine = engine, release = version, values = read, sources = sources, facts = facts, stated = stated }
 end
 
 --- Of the newest release, by the name of the tables with its kernels.

@@ -32,6 +32,9 @@ local function apply_sets(reader, given, sets)
   return given
 end
 
+--- A table with what `--set` says, for commands that build one.
+function opening.with_sets(reader, given, sets) return apply_sets(reader, given, sets) end
+
 --- Refuses a value of `--set` that every variant or point replaces by one of its own.
 local function check_sets(reader, given, sets)
   for _, text in ipairs(sets or {}) do

@@ -1,9 +1,11 @@
 -- `rooflua validate DIR`: simulates every measured case of a folder with every step model, and reports the errors. If
--- a file is given instead, it has measured closed loops (validate/silicon), or runs with drafts (validate/speculation).
+-- a file is given instead, it has measured closed loops (validate/silicon), runs with drafts (validate/speculation) or
+-- start-ups (validate/capacity).
 -- The program asks for each case in a process of its own. A case that cannot run is counted and reports why.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local beliefs = require "rooflua.validate.beliefs"
+local capacity = require "rooflua.validate.capacity.command"
 local engines = require "rooflua.validate.engines"
 local cases = require "rooflua.validate.cases"
 local discrepancy = require "rooflua.validate.discrepancy"
@@ -84,11 +86,19 @@ local function parameters_of(sets)
   return of_steps, of_engines, of_interval
 end
 
+--- The module that reads a file of measured cases, by its columns.
+local function reader_of(path)
+  for _, each in ipairs { speculation, capacity } do
+    if each.reads(path) then return each end
+  end
+  return silicon
+end
+
 --- @param options table {folder, tables, only, steps = {names}, set = {key=value}, scratch = empty folder,
 ---   intervals = replicates, is_file = the folder is a file, wide}
 --- @return table {cases = how many}
 function validate.open(options)
-  of_file = options.is_file and (speculation.reads(options.folder) and speculation or silicon) or nil
+  of_file = options.is_file and reader_of(options.folder) or nil
   if of_file then return of_file.open(options) end
   if options.wide then core.fail("--wide: rows are reported of a file of closed loops; a folder's report has them") end
   local folder = options.folder:gsub("/+$", "")

@@ -77,6 +77,17 @@ function applied.title(about, hardware)
     core.join(widths, ""))
 end
 
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation} beside what is given.
+function applied.capacity(reader, given, about)
+  local keys, told = applied.keys(about)
+  local out = {}
+  for key, value in pairs(given) do out[key] = value end
+  out.model, out.engine, out.deployment = keys.model, keys.engine, nil
+  if keys.speculation then out.speculation = { drafts = keys.speculation.speculator.draft_tokens } end
+  reader.shared.told = told
+  return out
+end
+
 --- A scenario with the keys of a command. What the command does not say in keys becomes notes of every answer.
 function applied.scenario(reader, given, about)
   check(given)

@@ -1,0 +1,16 @@
+#pragma once
+// The part of a multi-modal config.json beside the language model: the vision encoder and what
+// projects its output.
+
+#include <optional>
+
+#include "base/fields.h"
+#include "spec/layers.h"
+
+namespace rooflua::hf {
+
+/// The encoder that `vision_config` describes; nothing without one, or without its widths.
+/// @param hidden_size  of the language model
+std::optional<VisionEncoder> vision_encoder(const Fields& config, int hidden_size);
+
+}  // namespace rooflua::hf

@@ -1,0 +1,95 @@
+#include "spec/rank_counts.h"
+
+#include <algorithm>
+
+#include "spec/pipeline/stages.h"
+
+namespace rooflua {
+
+namespace {
+
+/// The same layers on one rank: KV heads divided by tp, but never less than one.
+AttentionLayers on_rank(AttentionLayers each, int tp) {
+  each.kv_heads = std::max(1, each.kv_heads / tp);
+  return each;
+}
+
+KindCounts counts_of(const AttentionLayers& each, int tp, Dtype kv) {
+  const AttentionLayers own = on_rank(each, tp);
+  KindCounts out;
+  out.kind = attention_words[static_cast<std::size_t>(each.kind)].name;
+  out.name = each.name;
+  out.layers = each.layers;
+  out.kv_heads = each.heads > 0 ? own.kv_heads : 0;
+  out.growing_bytes = own.growing_bytes(kv);
+  out.bounded_bytes = own.bounded_bytes(kv);
+  out.window = each.window;
+  if (each.delta) {
+    const double keys = double(each.delta->key_heads) * each.delta->key_head_dim;
+    const double values = double(each.delta->value_heads) * each.delta->value_head_dim;
+    out.convolution_elements = (values + 2 * keys) * (each.delta->conv_kernel - 1) / tp;
+    out.state_elements = values * each.delta->key_head_dim / tp;
+  } else if (each.mamba) {
+    out.convolution_elements = each.mamba->channels() * (each.mamba->conv_kernel - 1) / tp;
+    out.state_elements = double(each.mamba->heads) * each.mamba->head_dim *
+                         each.mamba->state_size / tp;
+  }
+  return out;
+}
+
+/// The most frequent kind; of two as frequent, the later one.
+template <class Kinds, class May>
+auto most_frequent(const Kinds& kinds, May may) {
+  auto chosen = kinds.front();
+  bool found = false;
+  for (const auto& each : kinds) {
+    if (!may(each) || (found && each.layers < chosen.layers)) continue;
+    chosen = each;
+    found = true;
+  }
+  return chosen;
+}
+
+/// A model of the layer for multi-token prediction: attention and MLP of the most frequent kinds.
+Model predictor_of(const Model& model) {
+  Model one = model;
+  AttentionLayers attention = most_frequent(
+      attention_kinds(model), [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
+  MlpLayers mlp = most_frequent(mlp_kinds(model), [](const MlpLayers&) { return true; });
+  attention.layers = mlp.layers = one.layers = 1;
+  one.hybrid.reset();
+  one.attentions = {attention};
+  one.mlps = {mlp};
+  return one;
+}
+
+}  // namespace
+
+RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
+  DeploymentOptions options = given;
+  if (!options.weights) options.weights = model.asked_format;
+  RankCounts out;
+  out.widths = widths_of(model, options);
+  out.stage_layers = stage_layers(model, options.pp);
+  const WeightParts whole = weights_per_rank(model, out.widths);
+  for (std::size_t stage = 0; stage < out.stage_layers.size(); ++stage) {
+    out.stages.push_back(options.pp > 1 ? weights_of_stage(whole, model, out.stage_layers, stage)
+                                        : whole);
+  }
+  out.formats = weight_formats(model, options.weights);
+  out.dtype = model.dtype;
+  out.weight_dtype = weight_dtype_of(model, options);
+  out.kv_dtype = kv_dtype_of(model, options);
+  for (const AttentionLayers& each : attention_kinds(model))
+    out.kinds.push_back(counts_of(each, options.tp, out.kv_dtype));
+  const Model one = predictor_of(model);
+  out.predictor = weights_per_rank(one, out.widths);
+  out.predictor.embedding = out.predictor.lm_head = 0;
+  // It reads the last hidden state and the embedding of the last token, each behind a norm.
+  out.predictor.small += 2.0 * model.hidden_size * model.hidden_size + 2.0 * model.hidden_size;
+  out.predictor_kv_bytes =
+      counts_of(one.attentions.front(), options.tp, out.kv_dtype).growing_bytes;
+  return out;
+}
+
+}  // namespace rooflua

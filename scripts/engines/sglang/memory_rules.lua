@@ -1,0 +1,25 @@
+--- Rows of SGLang's rules about memory. Read by engines/sglang/memory.lua.
+local gib = 2 ^ 30
+
+local fitted = "fitted on start-up logs of 2025 and 2026 (half of those that are known; models and GPUs of the other "
+  .. "half left out)"
+
+local function has_links(facts)
+  return facts.tp * facts.pp * facts.dp > 1 and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
+end
+
+return {
+  { runtime_bytes = 0.6 * gib, source = fitted .. ": the context, before weights are loaded" },
+  { when = has_links, runtime_bytes = 1.3 * gib, source = "assumed: the same with NCCL's buffers, without multicast" },
+  { architecture = "blackwell", when = has_links, runtime_bytes = 1.8 * gib, source = fitted .. ": with NCCL" },
+  { state_element_bytes = 4, mamba_full_memory_ratio = 0.9, source = "python/sglang/srt/server_args.py; "
+    .. "python/sglang/srt/configs/mamba_utils.py: states in FP32" },
+  { swa_full_tokens_ratio = 0.8, source = "python/sglang/srt/server_args.py" },
+  { family = { "deepseek_v4" }, swa_full_tokens_ratio = 0.1, source = "python/sglang/srt/server_args.py" },
+  { family = { "mimo_v2_flash" }, before = "0.5.7", swa_full_tokens_ratio = 1,
+    source = "pull request 15464: not followed for this model before" },
+  { before = "0.5.12", nvfp4_scale_copies = 1, source = "python/sglang/srt/layers/quantization/modelopt_quant.py: "
+    .. "swizzled scales beside those of the checkpoint; that later releases free them is inferred from logs of 0.5.9 and "
+    .. "of a build behind 0.5.12" },
+  { mxfp4_padding = { 256, 128 }, source = "python/sglang/srt/layers/quantization/mxfp4.py" },
+}

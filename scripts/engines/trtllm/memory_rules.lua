@@ -1,0 +1,19 @@
+--- Rows of TensorRT-LLM's rules about memory. Read by engines/trtllm/memory.lua.
+local gib = 2 ^ 30
+
+local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other half "
+  .. "left out)"
+
+local function has_peers(facts) return facts.tp * facts.pp * facts.dp > 1 end
+
+return {
+  { runtime_bytes = 4.3 * gib, source = fitted .. ": context, workspaces of GEMMs and of the tuner" },
+  { when = has_peers, runtime_bytes = 8.5 * gib, source = fitted .. ": the same, NCCL and all-reduce workspaces" },
+  { before = "1.0.0rc0", runtime_bytes = 1.5 * gib, source = fitted },
+  { built = false, sampler_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/_util.py" },
+  { before = "1.0.0rc0", built = true, sampler_bytes = 16,
+    source = "cpp/tensorrt_llm/runtime: logits in 32 bit and the decoder's copies, for every seat; the number is " .. fitted },
+  { first_graph_bytes = 1.0 * gib, graph_layer_bytes = 0.00003 * gib, source = fitted },
+  { state_element_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
+  { mxfp4_padding = { 256, 128 }, source = "tensorrt_llm/_torch/modules/fused_moe" },
+}

@@ -1,0 +1,124 @@
+--- How vLLM divides the memory of a GPU, and what its log says of it: memory(facts) of scripts/engines/vllm.lua.
+---
+---     kv      = utilization x total - weights - activations - non-torch [- estimate of the graphs]
+---     blocks  = kv / bytes of a block; the stage with the fewest blocks decides
+---
+--- Source: vllm/v1/worker/gpu_worker.py, determine_available_memory; before 0.8 vllm/worker/worker.py,
+--- determine_num_available_blocks. Values by release: rows of scripts/engines/vllm.lua.
+local forward = require "engines.memory.forward"
+local loaded = require "engines.memory.loaded"
+local pages = require "engines.memory.pages"
+
+local floor, max, min = math.floor, math.max, math.min
+
+--- Tokens of the dummy run. Before 0.8 prompts were cut only where somebody asked, or above 32,768 tokens.
+local function profiled_tokens(facts)
+  local values = facts.values
+  if values.generation ~= "V0" then return facts.budget, true end
+  local stated = facts.is_stated "max_num_batched_tokens" and facts.budget
+  if facts.max_model_len > values.cuts_from_tokens then return stated or values.chunk_of_long_prompts, false end
+  return stated or max(2048, facts.max_model_len), true
+end
+
+--- The vision encoder at its budget, which holds the largest image: the widest layer of its patches, and the cache of
+--- its output.
+local function encoder_bytes(facts, tokens)
+  local vision = facts.images and facts.model.vision
+  if not vision then return 0 end
+  tokens = max(tokens, vision.image_tokens)
+  return 2 * tokens * (vision.patches_per_token * (vision.intermediate_size + 4 * vision.hidden_size)
+    + facts.model.hidden_size)
+end
+
+--- Entries of an index, FP8 with a scale, that a step with prompts gathers from the cache.
+local function index_bytes(facts)
+  local bytes = 0
+  for _, each in ipairs(facts.model.attention) do
+    local index = each.index
+    if index then bytes = max(bytes, facts.values.index_buffer_requests * facts.max_model_len * (index.head_dim + 4)) end
+  end
+  return bytes
+end
+
+--- Peak of the dummy run beside the weights.
+local function activation_bytes(facts)
+  local tokens, samples = profiled_tokens(facts)
+  local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens))
+  if not samples then return peak end
+  local rows = min(facts.seats, tokens)
+  return max(peak, facts.values.sampler_bytes * rows * facts.model.vocab_size
+    + tokens * facts.model.hidden_size * facts.counts.dtype_bytes)
+end
+
+--- Numbers of tokens for which graphs are captured, up to the largest.
+local function graph_sizes(most)
+  local small = most >= 4 and 3 or most >= 2 and 2 or most >= 1 and 1 or 0
+  local dense = floor(min(most, 256 - 8) / 8)
+  return small + dense + (most >= 256 and floor((most - 256) / 16) + 1 or 0)
+end
+
+--- Before graphs are captured, vLLM estimates their memory from the first ones: a part for the largest, and for each
+--- of the piecewise graphs and those of decode steps a part that grows with the layers.
+local function graph_bytes(facts)
+  local values = facts.values
+  if not values.graphs_counted or facts.eager then return 0 end
+  local rows = facts.seats * (1 + (facts.drafts or 0))
+  local most = facts.is_stated "max_cudagraph_capture_size" and facts.largest_graph or min(2 * rows, 512)
+  local graphs = graph_sizes(most) + graph_sizes(min(most, rows))
+  return values.first_graph_bytes + graphs * facts.model.layers * values.graph_layer_bytes
+end
+
+--- Bytes of a token in one layer of a kind. Latent attention with an index keeps its FP8 cache with scales and the
+--- rotated part in 16 bit.
+local function growing_bytes(facts)
+  return function(kind)
+    if kind.kind == "latent_sparse" and facts.counts.kv_element_bytes == 1 then
+      return facts.values.sparse_latent_bytes + kind.growing_bytes - 576
+    end
+    return kind.growing_bytes
+  end
+end
+
+--- One stage: what it has room for.
+local function stage_of(facts, stage, requested)
+  local values = facts.values
+  local weights = loaded.bytes(facts, stage, { padding = values.mxfp4_padding, scale_copies = values.nvfp4_scale_copies })
+  local activations, graphs = activation_bytes(facts), graph_bytes(facts)
+  local runtime = values.runtime_bytes
+  local layout = pages.layout(facts, stage, facts.block_size, values.state_page_alignment)
+  local kv = requested - weights - activations - runtime - graphs
+  local blocks = layout.block_bytes > 0 and floor(kv / layout.block_bytes) or 0
+  return { stage = stage, kv_bytes = kv, layout = layout, blocks = blocks, parts = {
+    { name = "weights", bytes = weights }, { name = "activations", bytes = activations },
+    { name = "graphs", bytes = graphs }, { name = "non-torch", bytes = runtime } } }
+end
+
+--- The number that the log calls the size of the cache.
+local function printed_tokens(facts, layout, blocks, concurrency)
+  if #layout.list == 0 then return blocks * layout.block_size end
+  if facts.values.prints_requests then return floor(concurrency * facts.max_model_len) end
+  return floor(blocks / layout.groups) * layout.block_size
+end
+
+--- @param facts table engines/ledger.lua says which
+--- @return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
+---   longest_tokens, request_bytes, stage}
+return function(facts)
+  local values, total = facts.values, facts.hardware.usable_memory_bytes
+  facts.groups, facts.state_element_bytes = values.layer_groups, values.state_element_bytes
+  facts.token_bytes = growing_bytes(facts)
+  local requested, least = facts.share * total, nil
+  for stage = 1, #facts.counts.stages do
+    local own = stage_of(facts, stage, requested)
+    if not least or own.blocks < least.blocks then least = own end
+  end
+  local layout, blocks = least.layout, facts.blocks or max(0, least.blocks)
+  local one = pages.blocks_of(layout, facts.max_model_len, facts)
+  local concurrency = blocks / one
+  least.budget_bytes, least.budget_text = requested, "utilization"
+  least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes
+  least.groups, least.concurrency, least.request_bytes = layout.groups, concurrency, one * layout.block_bytes
+  least.tokens = printed_tokens(facts, layout, blocks, concurrency)
+  least.longest_tokens = pages.longest(layout, blocks, facts)
+  return least
+end

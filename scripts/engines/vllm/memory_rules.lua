@@ -1,0 +1,72 @@
+--- Rows of vLLM's rules about memory: what its dummy run takes, by release. Read by engines/vllm/memory.lua.
+local gib = 2 ^ 30
+
+local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other half "
+  .. "left out)"
+
+local function has_peers(facts) return facts.tp * facts.pp * facts.dp > 1 end
+--- GPUs that reach each other over NVLink.
+local function has_links(facts)
+  return has_peers(facts) and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
+end
+
+--- Whether an index selects tokens for some layers.
+local function has_index(facts)
+  for _, each in ipairs(facts.model and facts.model.attention or {}) do
+    if each.index then return true end
+  end
+  return false
+end
+
+return {
+  -- The dummy run and its sampler.
+  { sampler_bytes = 38.3, source = "vllm/v1/sample: logits in 16 and 32 bit, their sort with 64-bit indices, "
+    .. "probabilities and cumulated sums; before 0.8 vllm/model_executor/layers/sampler.py" },
+  { since = "0.10.1.1", before = "0.10.2", sampler_bytes = 14,
+    source = "vllm/v1/sample/ops/topk_topp_sampler.py: FlashInfer where it is installed, as in the image" },
+  { since = "0.16", sampler_bytes = 14,
+    source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
+  { since = "0.28", sampler_bytes = 8,
+    source = "vllm/v1/worker/gpu/model_runner.py: its dummy sampler neither filters nor returns logprobs" },
+  { before = "0.8", cuts_from_tokens = 32768, chunk_of_long_prompts = 2048, source = "vllm/config.py, 0.7" },
+  { before = "0.7", chunk_of_long_prompts = 512, source = "vllm/config.py, 0.6" },
+  -- Beside PyTorch.
+  { runtime_bytes = 0.1 * gib, source = fitted },
+  { before = "0.6.5", runtime_bytes = 0.35 * gib,
+    source = fitted .. ": until 0.6.4 the context of the process counts (issue 10517)" },
+  { since = "0.8", runtime_bytes = 0.13 * gib, source = fitted },
+  { since = "0.26", runtime_bytes = 0.3 * gib, source = fitted .. ": from 0.26 on what is free before and after counts" },
+  { when = has_peers, runtime_bytes = 0.2 * gib, source = fitted .. ": NCCL without peer access" },
+  { when = has_links, runtime_bytes = 0.65 * gib, source = fitted .. ": NCCL and custom all-reduce over NVLink" },
+  { architecture = "blackwell", runtime_bytes = 0.4 * gib, source = fitted },
+  { architecture = "blackwell", when = has_links, runtime_bytes = 2.95 * gib,
+    source = fitted .. ": NVLink SHARP and symmetric memory" },
+  { since = "0.8", before = "0.10", runtime_bytes = function(facts)
+    return has_links(facts) and 1.15 * gib or 0.63 * gib
+  end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses beside PyTorch, with the context of 0.5 GiB" },
+  -- Graphs.
+  { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
+  { since = "0.21", graphs_counted = true, source = "pull request 30515" },
+  { first_graph_bytes = 0.4 * gib, graph_layer_bytes = 0.00022 * gib, source = fitted },
+  { when = has_index, first_graph_bytes = 2.9 * gib,
+    source = fitted .. ": with sparse attention the first graph holds its buffers" },
+  -- Pages.
+  { layer_groups = true, source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
+  { before = "0.9.2", layer_groups = false, source = "the same: one kind of layers" },
+  { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
+  { since = "0.21", prints_requests = true, source = "the same" },
+  { state_element_bytes = 2, state_page_alignment = 16,
+    source = "vllm/model_executor/layers/mamba/mamba_utils.py: mamba_cache_dtype auto is the model's; "
+      .. "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig" },
+  { family = { "qwen3_5", "qwen3_5_moe", "kimi_linear" }, state_element_bytes = 4,
+    source = "vllm/model_executor/models/config.py: mamba_ssm_dtype of the config" },
+  { sparse_latent_bytes = 656, source = "vllm/v1/attention/backends/mla/flashmla_sparse.py: fp8_ds_mla" },
+  { compressed_padding = 1.34, source = fitted .. ": pages of DeepSeek-V4's windows and states of compressors" },
+  { before = "0.11.1", index_buffer_requests = 2, source = "vllm/v1/attention/backends/mla/indexer.py of 0.11.0" },
+  { since = "0.11.1", index_buffer_requests = 40,
+    source = "vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size" },
+  -- Experts in MXFP4.
+  { mxfp4_padding = { 256, 128 }, source = "vllm/model_executor/layers/quantization/mxfp4.py: Marlin" },
+  { architecture = "hopper", before = "0.12", mxfp4_padding = { 256, 1 }, source = "the same: Triton's layout of Hopper" },
+  { architecture = "blackwell", mxfp4_padding = { 256, 256 }, source = "the same: FlashInfer" },
+}

@@ -1,0 +1,118 @@
+-- The memory of one GPU of a deployment, in named parts, as its engine divides it: its `memory(facts)` in
+-- scripts/engines, with exact counts of the program. facts are:
+--
+--     engine, release, values   of engines/values.lua
+--     model, hardware, counts   objects, and native.rank_counts
+--     tp, dp, pp, ep            widths
+--     seats, budget, chunk      most requests, tokens of a step, and tokens of a chunk
+--     max_model_len, block_size tokens
+--     share                     of the memory, as the engine means it
+--     blocks                    of the KV cache, where somebody gives them
+--     eager, largest_graph      no graphs; tokens of the largest
+--     prefix_caching, images    whether equal prefixes share blocks; whether the vision encoder is loaded
+--     drafter, drafts           {weight_bytes, kv_bytes_per_token}; drafts of a step
+--     is_stated(name)           whether somebody stated an option
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local policy = require "rooflua.policy"
+local values = require "rooflua.engines.values"
+
+local ledger = {}
+
+local widths = { "tp", "dp", "pp", "ep", "moe_tp" }
+local gib = 2 ^ 30
+
+--- What a drafter of the model itself takes: layers like its own for multi-token prediction, run again for each draft.
+--- Embedding and LM head are the model's.
+local function predictor_of(facts)
+  local counts, bytes = facts.counts, 0
+  for class, elements in pairs(counts.predictor) do
+    bytes = bytes + elements * counts.element_bytes[class]
+  end
+  return { weight_bytes = bytes, kv_bytes_per_token = counts.predictor_kv_bytes }
+end
+
+--- What somebody stated, or what the rules of the release say.
+---@param applied table of application.of
+local function share_of(applied)
+  if applied.memory then return applied.memory[2] end
+  return core.plain(applied.given.deployment).memory_utilization or applied.engine.values.gpu_memory_utilization
+end
+
+--- The same facts with others in place of some.
+function ledger.changed(facts, changes)
+  local out = {}
+  for key, value in pairs(facts) do out[key] = value end
+  for key, value in pairs(changes) do out[key] = value end
+  return out
+end
+
+--- The same deployment on more ranks: what is counted on one of them, and what rules say of them.
+function ledger.with_tp(facts, tp)
+  local counted = ledger.changed(facts.counted, { tp = tp })
+  local about = ledger.changed(facts.resolved.facts, { tp = tp })
+  local found = values.of(facts.engine, facts.release, about, facts.resolved.stated)
+  return ledger.changed(facts, { tp = tp, values = found.values, counted = counted,
+    counts = native.rank_counts(facts.model, counted) })
+end
+
+local function number_or(value, otherwise) return type(value) == "number" and value or otherwise end
+
+--- The facts of a deployment that application.of resolved.
+---@param more table {drafter?, drafts?, images?}
+function ledger.facts(applied, model, hardware, more)
+  local deployment, resolved = core.plain(applied.given.deployment), applied.engine
+  local params = applied.given.scheduler and policy.parameters(applied.given.scheduler) or {}
+  local counted = {}
+  for _, name in ipairs(widths) do counted[name] = deployment[name] end
+  counted.weights, counted.kv = deployment.weights, deployment.kv
+  local facts = { engine = resolved.engine, release = resolved.release, values = resolved.values, model = model,
+    hardware = hardware, counts = native.rank_counts(model, counted), share = share_of(applied),
+    blocks = deployment.kv_blocks, prefix_caching = deployment.prefix_caching ~= false,
+    images = more.images ~= false, drafts = more.drafts, counted = counted, resolved = resolved }
+  for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
+  facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, 256))
+  facts.chunk = params.chunked_prefill_size
+  facts.budget = number_or(params.max_num_batched_tokens, number_or(deployment.max_num_batched_tokens,
+    number_or(params.max_prefill_tokens, 8192)))
+  facts.max_model_len = number_or(deployment.max_model_len, model.max_model_len > 0 and model.max_model_len or 8192)
+  facts.block_size = deployment.block_size or 16
+  facts.largest_graph = applied.keys["steps.largest_graph"]
+  facts.eager = facts.largest_graph == 0
+  function facts.is_stated(name) return resolved.sources[name] == "stated" end
+  facts.drafter = more.drafter or more.drafts and predictor_of(facts) or nil
+  return facts
+end
+
+--- 37680 as "37,680", as engines print it.
+function ledger.grouped(number)
+  local out = ("%.0f"):format(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (out:gsub("^,", ""))
+end
+
+--- Why an engine would not start; nil where it would.
+local function refusal(facts, found)
+  if found.kv_bytes <= 0 or found.blocks < 1 then
+    return ("no memory is left for the KV cache: %.2f GiB too little"):format(math.max(0, -found.kv_bytes) / gib)
+  end
+  if found.concurrency < 1 then
+    return ("max_model_len %s needs %.2f GiB of KV cache, and there are %.2f"):format(
+      ledger.grouped(facts.max_model_len),
+      found.request_bytes / gib, found.kv_bytes / gib)
+  end
+  return nil
+end
+
+--- The ledger of a deployment.
+---@param facts table of ledger.facts
+---@return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
+---  longest_tokens, request_bytes, stage, starts, reason}
+function ledger.of(facts)
+  local rule = facts.engine.memory or core.fail("%s: memory: its file has no rule", facts.engine.name)
+  local found = rule(facts)
+  found.reason = refusal(facts, found)
+  found.starts = found.reason == nil
+  return found
+end
+
+return ledger
