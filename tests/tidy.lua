@@ -188,7 +188,8 @@ end
 -- An engine has one home: its name as a literal stands in scripts/engines, in its scheduler and its router.
 local engine_names = {}
 for _, path in ipairs(files("scripts", "-name '*.lua'")) do
-  local given = path:find "^scripts/engines/" and dofile(path) or { rules = {} }
+  local given = path:find "^scripts/engines/" and dofile(path)
+  if type(given) ~= "table" or given[1] and given[1][1] then given = { rules = {} } end -- no engine, and no rules
   engine_names[given.name or ""] = given.name ~= nil or nil
   for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
   for i, rule in ipairs(given.rules or given) do

@@ -18,8 +18,9 @@ local function random(most)
   return state % most
 end
 
-local hostile = { "a", "x y", "it's", 'say "hi"', "$HOME", "`id`", "a;b|c&d", "back\\slash", "{a,b}", "[1]", "#c", "*", "~",
-  "true", "null", "1.5", "-3", "--flag", "=", "a=b", "ü", "line\nbreak", "tab\there", "auto", "", "no", "0x10", "1e3" }
+local hostile = { "a", "x y", "it's", 'say "hi"', "$HOME", "`id`", "a;b|c&d", "back\\slash", "{a,b}", "[1]", "#c", "*",
+  "~", "true", "null", "1.5", "-3", "--flag", "=", "a=b", "ü", "line\nbreak", "tab\there", "auto", "", "no",
+  "0x10", "1e3" }
 
 local function text() return hostile[random(#hostile) + 1] end
 

@@ -19,19 +19,21 @@ local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in 
 
 local served = [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { tp = 1 },
   %s
-  workload = require "workloads.poisson" { rate_per_s = 4, num_requests = 20, prompt_tokens = 200, output_tokens = 20 } }]]
+  workload = require "workloads.poisson" { rate_per_s = 4, num_requests = 20, prompt_tokens = 200,
+    output_tokens = 20 } }]]
 
 local function scenario(more) return test.file("served.lua", served:format(more or "")) end
 
-local vllm = "vllm serve Qwen/Qwen3-32B-FP8 --tensor-parallel-size 2 --max-num-seqs 16 --enable-lora --trust-remote-code"
+local vllm = "vllm serve Qwen/Qwen3-32B-FP8 --tensor-parallel-size 2 --max-num-seqs 16 --enable-lora "
+  .. "--trust-remote-code"
 
 test("step prices what a command starts, as the same options would", function()
   local text = run("step", "--command", vllm, "--engine", "vllm 0.19", "--hardware", "h100-sxm", "--decode", "2048x8")
   has(text, "Qwen/Qwen3-32B-FP8 on h100-sxm, vllm 0.19, tp 2, weights fp8_block, KV bf16")
   has(text, "--enable-lora: LoRA adapters are not modelled")
   has(text, "no effect here: --trust-remote-code")
-  local plain = run("step", "--model", "Qwen/Qwen3-32B-FP8", "--tp", "2", "--engine", "vllm 0.19", "--hardware", "h100-sxm",
-    "--decode", "2048x8")
+  local plain = run("step", "--model", "Qwen/Qwen3-32B-FP8", "--tp", "2", "--engine", "vllm 0.19", "--hardware",
+    "h100-sxm", "--decode", "2048x8")
   test.equal(text:match "step: [^\n]*", plain:match "step: [^\n]*")
   test.check(not plain:find "LoRA", "a note without a command")
 end)
@@ -51,12 +53,14 @@ test("what the command says is not said again", function()
 end)
 
 test("a model that no file describes is told with what to give, and --model gives it", function()
-  local text, status = run("step", "--command", "vllm serve someone/new-model", "--hardware", "h100-sxm", "--decode", "1x1")
+  local text, status = run("step", "--command", "vllm serve someone/new-model", "--hardware", "h100-sxm",
+    "--decode", "1x1")
   test.equal(status, 1)
-  has(text, "the model 'someone/new-model' is not known: no shipped model has this name. Give its config.json: --model ")
+  has(text, "the model 'someone/new-model' is not known: no shipped model has this name. Give its config.json: --model")
   text = run("step", "--command", "vllm serve /models/none", "--hardware", "h100-sxm", "--decode", "1x1")
   has(text, "there is no config.json at this place")
-  text, status = run("step", "--command", "vllm serve someone/new-model", "--model", "tests/fixtures/models/hf/nemotron-3-nano-30b-a3b.json",
+  text, status = run("step", "--command", "vllm serve someone/new-model", "--model",
+    "tests/fixtures/models/hf/nemotron-3-nano-30b-a3b.json",
     "--hardware", "b200", "--decode", "1x1")
   test.equal(status, 0, text)
   has(text, "tests/fixtures/models/hf/nemotron-3-nano-30b-a3b.json in place of the command's someone/new-model")
@@ -79,8 +83,8 @@ test("run beside a scenario has the command's model, engine and deployment, and 
 end)
 
 test("a scenario that says the same in another place is refused by both names", function()
-  local text, status = run("run", scenario 'scheduler = require "schedulers.vllm_v1" { max_num_seqs = 8 },', "--command", vllm,
-    "--quiet")
+  local text, status = run("run", scenario 'scheduler = require "schedulers.vllm_v1" { max_num_seqs = 8 },',
+    "--command", vllm, "--quiet")
   test.equal(status, 1)
   has(text, "max_num_seqs: the scenario states scheduler.max_num_seqs as well")
   text = run("run", scenario 'vary = { model = { "qwen3-8b", "qwen3-32b" } },', "--command", vllm)
@@ -113,8 +117,8 @@ end)
 
 test("new writes a scenario that runs, without what has no effect and without secrets", function()
   local path = test.folder() .. "/chat.lua"
-  local text, status = run("new", path, "--command", vllm .. " --api-key topsecret", "--hardware", "h100-sxm", "--engine",
-    "vllm 0.19")
+  local text, status = run("new", path, "--command", vllm .. " --api-key topsecret", "--hardware", "h100-sxm",
+    "--engine", "vllm 0.19")
   test.equal(status, 0, text)
   local written = io.open(path):read "*a"
   has(written, 'model = "Qwen/Qwen3-32B-FP8"')
@@ -130,14 +134,15 @@ test("new writes a scenario that runs, without what has no effect and without se
   text, status = run("new", test.folder() .. "/c.lua", "--hardware", "h100-sxm")
   test.equal(status, 2)
   has(text, "--hardware: goes with --command")
-  text, status = run("new", test.folder() .. "/d.lua", "--command", vllm, "--hardware", "h100-sxm", "--kind", "price")
+  status = select(2, run("new", test.folder() .. "/d.lua", "--command", vllm, "--hardware", "h100-sxm",
+    "--kind", "price"))
   test.equal(status, 2)
 end)
 
 test("new writes values that are texts of Lua whatever they hold", function()
   local path = test.folder() .. "/odd.lua"
-  local text, status = run("new", path, "--hardware", "h100-sxm", "--command", [[vllm serve Qwen/Qwen3-8B --attention-backend ]]
-    .. "'a\"b\\\nc]]' --hf-overrides '{\"x\":\"y\\\"z\"}'")
+  local text, status = run("new", path, "--hardware", "h100-sxm", "--command",
+    [[vllm serve Qwen/Qwen3-8B --attention-backend ]] .. "'a\"b\\\nc]]' --hf-overrides '{\"x\":\"y\\\"z\"}'")
   test.equal(status, 0, text)
   text, status = run("check", path)
   test.equal(status, 0, text)

@@ -1,7 +1,7 @@
 --- What does this server do under load? One question, answered by the table that the run prints.
 ---
 --- Setup     The deployment that a launch command starts:
-@COMMAND@
+---           @COMMAND@
 --- Method    300 requests at rates of 1 to 8 per second, one seed; the rate is all that changes.
 --- Measures  Throughput, p50 and p99 of TTFT and TPOT; goodput under the limits of `slo`.
 --- Expect    What you believe before you look. Keep it here even if it proves wrong.
@@ -17,11 +17,12 @@ local scenario = {
   title = "A question of my own",
   seed = 1, -- same seed, same requests in every variant
 
-  model = @MODEL@,
-  hardware = @HARDWARE@, -- rooflua list hardware
+  model = "@MODEL@",
+  hardware = "@HARDWARE@", -- rooflua list hardware
   -- The release and what the command says, in the engine's own words: rooflua help engines.@ENGINE@
-  engine = @OPTIONS@,
-@MORE@
+  engine = "@OPTIONS@",
+  -- @MORE@
+
   -- When requests come and how long they are. Recorded ones: require "workloads.trace" { path = ... }
   workload = require "workloads.poisson" {
     rate_per_s = 4,

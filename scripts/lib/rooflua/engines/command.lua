@@ -2,7 +2,8 @@
 -- are those of the tables of scripts/engines, which plans write by as well. Nothing of a command is executed.
 --
 -- A deployment here is {engine, release, model, options, note, told, others}: `options` by the engine's own words,
--- `model` is nil where the command names none, `told` are sentences about what the words do not say in options, `others` names of variables that mean nothing here.
+-- `model` is nil where the command names none, `told` are sentences about what the words do not say in options,
+-- `others` names of variables that mean nothing here.
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local quoting = require "rooflua.text.quoting"

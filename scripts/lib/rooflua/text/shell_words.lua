@@ -228,8 +228,8 @@ local function is_idle(line)
 end
 
 --- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[], files = {name =
---- text}}. `environment` has what is assigned in front of the command, and what lines above it export; `files` have what
---- lines above it write by a here document or printf.
+--- text}}. `environment` has what is assigned in front of the command, and what lines above it export; `files` have
+--- what lines above it write by a here document or printf.
 --- @param text string
 function shell_words.command(text)
   core.text(text, "command")

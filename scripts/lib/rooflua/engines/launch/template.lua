@@ -70,7 +70,7 @@ local margin = "---           "
 local function comment_text(text)
   local words = {}
   for word in quoting.line(text):gmatch "%S+" do words[#words + 1] = word end
-  return margin .. wrapped(words, "", margin)
+  return wrapped(words, "", margin)
 end
 
 --- The command of a deployment, without what has no effect here.
@@ -101,11 +101,12 @@ function template.fill(text, about, hardware)
   for _, sentence in ipairs(choice.notes(engine, keys.engine)) do
     if sentence:find "^no effect here" then told[#told + 1] = sentence end
   end
-  local limits = #told > 0 and comment_text(core.join(told, "; ")):sub(#margin + 1) or "What the answer does not cover."
+  local limits = #told > 0 and comment_text(core.join(told, "; ")) or "What the answer does not cover."
   local marks = { COMMAND = command_text(deployment), TOLD = limits,
     OPTION = first or "max_num_seqs=64", MODEL = lua_text(keys.model), HARDWARE = lua_text(hardware),
     ENGINE = engine.name, OPTIONS = engine_text(engine, keys), MORE = more_text(keys) }
-  return (text:gsub("@(%u+)@", function(name) return marks[name] end))
+  text = text:gsub("  %-%- @MORE@\n", function() return marks.MORE end)
+  return (text:gsub('"?@(%u+)@"?', function(name) return marks[name] end))
 end
 
 return template
