@@ -193,7 +193,9 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
   engine_names[given.name or ""] = given.name ~= nil or nil
   for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
   for i, rule in ipairs(given.rules or given) do
-    check(type(rule.source) == "string" and rule.source ~= "", ("%s: rules[%d] has no source"):format(path, i))
+    -- A list of rows has a file of its own, which is looked at as well.
+    local has_source = type(rule.source) == "string" and rule.source ~= ""
+    check(rule[1] ~= nil or has_source, ("%s: rules[%d] has no source"):format(path, i))
   end
 end
 local may_name_engines = {

@@ -113,35 +113,6 @@ void add_step(CLI::App& app, Door& door) {
       [a, &door] { door = [a](const fs::path& home) { return app::step(*a, home); }; });
 }
 
-void add_capacity(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand("capacity",
-                                     "Tokens of the KV cache as the engine prints them; whether it "
-                                     "would start (exit 1 if not)");
-  auto* a = new app::CapacityArguments;
-  command->add_option("--model", a->model,
-                      "A shipped model, config.json or .toml; with --command in place of its own");
-  command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
-  command->add_option("--engine", a->engine, app::engine_help);
-  app::add_command(command, a->command, nullptr);
-  const std::pair<const char*, int*> widths[] = {
-      {"--tp", &a->tp}, {"--pp", &a->pp}, {"--dp", &a->dp}, {"--ep", &a->ep}};
-  const char* docs[] = {"Tensor parallel degree", "Stages of layers",
-                        "Data-parallel ranks of the attention", "Ranks with whole experts"};
-  for (std::size_t i = 0; i < std::size(widths); ++i)
-    command->add_option(widths[i].first, *widths[i].second, docs[i])->check(CLI::Range(1, 4096));
-  command->add_option("--weights", a->weights,
-                      "Format of the weights, or a release of the model (list models)");
-  command->add_option("--kv", a->kv, "Format of the KV cache");
-  command
-      ->add_option("--set", a->set,
-                   "key=value of the deployment (max_model_len=8192), of the engine "
-                   "(engine.max_num_seqs=64) or the scheduler")
-      ->allow_extra_args(false);
-  command->add_option("--json", a->json, "Write the ledger to a file (- = stdout, alone)");
-  command->callback(
-      [a, &door] { door = [a](const fs::path& home) { return app::capacity(*a, home); }; });
-}
-
 void add_validate(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("validate", "Compare with measured runs: the error table");
   auto* a = new app::ValidateArguments;
@@ -355,9 +326,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
   app::add_python_path(app, argv[0]);
   Door door;
-  for (const auto add : {add_run, add_step, add_capacity, app::add_plan, add_calibrate, add_data,
-                         add_validate, add_check, app::add_new, add_repl, add_diff, add_lua,
-                         add_list, add_completion, add_help, app::add_results, app::add_campaign}) {
+  for (const auto add :
+       {add_run, add_step, app::add_capacity, app::add_plan, add_calibrate, add_data, add_validate,
+        add_check, app::add_new, add_repl, add_diff, add_lua, add_list, add_completion, add_help,
+        app::add_results, app::add_campaign}) {
     add(app, door);
   }
   if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);

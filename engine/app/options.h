@@ -45,5 +45,7 @@ std::vector<std::string> with_engine(const std::string& engine,
 void add_new(CLI::App& app, Door& door);
 /// The same of `plan`.
 void add_plan(CLI::App& app, Door& door);
+/// `capacity` in the same way.
+void add_capacity(CLI::App& app, Door& door);
 
 }  // namespace rooflua::app

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -78,15 +78,15 @@ struct Model {
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
   std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
-  StatedFormats weights;              // formats of classes of weights, over weight_dtype
-  std::optional<Dtype> kv_dtype;      // of the KV cache, where the release states it
-  std::vector<Release> releases;      // in other formats
+  StatedFormats weights;                // formats of classes of weights, over weight_dtype
+  std::optional<Dtype> kv_dtype;        // of the KV cache, where the release states it
+  std::vector<Release> releases;        // in other formats
   // Formats of the weights that are published under an alias, and that of the alias under which the
   // model was asked for: what a deployment that states none has.
   std::vector<std::pair<std::string, Dtype>> alias_formats;
   std::optional<Dtype> asked_format;
-  std::optional<Sampling> sampling;   // where a generation_config.json is known
-  std::vector<ModelNote> notes;       // what the file says and this description leaves out
+  std::optional<Sampling> sampling;  // where a generation_config.json is known
+  std::vector<ModelNote> notes;      // what the file says and this description leaves out
 
   /// Layers that keep a growing KV cache (all, layers / interval in a hybrid, or as listed).
   int full_attention_layers() const;

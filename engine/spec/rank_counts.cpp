@@ -31,8 +31,8 @@ KindCounts counts_of(const AttentionLayers& each, int tp, Dtype kv) {
     out.state_elements = values * each.delta->key_head_dim / tp;
   } else if (each.mamba) {
     out.convolution_elements = each.mamba->channels() * (each.mamba->conv_kernel - 1) / tp;
-    out.state_elements = double(each.mamba->heads) * each.mamba->head_dim *
-                         each.mamba->state_size / tp;
+    out.state_elements =
+        double(each.mamba->heads) * each.mamba->head_dim * each.mamba->state_size / tp;
   }
   return out;
 }
@@ -53,8 +53,9 @@ auto most_frequent(const Kinds& kinds, May may) {
 /// A model of the layer for multi-token prediction: attention and MLP of the most frequent kinds.
 Model predictor_of(const Model& model) {
   Model one = model;
-  AttentionLayers attention = most_frequent(
-      attention_kinds(model), [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
+  AttentionLayers attention =
+      most_frequent(attention_kinds(model),
+                    [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
   MlpLayers mlp = most_frequent(mlp_kinds(model), [](const MlpLayers&) { return true; });
   attention.layers = mlp.layers = one.layers = 1;
   one.hybrid.reset();

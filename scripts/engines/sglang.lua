@@ -27,6 +27,15 @@ local function memory_of_table(facts)
   return (size - reserve_gib - (facts.dp > 1 and 4 or 0)) / size
 end
 
+--- The same before 0.4.6, by the ranks alone.
+local function memory_by_tp(facts)
+  local ranks = facts.tp * facts.dp
+  for _, each in ipairs { { 16, 0.79 }, { 8, 0.81 }, { 4, 0.85 }, { 2, 0.87 } } do
+    if ranks >= each[1] then return each[2] end
+  end
+  return 0.88
+end
+
 --- An option of the whole engine as that of each data-parallel rank.
 local function of_rank(value, facts) return math.ceil(value / facts.dp) end
 
@@ -49,7 +58,8 @@ end
 return {
   name = "sglang",
   title = "SGLang",
-  releases = { { "0.4.6", "2025-04-27" }, { "0.4.7", "2025-06-10" }, { "0.4.8", "2025-06-23" },
+  releases = { { "0.4.0", "2024-12-03" }, { "0.4.6", "2025-04-27" }, { "0.4.7", "2025-06-10" },
+    { "0.4.8", "2025-06-23" },
     { "0.4.9", "2025-07-05" }, { "0.4.10", "2025-07-31" }, { "0.5.0", "2025-08-14" }, { "0.5.1", "2025-08-23" },
     { "0.5.2", "2025-09-11" }, { "0.5.3", "2025-10-06" }, { "0.5.4", "2025-10-23" }, { "0.5.5", "2025-11-07" },
     { "0.5.6", "2025-12-02" }, { "0.5.7", "2026-01-01" }, { "0.5.8", "2026-01-23" }, { "0.5.9", "2026-02-23" },
@@ -197,7 +207,9 @@ return {
       source = "python/sglang/srt/server_args.py: GPUs below 20 GB" },
     { gpu = { memory_gib_from = 160 }, chunked_prefill_size = 16384, cuda_graph_max_bs = 512,
       source = "python/sglang/srt/server_args.py: GPUs of 160 GB and more" },
-    { before = "0.5.3", mem_fraction_static = memory_of_table, source = "python/sglang/srt/server_args.py" },
+    { before = "0.4.6", mem_fraction_static = memory_by_tp, source = "python/sglang/srt/server_args.py of 0.4" },
+    { since = "0.4.6", before = "0.5.3", mem_fraction_static = memory_of_table,
+      source = "python/sglang/srt/server_args.py" },
     { since = "0.5.3", mem_fraction_static = memory_of_reserve, source = "python/sglang/srt/server_args.py" },
     { router = "round_robin", dp_padding = "sglang",
       source = "managers/data_parallel_controller.py; layers/dp_attention.py" },

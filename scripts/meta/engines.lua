@@ -28,6 +28,44 @@ function engines.names() end
 ---@param about rooflua.EngineFacts?
 ---@return rooflua.EngineRelease
 function engines.of(text, about) end
+---@class rooflua.CapacityQuestion as in a scenario
+---@field model string|rooflua.Model
+---@field hardware string|rooflua.Hardware
+---@field engine string|table|nil "vllm 0.19" or { "vllm 0.19", max_num_seqs = 64 }; default: the newest vLLM
+---@field deployment table? tp, pp, dp, ep, weights, kv, max_model_len, ...
+---@field scheduler string|table|nil
+---@field speculation { drafts: integer }? multi-token prediction with so many drafts
+
+---@class rooflua.CapacityPart bytes of one GPU
+---@field name string "weights", "activations", "graphs", "non-torch", ...
+---@field bytes number
+
+---@class rooflua.Capacity of the GPU with the least room
+---@field model string
+---@field hardware string
+---@field engine string
+---@field release string
+---@field deployment table<string, number> tp, pp, dp, ep, share, max_num_seqs, max_model_len, ...
+---@field total_bytes number memory of the GPU
+---@field budget_bytes number what `parts` and `kv_bytes` sum to
+---@field parts rooflua.CapacityPart[]
+---@field kv_bytes number
+---@field kv_blocks number
+---@field kv_tokens number as the engine prints them
+---@field groups integer groups of layers with blocks of their own
+---@field max_concurrency number requests of max_model_len at once
+---@field longest_tokens number the longest request that fits
+---@field max_running_requests number? where the engine derives them from the cache
+---@field starts boolean
+---@field reason string? why it would not start
+---@field fits { max_model_len: number?, share: number?, tp: integer? }? what would make it start
+---@field text string as `rooflua capacity` prints it
+
+--- How many tokens the KV cache of an engine holds, and whether it would start: the memory of a GPU as the engine's own
+--- rule divides it (docs/ENGINES.md, "Memory"). An unknown model, GPU, engine or option is an error.
+---@param about rooflua.CapacityQuestion
+---@return rooflua.Capacity
+function engines.capacity(about) end
 --- The newest release of the engine whose kernels a database has: engines.of_tables(database.engine, context).
 ---@param name string
 ---@param about table what a step model is bound with: model, hardware, deployment

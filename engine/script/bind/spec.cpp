@@ -174,8 +174,8 @@ DeploymentOptions deployment_options(lua_State* L, int index) {
 int open_deployment(lua_State* L) {
   const auto model = check_object<Model>(L, 1, "deployment.model");
   const auto hardware = check_object<Hardware>(L, 2, "deployment.hardware");
-  push_object(L, std::make_shared<const Deployment>(
-                     deploy(*model, *hardware, deployment_options(L, 3))));
+  push_object(
+      L, std::make_shared<const Deployment>(deploy(*model, *hardware, deployment_options(L, 3))));
   return 1;
 }
 

@@ -3,7 +3,7 @@
 local loaded = {}
 
 --- A size rounded up to a multiple.
-function loaded.rounded(size, multiple) return math.ceil(size / multiple) * multiple end
+local function rounded(size, multiple) return math.ceil(size / multiple) * multiple end
 
 --- By how much experts in MXFP4 grow where kernels want hidden size and width of a rank in multiples.
 ---@param padding table? {hidden, width}: multiples, 1 = none
@@ -12,19 +12,20 @@ local function padded_experts(facts, padding)
   if not (padding and moe and facts.counts.formats.experts == "mxfp4") then return 1 end
   local hidden = facts.model.hidden_size
   local width = moe.intermediate_size / facts.counts.moe_tp
-  return loaded.rounded(hidden, padding[1]) / hidden * loaded.rounded(width, padding[2]) / width
+  return rounded(hidden, padding[1]) / hidden * rounded(width, padding[2]) / width
 end
 
 local nvfp4_block = 16 -- elements that share a scale of one byte
 
---- Bytes of one set of counted weights.
----@param how table {padding?, scale_copies?}: as in loaded.bytes
-function loaded.of(facts, weights, how)
-  local bytes, each_bytes, formats = 0, facts.counts.element_bytes, facts.counts.formats
+--- Bytes of counted weights.
+local function counted_bytes(facts, weights)
+  local values, bytes = facts.values, 0
+  local each_bytes, formats = facts.counts.element_bytes, facts.counts.formats
   for class, elements in pairs(weights) do
-    bytes = bytes + elements * each_bytes[class] * (class == "experts" and padded_experts(facts, how.padding) or 1)
+    local padding = class == "experts" and padded_experts(facts, values.mxfp4_padding) or 1
+    bytes = bytes + elements * each_bytes[class] * padding
     if class == "experts" and formats[class] == "nvfp4" then
-      bytes = bytes + (how.scale_copies or 0) * elements / nvfp4_block
+      bytes = bytes + (values.nvfp4_scale_copies or 0) * elements / nvfp4_block
     end
   end
   return bytes
@@ -65,7 +66,7 @@ end
 
 --- What stands in memory beside the counted weights of a stage: sines and cosines of all positions, the vision encoder
 --- (in the first stage), and a drafter (in the last).
-function loaded.beside(facts, stage)
+local function beside_bytes(facts, stage)
   local model, counts = facts.model, facts.counts
   local bytes = model.max_model_len * rotated_width(model) * counts.dtype_bytes
   if facts.images and model.vision and stage == 1 then bytes = bytes + model.vision.parameters * 2 / facts.tp end
@@ -76,10 +77,9 @@ end
 --- Bytes of the weights of a stage.
 ---@param facts table what an engine's memory rule gets
 ---@param stage integer from 1
----@param how table {padding = {hidden, width} of experts in MXFP4, scale_copies = of the scales of experts in NVFP4}
-function loaded.bytes(facts, stage, how)
-  return loaded.of(facts, facts.counts.stages[stage].weights, how) + absorbed_bytes(facts, stage)
-    + compressor_bytes(facts, stage) + loaded.beside(facts, stage)
+function loaded.bytes(facts, stage)
+  return counted_bytes(facts, facts.counts.stages[stage].weights) + absorbed_bytes(facts, stage)
+    + compressor_bytes(facts, stage) + beside_bytes(facts, stage)
 end
 
 return loaded

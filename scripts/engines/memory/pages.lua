@@ -7,7 +7,7 @@
 --     windows           a page has the bytes of the widest kind; narrower kinds hold more tokens in it
 --     recurrent states  the page of attention grows until a state fits: a multiple of 16 tokens
 --
--- Source: vLLM v1/core/kv_cache_utils.py, single_type_kv_cache_manager.py; platforms/interface.py for the page of states
+-- Source: vLLM v1/core/kv_cache_utils.py, single_type_kv_cache_manager.py; of pages of states platforms/interface.py
 local pages = {}
 
 local ceil, floor, min, max = math.ceil, math.floor, math.min, math.max
@@ -45,8 +45,8 @@ function pages.kinds(facts, stage)
   return out
 end
 
--- Of DeepSeek-V4: an entry in FP8 has 448 bytes, 64 elements in 16 bit and 8 scales; the states of a compressor are keys
--- and gates in 32 bit, of two overlapping windows where there is an index.
+-- Of DeepSeek-V4: an entry in FP8 has 448 bytes, 64 elements in 16 bit and 8 scales; the states of a compressor are
+-- keys and gates in 32 bit, of two overlapping windows where there is an index.
 local compressed_fp8_bytes, index_entry_bytes = 584, 68
 
 --- What a token takes in the layers of compressed attention: {growing, window}, and the longest window.

@@ -17,7 +17,8 @@ local function cells_of(facts, stage)
   local counts, growing, window, state = facts.counts, 0, 0, 0
   local part = counts.stages[stage].layers / facts.model.layers
   for _, each in ipairs(counts.kinds) do
-    growing, window = growing + part * each.layers * each.growing_bytes, window + part * each.layers * each.bounded_bytes
+    growing = growing + part * each.layers * each.growing_bytes
+    window = window + part * each.layers * each.bounded_bytes
     state = state + part * each.layers * (each.convolution_elements * counts.dtype_bytes
       + each.state_elements * facts.values.state_element_bytes)
   end
@@ -44,7 +45,7 @@ end
 local function stage_of(facts, stage)
   local total, values = facts.hardware.usable_memory_bytes, facts.values
   local before = total - values.runtime_bytes
-  local weights = loaded.bytes(facts, stage, { padding = values.mxfp4_padding, scale_copies = values.nvfp4_scale_copies })
+  local weights = loaded.bytes(facts, stage)
   local reserve = before * (1 - facts.share)
   local rest = before - weights - reserve
   local cells = cells_of(facts, stage)

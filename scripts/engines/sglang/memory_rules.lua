@@ -16,10 +16,12 @@ return {
     .. "python/sglang/srt/configs/mamba_utils.py: states in FP32" },
   { swa_full_tokens_ratio = 0.8, source = "python/sglang/srt/server_args.py" },
   { family = { "deepseek_v4" }, swa_full_tokens_ratio = 0.1, source = "python/sglang/srt/server_args.py" },
+  { family = { "gemma3", "gemma3_text", "gemma2" }, swa_full_tokens_ratio = 1,
+    source = "python/sglang/srt/configs/model_config.py: only named architectures keep windows apart" },
   { family = { "mimo_v2_flash" }, before = "0.5.7", swa_full_tokens_ratio = 1,
     source = "pull request 15464: not followed for this model before" },
   { before = "0.5.12", nvfp4_scale_copies = 1, source = "python/sglang/srt/layers/quantization/modelopt_quant.py: "
-    .. "swizzled scales beside those of the checkpoint; that later releases free them is inferred from logs of 0.5.9 and "
-    .. "of a build behind 0.5.12" },
+    .. "swizzled scales beside those of the checkpoint; that later releases free them is inferred from logs of 0.5.9 "
+    .. "and of a build behind 0.5.12" },
   { mxfp4_padding = { 256, 128 }, source = "python/sglang/srt/layers/quantization/mxfp4.py" },
 }

@@ -49,7 +49,7 @@ end
 
 local function stage_of(facts, stage)
   local total, values = facts.hardware.usable_memory_bytes, facts.values
-  local weights, runtime = loaded.bytes(facts, stage, { padding = values.mxfp4_padding, scale_copies = values.nvfp4_scale_copies }), values.runtime_bytes
+  local weights, runtime = loaded.bytes(facts, stage), values.runtime_bytes
   local activations, graphs, states = activation_bytes(facts), graph_bytes(facts), state_bytes(facts, stage)
   local free = total - weights - activations - graphs - runtime - states
   local kv, cell = free * facts.share, cell_of(facts, stage)

@@ -1,8 +1,8 @@
 --- Rows of TensorRT-LLM's rules about memory. Read by engines/trtllm/memory.lua.
 local gib = 2 ^ 30
 
-local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other half "
-  .. "left out)"
+local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other "
+  .. "half left out)"
 
 local function has_peers(facts) return facts.tp * facts.pp * facts.dp > 1 end
 
@@ -12,7 +12,8 @@ return {
   { before = "1.0.0rc0", runtime_bytes = 1.5 * gib, source = fitted },
   { built = false, sampler_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/_util.py" },
   { before = "1.0.0rc0", built = true, sampler_bytes = 16,
-    source = "cpp/tensorrt_llm/runtime: logits in 32 bit and the decoder's copies, for every seat; the number is " .. fitted },
+    source = "cpp/tensorrt_llm/runtime: logits in 32 bit and the decoder's copies, for every seat; its bytes are "
+      .. fitted },
   { first_graph_bytes = 1.0 * gib, graph_layer_bytes = 0.00003 * gib, source = fitted },
   { state_element_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
   { mxfp4_padding = { 256, 128 }, source = "tensorrt_llm/_torch/modules/fused_moe" },

@@ -35,7 +35,8 @@ local function index_bytes(facts)
   local bytes = 0
   for _, each in ipairs(facts.model.attention) do
     local index = each.index
-    if index then bytes = max(bytes, facts.values.index_buffer_requests * facts.max_model_len * (index.head_dim + 4)) end
+    local entries = facts.values.index_buffer_requests * facts.max_model_len
+    if index then bytes = max(bytes, entries * (index.head_dim + 4)) end
   end
   return bytes
 end
@@ -82,7 +83,7 @@ end
 --- One stage: what it has room for.
 local function stage_of(facts, stage, requested)
   local values = facts.values
-  local weights = loaded.bytes(facts, stage, { padding = values.mxfp4_padding, scale_copies = values.nvfp4_scale_copies })
+  local weights = loaded.bytes(facts, stage)
   local activations, graphs = activation_bytes(facts), graph_bytes(facts)
   local runtime = values.runtime_bytes
   local layout = pages.layout(facts, stage, facts.block_size, values.state_page_alignment)
@@ -118,6 +119,7 @@ return function(facts)
   least.budget_bytes, least.budget_text = requested, "utilization"
   least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes
   least.groups, least.concurrency, least.request_bytes = layout.groups, concurrency, one * layout.block_bytes
+  least.prints_capacity = #layout.list == 0 or values.prints_requests
   least.tokens = printed_tokens(facts, layout, blocks, concurrency)
   least.longest_tokens = pages.longest(layout, blocks, facts)
   return least

@@ -1,8 +1,8 @@
 --- Rows of vLLM's rules about memory: what its dummy run takes, by release. Read by engines/vllm/memory.lua.
 local gib = 2 ^ 30
 
-local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other half "
-  .. "left out)"
+local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other "
+  .. "half left out)"
 
 local function has_peers(facts) return facts.tp * facts.pp * facts.dp > 1 end
 --- GPUs that reach each other over NVLink.
@@ -28,6 +28,7 @@ return {
     source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
   { since = "0.28", sampler_bytes = 8,
     source = "vllm/v1/worker/gpu/model_runner.py: its dummy sampler neither filters nor returns logprobs" },
+  { architecture = { "cdna3", "cdna4" }, sampler_bytes = 38.3, source = "the same: ROCm has PyTorch's sampler" },
   { before = "0.8", cuts_from_tokens = 32768, chunk_of_long_prompts = 2048, source = "vllm/config.py, 0.7" },
   { before = "0.7", chunk_of_long_prompts = 512, source = "vllm/config.py, 0.6" },
   -- Beside PyTorch.
@@ -35,15 +36,18 @@ return {
   { before = "0.6.5", runtime_bytes = 0.35 * gib,
     source = fitted .. ": until 0.6.4 the context of the process counts (issue 10517)" },
   { since = "0.8", runtime_bytes = 0.13 * gib, source = fitted },
-  { since = "0.26", runtime_bytes = 0.3 * gib, source = fitted .. ": from 0.26 on what is free before and after counts" },
+  { since = "0.26", runtime_bytes = 0.3 * gib,
+    source = fitted .. ": from 0.26 on what is free before and after counts" },
   { when = has_peers, runtime_bytes = 0.2 * gib, source = fitted .. ": NCCL without peer access" },
-  { when = has_links, runtime_bytes = 0.65 * gib, source = fitted .. ": NCCL and custom all-reduce over NVLink" },
+  { when = has_links, runtime_bytes = 0.6 * gib, source = fitted .. ": NCCL and custom all-reduce over NVLink" },
+  { architecture = "hopper", when = has_links, runtime_bytes = 0.9 * gib, source = fitted .. ": the same, with "
+    .. "NVSwitches: 0.55 to 1.7 GiB" },
   { architecture = "blackwell", runtime_bytes = 0.4 * gib, source = fitted },
   { architecture = "blackwell", when = has_links, runtime_bytes = 2.95 * gib,
     source = fitted .. ": NVLink SHARP and symmetric memory" },
   { since = "0.8", before = "0.10", runtime_bytes = function(facts)
-    return has_links(facts) and 1.15 * gib or 0.63 * gib
-  end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses beside PyTorch, with the context of 0.5 GiB" },
+    return has_links(facts) and 1.4 * gib or 0.63 * gib
+  end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses beside PyTorch; the context has 0.5 GiB" },
   -- Graphs.
   { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
   { since = "0.21", graphs_counted = true, source = "pull request 30515" },
@@ -53,6 +57,9 @@ return {
   -- Pages.
   { layer_groups = true, source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
   { before = "0.9.2", layer_groups = false, source = "the same: one kind of layers" },
+  { before = "0.8", memory_band = "V0", source = "vllm/worker/worker.py" },
+  { since = "0.8", before = "0.21", memory_band = "V1 to 0.20", source = "vllm/v1/worker/gpu_worker.py" },
+  { since = "0.21", memory_band = "0.21 and later", source = "the same" },
   { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
   { since = "0.21", prints_requests = true, source = "the same" },
   { state_element_bytes = 2, state_page_alignment = 16,
@@ -67,6 +74,7 @@ return {
     source = "vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size" },
   -- Experts in MXFP4.
   { mxfp4_padding = { 256, 128 }, source = "vllm/model_executor/layers/quantization/mxfp4.py: Marlin" },
-  { architecture = "hopper", before = "0.12", mxfp4_padding = { 256, 1 }, source = "the same: Triton's layout of Hopper" },
+  { architecture = "hopper", before = "0.12", mxfp4_padding = { 256, 1 },
+    source = "the same: Triton's layout of Hopper" },
   { architecture = "blackwell", mxfp4_padding = { 256, 256 }, source = "the same: FlashInfer" },
 }

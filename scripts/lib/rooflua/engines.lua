@@ -45,6 +45,16 @@ function engines.of(text, about)
     sources = core.readonly(found.sources, "sources") }
 end
 
+--- How many tokens the KV cache of an engine holds, and whether it would start.
+--- engines.capacity { model = "qwen3-32b", hardware = "h100-sxm", engine = { "vllm 0.19", max_num_seqs = 64 },
+---   deployment = { tp = 2 } }
+--- @param about table {model, hardware, engine?, deployment?, scheduler?, speculation = {drafts}?}
+--- @return table as `rooflua capacity --json` writes it, with `text`
+function engines.capacity(about)
+  local text = require "rooflua.engines.capacity_text"
+  return text.of(about)
+end
+
 --- The newest release of the engine whose kernels a database has, by its name there.
 --- @param about table what a step model is bound with: model, hardware, deployment
 function engines.of_tables(name, about) return values.of_tables(name, facts_of(about)) end

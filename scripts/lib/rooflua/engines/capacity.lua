@@ -1,7 +1,6 @@
 -- How many tokens fit: the memory of a deployment as its engine divides it, and what would make it start.
 local core = require "rooflua.base.core"
 local application = require "rooflua.engines.application"
-local choice = require "rooflua.engines.choice"
 local ledger = require "rooflua.engines.ledger"
 local Reader = require "rooflua.scenario.reader"
 local spec = require "rooflua.spec"
@@ -84,8 +83,5 @@ function capacity.option_of(engine, key)
     if option.key == key and (option.flag or option.line) then return option end
   end
 end
-
---- The engine of a text, for messages.
-function capacity.engine(text) return choice.parse(text) end
 
 return capacity

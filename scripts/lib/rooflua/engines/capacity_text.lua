@@ -140,4 +140,13 @@ function text.command(given, sets, launch)
   return { text = table.concat(lines, "\n"), document = document, starts = found.starts }
 end
 
+--- What scripts get: the document, with its text.
+function text.of(about)
+  local found = capacity.of(about)
+  local fits = not found.starts and capacity.fits(found) or nil
+  local out = text.document(found, fits)
+  out.text = text.answer(found, fits)
+  return out
+end
+
 return text

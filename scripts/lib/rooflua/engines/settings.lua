@@ -49,6 +49,8 @@ return {
   of_memory("graph_layer_bytes", "B", "of one layer in each further graph"),
   of_memory("graphs_counted", nil, "whether an estimate of the CUDA graphs is taken from the KV cache"),
   of_memory("layer_groups", nil, "whether windows and states have KV blocks of their own"),
+  entry("memory_band", nil, "releases that divide the memory alike, as reports call them",
+    { read_by = "validate.capacity" }),
   of_memory("prints_requests", nil, "whether the size of the cache in tokens is requests times their length"),
   of_memory("state_element_bytes", "B", "of an element of a recurrent state"),
   of_memory("state_page_alignment", "tokens", "of which a page of attention beside states is a multiple"),

@@ -52,7 +52,8 @@ function capacity.case(i)
   if case.problem then return { problem = case.problem } end
   local ok, found = pcall(setup.answer, case, current.folder)
   if not ok then return { problem = problem_text(found) } end
-  return { tokens = found.tokens, concurrency = found.concurrency, kv_gib = found.kv_bytes / gib,
+  return { tokens = found.tokens, prints_capacity = found.prints_capacity ~= false,
+    concurrency = found.concurrency, kv_gib = found.kv_bytes / gib,
     weights_gib = part_of(found, "weights"), activation_gib = part_of(found, "activations"),
     nontorch_gib = part_of(found, "non-torch"), graph_gib = part_of(found, "graphs"), starts = found.starts,
     reason = found.reason }
@@ -93,25 +94,27 @@ local function document(answers)
   return out
 end
 
+local function number(value, form) return value and form:format(value) or "" end
 local function percent(value) return value and ("%.1f"):format(value * 100) or "" end
 
 local function total_row(name, of)
   return { name, percent(of.tokens.median), percent(of.tokens.within_5), ("%d"):format(of.tokens.rows),
     percent(of.kv_gib.median), percent(of.kv_gib.within_5), ("%d"):format(of.kv_gib.rows),
     percent(of.weights.median), percent(of.weights.within_3), ("%d"):format(of.weights.rows),
-    percent(of.starts.yes), percent(of.starts.no), ("%d"):format(of.starts.rows) }
+    percent(of.starts.yes), percent(of.starts.no), ("%d"):format(of.starts.rows),
+    number(of.activations.median, "%.2f"), ("%d"):format(of.activations.rows), percent(of.identity.median),
+    percent(of.identity.within_1), ("%d"):format(of.identity.rows) }
 end
 
 local function total_rows(of)
   local out = { { "", "tokens: median", "within 5 %", "rows", "KV GiB: median", "within 5 %", "rows",
-    "weights: median", "within 3 %", "rows", "starts: yes", "no", "rows" }, total_row("all", of.all) }
+    "weights: median", "within 3 %", "rows", "starts: yes", "no", "rows",
+    "activations: median GiB", "rows", "identity: median", "within 1 %", "rows" }, total_row("all", of.all) }
   for _, by in ipairs { "engine", "kind", "version" } do
     for _, name in ipairs(core.sorted_keys(of[by])) do out[#out + 1] = total_row(name, of[by][name]) end
   end
   return out
 end
-
-local function number(value, form) return value and form:format(value) or "" end
 
 local function case_rows()
   local out = { { "case", "tokens", "printed", "at once", "printed", "KV GiB", "printed", "weights", "printed",
@@ -119,7 +122,8 @@ local function case_rows()
   for _, answer in ipairs(current.answers) do
     local found, measured, errors = answer.found, answer.case.measured, answer.errors
     if found and (answer.case.is_scored or current.wide) then
-      out[#out + 1] = { (answer.case.is_scored and "" or "(") .. answer.case.id .. (answer.case.is_scored and "" or ")"),
+      local id = answer.case.id
+      out[#out + 1] = { answer.case.is_scored and id or "(" .. id .. ")",
         number(found.tokens, "%.0f"), number(measured.kv_tokens, "%.0f"),
         number(found.concurrency, "%.2f"), number(measured.max_concurrency, "%.2f"),
         number(found.kv_gib, "%.2f"), number(measured.kv_gib, "%.2f"),

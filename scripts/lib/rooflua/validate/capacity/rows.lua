@@ -1,5 +1,5 @@
--- The rows of a file of measured start-ups: one row is one engine that started, or refused to, with what its log says of
--- the memory of a GPU.
+-- The rows of a file of measured start-ups: one row is one engine that started, or refused to, with what its log says
+-- of the memory of a GPU.
 --
 --     settings   engine, release, model, hardware, memory_gib, gpus, tp, pp, dp, ep, weights_format, kv_format,
 --                utilization, static_fraction, max_model_len, max_num_seqs, max_num_batched_tokens, chunk, eager,
@@ -91,8 +91,9 @@ local function case_of(row, where)
     is_scored = row.scored == "yes", kind = kind_of(row), weights = text(row, "weights_format") or "",
     kv = text(row, "kv_format") or "", eager = row.eager == "yes", speculation = text(row, "speculation") or "none",
     memory_gib = number(row, "memory_gib"), name = text(row, "model_hf") }
-  out.share = row.engine == "sglang" and stated(row, "static_fraction") or stated(row, "utilization")
-  for _, name in ipairs { "tp", "pp", "dp", "ep", "max_model_len", "max_num_seqs", "max_num_batched_tokens", "chunk" } do
+  out.share = stated(row, "static_fraction") or stated(row, "utilization")
+  for _, name in ipairs { "tp", "pp", "dp", "ep", "max_model_len", "max_num_seqs", "max_num_batched_tokens",
+    "chunk" } do
     out[name] = whole(row, name, where)
   end
   out.measured = { starts = text(row, "starts") }

@@ -1,24 +1,20 @@
 -- Errors of simulated start-ups.
 --
---     tokens    |ln(simulated / printed)|: tokens; of models with several kinds of layers under vLLM before 0.21
---               requests of the greatest length at once, because the printed tokens are no capacity there
+--     tokens    |ln(simulated / printed)|: tokens; where the printed tokens are no capacity (of several kinds of layers
+--               in some releases), requests of the greatest length at once
 --     kv_gib    the same of the bytes of the KV cache, where the tokens are missing or cannot be compared; of rows with
 --               less than 3 GiB the difference, as a part of 3 GiB
 --     weights   |simulated / printed - 1|, without rows that load a drafter
 --     starts    share of right answers
+--     activations  |simulated - printed| in GiB
+--     identity  |printed tokens per byte of the cache / simulated - 1|: whether a token has the right bytes
 --
 -- Rows of one model, GPU and engine have the weight of one together.
-local release = require "rooflua.engines.release"
+local engines = require "rooflua.engines"
 
 local totals = {}
 
 local small_gib = 3
-
---- Whether the tokens that the engine printed are a capacity.
-local function prints_capacity(case)
-  if case.engine ~= "vllm" or case.kind ~= "window" and case.kind ~= "hybrid" then return true end
-  return case.release ~= nil and not release.earlier(case.release, "0.21")
-end
 
 local function log_error(simulated, measured)
   if not (simulated > 0) then return 1 end
@@ -31,20 +27,18 @@ local function kv_error(simulated, measured)
 end
 
 --- Errors of one row, by metric; nil where the row has no such figure. A row that cannot run has the error 1.
----@param found table? {tokens, concurrency, kv_gib, weights_gib, starts}
+---@param found table? {tokens, prints_capacity, concurrency, kv_gib, weights_gib, starts}
 function totals.errors(case, found)
-  local measured, out, by_tokens = case.measured, {}, prints_capacity(case)
-  local function error_of(name, simulated, of) out[name] = simulated and of(simulated, measured[name]) or 1 end
+  local measured, out = case.measured, {}
+  local function error_of(name, simulated, of) return simulated and of(simulated, measured[name]) or 1 end
   found = found or {}
+  local by_tokens = found.prints_capacity ~= false
   if by_tokens and measured.kv_tokens then
-    error_of("kv_tokens", found.tokens, log_error)
-    out.tokens = out.kv_tokens
+    out.tokens = error_of("kv_tokens", found.tokens, log_error)
   elseif not by_tokens and measured.max_concurrency then
-    error_of("max_concurrency", found.concurrency, log_error)
-    out.tokens = out.max_concurrency
+    out.tokens = error_of("max_concurrency", found.concurrency, log_error)
   elseif measured.kv_gib then
-    error_of("kv_gib", found.kv_gib, kv_error)
-    out.kv_gib = out.kv_gib
+    out.kv_gib = error_of("kv_gib", found.kv_gib, kv_error)
   end
   if measured.weights_gib and case.kind ~= "draft" then
     out.weights = found.weights_gib and math.abs(found.weights_gib / measured.weights_gib - 1) or 1
@@ -53,16 +47,21 @@ function totals.errors(case, found)
     local says = found.starts and "yes" or "no"
     out.starts = says == measured.starts and 1 or 0
   end
-  return { tokens = out.tokens, kv_gib = not out.tokens and out.kv_gib or nil, weights = out.weights,
-    starts = out.starts }
+  if measured.activation_gib and found.activation_gib then
+    out.activations = math.abs(found.activation_gib - measured.activation_gib)
+  end
+  local both = measured.kv_tokens and (measured.kv_gib or 0) > 0 and by_tokens
+  if both and (found.tokens or 0) > 0 then
+    out.identity = math.abs(measured.kv_tokens / measured.kv_gib / (found.tokens / found.kv_gib) - 1)
+  end
+  return out
 end
 
---- The release band of a row: what of it changed how the memory is divided.
+--- The engine of a row, with the releases that divide the memory as its own does.
 function totals.band(case)
-  if case.engine ~= "vllm" then return case.engine end
-  if not case.release then return "unknown" end
-  if release.earlier(case.release, "0.8") then return "vllm V0" end
-  return release.earlier(case.release, "0.21") and "vllm V1 to 0.20" or "vllm 0.21 and later"
+  local ok, found = pcall(engines.of, ("%s %s"):format(tostring(case.engine), tostring(case.release)))
+  local band = ok and found.values.memory_band
+  return band and ("%s %s"):format(case.engine, band) or case.engine
 end
 
 local function group_of(case)
@@ -126,6 +125,8 @@ function totals.of(answers)
   return { tokens = figures(answers, "tokens", 0.05, "within_5"),
     kv_gib = figures(answers, "kv_gib", 0.05, "within_5"),
     weights = figures(answers, "weights", 0.03, "within_3"),
+    activations = figures(answers, "activations", 0.25, "within_gib_025"),
+    identity = figures(answers, "identity", 0.01, "within_1"),
     starts = { yes = share(yes, is_right), no = share(no, is_right), rows = #yes + #no } }
 end
 
