@@ -23,6 +23,7 @@ local package_home = {
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
+  { "yaml.h", "engine/base/yaml" },
   { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
   { "catch2/", "tests/catch" },
 }
@@ -187,8 +188,8 @@ end
 -- An engine has one home: its name as a literal stands in scripts/engines, in its scheduler and its router.
 local engine_names = {}
 for _, path in ipairs(files("scripts", "-name '*.lua'")) do
-  local given = path:find "^scripts/engines/" and dofile(path) or { rules = {} }
-  if type(given) == "function" then given = { rules = {} } end -- how an engine divides its memory
+  local given = path:find "^scripts/engines/" and dofile(path)
+  if type(given) ~= "table" or given[1] and given[1][1] then given = { rules = {} } end -- no engine, and no rules
   engine_names[given.name or ""] = given.name ~= nil or nil
   for _, alias in ipairs(given.aliases or {}) do engine_names[alias] = true end
   for i, rule in ipairs(given.rules or given) do

@@ -18,8 +18,9 @@ namespace {
 /// The deployment as a scenario has it.
 Json given_by(const CapacityArguments& arguments) {
   Json given = Json::object(), deployment = Json::object();
-  given["model"] = arguments.model;
   given["hardware"] = arguments.hardware;
+  if (!arguments.command.empty()) return given;
+  given["model"] = arguments.model;
   if (!arguments.engine.empty()) given["engine"] = arguments.engine;
   const std::pair<const char*, int> widths[] = {
       {"tp", arguments.tp}, {"pp", arguments.pp}, {"dp", arguments.dp}, {"ep", arguments.ep}};
@@ -38,9 +39,11 @@ void add_capacity(CLI::App& app, Door& door) {
                                      "Tokens of the KV cache as the engine prints them; whether it "
                                      "would start (exit 1 if not)");
   auto* a = new CapacityArguments;
-  command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
+  command->add_option("--model", a->model,
+                      "A shipped model, config.json or .toml; with --command in place of its own");
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--engine", a->engine, engine_help);
+  add_command(command, a->command, nullptr);
   const std::pair<const char*, int*> widths[] = {
       {"--tp", &a->tp}, {"--pp", &a->pp}, {"--dp", &a->dp}, {"--ep", &a->ep}};
   const char* docs[] = {"Tensor parallel degree", "Stages of layers",
@@ -62,14 +65,22 @@ void add_capacity(CLI::App& app, Door& door) {
 
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home) {
   check_folder(arguments.json);
+  check_launched("capacity", arguments.command, arguments.model,
+                 {{"--tp", arguments.tp > 0},
+                  {"--pp", arguments.pp > 0},
+                  {"--dp", arguments.dp > 0},
+                  {"--ep", arguments.ep > 0},
+                  {"--weights", !arguments.weights.empty()},
+                  {"--kv", !arguments.kv.empty()}});
+  const script::LaunchCommand command{arguments.command, arguments.engine, arguments.model};
   script::VmOptions options;
   options.home = home;
   options.print_to_stderr = arguments.json == "-";
   script::Vm vm(options);
   Json sets = Json::array();
   for (const std::string& each : arguments.set) sets.push_back(each);
-  const Json answer =
-      vm.call("rooflua.engines.capacity_text", "command", {given_by(arguments), std::move(sets)});
+  const Json answer = vm.call("rooflua.engines.capacity_text", "command",
+                              {given_by(arguments), std::move(sets), command.json()});
   if (arguments.json != "-") std::printf("%s\n", printable(text_of(answer, "text")).c_str());
   if (!arguments.json.empty()) write_document(*answer.find("document"), arguments.json);
   return answer.find("starts")->boolean() ? 0 : 1;

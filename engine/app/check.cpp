@@ -17,14 +17,14 @@ namespace {
 
 /// Checks one scenario in a Lua state of its own, so that scenarios share nothing.
 Json check_one(const std::string& file, const std::vector<std::string>& set,
-               const std::filesystem::path& home) {
+               const script::LaunchCommand& command, const std::filesystem::path& home) {
   script::VmOptions options;
   options.home = home;
   options.print_to_stderr = true;
   script::Vm vm(options);
   Json sets = Json::array();
   for (const std::string& each : set) sets.push_back(each);
-  return vm.call("rooflua.scenario.check", "file", {Json(file), std::move(sets)});
+  return vm.call("rooflua.scenario.check", "file", {Json(file), std::move(sets), command.json()});
 }
 
 std::string headline(const Json& finding) {
@@ -64,8 +64,11 @@ int check(const CheckArguments& arguments, const std::filesystem::path& home) {
   const std::string& json = arguments.json;
   bool failed = false;
   Json all = Json::array();
+  const script::LaunchCommand command =
+      launch_command(arguments.command, arguments.engine, arguments.model);
+  const std::string engine = command.text.empty() ? arguments.engine : "";
   for (const std::string& file : arguments.scenarios) {
-    Json checked = check_one(file, with_engine(arguments.engine, arguments.set), home);
+    Json checked = check_one(file, with_engine(engine, arguments.set), command, home);
     failed |= checked.find("errors")->number() > 0;
     if (json != "-") print(checked, home);
     all.push_back(std::move(checked));

@@ -24,8 +24,16 @@ class Misused : public Error {
 inline constexpr const char* engine_help =
     "The serving engine and its release: \"vllm 0.19\" (list engines)";
 
+/// Of the option --command: a launch command of an engine.
+inline constexpr const char* command_help =
+    "\"vllm serve MODEL ...\": model, engine and deployment are those of this launch command, "
+    "which is read and not executed (sglang, trtllm-serve as well)";
+/// Of the option --model beside --command.
+inline constexpr const char* command_model_help =
+    "With --command: a model in place of the one that it names, as its config.json";
+
 struct RunArguments {
-  std::string scenario, engine;
+  std::string scenario, engine, command, model;
   std::vector<std::string> set;  // key=value
   std::optional<long> seed;
   int jobs = 1;
@@ -50,14 +58,14 @@ struct RunArguments {
 
 struct CheckArguments {
   std::vector<std::string> scenarios;
-  std::string engine;
+  std::string engine, command, model;
   std::vector<std::string> set;  // key=value
   std::string json;              // a file, or "-" for stdout
 };
 
 struct StepArguments {
-  std::string model, hardware, engine;
-  int tp = 1;
+  std::string model, hardware, engine, command;
+  std::optional<int> tp;
   std::string weights, kv;           // number formats; empty: the model's
   std::string steps = "kernels";     // NAME[:PRESET]
   std::vector<std::string> set;      // key=value of the step model
@@ -68,7 +76,7 @@ struct StepArguments {
 };
 
 struct CapacityArguments {
-  std::string model, hardware, engine;
+  std::string model, hardware, engine, command;
   int tp = 0, pp = 0, dp = 0, ep = 0;  // 0: not stated
   std::string weights, kv;             // number formats; empty: the model's
   std::vector<std::string> set;        // key=value
@@ -113,7 +121,8 @@ int check(const CheckArguments& arguments, const std::filesystem::path& home);
 
 struct NewArguments {
   std::string name;
-  std::string kind = "serve";  // a file of scripts/templates
+  std::string kind;                              // a file of scripts/templates; "" = serve
+  std::string command, engine, model, hardware;  // of a launch command
 };
 /// The kinds of `rooflua new`, sorted.
 std::vector<std::string> template_kinds(const std::filesystem::path& home);

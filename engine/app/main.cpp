@@ -35,6 +35,7 @@ void add_run(CLI::App& app, Door& door) {
       ->add_option("--set", a->set, "key=value: any declared parameter (steps.prefill_divisor=2.0)")
       ->allow_extra_args(false);
   command->add_option("--engine", a->engine, app::engine_help);
+  app::add_command(command, a->command, &a->model);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
       ->check(CLI::Range(1, 1024));
@@ -91,9 +92,11 @@ void add_run(CLI::App& app, Door& door) {
 void add_step(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("step", "Price one step of a batch");
   auto* a = new app::StepArguments;
-  command->add_option("--model", a->model, "A shipped model, config.json or .toml")->required();
+  command->add_option("--model", a->model,
+                      "A shipped model, config.json or .toml; with --command in place of its own");
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--engine", a->engine, app::engine_help);
+  app::add_command(command, a->command, nullptr);
   command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
   command->add_option("--weights", a->weights,
                       "Format of the weights, or a release of the model (list models)");
@@ -214,20 +217,10 @@ void add_check(CLI::App& app, Door& door) {
   check->add_option("scenario", checked->scenarios, "Lua files")->required();
   check->add_option("--set", checked->set, "key=value, as in run")->allow_extra_args(false);
   check->add_option("--engine", checked->engine, app::engine_help);
+  app::add_command(check, checked->command, &checked->model);
   check->add_option("--json", checked->json, "Write the findings to a file (- = stdout, alone)");
   check->callback(
       [=, &door] { door = [=](const fs::path& home) { return app::check(*checked, home); }; });
-}
-
-void add_new(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand("new", "Write a commented starting scenario");
-  auto* a = new app::NewArguments;
-  command->add_option("name", a->name, "my_question: writes my_question.lua")->required();
-  command->add_option("--kind", a->kind,
-                      "What it asks: serve (default), price, search, replay, disaggregation, or a "
-                      "policy of your own: scheduler, router, workload, correction, metric");
-  command->callback(
-      [a, &door] { door = [a](const fs::path& home) { return app::write_template(*a, home); }; });
 }
 
 void add_repl(CLI::App& app, Door& door) {
@@ -333,9 +326,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
   app::add_python_path(app, argv[0]);
   Door door;
-  for (const auto add : {add_run, add_step, app::add_capacity, app::add_plan, add_calibrate,
-                         add_data, add_validate, add_check, add_new, add_repl, add_diff, add_lua,
-                         add_list, add_completion, add_help, app::add_results, app::add_campaign}) {
+  for (const auto add :
+       {add_run, add_step, app::add_capacity, app::add_plan, add_calibrate, add_data, add_validate,
+        add_check, app::add_new, add_repl, add_diff, add_lua, add_list, add_completion, add_help,
+        app::add_results, app::add_campaign}) {
     add(app, door);
   }
   if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);

@@ -7,9 +7,11 @@
 #include <sstream>
 
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -58,6 +60,43 @@ std::string shell_word(const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// The template of a launch command, filled in by scripts/lib/rooflua/engines/launch/template.lua.
+std::string text_of_command(const NewArguments& arguments, const fs::path& home) {
+  if (!arguments.kind.empty() && arguments.kind != "serve")
+    throw Misused("--kind", "with --command the kind is serve");
+  if (arguments.hardware.empty())
+    throw Misused("--command", "needs --hardware: the GPU that it runs on, as in h100-sxm");
+  const fs::path source = home / "scripts" / "templates" / "command" / "serve.lua";
+  script::VmOptions options;
+  options.home = home;
+  script::Vm vm(options);
+  const script::LaunchCommand command =
+      launch_command(arguments.command, arguments.engine, arguments.model);
+  return vm
+      .call("rooflua.engines.launch.template", "fill",
+            {Json(text_of_file(source)), command.json(), Json(arguments.hardware)})
+      .text();
+}
+
+/// The text of a kind, with marks for names.
+std::string template_text(const NewArguments& arguments, const fs::path& home) {
+  if (!arguments.command.empty()) return text_of_command(arguments, home);
+  for (const auto& [option, value] : {std::pair{"--engine", &arguments.engine},
+                                      {"--model", &arguments.model},
+                                      {"--hardware", &arguments.hardware}}) {
+    if (!value->empty()) throw Misused(option, "goes with --command; without it edit the scenario");
+  }
+  const std::string kind = arguments.kind.empty() ? "serve" : arguments.kind;
+  const std::vector<std::string> kinds = template_kinds(home);
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+    throw Error("--kind", unknown_name("kind", kind, kinds));
+  return text_of_file(home / "scripts" / "templates" / (kind + ".lua"));
+}
+
+}  // namespace
+
 std::vector<std::string> template_kinds(const fs::path& home) {
   std::vector<std::string> out;
   for (const auto& each : fs::directory_iterator(home / "scripts" / "templates")) {
@@ -77,17 +116,13 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   // The name stands in a text of Lua, in a comment, and in commands to copy.
   if (!is_plain(name) || name.find_first_of("'\"\\") != std::string::npos)
     throw Error(printable(name), "expected a name without quotes, backslashes and line breaks");
-  const std::vector<std::string> kinds = template_kinds(home);
-  if (std::find(kinds.begin(), kinds.end(), arguments.kind) == kinds.end())
-    throw Error("--kind", unknown_name("kind", arguments.kind, kinds));
-  const fs::path templates = home / "scripts" / "templates";
-  const fs::path data = templates / (arguments.kind + ".csv");
+  std::string text = template_text(arguments, home);
+  const fs::path data = home / "scripts" / "templates" / (arguments.kind + ".csv");
   const fs::path beside = file.parent_path() / (stem + ".csv");
   refuse_existing(file);
   if (fs::exists(data)) refuse_existing(beside);
   if (!file.parent_path().empty() && !fs::is_directory(file.parent_path()))
     throw Error(file.string(), "there is no folder " + file.parent_path().string());
-  std::string text = text_of_file(templates / (arguments.kind + ".lua"));
   const std::string word = shell_word(file.generic_string());
   replace_all(text, "@FILE@", word);
   replace_all(text, "@STEM@.sqlite", shell_word(stem + ".sqlite"));
@@ -103,6 +138,20 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   std::printf("wrote %s%s; next:\n  rooflua check %s\n  rooflua run %s\n", file.c_str(),
               also.c_str(), word.c_str(), word.c_str());
   return 0;
+}
+
+void add_new(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand("new", "Write a commented starting scenario");
+  auto* a = new NewArguments;
+  command->add_option("name", a->name, "my_question: writes my_question.lua")->required();
+  command->add_option("--kind", a->kind,
+                      "What it asks: serve (default), price, search, replay, disaggregation, or a "
+                      "policy of your own: scheduler, router, workload, correction, metric");
+  add_command(command, a->command, &a->model);
+  command->add_option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
+  command->add_option("--hardware", a->hardware, "With --command: the GPU that it runs on");
+  command->callback(
+      [a, &door] { door = [a](const fs::path& home) { return write_template(*a, home); }; });
 }
 
 }  // namespace rooflua::app

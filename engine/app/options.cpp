@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "app/commands.h"
 #include "base/csv.h"
 
 namespace rooflua::app {
@@ -34,6 +35,29 @@ CLI::Validator seeds() {
         return "expected a whole number from 0 to 2147483647, found '" + given + "'";
       },
       "SEED");
+}
+
+void add_command(CLI::App* command, std::string& text, std::string* model) {
+  command->add_option("--command", text, command_help)->check(given());
+  if (model != nullptr) command->add_option("--model", *model, command_model_help);
+}
+
+void check_launched(const std::string& without, const std::string& command,
+                    const std::string& model,
+                    std::initializer_list<std::pair<const char*, bool>> stated) {
+  if (command.empty() && model.empty())
+    throw Misused(without, "--model is required, or --command \"vllm serve MODEL ...\"");
+  for (const auto& [option, is_stated] : stated) {
+    if (is_stated && !command.empty()) throw Misused(option, "is said by --command; leave it out");
+  }
+}
+
+script::LaunchCommand launch_command(const std::string& text, const std::string& engine,
+                                     const std::string& model) {
+  if (!model.empty() && text.empty())
+    throw Misused("--model",
+                  "replaces the model of --command, and there is none; say --set model=");
+  return {text, engine, model};
 }
 
 std::vector<std::string> with_engine(const std::string& engine,

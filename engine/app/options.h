@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "script/scenario.h"
+
 namespace rooflua::app {
 
 /// The chosen command as a function, called after the whole line has been parsed.
@@ -20,11 +22,28 @@ CLI::Validator seeds();
 /// A text that is not empty: `--shard "$I"` of a script with an unset I would mean all runs.
 CLI::Validator given();
 
+/// Adds --command, and with `model` the option --model, which only --command reads.
+void add_command(CLI::App* command, std::string& text, std::string* model);
+
+/// Refuses options that say what a launch command says.
+/// @param without  the command's name, for a line with neither --model nor --command
+/// @param stated   options and whether each is given
+void check_launched(const std::string& without, const std::string& command,
+                    const std::string& model,
+                    std::initializer_list<std::pair<const char*, bool>> stated);
+
+/// The launch command of --command, with the release of --engine and the model of --model.
+/// @throws Misused for --model without --command
+script::LaunchCommand launch_command(const std::string& text, const std::string& engine,
+                                     const std::string& model);
+
 /// What --set says, behind the engine of --engine.
 std::vector<std::string> with_engine(const std::string& engine,
                                      const std::vector<std::string>& set);
 
-/// Adds `plan` with its options; the chosen command goes into `door`.
+/// Adds `new` with its options; the chosen command goes into `door`.
+void add_new(CLI::App& app, Door& door);
+/// The same of `plan`.
 void add_plan(CLI::App& app, Door& door);
 /// `capacity` in the same way.
 void add_capacity(CLI::App& app, Door& door);

@@ -292,7 +292,8 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   WrittenFiles written(vm, arguments.write);
   keeping.written = &written;
   script::stop_on_terminate();
-  options.set = with_engine(arguments.engine, arguments.set);
+  options.command = launch_command(arguments.command, arguments.engine, arguments.model);
+  options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
   options.seed = arguments.seed;
   script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
   refuse_options(arguments, scenario.kind());

@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/screen.h"
 #include "base/csv.h"
@@ -52,23 +53,31 @@ Json batch_of(const StepArguments& arguments) {
   return batch;
 }
 
+void add_deployment(const StepArguments& arguments, Json& table) {
+  const int tp = arguments.tp.value_or(1);
+  table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(tp);
+  table["model"] = arguments.model;
+  if (!arguments.engine.empty()) table["engine"] = arguments.engine;
+  Json deployment = Json::object();
+  deployment["tp"] = tp;
+  if (!arguments.weights.empty()) deployment["weights"] = arguments.weights;
+  if (!arguments.kv.empty()) deployment["kv"] = arguments.kv;
+  table["deployment"] = std::move(deployment);
+}
+
 }  // namespace
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
   check_folder(arguments.json);
+  check_launched("step", arguments.command, arguments.model,
+                 {{"--tp", arguments.tp.has_value()},
+                  {"--weights", !arguments.weights.empty()},
+                  {"--kv", !arguments.kv.empty()}});
   Json table = Json::object();
-  table["title"] =
-      arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(arguments.tp);
   table["kind"] = "price";
-  table["model"] = arguments.model;
   table["hardware"] = arguments.hardware;
   table["steps"] = arguments.steps;
-  if (!arguments.engine.empty()) table["engine"] = arguments.engine;
-  Json deployment = Json::object();
-  deployment["tp"] = arguments.tp;
-  if (!arguments.weights.empty()) deployment["weights"] = arguments.weights;
-  if (!arguments.kv.empty()) deployment["kv"] = arguments.kv;
-  table["deployment"] = std::move(deployment);
+  if (arguments.command.empty()) add_deployment(arguments, table);
   Json price = Json::array();
   price.push_back(batch_of(arguments));
   table["price"] = std::move(price);
@@ -77,6 +86,12 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   vm_options.print_to_stderr = arguments.json == "-";
   script::Vm vm(vm_options);
   script::ScenarioOptions options;
+  if (!arguments.command.empty()) {
+    options.command = {arguments.command, arguments.engine, arguments.model};
+    table["title"] = vm.call("rooflua.engines.launch.applied", "title",
+                             {options.command.json(), Json(arguments.hardware)})
+                         .text();
+  }
   for (const std::string& each : arguments.set) {
     const std::string key = each.substr(0, each.find('='));
     const std::string path =

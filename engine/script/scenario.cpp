@@ -48,6 +48,7 @@ Json options_json(const ScenarioOptions& options) {
   Json set = Json::array();
   for (const std::string& each : options.set) set.push_back(each);
   given["set"] = std::move(set);
+  if (!options.command.text.empty()) given["command"] = options.command.json();
   if (options.seed) given["seed"] = std::int64_t{*options.seed};
   if (options.shard) given["shard"] = shard_json(*options.shard);
   return given;
@@ -63,6 +64,15 @@ Json documents(const std::vector<VariantResult>& results, bool known_only = fals
 }
 
 }  // namespace
+
+Json LaunchCommand::json() const {
+  if (text.empty()) return {};
+  Json out = Json::object();
+  out["text"] = text;
+  if (!engine.empty()) out["engine"] = engine;
+  if (!model.empty()) out["model"] = model;
+  return out;
+}
 
 Scenario::Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOptions& options)
     : vm_(&vm), file_(file.string()) {

@@ -15,10 +15,21 @@
 
 namespace rooflua::script {
 
+/// A launch command of an engine, whose model, engine and deployment replace those of a scenario.
+struct LaunchCommand {
+  std::string text;    // empty: none
+  std::string engine;  // "vllm 0.19": its release; empty: the newest
+  std::string model;   // in place of the model that it names
+
+  /// What opening.lua takes. A null value without a command.
+  Json json() const;
+};
+
 struct ScenarioOptions {
   std::vector<std::string> set;  // "key=value"
   std::optional<long> seed;
   std::optional<Shard> shard;  // only the variants of this shard
+  LaunchCommand command = {};
 };
 
 /// What a run writes and keeps as it goes; an empty path writes nothing.

@@ -1,10 +1,10 @@
 --- SGLang: what its command takes and what its releases do. Its tp counts the ranks of the attention's data parallelism
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
+local command = require "engines.rules.command"
+local flags = require "engines.rules.flags"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
 local python_host = require "engines.rules.python_host"
-
-local function switch(on, off) return function(value) return value and on or off end end
 
 local mib, gib = 2 ^ 20, 2 ^ 30
 
@@ -39,6 +39,22 @@ end
 --- An option of the whole engine as that of each data-parallel rank.
 local function of_rank(value, facts) return math.ceil(value / facts.dp) end
 
+local algorithms = { EAGLE = "mtp", NEXTN = "mtp", EAGLE3 = "eagle", STANDALONE = "draft_model", NGRAM = "free" }
+
+--- The drafter of a command: EAGLE without a drafter of its own drafts with the layers of the model.
+local function drafts_of(options)
+  local method = options.speculative_algorithm
+  if method == nil then return nil end
+  local model, drafter = options.speculative_draft_model_path, algorithms[method:upper()]
+  if drafter == "mtp" and model ~= nil then drafter = "eagle" end
+  local drafts = options.speculative_num_steps
+  local verified = options.speculative_num_draft_tokens
+  if verified and (drafts == nil or drafter == "free") then drafts = verified - 1 end
+  local is_tree = (options.speculative_eagle_topk or 1) > 1 or drafter == "free"
+  return { drafter = drafter, method = method, draft_tokens = drafts, model = model,
+    note = is_tree and "drafts are a tree; they are taken for its longest path" or nil }
+end
+
 return {
   name = "sglang",
   title = "SGLang",
@@ -53,33 +69,46 @@ return {
   memory = memory,
 
   command = "python -m sglang.launch_server",
+  starts = { "-m sglang.launch_server", "sglang serve" },
+  abbreviates = true, -- argparse: a beginning that fits one flag only
+  variable_prefixes = { "SGLANG_", "SGL_" },
   oldest_command = "0.5.0",
   image = "lmsysorg/sglang:v%s",
   port = 30000,
   model = "--model-path",
+  model_flags = { "--model-path", "--model" },
   host = { "--host", "--port" },
   source = "SGLang docs/advanced_features/server_arguments.md; python/sglang/srt/server_args.py",
   kv_names = { fp8 = "fp8_e4m3", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" },
-  weight_flags = { fp8 = { "--quantization", "fp8" } },
+  weight_options = { fp8 = { quantization = "fp8" } },
   counts_all_ranks = { "tp", "max_num_seqs" },
   --- Its n-gram drafts are a tree, which is not what is priced. Drafts turn the overlap scheduler off, unless
   --- `async_environment` is set.
   speculation = {
     mtp = { source = "SGLang docs/advanced_features/speculative_decoding.md, Multi Token Prediction and SpecV2; "
         .. "python/sglang/srt/server_args.py, 0.5.6",
-      async_environment = "SGLANG_ENABLE_SPEC_V2=True", async_since = "0.5.6",
-      words = function(drafts)
-        return { "--speculative-algorithm", "EAGLE", "--speculative-num-steps", ("%d"):format(drafts),
-          "--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", ("%d"):format(drafts + 1) }
+      async_options = { SGLANG_ENABLE_SPEC_V2 = "True" }, async_since = "0.5.6",
+      options = function(drafts)
+        return { speculative_algorithm = "EAGLE", speculative_num_steps = drafts, speculative_eagle_topk = 1,
+          speculative_num_draft_tokens = drafts + 1 }
       end },
   },
+  drafts = drafts_of,
+  --- Engines of their own, without attention that is divided among ranks.
+  replicas = function(options)
+    local ranks = options.dp_size or 1
+    if ranks == 1 or options.enable_dp_attention then return 1 end
+    return ranks, { "dp_size" }
+  end,
 
-  options = {
-    { "tp_size", parameter = "tp", flag = "--tp-size", type = "integer", min = 1, key = "deployment.tp",
-      read = function(all, facts) return all / facts.dp end, doc = "GPUs of an engine, all ranks of the attention" },
-    { "pp_size", parameter = "pp", flag = "--pp-size", type = "integer", min = 1, key = "deployment.pp",
-      doc = "stages of layers" },
-    { "dp_size", parameter = "dp", flag = "--dp-size", type = "integer", min = 1, key = "deployment.dp",
+  options = flags.joined({
+    { "tp_size", parameter = "tp", flag = "--tp-size", also = { "--tp", "--tensor-parallel-size" }, type = "integer",
+      min = 1, key = "deployment.tp", read = function(all, facts) return all / facts.dp end,
+      doc = "GPUs of an engine, all ranks of the attention" },
+    { "pp_size", parameter = "pp", flag = "--pp-size", also = { "--pp", "--pipeline-parallel-size" }, type = "integer",
+      min = 1, key = "deployment.pp", doc = "stages of layers" },
+    { "dp_size", parameter = "dp", flag = "--dp-size", also = { "--dp", "--data-parallel-size" }, type = "integer",
+      min = 1, key = "deployment.dp",
       read = function(ranks, _, values)
         if ranks > 1 and not values.enable_dp_attention then
           error("engine.dp_size: without enable_dp_attention these are engines of their own; say replicas = "
@@ -87,10 +116,10 @@ return {
         end
         return ranks
       end, doc = "data-parallel ranks of the attention" },
-    { "enable_dp_attention", parameter = "dp_attention", type = "switch", switch = switch("--enable-dp-attention", ""),
+    { "enable_dp_attention", parameter = "dp_attention", flag = "--enable-dp-attention", type = "switch",
       read_by = "dp_size", doc = "dp_size divides the attention of one engine" },
-    { "ep_size", parameter = "ep", flag = "--ep-size", type = "integer", min = 1, key = "deployment.ep",
-      doc = "ranks with whole experts" },
+    { "ep_size", parameter = "ep", flag = "--ep-size", also = { "--ep", "--expert-parallel-size" }, type = "integer",
+      min = 1, key = "deployment.ep", doc = "ranks with whole experts" },
     { "max_running_requests", parameter = "max_num_seqs", flag = "--max-running-requests", type = "integer", min = 1,
       key = "scheduler.max_num_seqs", read = of_rank, doc = "most requests at once, of all ranks" },
     { "chunked_prefill_size", parameter = "max_num_batched_tokens", flag = "--chunked-prefill-size", type = "integer",
@@ -103,38 +132,63 @@ return {
       key = "deployment.max_model_len", doc = "longest request" },
     { "page_size", parameter = "block_size", flag = "--page-size", type = "integer", min = 1,
       key = "deployment.block_size", doc = "tokens of a KV block" },
-    { "disable_radix_cache", parameter = "prefix_caching", type = "switch", key = "deployment.prefix_caching",
-      switch = switch("", "--disable-radix-cache"), read = function(off) return not off end,
+    { "disable_radix_cache", parameter = "prefix_caching", inverted = true, flag = "--disable-radix-cache",
+      type = "switch", key = "deployment.prefix_caching", read = function(off) return not off end,
       doc = "equal prefixes share no KV blocks" },
-    { "disable_overlap_schedule", parameter = "async", type = "switch", key = "async_depth",
-      switch = switch("", "--disable-overlap-schedule"), read = function(off) return off and 1 or 2 end,
+    { "disable_overlap_schedule", parameter = "async", inverted = true, flag = "--disable-overlap-schedule",
+      type = "switch", key = "async_depth", read = function(off) return off and 1 or 2 end,
       doc = "no step is planned while one runs" },
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
-      values = { "auto", "bf16", "fp8_e4m3", "fp8_e5m2" },
-      read = function(name) return name ~= "auto" and name or nil end, doc = "format of keys and values" },
+      values = { "auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2" }, read = command.kv_format,
+      doc = "format of keys and values" },
     { "disaggregation_mode", parameter = "role", flag = "--disaggregation-mode", type = "text",
-      values_of = { prefill = "prefill", decode = "decode" }, elsewhere = "say role in an entry of `replicas`",
+      values_of = { prefill = "prefill", decode = "decode" }, idle = { "null" },
+      note = "the engine is taken to do both parts of a request", elsewhere = "say role in an entry of `replicas`",
       doc = "which part of a request an engine does" },
-    { "quantization", type = "text", key = "deployment.weights", values = { "fp8" },
+    { "quantization", flag = "--quantization", type = "text", key = "deployment.weights",
+      values = { "fp8", "awq", "mxfp8", "gptq", "marlin", "gptq_marlin", "awq_marlin", "bitsandbytes", "gguf",
+        "modelopt", "modelopt_fp8", "modelopt_fp4", "nvfp4_online", "modelopt_mixed", "petit_nvfp4", "w8a8_int8",
+        "w8a8_fp8", "moe_wna16", "w4afp8", "mxfp4", "auto-round", "auto-round-int8", "compressed-tensors", "modelslim",
+        "quark", "quark_int4fp8_moe", "quark_mxfp4", "qoq", "unquant", "humming", "fbgemm_fp8" },
+      read = command.quantised_at_start, says = command.quantisation_note,
       doc = "format into which the weights are quantised at start" },
-    { "max_prefill_tokens", type = "integer", min = 1, key = "scheduler.max_prefill_tokens",
-      doc = "most prompt tokens of a step" },
-    { "disable_cuda_graph", type = "switch", key = "steps.largest_graph",
-      read = function(off) return off and 0 or nil end, doc = "no CUDA graphs" },
-    { "cuda_graph_max_bs", type = "integer", min = 1, key = "steps.largest_graph",
-      doc = "requests of the largest CUDA graph" },
-    { "enable_mixed_chunk", type = "switch", key = "scheduler.enable_mixed_chunk", doc = "prefill steps also decode" },
-    { "schedule_policy", type = "text", key = "scheduler.schedule_policy", doc = "order of the queue" },
-    { "schedule_conservativeness", type = "number", min = 0, key = "scheduler.schedule_conservativeness",
+    { "max_prefill_tokens", flag = "--max-prefill-tokens", type = "integer", min = 1,
+      key = "scheduler.max_prefill_tokens", doc = "most prompt tokens of a step" },
+    { "disable_cuda_graph", flag = "--disable-cuda-graph", also = { "--disable-decode-cuda-graph" }, type = "switch",
+      key = "steps.largest_graph", read = function(off) return off and 0 or nil end, doc = "no CUDA graphs" },
+    { "cuda_graph_max_bs", flag = "--cuda-graph-max-bs", also = { "--cuda-graph-max-bs-decode" }, type = "integer",
+      min = 1, key = "steps.largest_graph", doc = "requests of the largest CUDA graph" },
+    { "cuda_graph_bs", flag = "--cuda-graph-bs", also = { "--cuda-graph-bs-decode" }, type = "list", items = "integer",
+      key = "steps.largest_graph", read = command.largest, doc = "requests of the CUDA graphs" },
+    { "enable_mixed_chunk", flag = "--enable-mixed-chunk", type = "switch", key = "scheduler.enable_mixed_chunk",
+      doc = "prefill steps also decode" },
+    { "schedule_policy", flag = "--schedule-policy", type = "text", key = "scheduler.schedule_policy",
+      doc = "order of the queue" },
+    { "schedule_conservativeness", flag = "--schedule-conservativeness", type = "number", min = 0,
+      key = "scheduler.schedule_conservativeness",
       read = function(value, facts) return facts.dp > 1 and 0.3 * value or value end,
       doc = "multiplies what is reserved for running requests" },
-    { "scheduler_recv_interval", since = "0.5.0rc0", type = "integer", min = 1,
+    { "scheduler_recv_interval", since = "0.5.0rc0", flag = "--scheduler-recv-interval", type = "integer", min = 1,
       key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
-    { "max_total_tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
+    { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
       read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
       doc = "tokens of the KV cache" },
-  },
+    { "speculative_algorithm", flag = "--speculative-algorithm", type = "text", drafts = true,
+      elsewhere = "say `speculation`", doc = "which drafter" },
+    { "speculative_num_steps", flag = "--speculative-num-steps", type = "integer", min = 0, drafts = true,
+      elsewhere = "say `speculation`", doc = "passes of the drafter" },
+    { "speculative_eagle_topk", flag = "--speculative-eagle-topk", type = "integer", min = 1, drafts = true,
+      elsewhere = "say `speculation`", doc = "branches of a tree of drafts" },
+    { "speculative_num_draft_tokens", flag = "--speculative-num-draft-tokens", type = "integer", min = 0, drafts = true,
+      elsewhere = "say `speculation`", doc = "tokens that a step verifies" },
+    { "speculative_draft_model_path", flag = "--speculative-draft-model-path", also = { "--speculative-draft-model" },
+      type = "text", drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
+    { "SGLANG_ENABLE_SPEC_V2", variable = true, type = "text", drafts = true, elsewhere = "say async_depth",
+      doc = "drafts while the next step is planned" },
+    { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
+      doc = "a YAML file with flags" },
+  }, require "engines.sglang.flags"),
 
   rules = {
     { scheduler = "sglang", page_size = 1, kv_cache_dtype = "auto", disable_radix_cache = false,

@@ -1,11 +1,23 @@
 --- TensorRT-LLM: what `trtllm-serve` takes, the settings that it reads from a YAML file, and what its releases do. Its
 --- tp counts the ranks of the attention's data parallelism as well; its memory fraction is that of what weights leave.
 --- The form of this file: docs/ENGINES.md.
+local command = require "engines.rules.command"
+local flags = require "engines.rules.flags"
 local memory = require "engines.trtllm.memory"
 local memory_rules = require "engines.trtllm.memory_rules"
 local python_host = require "engines.rules.python_host"
 
-local function switch(on, off) return function(value) return value and on or off end end
+local decoding_types = { MTP = "mtp", NGRAM = "free", EAGLE = "eagle", EAGLE3 = "eagle", DRAFT_TARGET = "draft_model" }
+
+--- The drafter of the YAML file.
+local function drafts_of(options)
+  local method = options["speculative_config.decoding_type"]
+  if method == nil then return nil end
+  return { drafter = decoding_types[method:upper()], method = method,
+    draft_tokens = options["speculative_config.max_draft_len"]
+      or options["speculative_config.num_nextn_predict_layers"],
+    model = options["speculative_config.speculative_model"] }
+end
 
 return {
   name = "trtllm",
@@ -18,46 +30,55 @@ return {
   memory = memory,
 
   command = "trtllm-serve",
+  starts = { "trtllm-serve serve", "trtllm-serve" },
+  positional = true,
+  variable_prefixes = { "TRTLLM_", "TLLM_" },
   oldest_command = "1.0.0",
   image = "nvcr.io/nvidia/tensorrt-llm/release:%s",
   port = 8000,
   model = "",
+  model_flags = {},
   host = { "--host", "--port" },
   source = "TensorRT-LLM documentation, trtllm-serve (--config and --extra_llm_api_options are one option by 1.3) and "
     .. "LLM API options; tensorrt_llm/commands/serve.py",
   kv_names = { fp8 = "fp8", bf16 = "auto", fp16 = "auto" },
-  weight_flags = {},
+  weight_options = {},
   counts_all_ranks = { "tp" },
   no_split = "a disaggregated cluster of TensorRT-LLM takes a configuration of its own",
   speculation = {
     mtp = { source = "TensorRT-LLM docs/source/features/speculative-decoding.md, 1.3; examples of 1.0.0: "
         .. "num_nextn_predict_layers",
-      before = { release = "1.3.0", lines = function(drafts)
-        return { "speculative_config:", "  decoding_type: MTP", ("  num_nextn_predict_layers: %d"):format(drafts) }
+      before = { release = "1.3.0", options = function(drafts)
+        return { ["speculative_config.decoding_type"] = "MTP",
+          ["speculative_config.num_nextn_predict_layers"] = drafts }
       end },
-      lines = function(drafts)
-        return { "speculative_config:", "  decoding_type: MTP", ("  max_draft_len: %d"):format(drafts) }
+      options = function(drafts)
+        return { ["speculative_config.decoding_type"] = "MTP", ["speculative_config.max_draft_len"] = drafts }
       end },
     free = { source = "TensorRT-LLM docs/source/features/speculative-decoding.md, NGram: its example disables the "
         .. "overlap scheduler and matches four tokens; some releases match none by default",
       not_async = "TensorRT-LLM looks up drafts in the prompt without its overlap scheduler",
-      lines = function(drafts)
-        return { "speculative_config:", "  decoding_type: NGram", ("  max_draft_len: %d"):format(drafts),
-          "  max_matching_ngram_size: 4" }
+      options = function(drafts)
+        return { ["speculative_config.decoding_type"] = "NGram", ["speculative_config.max_draft_len"] = drafts,
+          ["speculative_config.max_matching_ngram_size"] = 4 }
       end },
   },
-  --- Lines of the YAML file that only group others, in front of the option that they name.
-  yaml = { ["kv_cache_config.enable_block_reuse"] = "kv_cache_config:" },
+  drafts = drafts_of,
+  --- Keys of the YAML file whose null says something: {option, value}.
+  nulls = { cuda_graph_config = { "cuda_graph_config.max_batch_size", 0 } },
 
-  options = {
-    { "backend", parameter = "backend", flag = "--backend", type = "text",
-      elsewhere = "only the PyTorch backend is modelled", doc = "which runtime runs the model" },
-    { "tp_size", parameter = "tp", flag = "--tp_size", type = "integer", min = 1, key = "deployment.tp",
-      read = function(all, facts) return all / facts.dp end, doc = "GPUs of an engine, all ranks of the attention" },
-    { "pp_size", parameter = "pp", flag = "--pp_size", type = "integer", min = 1, key = "deployment.pp",
-      doc = "stages of layers" },
-    { "ep_size", parameter = "ep", flag = "--ep_size", type = "integer", min = 1, key = "deployment.ep",
-      doc = "ranks with whole experts" },
+  options = flags.joined({
+    { "backend", parameter = "backend", flag = "--backend", type = "text", idle = { "pytorch" },
+      note = "only the PyTorch backend is modelled", elsewhere = "only the PyTorch backend is modelled",
+      doc = "which runtime runs the model" },
+    { "tp_size", parameter = "tp", flag = "--tp_size", also = { "--tensor_parallel_size", "tensor_parallel_size" },
+      type = "integer", min = 1, key = "deployment.tp", read = function(all, facts) return all / facts.dp end,
+      doc = "GPUs of an engine, all ranks of the attention" },
+    { "pp_size", parameter = "pp", flag = "--pp_size", also = { "--pipeline_parallel_size", "pipeline_parallel_size" },
+      type = "integer", min = 1, key = "deployment.pp", doc = "stages of layers" },
+    { "ep_size", parameter = "ep", flag = "--ep_size",
+      also = { "--moe_expert_parallel_size", "moe_expert_parallel_size" }, type = "integer", min = 1,
+      key = "deployment.ep", doc = "ranks with whole experts" },
     { "max_batch_size", parameter = "max_num_seqs", flag = "--max_batch_size", type = "integer", min = 1,
       key = "scheduler.max_num_seqs", doc = "most requests in a step, of one rank" },
     { "max_num_tokens", parameter = "max_num_batched_tokens", flag = "--max_num_tokens", type = "integer", min = 1,
@@ -65,31 +86,34 @@ return {
     { "max_seq_len", parameter = "max_model_len", flag = "--max_seq_len", type = "integer", min = 1,
       key = "deployment.max_model_len", doc = "longest request" },
     { "kv_cache_config.free_gpu_memory_fraction", parameter = "free_fraction",
-      flag = "--kv_cache_free_gpu_memory_fraction", type = "number", min = 0.01, max = 1, memory = "free",
+      flag = "--kv_cache_free_gpu_memory_fraction", also = { "--free_gpu_memory_fraction" }, type = "number",
+      min = 0.01, max = 1, memory = "free",
       key = "deployment.memory_utilization", doc = "share of what weights and activations leave for the KV cache" },
-    { "extra_llm_api_options", parameter = "options_file", flag = "--extra_llm_api_options", before = "1.3.0",
-      type = "text", elsewhere = "say the options themselves", doc = "the YAML file" },
-    { "config", parameter = "options_file", flag = "--config", since = "1.3.0", type = "text",
-      elsewhere = "say the options themselves", doc = "the YAML file" },
-    { "disaggregation", parameter = "role", switch = switch("", ""), type = "text",
-      elsewhere = "say role in an entry of `replicas`", doc = "which part of a request an engine does" },
-    { "enable_attention_dp", parameter = "dp_attention", line = "enable_attention_dp: %s", type = "switch",
-      key = "deployment.dp", read = function(on, _, values) return on and values.tp_size or 1 end,
+    { "extra_llm_api_options", flag = "--extra_llm_api_options", type = "text",
+      file = "options", written_before = "1.3.0", elsewhere = "say the options themselves", doc = "the YAML file" },
+    { "config", flag = "--config", since = "1.2.0rc0", written_since = "1.3.0",
+      type = "text", file = "options", elsewhere = "say the options themselves", doc = "the YAML file" },
+    { "enable_attention_dp", parameter = "dp_attention", type = "switch", key = "deployment.dp",
+      read = function(on, _, values) return on and values.tp_size or 1 end,
       doc = "every rank has its own requests in the attention" },
-    { "enable_chunked_prefill", parameter = "chunked", line = "enable_chunked_prefill: %s", type = "switch",
+    { "enable_chunked_prefill", parameter = "chunked", also = { "--enable_chunked_prefill" }, type = "switch",
       key = "scheduler.enable_chunked_context", doc = "prompts that exceed the budget are cut" },
-    { "disable_overlap_scheduler", parameter = "async", line = "disable_overlap_scheduler: %s", inverted = true,
-      type = "switch", key = "async_depth", read = function(off) return off and 1 or 2 end,
-      doc = "no step is planned while one runs" },
-    { "kv_cache_config.enable_block_reuse", parameter = "prefix_caching", line = "  enable_block_reuse: %s",
-      type = "switch", key = "deployment.prefix_caching", doc = "equal prefixes share KV blocks" },
-    { "kv_cache_config.dtype", parameter = "kv", line = "  dtype: %s", type = "text", key = "deployment.kv",
-      values = { "auto", "bf16", "fp8" }, read = function(name) return name ~= "auto" and name or nil end,
-      doc = "format of keys and values" },
-    { "kv_cache_config.tokens_per_block", parameter = "block_size", line = "  tokens_per_block: %s", type = "integer",
-      min = 1, key = "deployment.block_size", doc = "tokens of a KV block" },
+    { "disable_overlap_scheduler", parameter = "async", inverted = true, type = "switch", key = "async_depth",
+      read = function(off) return off and 1 or 2 end, doc = "no step is planned while one runs" },
+    { "kv_cache_config.enable_block_reuse", parameter = "prefix_caching", type = "switch",
+      key = "deployment.prefix_caching", doc = "equal prefixes share KV blocks" },
+    { "kv_cache_config.dtype", parameter = "kv", also = { "--kv_cache_dtype" }, type = "text", key = "deployment.kv",
+      values = { "auto", "bf16", "bfloat16", "fp8" }, read = command.kv_format, doc = "format of keys and values" },
+    { "kv_cache_config.tokens_per_block", parameter = "block_size", type = "integer", min = 1,
+      key = "deployment.block_size", doc = "tokens of a KV block" },
+    { "kv_cache_config.max_tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
+      read = function(tokens, _, values)
+        return math.ceil(tokens / values["kv_cache_config.tokens_per_block"])
+      end, doc = "tokens of the KV cache" },
     { "cuda_graph_config.max_batch_size", type = "integer", min = 0, key = "steps.largest_graph",
       doc = "requests of the largest CUDA graph" },
+    { "cuda_graph_config.batch_sizes", type = "list", items = "integer", key = "steps.largest_graph",
+      read = command.largest, doc = "requests of the CUDA graphs" },
     { "batch_wait_timeout_iters", type = "integer", min = 0, key = "scheduler.batch_wait_timeout_iters",
       doc = "steps that prompts wait for others" },
     { "batch_wait_max_tokens_ratio", type = "number", min = 0, max = 1, key = "scheduler.batch_wait_max_tokens_ratio",
@@ -100,7 +124,19 @@ return {
       doc = "most steps that they wait" },
     { "attention_dp_config.batching_wait_iters", type = "integer", min = 0,
       key = "scheduler.attention_dp_batching_wait_iters", doc = "steps that collect further prompts" },
-  },
+    { "speculative_config.decoding_type", type = "text", drafts = true, elsewhere = "say `speculation`",
+      doc = "which drafter" },
+    { "speculative_config.max_draft_len", type = "integer", min = 0, drafts = true, elsewhere = "say `speculation`",
+      doc = "drafts of a request" },
+    { "speculative_config.num_nextn_predict_layers", type = "integer", min = 0, drafts = true,
+      elsewhere = "say `speculation`", doc = "the same of multi-token prediction" },
+    { "speculative_config.max_matching_ngram_size", type = "integer", min = 0, drafts = true,
+      elsewhere = "say `speculation`", doc = "tokens that a look-up matches" },
+    { "speculative_config.speculative_model", also = { "speculative_config.speculative_model_dir" }, type = "text",
+      drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
+    { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
+      elsewhere = "say `speculation`", doc = "drafts of a step" },
+  }, require "engines.trtllm.flags"),
 
   rules = {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,

@@ -1,8 +1,8 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
+local command = require "engines.rules.command"
+local flags = require "engines.rules.flags"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
-
-local function switch(on, off) return function(value) return value and on or off end end
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
@@ -17,6 +17,28 @@ local function has_states(facts)
 end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
+
+--- -O3 and -O.level=3: levels of optimisation were the compilation's, and are a flag of their own since 0.12.
+local function respelled(word)
+  local level, rest = word:match "^%-O=?(%w+)$", word:match "^%-O(%..*)$"
+  if level then return { "--optimization-level", level } end
+  return rest and { "--compilation-config" .. rest } or { word }
+end
+
+local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] = "free", suffix = "free",
+  eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
+
+--- The drafter of a command, and what it does not say.
+local function drafts_of(options)
+  local method, model = options["speculative_config.method"], options["speculative_config.model"]
+  if method == nil and model == nil then return nil end
+  local drafts = options["speculative_config.num_speculative_tokens"]
+  if method == nil then
+    method = model:find "^%[?ngram%]?$" and "ngram" or model:lower():find "eagle" and "eagle" or "draft_model"
+  end
+  local drafter = methods[method] or method:find "mtp$" and "mtp" or nil
+  return { drafter = drafter, method = method, draft_tokens = drafts, model = model }
+end
 
 local kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" }
 
@@ -36,85 +58,129 @@ return {
   memory = memory,
 
   command = "vllm serve",
+  starts = { "vllm serve", "-m vllm.entrypoints.openai.api_server" },
+  positional = true,
+  abbreviates = true, -- argparse: a beginning that fits one flag only
+  respelled = respelled,
+  variable_prefixes = { "VLLM_" },
   oldest_command = "0.12.0",
   image = "vllm/vllm-openai:v%s",
   port = 8000,
   model = "",
+  model_flags = { "--model" },
   host = { "--host", "--port" },
   source = "vLLM documentation, CLI reference of vllm serve; vllm/engine/arg_utils.py",
   -- "To serve at least one request with the model's max seq len, ... KV cache is needed": 0.6.6 vllm/worker/worker.py,
   -- raise_if_cache_size_invalid; 0.8 to 0.24 vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory.
   holds_longest = true,
   kv_names = kv_names,
-  weight_flags = { fp8 = { "--quantization", "fp8" } },
+  weight_options = { fp8 = { quantization = "fp8" } },
   whole_ep = "vLLM has no flag for experts on %d of %d ranks: it is all of them or none",
   speculation = {
     mtp = { source = "vLLM docs/features/speculative_decoding/mtp.md; vllm/config/speculative.py, 0.24 and main",
-      words = function(drafts)
-        return { "--speculative-config", ([[{"method":"mtp","num_speculative_tokens":%d}]]):format(drafts) }
+      options = function(drafts)
+        return { ["speculative_config.method"] = "mtp", ["speculative_config.num_speculative_tokens"] = drafts }
       end },
     free = { source = "vLLM docs/features/speculative_decoding/n_gram.md; error message of 0.17.1 and 0.30.0: async "
         .. "scheduling is only supported with EAGLE, MTP, draft models and others, not with ngram",
       not_async = "vLLM refuses --async-scheduling with look-ups in the prompt",
-      words = function(drafts)
-        return { "--speculative-config", ([[{"method":"ngram","num_speculative_tokens":%d}]]):format(drafts) }
+      options = function(drafts)
+        return { ["speculative_config.method"] = "ngram", ["speculative_config.num_speculative_tokens"] = drafts }
       end },
   },
+  drafts = drafts_of,
 
-  options = {
-    { "tensor_parallel_size", parameter = "tp", flag = "--tensor-parallel-size", type = "integer", min = 1,
-      key = "deployment.tp", doc = "GPUs that divide attention and dense layers" },
-    { "pipeline_parallel_size", parameter = "pp", flag = "--pipeline-parallel-size", type = "integer", min = 1,
-      key = "deployment.pp", doc = "stages of layers" },
-    { "data_parallel_size", since = "0.8.3", parameter = "dp", flag = "--data-parallel-size", type = "integer", min = 1,
-      key = "deployment.dp", doc = "data-parallel ranks of the attention" },
-    { "enable_expert_parallel", since = "0.8", parameter = "expert_parallel", type = "switch", key = "deployment.ep",
-      switch = switch("--enable-expert-parallel", "--no-enable-expert-parallel"),
+  options = flags.joined({
+    { "tensor_parallel_size", parameter = "tp", flag = "--tensor-parallel-size", also = { "-tp" }, type = "integer",
+      min = 1, key = "deployment.tp", doc = "GPUs that divide attention and dense layers" },
+    { "pipeline_parallel_size", parameter = "pp", flag = "--pipeline-parallel-size", also = { "-pp" }, type = "integer",
+      min = 1, key = "deployment.pp", doc = "stages of layers" },
+    { "data_parallel_size", since = "0.8.3", parameter = "dp", flag = "--data-parallel-size", also = { "-dp" },
+      type = "integer", min = 1, key = "deployment.dp", doc = "data-parallel ranks of the attention" },
+    { "enable_expert_parallel", since = "0.8", parameter = "expert_parallel", flag = "--enable-expert-parallel",
+      also = { "-ep" }, negates = true, type = "switch", key = "deployment.ep",
       read = function(on, facts) return on and facts.tp * facts.dp or 1 end,
       doc = "all ranks hold whole experts" },
-    { "max_num_seqs", parameter = "max_num_seqs", flag = "--max-num-seqs", type = "integer", min = 1,
+    { "max_num_seqs", parameter = "max_num_seqs", flag = "--max-num-seqs", type = "integer", readable = true, min = 1,
       key = "scheduler.max_num_seqs", doc = "most requests in a step" },
     { "max_num_batched_tokens", parameter = "max_num_batched_tokens", flag = "--max-num-batched-tokens",
-      type = "integer", min = 1, key = "scheduler.max_num_batched_tokens", doc = "most tokens in a step" },
+      type = "integer", readable = true, min = 1, key = "scheduler.max_num_batched_tokens",
+      doc = "most tokens in a step" },
     { "gpu_memory_utilization", parameter = "memory_utilization", flag = "--gpu-memory-utilization", type = "number",
       min = 0.01, max = 1, key = "deployment.memory_utilization", doc = "share of the GPU's memory that is taken" },
-    { "max_model_len", parameter = "max_model_len", flag = "--max-model-len", type = "integer", min = 1,
-      key = "deployment.max_model_len", doc = "longest request" },
+    { "max_model_len", parameter = "max_model_len", flag = "--max-model-len", type = "integer", readable = true,
+      unstated = { "-1", "auto" }, min = 1, key = "deployment.max_model_len", doc = "longest request" },
     { "block_size", parameter = "block_size", flag = "--block-size", type = "integer", min = 1,
       key = "deployment.block_size", doc = "tokens of a KV block" },
-    { "enable_prefix_caching", parameter = "prefix_caching", type = "switch", key = "deployment.prefix_caching",
-      switch = switch("--enable-prefix-caching", "--no-enable-prefix-caching"),
-      doc = "equal prefixes share KV blocks" },
-    { "async_scheduling", since = "0.10", parameter = "async", type = "switch", key = "async_depth",
-      switch = switch("--async-scheduling", "--no-async-scheduling"),
+    { "enable_prefix_caching", parameter = "prefix_caching", flag = "--enable-prefix-caching", negates = true,
+      type = "switch", key = "deployment.prefix_caching", doc = "equal prefixes share KV blocks" },
+    { "async_scheduling", since = "0.10", parameter = "async", flag = "--async-scheduling", negates = true,
+      type = "switch", key = "async_depth",
       read = function(on) return on and 2 or 1 end, doc = "a step is planned while one runs" },
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
-      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2" },
-      read = function(name) return name ~= "auto" and name or nil end, doc = "format of keys and values" },
-    { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "text",
+      values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc" },
+      read = command.kv_format, doc = "format of keys and values" },
+    { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "json",
       values_of = { prefill = [[{"kv_connector":"NixlConnector","kv_role":"kv_producer"}]],
         decode = [[{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}]] },
+      note = "the engine is taken to do both parts of a request; its connector is not modelled",
       elsewhere = "say role in an entry of `replicas`", doc = "which part of a request an engine does" },
-    { "quantization", type = "text", key = "deployment.weights", values = { "fp8" },
+    { "quantization", flag = "--quantization", also = { "-q" }, type = "text", key = "deployment.weights",
+      values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",
+        "gguf", "modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8", "mxfp4", "mxfp8", "nvfp4", "fp_quant",
+        "fbgemm_fp8", "ptpc_fp8", "fp8_per_tensor", "fp8_per_block", "experts_int8", "int8_per_channel_weight_only",
+        "moe_wna16", "torchao", "quark", "auto-round", "inc", "petit_nvfp4", "rtn", "humming", "online", "deepspeedfp",
+        "tpu_int8", "gptq_bitblas", "bitblas", "aqlm", "hqq", "ipex", "cpu_awq", "gpt_oss_mxfp4",
+        "deepseek_v4_fp8" },
+      read = command.quantised_at_start, says = command.quantisation_note,
       doc = "format into which the weights are quantised at start" },
-    { "enforce_eager", type = "switch", key = "steps.largest_graph",
+    { "dtype", flag = "--dtype", type = "text", idle = { "auto", "bfloat16", "float16", "half" },
+      note = "activations are in 16 bits", doc = "format of weights and activations" },
+    { "enforce_eager", flag = "--enforce-eager", negates = true, type = "switch", key = "steps.largest_graph",
       read = function(on) return on and 0 or nil end, doc = "no CUDA graphs, no compiled layers" },
-    { "max_cudagraph_capture_size", since = "0.11.1", type = "integer", min = 0, key = "steps.largest_graph",
-      doc = "tokens of the largest CUDA graph" },
-    { "enable_chunked_prefill", type = "switch", key = "scheduler.enable_chunked_prefill",
-      doc = "prompts that exceed the budget are cut" },
-    { "long_prefill_token_threshold", type = "integer", min = 0, key = "scheduler.long_prefill_token_threshold",
-      doc = "longest chunk of one prompt" },
-    { "scheduler_reserve_full_isl", since = "0.19", type = "switch",
-      key = "scheduler.scheduler_reserve_full_isl",
+    { "max_cudagraph_capture_size", since = "0.11.1", flag = "--max-cudagraph-capture-size",
+      also = { "compilation_config.max_cudagraph_capture_size", "compilation_config.max_capture_size" },
+      type = "integer", min = 0, key = "steps.largest_graph", doc = "tokens of the largest CUDA graph" },
+    { "cudagraph_capture_sizes", since = "0.9", flag = "--cudagraph-capture-sizes",
+      also = { "--cuda-graph-sizes", "compilation_config.cudagraph_capture_sizes" }, type = "list", items = "integer",
+      key = "steps.largest_graph", read = command.largest, doc = "tokens of the CUDA graphs" },
+    { "compilation_config.cudagraph_mode", type = "text",
+      values = { "NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE" }, key = "steps.largest_graph",
+      read = function(mode) return mode == "NONE" and 0 or nil end,
+      says = function(mode) return mode ~= "NONE" and "graphs hold what they hold by default" or nil end,
+      doc = "what CUDA graphs hold" },
+    { "compilation_config", flag = "--compilation-config", also = { "-cc" }, type = "json", idle = { "3" },
+      note = "what is compiled is the engine's default", doc = "compilation and CUDA graphs" },
+    { "enable_chunked_prefill", flag = "--enable-chunked-prefill", negates = true, type = "switch",
+      key = "scheduler.enable_chunked_prefill", doc = "prompts that exceed the budget are cut" },
+    { "long_prefill_token_threshold", flag = "--long-prefill-token-threshold", type = "integer", min = 0,
+      key = "scheduler.long_prefill_token_threshold", doc = "longest chunk of one prompt" },
+    { "scheduler_reserve_full_isl", since = "0.19", flag = "--scheduler-reserve-full-isl", negates = true,
+      type = "switch", key = "scheduler.scheduler_reserve_full_isl",
       doc = "a request is admitted where its whole sequence fits" },
-    { "prefill_schedule_interval", since = "0.24", type = "integer", min = 1,
+    { "prefill_schedule_interval", since = "0.24", flag = "--prefill-schedule-interval", type = "integer", min = 1,
       key = "scheduler.prefill_schedule_interval",
       doc = "ranks that decode run prompts in every n-th step" },
-    { "language_model_only", since = "0.12", type = "switch", read_by = "engines.ledger",
-      doc = "neither the vision encoder is loaded nor are images taken" },
-    { "num_gpu_blocks_override", type = "integer", min = 1, key = "deployment.kv_blocks", doc = "number of KV blocks" },
-  },
+    { "scheduling_policy", flag = "--scheduling-policy", type = "text", idle = { "fcfs" },
+      note = "requests are served in the order of their arrival", doc = "order of the queue" },
+    { "language_model_only", since = "0.12", flag = "--language-model-only", negates = true, type = "switch",
+      read_by = "engines.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
+    { "num_gpu_blocks_override", flag = "--num-gpu-blocks-override", type = "integer", min = 1,
+      key = "deployment.kv_blocks", doc = "number of KV blocks" },
+    { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" },
+      note = "sampling is that of the model's generation_config.json", doc = "where sampling is said" },
+    { "speculative_config.method", also = { "--spec-method" }, type = "text", drafts = true,
+      elsewhere = "say `speculation`", doc = "which drafter" },
+    { "speculative_config.num_speculative_tokens", also = { "--num-speculative-tokens", "--spec-tokens" },
+      type = "integer", min = 0, drafts = true, elsewhere = "say `speculation`", doc = "drafts of a request" },
+    { "speculative_config.model", also = { "--speculative-model", "--spec-model" }, type = "text", drafts = true,
+      elsewhere = "say `speculation`", doc = "a drafter of its own" },
+    { "speculative_config", flag = "--speculative-config", also = { "-sc" }, type = "json",
+      note = "drafts are made and accepted as `speculation` says", elsewhere = "say `speculation`",
+      doc = "drafts of a step" },
+    { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
+      doc = "a YAML file with flags" },
+  }, require "engines.vllm.flags"),
 
   rules = {
     -- The engine that 0.8 replaced.

@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/yaml.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -36,6 +37,13 @@ int json_decode(lua_State* L) {
   check_depth(text);
   const std::string name = lua_isnoneornil(L, 2) ? "json" : check_text(L, 2, "name");
   push_json(L, parse_json(text, name), true);
+  return 1;
+}
+
+/// yaml_decode(text, name) -> value. Raises an error with the line of bad syntax.
+int yaml_decode(lua_State* L) {
+  const std::string text = check_text(L, 1, "yaml.decode");
+  push_json(L, parse_yaml(text, check_text(L, 2, "name")), true);
   return 1;
 }
 
@@ -121,6 +129,7 @@ int json_marks(lua_State* L) {
 
 void bind_documents(lua_State* L) {
   set_function(L, "json_decode", guarded<json_decode>);
+  set_function(L, "yaml_decode", guarded<yaml_decode>);
   set_function(L, "json_encode", guarded<json_encode>);
   set_function(L, "json_marks", guarded<json_marks>);
   set_function(L, "csv_read", guarded<csv_read>);

@@ -41,6 +41,18 @@ int unknown(lua_State* L) {
   return 1;
 }
 
+/// suggestions(name, known) -> the known names that are close to it, at most a few.
+int near_names(lua_State* L) {
+  const std::string found = check_text(L, 1, "name");
+  const std::vector<std::string> near = suggestions(found, check_texts(L, 2));
+  lua_createtable(L, static_cast<int>(near.size()), 0);
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    lua_pushstring(L, near[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 1;
+}
+
 /// is_plain(text) -> whether it is UTF-8 without control characters.
 int plain(lua_State* L) {
   lua_pushboolean(L, is_plain(check_text(L, 1, "text")) ? 1 : 0);
@@ -75,6 +87,7 @@ void bind_messages(lua_State* L) {
   set_function(L, "where", guarded<where>);
   set_function(L, "fail", guarded<fail>);
   set_function(L, "unknown_name", guarded<unknown>);
+  set_function(L, "suggestions", guarded<near_names>);
   set_function(L, "is_plain", guarded<plain>);
   set_function(L, "printable", guarded<shown>);
   set_function(L, "short_names", guarded<short_names>);

@@ -236,11 +236,21 @@ function application.policy(reader, given, key)
   return values.of(chosen.engine, chosen.release, facts_of(reader, given, chosen)).values[key]
 end
 
+--- Sentences about the engine: which release holds, options that are not modelled, and what a launch command says
+--- besides.
+local function notes_of(reader, chosen, follows)
+  local out = { follows and chosen.note or nil }
+  for _, list in ipairs { chosen.notes or {}, reader.shared.told or {} } do
+    for _, sentence in ipairs(list) do out[#out + 1] = sentence end
+  end
+  return out
+end
+
 --- A scenario with the keys that follow from its engine.
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, note, keys, options, router}
+---@return table {given, engine = values.of(...), memory, note, notes, keys, options, router}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen = application.chosen(reader, given)
@@ -268,7 +278,8 @@ function application.of(reader, given, serves)
   if steps.follows_engine then out.corrections = corrections_of(reader, given, resolved) end
   out.engine = nil
   local follows = serves or steps.follows_engine
-  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil, keys = keys,
+  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
+    notes = notes_of(reader, chosen, follows), keys = keys,
     options = chosen.options, router = keys.router }
 end
 

@@ -25,7 +25,7 @@ end
 function capacity.of_applied(applied, model, hardware, more)
   local facts = ledger.facts(applied, model, hardware, more)
   local found = ledger.of(facts)
-  found.facts, found.note = facts, applied.note
+  found.facts, found.note, found.notes = facts, applied.note, applied.notes
   return found
 end
 

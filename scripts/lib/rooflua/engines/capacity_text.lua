@@ -121,16 +121,23 @@ end
 --- What `rooflua capacity` asks.
 ---@param given table {model, hardware, engine, deployment}
 ---@param sets string[] "key=value", as in --set
+---@param launch table? a launch command {text, engine, model}, in place of model and engine
 ---@return table {text, document, starts}
-function text.command(given, sets)
+function text.command(given, sets, launch)
   local reader, paths = Reader.new "capacity", {}
+  if launch then given = require("rooflua.engines.launch.applied").capacity(reader, given, launch) end
   for i, each in ipairs(sets) do
     local name, value = each:match "^%s*([^=%s]+)%s*(=.*)$"
     paths[i] = name and path_of(name) .. value or each
   end
   local found = capacity.of(opening.with_sets(reader, core.plain(given), paths), reader)
   local fits = not found.starts and capacity.fits(found) or nil
-  return { text = text.answer(found, fits), document = text.document(found, fits), starts = found.starts }
+  local document, lines = text.document(found, fits), { text.answer(found, fits) }
+  for _, note in ipairs(found.notes) do
+    if note ~= found.note then lines[#lines + 1] = note end
+  end
+  document.notes = json.array(found.notes)
+  return { text = table.concat(lines, "\n"), document = document, starts = found.starts }
 end
 
 --- What scripts get: the document, with its text.

@@ -23,8 +23,9 @@ local catalogue = {}
 
 local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
-  "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_flags",
-  "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "yaml", "memory" }
+  "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
+  "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
+  "respelled", "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -237,6 +238,12 @@ end
 
 --- The engine that a scenario has which states none: the one whose tables lend first.
 function catalogue.default() return lending()[1] end
+
+--- The engine whose command an engine has: itself, or what it extends.
+function catalogue.root(engine)
+  while engine.extends do engine = engine.extends end
+  return engine
+end
 
 --- The newest release whose rules were read.
 function catalogue.newest(engine) return engine.releases[#engine.releases].name end

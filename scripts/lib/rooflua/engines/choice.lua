@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
+local documents = require "rooflua.engines.documents"
 local release = require "rooflua.engines.release"
 
 local choice = {}
@@ -50,12 +51,15 @@ function choice.parse(text)
   return { engine = engine, release = version, note = note, is_stated = true }
 end
 
---- {a = {b = 1}} as {["a.b"] = 1}: options of a YAML file.
-local function flattened(out, given, prefix)
+--- {a = {b = 1}} as {["a.b"] = 1}: options of a YAML file. The value of an option that is a document stays together.
+local function flattened(out, engine, given, prefix)
   for key, value in core.sorted_pairs(core.plain(given)) do
     local name = prefix .. tostring(key)
-    if type(value) == "table" and #core.plain(value) == 0 then
-      flattened(out, value, name .. ".")
+    local option = engine.option[name]
+    if option and option.type == "json" and type(value) == "table" then
+      out[name] = documents.split(engine, option, value, function(part, own) out[part.name] = own end)
+    elseif type(value) == "table" and #core.plain(value) == 0 then
+      flattened(out, engine, value, name .. ".")
     else
       out[name] = value
     end
@@ -63,17 +67,40 @@ local function flattened(out, given, prefix)
   return out
 end
 
-local types = { integer = "a whole number", number = "a number", switch = "true or false", text = "text" }
+local types = { integer = "a whole number", number = "a number", switch = "true or false", text = "text",
+  json = "text of JSON", list = "a list of texts and numbers" }
 
-local function check_value(where, option, value)
-  local kind = option.type
-  local fits = kind == "integer" and type(value) == "number" and value % 1 == 0 or kind == "number"
-    and type(value) == "number" and value == value or kind == "switch" and type(value) == "boolean"
-    or kind == "text" and type(value) == "string"
-  if not fits then core.fail("%s: expected %s, found %s", where, types[kind], core.describe(value)) end
+local function is_list(value)
+  if type(value) ~= "table" then return false end
+  for _, each in ipairs(core.plain(value)) do
+    if type(each) ~= "string" and type(each) ~= "number" then return false end
+  end
+  return true
+end
+
+--- Whether a value is of the type of an option.
+local function fits(kind, value)
+  if kind == "integer" then return type(value) == "number" and value % 1 == 0 end
+  if kind == "number" then return type(value) == "number" and value == value end
+  if kind == "switch" then return type(value) == "boolean" end
+  if kind == "list" then return is_list(value) end
+  return type(value) == "string"
+end
+
+local function range_text(option)
+  local low, high = option.min and native.number_text(option.min), option.max and native.number_text(option.max)
+  if low and high then return ("a value from %s to %s"):format(low, high) end
+  return low and "a value of at least " .. low or "a value of at most " .. high
+end
+
+--- Refuses a value that an option cannot have.
+---@param where string how the option is called
+function choice.check(where, option, value)
+  if not fits(option.type, value) then
+    core.fail("%s: expected %s, found %s", where, types[option.type], core.describe(value))
+  end
   if option.min and value < option.min or option.max and value > option.max then
-    core.fail("%s: expected %s, found %s", where, core.range_text(value, option.min, option.max),
-      core.describe(value))
+    core.fail("%s: expected %s, found %s", where, range_text(option), core.describe(value))
   end
   if option.values then
     for _, each in ipairs(option.values) do
@@ -83,16 +110,57 @@ local function check_value(where, option, value)
   end
 end
 
+--- Why a name is no option of an engine, with options that are near.
+local function unknown(engine, name)
+  local all, read = core.sorted_keys(engine.option), {}
+  for _, each in ipairs(all) do
+    if engine.option[each].key then read[#read + 1] = each end
+  end
+  local near = native.suggestions(name, all)
+  return ("unknown option of %s '%s'%s (known: %s; help engines.%s lists those without effect)"):format(engine.name,
+    name, #near > 0 and "; did you mean '" .. core.join(near, "', '") .. "'?" or "", core.join(read, ", "), engine.name)
+end
+
+--- Whether a value of an option is what the engine does anyway.
+local function is_idle(option, value)
+  for _, each in ipairs(option.idle or {}) do
+    if each == tostring(value) then return true end
+  end
+  return false
+end
+
+--- Sentences about options that a run does not follow: those that matter, by what is taken in their place; and one
+--- sentence that lists those without effect.
+---@param stated table<string, any>
+---@return string[]
+function choice.notes(engine, stated)
+  local order, names, without = {}, {}, {}
+  for _, option in ipairs(engine.options) do
+    local value = stated[option.name]
+    local name = option.flag or option.name
+    local note = value ~= nil and (option.says and option.says(value) or option.note) or nil
+    if value ~= nil and not option.key and (option.no_effect or is_idle(option, value)) then
+      without[#without + 1] = name
+    elseif note then
+      if not names[note] then
+        order[#order + 1] = note
+        names[note] = {}
+      end
+      table.insert(names[note], name)
+    end
+  end
+  for i, note in ipairs(order) do order[i] = core.join(names[note], ", ") .. ": " .. note end
+  if #without > 0 then order[#order + 1] = "no effect here: " .. core.join(without, ", ") end
+  return order
+end
+
 --- Options that are stated, checked: values by name.
 local function options_of(chosen, given)
   local out, engine = {}, chosen.engine
-  for name, value in pairs(flattened({}, given, "")) do
+  for name, value in pairs(flattened({}, engine, given, "")) do
     local option = engine.option[name]
-    if not option then
-      core.fail("engine.%s: %s", name, native.unknown_name("option of " .. engine.name, name,
-        core.sorted_keys(engine.option)))
-    end
-    if not (option.key or option.read_by) then
+    if not option then core.fail("engine.%s: %s", name, unknown(engine, name)) end
+    if option.elsewhere or not (option.key or option.read_by or option.note or option.no_effect) then
       core.fail("engine.%s: %s", name, option.elsewhere or "a scenario does not read it")
     end
     if not release.holds(option, chosen.release) then
@@ -100,7 +168,7 @@ local function options_of(chosen, given)
         option.since and release.earlier(chosen.release, option.since) and "since " .. option.since
         or "before " .. option.before)
     end
-    check_value("engine." .. name, option, value)
+    choice.check("engine." .. name, option, value)
     out[name] = value
   end
   return out
@@ -128,6 +196,7 @@ function choice.of(given)
   end
   local chosen = choice.parse(plain[1])
   chosen.options = options_of(chosen, options)
+  chosen.notes = choice.notes(chosen.engine, chosen.options)
   return chosen
 end
 

@@ -70,6 +70,34 @@ local function add_entry(lines, engine, name, entry)
   if #rows > 0 then lines[#lines + 1] = columns.after(2, rows) end
 end
 
+--- Options that no rule reads: those that become drafts, those that are not modelled by what is taken in their place,
+--- and those without effect.
+local function add_others(lines, engine)
+  local order, names = {}, {}
+  local function add(group, option)
+    if not names[group] then
+      order[#order + 1] = group
+      names[group] = {}
+    end
+    table.insert(names[group], option.flag or option.name)
+  end
+  for _, option in ipairs(engine.options) do
+    local is_read = option.key or option.read_by or option.file
+    if option.drafts then
+      add("of a launch command, become the key `speculation`", option)
+    elseif option.note then
+      add("not modelled; a note of every answer: " .. option.note, option)
+    elseif option.no_effect and not is_read then
+      add("no effect here", option)
+    end
+  end
+  for _, group in ipairs(order) do
+    lines[#lines + 1] = ""
+    lines[#lines + 1] = group .. ":"
+    lines[#lines + 1] = "  " .. core.join(names[group], ", ")
+  end
+end
+
 --- Every option and setting of an engine with its defaults.
 local function engine_text(engine)
   local names = {}
@@ -82,6 +110,8 @@ local function engine_text(engine)
   for _, option in ipairs(engine.options) do
     if option.key or option.read_by then add_entry(lines, engine, option.name, option) end
   end
+  lines[#lines + 1] = ""
+  add_others(lines, engine)
   lines[#lines + 1] = ""
   lines[#lines + 1] = "What else follows from a release:"
   for _, setting in ipairs(settings) do

@@ -6,6 +6,7 @@ local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
+local writing = require "rooflua.engines.launch.writing"
 
 local flags = {}
 
@@ -55,7 +56,7 @@ function flags.values(question, candidate, role)
     free_fraction = down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
     max_model_len = given.max_model_len, block_size = own.block_size, prefix_caching = given.prefix_caching ~= false,
     async = is_async(question), kv = kv, role = role,
-    backend = "pytorch", chunked = false, options_file = "options.yaml" }
+    backend = "pytorch", chunked = false }
   for _, name in ipairs(engine.counts_all_ranks or {}) do out[name] = out[name] * candidate.dp end
   return out
 end
@@ -90,14 +91,9 @@ local function speculation_of(question, candidate, engine, version)
   return row, given.speculator.draft_tokens
 end
 
-local function number_text(value)
-  if type(value) == "number" then return ("%.10g"):format(value) end
-  return tostring(value)
-end
-
 --- The checkpoint that a candidate's engine is started with (checkpoint.lua).
 function flags.checkpoint(question, candidate)
-  local known = flags.engine(candidate.engine).weight_flags
+  local known = flags.engine(candidate.engine).weight_options
   return checkpoint.of(question, candidate, function(format) return known[format] ~= nil end)
 end
 
@@ -110,59 +106,51 @@ local function check_node(question, candidate)
   end
 end
 
---- Words of the command behind the model: a list.
-function flags.words(question, candidate, version, role)
+--- What a deployment sets, as options of its engine by name.
+function flags.options(question, candidate, version, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
   check_node(question, candidate)
-  local speculation, drafts = speculation_of(question, candidate, engine, version)
-  local start = flags.checkpoint(question, candidate)
-  for _, word in ipairs(start.quantised and engine.weight_flags[start.format] or {}) do out[#out + 1] = word end
-  for _, word in ipairs(speculation and role ~= "prefill" and speculation.words and speculation.words(drafts) or {}) do
-    out[#out + 1] = word
-  end
-  for _, row in ipairs(engine.options) do
-    local value = nil
-    if row.parameter and not row.line and release.holds(row, version) then value = values[row.parameter] end
+  for _, option in ipairs(engine.options) do
+    local value
+    if option.parameter and release.holds(option, version) then value = values[option.parameter] end
     if value ~= nil then
-      if row.switch then
-        local word = row.switch(value)
-        if word ~= "" then out[#out + 1] = word end
-      else
-        out[#out + 1] = row.flag
-        out[#out + 1] = row.values_of and row.values_of[value] or number_text(value)
-      end
+      if option.inverted then value = not value end
+      if option.values_of then value = option.values_of[value] end
+      out[option.name] = value
     end
+  end
+  local start = flags.checkpoint(question, candidate)
+  local speculation, drafts = speculation_of(question, candidate, engine, version)
+  local more = { start.quantised and engine.weight_options[start.format] or {} }
+  if speculation and role ~= "prefill" then
+    more[2] = speculation.options(drafts)
+    more[3] = is_async(question) and speculation.async_options or nil
+  end
+  for _, list in ipairs(more) do
+    for name, value in pairs(list) do out[name] = value end
   end
   return out
 end
 
+--- Words of the command behind the model: a list.
+function flags.words(question, candidate, version, role)
+  return writing.words(flags.engine(candidate.engine), version, flags.options(question, candidate, version, role),
+    "options.yaml")
+end
+
 --- The words of the engine's command, behind what its environment needs: a list.
 function flags.command(question, candidate, version)
-  local engine, out = flags.engine(candidate.engine), {}
-  local speculation = speculation_of(question, candidate, engine, version)
-  local environment = speculation and is_async(question) and speculation.async_environment
-  if environment then out = { "env", environment } end
+  local engine = flags.engine(candidate.engine)
+  local out = writing.variables(engine, flags.options(question, candidate, version))
+  if #out > 0 then table.insert(out, 1, "env") end
   for word in engine.command:gmatch "%S+" do out[#out + 1] = word end
   return out
 end
 
 --- The YAML file of an engine that reads one; nil for others.
 function flags.yaml(question, candidate, version)
-  local engine = flags.engine(candidate.engine)
-  if not engine.yaml then return nil end
-  local values, lines = flags.values(question, candidate), {}
-  for _, row in ipairs(engine.options) do
-    if row.line then
-      local value = values[row.parameter]
-      if row.inverted then value = not value end
-      lines[#lines + 1] = engine.yaml[row.name]
-      lines[#lines + 1] = row.line:format(number_text(value))
-    end
-  end
-  local speculation, drafts = speculation_of(question, candidate, engine, version)
-  for _, line in ipairs(speculation and speculation.lines(drafts) or {}) do lines[#lines + 1] = line end
-  return table.concat(lines, "\n") .. "\n"
+  return writing.file(flags.engine(candidate.engine), flags.options(question, candidate, version))
 end
 
 return flags

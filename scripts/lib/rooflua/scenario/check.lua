@@ -316,7 +316,8 @@ end
 --- {file, kind, variants, errors, warnings, findings = {{level, file, line, message}}, forecast, notes}
 ---@param path string
 ---@param sets string[]? "key=value" of the command line
-function check.file(path, sets)
+---@param command table? a launch command {text, engine, model}, as opening.table takes it
+function check.file(path, sets, command)
   local out = collector(path)
   out.notes = json.array {}
   local result = { file = path, kind = "", variants = 0, forecast = json.array {} }
@@ -327,7 +328,8 @@ function check.file(path, sets)
     out.caught("expected the file to return a table, found " .. core.describe(returned))
   else
     local finished, problem = pcall(chunks.bounded, path, function()
-      local opened, found = pcall(opening.table, shape.known_keys(returned, out.caught), { file = path, set = sets })
+      local opened, found = pcall(opening.table, shape.known_keys(returned, out.caught),
+        { file = path, set = sets, command = command })
       if not opened then return out.caught(found) end
       result.kind, result.variants = found.kind, #found.variants
       result.forecast = check_variants(found, out)

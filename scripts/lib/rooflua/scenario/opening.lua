@@ -70,12 +70,14 @@ local function shard_of(all, shard)
 end
 
 --- A scenario's table, opened: {reader, given, kind, seed, variants, all, path, set}. `all` is of all shards. options:
---- file (what errors call it), path (of its file), set (list of "key=value"), seed, shard ({index, count}).
+--- file (what errors call it), path (of its file), command ({text, engine, model} of a launch command, which replaces
+--- model, engine and deployment), set (list of "key=value"), seed, shard ({index, count}).
 function opening.table(returned, options)
   options = options or {}
   local reader, given = Reader.new(options.file or "scenario"), {}
   if type(returned) ~= "table" then shape.check(reader, returned) end
   for key, value in pairs(core.plain(returned)) do given[key] = value end
+  if options.command then given = require("rooflua.engines.launch.applied").scenario(reader, given, options.command) end
   given = apply_sets(reader, given, options.set)
   check_sets(reader, given, options.set)
   local kind = shape.check(reader, given)

@@ -112,7 +112,7 @@ function prepared.of(reader, given, applied)
   applied = applied or application.of(reader, given, false)
   given = applied.given
   local out = { given = given, reader = reader, engine = applied.engine, memory = applied.memory,
-    engine_note = applied.note, applied = applied }
+    engine_notes = applied.notes, applied = applied }
   out.model = shared.by_name(reader, "model", spec.model, given.model)
   out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model

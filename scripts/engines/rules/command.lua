@@ -1,0 +1,32 @@
+--- What options of several engines mean, as `read` and `says` of their tables.
+local command = {}
+
+local formats = { bfloat16 = "bf16", float16 = "fp16", fp8_ds_mla = "fp8", fp8_inc = "fp8" }
+
+--- The format of a KV cache by the name that engines give it; nil leaves it to the model.
+function command.kv_format(name)
+  if name == "auto" then return nil end
+  return formats[name] or name
+end
+
+--- Whether a checkpoint is in 16 bits, so that the engine quantises it.
+local function is_plain(facts)
+  local model = facts.model
+  if not model then return true end
+  local format = model.asked_format ~= "" and model.asked_format or model.weight_dtype
+  return format == "bf16" or format == "fp16"
+end
+
+--- The format of weights that an engine quantises at start. A checkpoint that is quantised keeps its own.
+function command.quantised_at_start(name, facts)
+  return name == "fp8" and is_plain(facts) and "fp8" or nil
+end
+
+function command.quantisation_note(name)
+  return name ~= "fp8" and "weights are in the format of the checkpoint that is named" or nil
+end
+
+--- The largest of the sizes of CUDA graphs.
+function command.largest(sizes) return #sizes > 0 and math.max(unpack(sizes)) or nil end
+
+return command

@@ -1,0 +1,67 @@
+--- Options of a command that no rule reads, in a short form: flags without effect here, flags that matter and are not
+--- modelled, and variables of the environment. A list is a text of names:
+---
+---     name           a switch; with `!` in front also --no-name
+---     name:t         takes a text; :i a whole number, :n a number, :l several words, :j JSON, :v a number or a text
+---     name:t/-x/y    other spellings
+---     name:t>=0.9<0.11    releases that have it; `>=` stands before `<`
+---
+--- The form of what is returned is that of `options` in docs/ENGINES.md.
+local flags = {}
+
+local types = { i = "integer", n = "number", t = "text", l = "list", j = "json", v = "text" }
+
+local function option_of(word)
+  local rest, before = word:match "^(.-)<([%d.rc]+)$"
+  word = rest or word
+  local named, since = word:match "^(.-)>=([%d.rc]+)$"
+  word = named or word
+  local parts = {}
+  for part in word:gmatch "[^/]+" do parts[#parts + 1] = part end
+  local negated, name, kind = parts[1]:match "^(!?)([^:]+):?(%a?)$"
+  local out = { (name:gsub("-", "_")), flag = "--" .. name, type = kind == "" and "switch" or types[kind],
+    negates = negated == "!" or nil, since = since, before = before, also = {} }
+  for i = 2, #parts do out.also[#out.also + 1] = parts[i]:find "^-" and parts[i] or "--" .. parts[i] end
+  return out
+end
+
+--- Options of a text of names; `more` is what all of them have.
+local function options_of(list, text, more)
+  for word in text:gmatch "%S+" do
+    local own = option_of(word)
+    for key, value in pairs(more) do own[key] = value end
+    list[#list + 1] = own
+  end
+end
+
+--- @param given table {without_effect = text, not_modelled = {{note, text}}, variables = the same two of variables,
+---   spelled = function(option) that changes an option, idle = {name = values that change nothing}}
+function flags.list(given)
+  local out = {}
+  options_of(out, given.without_effect or "", { no_effect = true })
+  for _, row in ipairs(given.not_modelled or {}) do options_of(out, row[2], { note = row[1] }) end
+  local variables, first = given.variables or {}, #out + 1
+  options_of(out, variables.without_effect or "", { no_effect = true })
+  for _, row in ipairs(variables.not_modelled or {}) do options_of(out, row[2], { note = row[1] }) end
+  for i = first, #out do
+    local own = out[i]
+    own[1] = own.flag:sub(3)
+    own.flag, own.variable, own.type = nil, true, "text"
+  end
+  for i, own in ipairs(out) do
+    own.idle = given.idle and given.idle[own[1]]
+    if i < first and given.spelled then given.spelled(own) end
+  end
+  return out
+end
+
+--- The lists in one.
+function flags.joined(...)
+  local out = {}
+  for _, list in ipairs { ... } do
+    for _, each in ipairs(list) do out[#out + 1] = each end
+  end
+  return out
+end
+
+return flags

@@ -1,0 +1,188 @@
+--- Flags and variables of SGLang that no rule reads (engines/rules/flags.lua has the form):
+--- python/sglang/srt/server_args.py of 0.5.6 and of main in 2026-07 and 2026-08.
+local flags = require "engines.rules.flags"
+
+return flags.list {
+  idle = { dtype = { "auto", "bfloat16", "float16", "half" }, cpu_offload_gb = { "0" }, lora_backend = { "csgmv" },
+    moe_a2a_backend = { "none" }, moe_runner_backend = { "auto" }, model_impl = { "auto", "sglang" },
+    device = { "cuda" }, fp8_gemm_runner_backend = { "auto" }, fp4_gemm_runner_backend = { "auto" },
+    attn_cp_size = { "1" }, dcp_size = { "1" }, moe_dp_size = { "1" }, stream_interval = { "1" },
+    num_continuous_decode_steps = { "1" }, ep_num_redundant_experts = { "0" }, mamba_ssm_dtype = { "float32" },
+    sampling_defaults = { "model" }, load_balance_method = { "auto", "round_robin" },
+    init_expert_location = { "trivial" }, radix_eviction_policy = { "lru" }, deepep_mode = { "auto" } },
+  without_effect = [[
+    host:t port:i grpc-port:i nccl-port:i grpc-mode smg-grpc-mode smg-http-sidecar-port:i/--grpc-http-sidecar-port
+    fastapi-root-path:t enable-http2 api-key:t admin-api-key:t served-model-name:t weight-version:t ssl-keyfile:t
+    ssl-certfile:t ssl-ca-certs:t ssl-keyfile-password:t enable-ssl-refresh uvicorn-access-log-exclude-prefixes:l
+    tool-server:t file-storage-path:t warmups:t skip-server-warmup use-ray custom-sigquit-handler:t
+
+    chat-template:t completion-template:t hf-chat-template-name:t default-chat-template-kwargs:j reasoning-parser:t
+    tool-call-parser:t grammar-backend:t constrained-json-whitespace-pattern:t enable-strict-thinking
+    constrained-json-disable-any-whitespace disable-outlines-disk-cache enable-custom-logit-processor
+    enable-return-hidden-states return-hidden-states-mode:t enable-return-routed-experts enable-return-indexer-topk
+    preferred-sampling-params:t stream-output incremental-streaming-output stream-response-default-include-usage
+    enable-cache-report allow-auto-truncate strip-thinking-cache
+
+    log-level:t log-level-http:t log-requests log-requests-level:i log-requests-format:t log-requests-target:l
+    crash-dump-folder:t show-time-cost enable-metrics enable-metrics-for-all-schedulers enable-mfu-metrics
+    tokenizer-metrics-custom-labels-header:t tokenizer-metrics-allowed-custom-labels:l extra-metric-labels:j
+    bucket-time-to-first-token:l bucket-inter-token-latency:l bucket-e2e-request-latency:l prompt-tokens-buckets:l
+    generation-tokens-buckets:l collect-tokens-histogram decode-log-interval:i enable-request-time-stats-logging
+    kv-events-config:t enable-trace otlp-traces-endpoint:t trace-modules:t export-metrics-to-file
+    export-metrics-to-file-dir:t gc-warning-threshold-secs:n gc-threshold:l watchdog-timeout:n
+    soft-watchdog-timeout:n enable-forward-pass-metrics forward-pass-metrics-ipc-name:t
+    forward-pass-metrics-worker-id:t enable-expert-distribution-metrics expert-distribution-recorder-mode:t
+    expert-distribution-recorder-buffer-size:i load-watch-interval:n load-snapshot-publish-interval:i
+    debug-tensor-dump-output-folder:t debug-tensor-dump-input-file:t debug-tensor-dump-layers:l
+    debug-tensor-dump-inject:t enable-profile-cuda-graph enable-layerwise-nvtx-marker enable-cudagraph-gc
+    sleep-on-idle batch-notify-size:i enable-nan-detection msprobe-dump-config:t sidecar:t sidecar-args:l kv-canary:t
+    kv-canary-real-data:t kv-canary-sweep-interval:i
+
+    tokenizer-path:t tokenizer-mode:t tokenizer-backend:t tokenizer-worker-num:i detokenizer-worker-num:i
+    skip-tokenizer-init enable-tokenizer-batch-encode disable-tokenizer-batch-decode enable-dynamic-batch-tokenizer
+    dynamic-batch-tokenizer-batch-size:i dynamic-batch-tokenizer-batch-timeout:n trust-remote-code revision:t
+    load-format:t model-loader-extra-config:t model-config-parser:t download-dir:t model-checksum:t
+    weight-loader-disable-mmap weight-loader-prefetch-checkpoints weight-loader-prefetch-num-threads:i
+    weight-loader-drop-cache-after-load custom-weight-loader:l checkpoint-engine-wait-weights-before-ready
+    enable-memory-saver enable-weights-cpu-backup enable-draft-weights-cpu-backup weight-cache-mode:t
+    weight-cache-socket:t weight-cache-timeout:i delete-ckpt-after-loading random-seed:i
+    remote-instance-weight-loader-backend:t remote-instance-weight-loader-seed-instance-ip:t
+    remote-instance-weight-loader-seed-instance-service-port:i
+    remote-instance-weight-loader-send-weights-group-ports:t
+    remote-instance-weight-loader-start-seed-via-transfer-engine rl-quant-profile:t decrypted-config-file:t
+    decrypted-draft-config-file:t modelexpress-config:t
+
+    dist-init-addr:t/--nccl-init-addr dist-timeout:i nnodes:i node-rank:i base-gpu-id:i gpu-id-step:i numa-node:l
+    pre-warm-nccl engine-info-bootstrap-port:i mooncake-ib-device:t enable-p2p-check
+    disaggregation-transfer-backend:t disaggregation-bootstrap-port:i disaggregation-ib-device:t
+    disaggregation-decode-tp:i disaggregation-decode-dp:i disaggregation-prefill-pp:i
+    disaggregation-decode-polling-interval:i disaggregation-decode-extra-slots:i num-reserved-decode-tokens:i
+
+    quantization-param-path:t abort-on-priority-when-disabled default-priority-value:i max-queued-requests:i
+    disable-flashinfer-autotune enable-flashinfer-autotune disable-chunked-prefix-cache
+    disable-fast-image-processor keep-mm-feature-on-device mm-attention-backend:t mm-process-config:j
+    mm-max-concurrent-calls:i mm-per-request-timeout:n mm-io-worker-num:i mm-processor-worker-num:i
+    mm-feature-transport:t enable-broadcast-mm-inputs-process limit-mm-data-per-request:j
+    enable-precise-embedding-interpolation
+  ]],
+  not_modelled = {
+    { "LoRA adapters are not modelled", [[ enable-lora lora-paths:l max-lora-rank:i lora-target-modules:l
+      max-loras-per-batch:i max-loaded-loras:i lora-eviction-policy:t lora-backend:t max-lora-chunk-size:i
+      enable-lora-overlap-loading lora-use-virtual-experts lora-strict-loading lora-drain-wait-threshold:n
+      experts-shared-outer-loras ]] },
+    { "context parallelism is not modelled", [[ attn-cp-size:i/--attention-context-parallel-size
+      dcp-size:i/--decode-context-parallel-size dcp-comm-backend:t dcp-replicate-q-proj enable-prefill-cp
+      cp-strategy:t enable-nsa-prefill-context-parallel enable-dsa-prefill-context-parallel
+      enable-prefill-context-parallel nsa-prefill-cp-mode:t dsa-prefill-cp-mode:t prefill-cp-mode:t
+      enable-cp-decode-attn-tp ]] },
+    { "other widths of dense layers and experts than tp_size and ep_size are not modelled", [[ moe-dense-tp-size:i
+      moe-dp-size:i/--moe-data-parallel-size enable-dp-lm-head enable-attn-tp-input-scattered disable-attn-tp-gather
+      dwdp-size:i ]] },
+    { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:i offload-group-size:i offload-num-in-group:i
+      offload-prefetch-step:i offload-mode:t kt-weight-path:t kt-method:t kt-cpuinfer:i kt-threadpool-count:i
+      kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i ]] },
+    { "a KV cache outside of the GPU is not modelled", [[ enable-hierarchical-cache hicache-ratio:n hicache-size:i
+      hicache-write-policy:t hicache-io-backend:t hicache-mem-layout:t hicache-storage-backend:t
+      hicache-storage-prefetch-policy:t hicache-storage-backend-extra-config:t enable-lmcache lmcache-config-file:t
+      disaggregation-decode-enable-offload-kvcache enable-flexkv flexkv-config-file:t radix-cache-backend:t ]] },
+    { "experts are neither moved nor copied", [[ enable-eplb eplb-algorithm:t eplb-rebalance-num-iterations:i
+      eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n ep-num-redundant-experts:i
+      ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t elastic-ep-initial-size:i
+      elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup max-ep-size:i
+      ep-join-mode:t/--elastic-ep-join-mode
+      ep-join-rank-offset:i/--elastic-ep-join-rank-offset enable-waterfill ]] },
+    { "batches that overlap are not modelled", [[ enable-two-batch-overlap enable-single-batch-overlap
+      tbo-token-distribution-threshold:n enable-pdmux pdmux-config-path:t sm-group-num:i ]] },
+    { "kernels are those of the tables, whichever back end is chosen", [[ attention-backend:t
+      prefill-attention-backend:t decode-attention-backend:t sampling-backend:t nsa-prefill-backend:t
+      nsa-decode-backend:t dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
+      dsa-paged-mqa-logits-backend:t moe-runner-backend:t fp8-gemm-runner-backend:t/--fp8-gemm-backend
+      fp4-gemm-runner-backend:t/--fp4-gemm-backend bf16-gemm-backend:t mamba-backend:t linear-attn-backend:t
+      linear-attn-decode-backend:t linear-attn-prefill-backend:t linear-attn-verify-backend:t
+      flashinfer-mxfp4-moe-precision:t flashinfer-mla-disable-ragged triton-attention-reduce-in-fp32
+      triton-attention-num-kv-splits:i triton-attention-split-tile-size:i enable-fused-moe-sum-all-reduce
+      enable-fused-qk-norm-rope enable-tf32-matmul enable-fp32-lm-head enable-deterministic-inference
+      rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
+      linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
+      enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },
+    { "the exchange of tokens among experts is that of the engine's default", [[ moe-a2a-backend:t deepep-mode:t
+      deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
+      disable-flashinfer-cutlass-moe-fp4-allgather ]] },
+    { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem
+      enable-symm-mem enable-nccl-nvls enable-flashinfer-allreduce-fusion enable-aiter-allreduce-fusion
+      enforce-disable-flashinfer-allreduce-fusion flashinfer-allreduce-fusion-backend:t
+      enable-quant-communications ]] },
+    { "the config of the model is used as it is published", [[ json-model-override-args:t dtype:t model-impl:t
+      device:t ]] },
+    { "the scheduler is the engine's default", [[ enable-priority-scheduling priority-scheduling-preemption-threshold:i
+      schedule-low-priority-values-first disable-priority-preemption enable-dynamic-chunking enable-prefill-delayer
+      prefill-delayer-max-delay-passes:i prefill-delayer-max-delay-ms:n prefill-delayer-queue-min-ratio:n
+      prefill-delayer-token-usage-low-watermark:n prefill-delayer-forward-passes-buckets:l
+      prefill-delayer-wait-seconds-buckets:l prefill-max-requests:i min-free-slots-delay:i
+      num-continuous-decode-steps:i pp-max-micro-batch-size:i pp-async-batch-depth:i retraction-policy:t
+      enable-session-radix-cache enable-streaming-session radix-eviction-policy:t prefill-only-disable-kv-cache ]] },
+    { "requests go to the rank that the engine's own balancer takes", [[ load-balance-method:t
+      prefill-round-robin-balance enable-dp-attention-local-control-broadcast ]] },
+    { "every layer's window and cache are those of its kind", [[ disable-hybrid-swa-memory swa-full-tokens-ratio:n
+      hybrid-kvcache-ratio:v enable-hisparse hisparse-config:t/--hierarchical-sparse-attention-extra-config
+      enable-page-major-kv-layout enable-unified-memory enable-dsa-cache-layer-split ]] },
+    { "states of recurrent layers are those of the model's file", [[ mamba-ssm-dtype:t mamba-full-memory-ratio:n
+      max-mamba-cache-size:i mamba-track-interval:i mamba-scheduler-strategy:t mamba-radix-cache-strategy:t
+      uses-mamba-radix-cache enable-int8-mamba-checkpoint int8-mamba-ckpt-size:i mamba-max-states-per-path:i
+      enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
+    { "images and their encoder are not modelled", [[ enable-multimodal mm-enable-dp-encoder language-only encoder-only
+      encoder-urls:l encoder-transfer-backend:t encoder-bootstrap-port:i encoder-register-urls:l
+      enable-adaptive-dispatch-to-encoder enable-mm-global-cache enable-prefix-mm-cache
+      asr-max-buffer-seconds:i asr-max-concurrent-sessions:i ]] },
+    { "tokens leave the engine one by one", "stream-interval:i" },
+    { "what is captured and compiled is the engine's default", [[ disable-cuda-graph-padding enable-torch-compile
+      enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph disable-piecewise-cuda-graph
+      enforce-piecewise-cuda-graph piecewise-cuda-graph-max-tokens:i piecewise-cuda-graph-tokens:t
+      piecewise-cuda-graph-compiler:t enable-breakable-cuda-graph cuda-graph-config:t cuda-graph-backend-decode:t
+      cuda-graph-backend-prefill:t cuda-graph-bs-prefill:l cuda-graph-max-bs-prefill:i cuda-graph-tc-compiler:t
+      disable-prefill-cuda-graph debug-cuda-graph ]] },
+    { "weights are in the format of the checkpoint", [[ torchao-config:t modelopt-quant:t quantize-and-serve
+      modelopt-checkpoint-restore-path:t modelopt-checkpoint-save-path:t modelopt-export-path:t ]] },
+    { "a model that generates text token by token is taken", [[ is-embedding dllm-algorithm:t dllm-algorithm-config:t
+      dllm-fdfo enable-mis multi-item-scoring-delimiter:i forward-hooks:t ]] },
+    { "sampling is that of the model's generation_config.json", "sampling-defaults:t" },
+    { "sparse attention of dense models is not modelled", [[ enable-double-sparsity ds-channel-config-path:t
+      ds-heavy-channel-num:i ds-heavy-token-num:i ds-heavy-channel-type:t ds-sparse-decode-threshold:i ]] },
+    { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[
+      disaggregation-decode-enable-radix-cache optimistic-prefill-attempts:i ]] },
+    { "drafts are made and accepted as `speculation` says", [[ speculative-accept-threshold-single:n
+      speculative-accept-threshold-acc:n speculative-token-map:t speculative-attention-mode:t
+      speculative-draft-attention-backend:t speculative-moe-runner-backend:t speculative-moe-a2a-backend:t
+      speculative-draft-model-quantization:t speculative-draft-model-revision:t speculative-draft-load-format:t
+      speculative-ngram-min-match-window-size:i speculative-ngram-max-match-window-size:i
+      speculative-ngram-min-bfs-breadth:i speculative-ngram-max-bfs-breadth:i speculative-ngram-match-type:t
+      speculative-ngram-branch-length:i speculative-ngram-capacity:i speculative-ngram-max-trie-depth:i
+      speculative-ngram-external-corpus-path:t speculative-ngram-external-corpus-max-tokens:i
+      speculative-ngram-external-sam-budget:i speculative-adaptive speculative-adaptive-config:t
+      speculative-draft-window-size:i speculative-use-rejection-sampling speculative-skip-dp-mlp-sync
+      speculative-dflash-block-size:i speculative-dflash-draft-window-size:i speculative-dspark-block-size:i
+      speculative-dspark-align-verify-tokens-to-graph-tier speculative-dspark-confidence-sts-path:t
+      speculative-dspark-sps-table-path:t enable-multi-layer-eagle decoupled-spec-role:t decoupled-spec-rank:i
+      decoupled-spec-bind-endpoint:t decoupled-spec-connect-endpoints:l spec-trace-dir:t ]] },
+  },
+  variables = {
+    without_effect = [[ SGLANG_USE_CUDA_IPC_TRANSPORT SGLANG_HEALTH_CHECK_TIMEOUT SGLANG_USE_MODELSCOPE
+      SGLANG_TORCH_PROFILER_DIR SGLANG_LOGGING_CONFIG_PATH SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN
+      SGLANG_DISABLE_CUDNN_CHECK SGLANG_BLOCK_NONZERO_RANK_CHILDREN SGLANG_HOST_IP SGLANG_PORT SGLANG_CACHE_DIR
+      SGLANG_DG_CACHE_DIR SGLANG_JIT_DEEPGEMM_PRECOMPILE SGL_JIT_DEEPGEMM_PRECOMPILE SGLANG_WAIT_ZMQ_TIMEOUT
+      SGLANG_IS_IN_CI SGLANG_SET_CPU_AFFINITY SGLANG_ENABLE_TP_MEMORY_INBALANCE_CHECK
+      SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT SGLANG_DISAGGREGATION_WAITING_TIMEOUT ]],
+    not_modelled = {
+      { "kernels are those of the tables, whichever back end is chosen", [[ SGLANG_ENABLE_JIT_DEEPGEMM
+        SGL_ENABLE_JIT_DEEPGEMM SGLANG_ENABLE_FLASHINFER_GEMM SGLANG_USE_CUTLASS_BACKEND_FOR_FP4_GEMM
+        SGLANG_CUTLASS_MOE SGLANG_USE_AITER SGLANG_NSA_FUSE_TOPK SGLANG_ROCM_FUSED_DECODE_MLA SGLANG_MOE_PADDING
+        SGLANG_MOE_NVFP4_DISPATCH SGLANG_SUPPORT_CUTLASS_BLOCK_FP8 ]] },
+      { "the exchange of tokens among experts is that of the engine's default", [[
+        SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK SGLANG_DEEPEP_BF16_DISPATCH ]] },
+      { "the scheduler is the engine's default", [[ SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE
+        SGLANG_EXPERIMENTAL_UNIFIED_RADIX_TREE
+        SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION SGLANG_INIT_NEW_TOKEN_RATIO SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR
+        SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS SGLANG_RETRACT_DECODE_STEPS ]] },
+    },
+  },
+}

@@ -1,0 +1,80 @@
+--- Flags, keys of the YAML file and variables of TensorRT-LLM that no rule reads (engines/rules/flags.lua has the
+--- form): tensorrt_llm/commands/serve.py and tensorrt_llm/llmapi/llm_args.py of 1.0 to 1.3. Its flags have "_".
+local flags = require "engines.rules.flags"
+
+--- Of the command line, which the YAML file takes as well where the engine has a key of that name.
+local of_command = flags.list {
+  idle = { max_beam_width = { "1" }, context_parallel_size = { "1" }, moe_cluster_parallel_size = { "1" } },
+  without_effect = [[
+    host:t port:i log_level:t tokenizer:t custom_tokenizer:t custom_module_dirs:t gpus_per_node:i
+    num_postprocess_workers:i trust_remote_code revision:t reasoning_parser:t tool_parser:t
+    metadata_server_config_file:t fail_fast_on_attention_window_too_large otlp_traces_endpoint:t media_io_kwargs:t
+    chat_template:t telemetry enable_energy_metrics middleware:t
+  ]],
+  not_modelled = {
+    { "several beams are not modelled", "max_beam_width:i" },
+    { "context parallelism is not modelled", "context_parallel_size:i/--cp_size" },
+    { "clusters of experts are not modelled", "moe_cluster_parallel_size:i/--cluster_size" },
+    { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[ server_role:t
+      disagg_cluster_uri:t ]] },
+    { "a model that generates text is taken", "video_pruning_rate:n" },
+  },
+  variables = {
+    without_effect = [[ TRTLLM_LOG_LEVEL TLLM_LOG_LEVEL TLLM_LOG_FIRST_RANK_ONLY TRTLLM_SERVER_DISABLE_GC
+      TRTLLM_WORKER_DISABLE_GC TLLM_WORKER_USE_SINGLE_PROCESS TLLM_PROFILE_START_STOP TLLM_TORCH_PROFILE_TRACE
+      TLLM_PROFILE_RECORD_GC TLLM_LLMAPI_ENABLE_NVTX TLLM_NUMA_AWARE_WORKER_AFFINITY TRTLLM_USE_UCX_KVCACHE
+      TRTLLM_ENABLE_TRTLLM_GEN_PREPROCESS TLLM_OVERRIDE_LAYER_NUM ]],
+    not_modelled = {
+      { "kernels and collectives are those of the tables", [[ TRTLLM_ENABLE_PDL TRTLLM_USE_MPI_KVCACHE
+        TRTLLM_DISABLE_SELECTIVE_QUANT TRTLLM_MOE_A2A_WORKSPACE_MB TRTLLM_FORCE_ALLTOALL_METHOD
+        TRTLLM_DEEP_EP_TOKEN_LIMIT TRTLLM_CAN_USE_DEEP_EP TRTLLM_FORCE_COMM_METHOD TRTLLM_GEN_EPLB
+        TRTLLM_ALLREDUCE_FUSION_WORKSPACE_SIZE ]] },
+    },
+  },
+}
+
+--- Keys of the YAML file only.
+local of_file = flags.list {
+  idle = { sampler_type = { "auto" }, attn_backend = { "TRTLLM" }, allreduce_strategy = { "AUTO" },
+    dtype = { "auto", "bfloat16" }, stream_interval = { "1" }, load_format = { "AUTO", "auto" },
+    ["moe_config.backend"] = { "AUTO" }, enable_autotuner = { "true" },
+    ["kv_cache_config.enable_partial_reuse"] = { "true" }, ["kv_cache_config.host_cache_size"] = { "0" } },
+  spelled = function(option) option.flag = nil end,
+  without_effect = [[
+    tokenizer_mode:t tokenizer_revision:t skip_tokenizer_init load_format:t checkpoint_format:t checkpoint_loader:j
+    print_iter_log enable_iter_perf_stats enable_iter_req_stats return_perf_metrics perf_metrics_max_requests:i
+    iter_stats_max_iterations:i request_stats_max_iterations:i guided_decoding_backend:t
+    batched_logits_processor:j postprocess_tokenizer_dir:t enable_layerwise_nvtx_marker enable_sleep
+    garbage_collection_gen0_threshold:i orchestrator_type:t ray_worker_extension_cls:t enable_autotuner
+    cuda_graph_config.enable_padding kv_cache_config.event_buffer_max_size:i
+    kv_cache_config.attention_dp_events_gather_period_ms:i kv_cache_config.enable_partial_reuse
+    kv_cache_config.copy_on_partial_reuse kv_cache_config.onboard_blocks mm_encoder_only env_overrides:j
+    gather_generation_logits sampler_force_async_worker decoding_config:j
+  ]],
+  not_modelled = {
+    { "LoRA adapters are not modelled", "enable_lora lora_config:j peft_cache_config:j" },
+    { "context parallelism is not modelled", "cp_config:j" },
+    { "other widths of experts than ep_size are not modelled", "moe_tensor_parallel_size:i enable_lm_head_tp_in_adp "
+      .. "pp_partition:j" },
+    { "the scheduler is the engine's default", "scheduler_config:j batch_wait_timeout_ms:n max_input_len:i" },
+    { "kernels are those of the tables, whichever back end is chosen", [[ attn_backend:t moe_config:j
+      nvfp4_gemm_config:j
+      sparse_attention_config:j sampler_type:t enable_min_latency force_dynamic_quantization ]] },
+    { "collectives are those of the tables", "allreduce_strategy:t" },
+    { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[
+      cache_transceiver_config:j kv_connector_config:j ]] },
+    { "what is compiled is the engine's default", "torch_compile_config:j" },
+    { "tokens leave the engine one by one", "stream_interval:i" },
+    { "the config of the model is used as it is published", "dtype:t model_kwargs:j quant_config:j" },
+    { "a KV cache outside of the GPU is not modelled", [[ kv_cache_config.host_cache_size:i
+      kv_cache_config.secondary_offload_min_priority:i kv_cache_config.use_uvm ]] },
+    { "the cache is divided as the engine does by default", [[ kv_cache_config.max_attention_window:j
+      kv_cache_config.sink_token_length:i kv_cache_config.cross_kv_cache_fraction:n
+      kv_cache_config.max_gpu_total_bytes:i kv_cache_config.mamba_ssm_cache_dtype:t
+      kv_cache_config.use_kv_cache_manager_v2 kv_cache_config.max_util_for_resume:n ]] },
+    { "attention of data-parallel ranks is divided as in the engine's default",
+      "attention_dp_config.kv_cache_routing:t" },
+  },
+}
+
+return flags.joined(of_command, of_file)

@@ -1,0 +1,111 @@
+-- A launch command as an engine with its options, and back: `vllm serve Qwen/Qwen3-32B --max-num-seqs 64`. The flags
+-- are those of the tables of scripts/engines, which plans write by as well. Nothing of a command is executed.
+--
+-- A deployment here is {engine, release, model, options, note, told, others}: `options` by the engine's own words,
+-- `model` is nil where the command names none, `told` are sentences about what the words do not say in options,
+-- `others` names of variables that mean nothing here.
+local choice = require "rooflua.engines.choice"
+local core = require "rooflua.base.core"
+local quoting = require "rooflua.text.quoting"
+local reading = require "rooflua.engines.launch.reading"
+local shell_words = require "rooflua.text.shell_words"
+local spelling = require "rooflua.engines.launch.spelling"
+local writing = require "rooflua.engines.launch.writing"
+
+local command = {}
+
+local options_file = "options.yaml"
+
+--- The deployment that a command starts.
+--- @param text string
+--- @param about table? {engine = "vllm 0.19", files = {path = text}}; without a release the newest that is known
+function command.read(text, about)
+  return reading.words(shell_words.command(text), about or {})
+end
+
+--- The command of a deployment as text, and its YAML file or nil.
+--- @param deployment table {engine, release, model, options}
+function command.write(deployment)
+  local engine, words = deployment.engine, {}
+  for _, word in ipairs(writing.variables(engine, deployment.options)) do
+    local name, value = word:match "^([^=]*)=(.*)$"
+    words[#words + 1] = name .. "=" .. quoting.shell(value)
+  end
+  for word in engine.command:gmatch "%S+" do words[#words + 1] = word end
+  if deployment.model and engine.model ~= "" then words[#words + 1] = engine.model end
+  if deployment.model then words[#words + 1] = quoting.shell(deployment.model) end
+  for _, word in ipairs(writing.words(engine, deployment.release, deployment.options, options_file)) do
+    words[#words + 1] = quoting.shell(word)
+  end
+  return core.join(words, " "), writing.file(engine, deployment.options)
+end
+
+--- Options of a deployment that a scenario's key `engine` takes, and sentences about the others.
+--- @return table options, string[] sentences
+local function of_scenario(deployment)
+  local engine, options, apart = deployment.engine, {}, {}
+  for name, value in pairs(deployment.options) do
+    local option = engine.option[name]
+    local is_apart = option.elsewhere ~= nil
+    if not is_apart then options[name] = value end
+    if is_apart and not option.drafts then apart[name] = value end
+  end
+  return options, choice.notes(engine, apart)
+end
+
+--- The drafts that a command asks for as the key `speculation`, and sentences about them; nil without drafts.
+--- @param given table? that of the scenario, whose acceptance holds
+local function speculation_of(deployment, given)
+  local found = deployment.engine.drafts and deployment.engine.drafts(deployment.options)
+  if not found then return nil, {} end
+  local told, group = { found.note }, given and core.plain(given) or {}
+  if not found.drafter or not found.draft_tokens then
+    told[#told + 1] = ("drafts by %s%s are not modelled: the engine is taken without them"):format(found.method,
+      found.draft_tokens and "" or " without their number")
+    return nil, told
+  end
+  local speculator = require("rooflua.scenario.policies").of(require("rooflua.scenario.reader").new "command",
+    "speculation.speculator", "fixed")
+  speculator = require("rooflua.policy").with(speculator, { draft_tokens = found.draft_tokens })
+  if group.acceptance == nil then
+    told[#told + 1] = "a command does not say how many drafts are accepted: as many as acceptance.constant says by "
+      .. "default; say speculation.acceptance"
+  end
+  if found.model and found.drafter == "draft_model" then
+    told[#told + 1] = ("the drafter %s is taken for the model of drafters.draft_model; say speculation.drafter")
+      :format(found.model)
+  end
+  return { speculator = speculator, drafter = group.drafter or found.drafter,
+    acceptance = group.acceptance or "constant" }, told
+end
+
+--- What a deployment says of a scenario: {model, engine, speculation, replicas} and sentences.
+--- @param given table? the scenario: its acceptance of drafts and the number of its replicas hold
+function command.keys(deployment, given)
+  given = given or {}
+  local options, told = of_scenario(deployment)
+  local out = { model = deployment.model, engine = { deployment.engine.name .. " " .. deployment.release } }
+  local replicas, without = nil, {}
+  if deployment.engine.replicas then replicas, without = deployment.engine.replicas(deployment.options) end
+  if replicas and replicas > 1 then
+    out.replicas = replicas
+    told[#told + 1] = ("%d engines of their own behind one router"):format(replicas)
+    for _, name in ipairs(without) do options[name] = nil end
+  end
+  for name, value in pairs(options) do out.engine[name] = value end
+  local speculation, drafted = speculation_of(deployment, given.speculation)
+  out.speculation = speculation
+  for _, list in ipairs { drafted, deployment.told } do
+    for _, sentence in ipairs(list) do told[#told + 1] = sentence end
+  end
+  if deployment.note and not deployment.is_stated then table.insert(told, 1, deployment.note) end
+  if #deployment.others > 0 then
+    told[#told + 1] = "variables without effect here: " .. core.join(deployment.others, ", ")
+  end
+  return out, told
+end
+
+--- How an option is called in a command: "--max-num-seqs".
+command.name = spelling.name
+
+return command

@@ -1,0 +1,288 @@
+-- Words of a command as an engine with options: flags and their values, variables of the environment, files with
+-- options.
+local catalogue = require "rooflua.engines.catalogue"
+local choice = require "rooflua.engines.choice"
+local core = require "rooflua.base.core"
+local documents = require "rooflua.engines.documents"
+local json = require "rooflua.json"
+local native = require "rooflua.native"
+local release = require "rooflua.engines.release"
+local spelling = require "rooflua.engines.launch.spelling"
+local start = require "rooflua.engines.launch.start"
+local texts = require "rooflua.engines.launch.texts"
+
+local reading = {}
+
+-- Options -----------------------------------------------------------------------------------------------------
+
+--- States an option; one that is stated twice with two values is an error.
+--- @param where string the flag or key in messages
+local function put(state, option, value, where)
+  if value == nil then return end
+  local version = state.release
+  if not release.holds(option, version) then
+    core.fail("%s: %s %s does not have it (%s)", where, state.engine.title, version,
+      option.since and release.earlier(version, option.since) and "since " .. option.since
+        or "before " .. option.before)
+  end
+  choice.check(where, option, value)
+  local before = state.options[option.name]
+  if before ~= nil and json.encode(before) ~= json.encode(value) then
+    core.fail("%s: is stated twice, as %s and as %s (%s)", spelling.name(option), json.encode(before),
+      json.encode(value), where)
+  end
+  state.options[option.name] = value
+end
+
+--- A part of a document of a flag or a file.
+local function put_part(state, prefix)
+  return function(option, value, path, is_text)
+    local where = prefix .. path
+    if value == json.null then return end
+    if option.type == "json" and not is_text then
+      local rest = documents.split(state.engine, option, value, put_part(state, prefix))
+      if rest then put(state, option, rest, where) end
+      return
+    end
+    put(state, option, texts.of_document(where, option, value), where)
+  end
+end
+
+--- A document behind a flag: its parts are options.
+local function put_document(state, option, value, where)
+  local rest = documents.split(state.engine, option, value, put_part(state, ""))
+  if rest then put(state, option, rest, where) end
+end
+
+--- {a = {b = value}} of "a.b".
+local function nested(path, value)
+  local parts = {}
+  for part in path:gmatch "[^.]+" do parts[#parts + 1] = part end
+  for i = #parts, 1, -1 do value = { [parts[i]] = value } end
+  return value
+end
+
+--- Joins maps; a plain value that is there already is kept where it is the same.
+local function merged(out, value)
+  for key, each in pairs(value) do
+    if documents.is_map(each) and documents.is_map(out[key]) then
+      merged(out[key], each)
+    else
+      out[key] = each
+    end
+  end
+  return out
+end
+
+--- A value behind a dotted flag: JSON, else text.
+local function part_of(word, option)
+  local ok, value = pcall(json.decode, word)
+  if ok then return value end
+  return texts.is_switch(word) and texts.read("", "switch", word, option) or word
+end
+
+-- Words behind the command ------------------------------------------------------------------------------------
+
+--- Whether a word is the value of a flag in front of it: no flag itself.
+local function is_value(word)
+  return word ~= nil and (word:sub(1, 1) ~= "-" or word == "-" or word:find "^%-%.?%d" ~= nil)
+end
+
+--- The value of a flag: behind "=", or the next word.
+local function value_of(state, flag, given)
+  if given then return given end
+  local word = state.words[state.at]
+  if not is_value(word) then core.fail("%s: expected a value behind it", flag) end
+  state.at = state.at + 1
+  return word
+end
+
+local function list_of(state, flag, given, option)
+  local words = {}
+  if given then
+    words[1] = given
+  else
+    while is_value(state.words[state.at]) do
+      words[#words + 1] = state.words[state.at]
+      state.at = state.at + 1
+    end
+  end
+  if #words == 0 then core.fail("%s: expected one or more values behind it", flag) end
+  if #words == 1 and words[1]:find "^%[.*%]$" then
+    local ok, value = pcall(json.decode, words[1])
+    if ok then return texts.of_document(flag, option, value) end
+  end
+  local out = {}
+  for i, word in ipairs(words) do out[i] = texts.read(flag, option.items or "text", word, option) end
+  return out
+end
+
+local read_file -- of options, below
+
+local function read_flag(state, word)
+  local flag, given = word:match "^([^=]+)=(.*)$"
+  flag = flag or word
+  local entry = spelling.find(state.engine, flag)
+  if entry.is_model then
+    local name = value_of(state, flag, given)
+    if state.model and state.model ~= name then
+      core.fail("%s: the model is stated twice, as %s and as %s", flag, core.describe(state.model), core.describe(name))
+    end
+    state.model = name
+    return
+  end
+  local option = entry.option
+  if option.type == "switch" then
+    local value = true
+    local next_word = state.words[state.at]
+    if given then
+      value = texts.read(flag, "switch", given, option)
+    elseif state.engine.abbreviates and next_word and texts.is_switch(next_word) then
+      value, state.at = texts.read(flag, "switch", next_word, option), state.at + 1
+    end
+    if entry.opposite then value = not value end
+    return put(state, option, value, flag)
+  end
+  if option.type == "list" then return put(state, option, list_of(state, flag, given, option), flag) end
+  local text = value_of(state, flag, given)
+  for _, each in ipairs(option.unstated or {}) do
+    if text == each then return end
+  end
+  if option.file then return read_file(state, option, text, flag) end
+  if option.type ~= "json" then return put(state, option, texts.read(flag, option.type, text, option), flag) end
+  if entry.path then
+    state.parts[option.name] = merged(state.parts[option.name] or {}, nested(entry.path, part_of(text, option)))
+    state.parted[#state.parted + 1] = option
+  else
+    put_document(state, option, texts.read(flag, "json", text, option), flag)
+  end
+end
+
+--- The options of a YAML file: keys of the engine's own configuration, or flags without dashes.
+function read_file(state, option, path, flag)
+  local text, problem = state.files[(path:gsub("^%./", ""))], nil
+  if not text then text, problem = native.read_file(path) end
+  if not text then core.fail("%s: %s", flag, problem) end
+  local map = native.yaml_decode(text, path)
+  if not documents.is_map(map) then core.fail("%s: %s: expected keys with values", flag, path) end
+  if option.file == "options" then
+    local own = { engine = state.engine, release = state.release, options = {} }
+    documents.of_file(state.engine, map, put_part(own, path .. ": "), function(key)
+      local known = core.sorted_keys(state.engine.option)
+      core.fail("%s: %s: %s has no such option%s", path, key, state.engine.title, spelling.near(key, known))
+    end)
+    for name, value in pairs(own.options) do state.from_file[name] = value end
+    state.file = path
+    return
+  end
+  local words = {}
+  for key, value in core.sorted_pairs(core.plain(map)) do
+    local word = "--" .. key
+    if value == true then
+      words[#words + 1] = word
+    elseif documents.is_map(value) or type(value) == "table" and value ~= json.null then
+      words[#words + 1] = word
+      words[#words + 1] = json.encode(value)
+    elseif value ~= false and value ~= json.null then
+      words[#words + 1] = word
+      words[#words + 1] = texts.word(value)
+    end
+  end
+  local outer, at = state.words, state.at
+  state.words, state.at = words, 1
+  reading.rest(state)
+  state.words, state.at = outer, at
+end
+
+--- Reads all words from a place on.
+function reading.rest(state)
+  while state.at <= #state.words do
+    local word = state.words[state.at]
+    state.at = state.at + 1
+    if word:find "^%-%-?%a" then
+      read_flag(state, word)
+    elseif state.engine.positional and not state.model then
+      state.model = word
+    else
+      core.fail("%s: a word that belongs to no flag", core.describe(word))
+    end
+  end
+end
+
+-- Variables ---------------------------------------------------------------------------------------------------
+
+local function has_prefix(engine, name)
+  for _, prefix in ipairs(engine.variable_prefixes or {}) do
+    if name:sub(1, #prefix) == prefix then return true end
+  end
+  return false
+end
+
+--- States the variables that the engine reads. Those that are not known are told: they cannot be accounted for.
+local function read_variables(state)
+  local known, others = {}, {}
+  for _, option in ipairs(state.engine.options) do
+    if option.variable then known[#known + 1] = option.name end
+  end
+  for _, each in ipairs(state.environment) do
+    local name, value = each[1], each[2]
+    local option = state.engine.option[name]
+    if option and option.variable then
+      put(state, option, value, name)
+    elseif has_prefix(state.engine, name) then
+      state.told[#state.told + 1] = ("%s: a variable that is not known here; nothing follows from it%s"):format(name,
+        spelling.near(name, known))
+    else
+      others[#others + 1] = name
+    end
+  end
+  state.others = others
+end
+
+--- What words mean: {engine, release, note, model, options, told, others}.
+--- @param command table of shell_words.command
+--- @param about table {engine = "vllm 0.19" or nil, files = {path = text}}
+function reading.words(command, about)
+  local begun = start.of(command.words)
+  local engine = begun.engine
+  local chosen = about.engine and choice.parse(about.engine)
+    or choice.parse(engine.name .. (begun.release and " " .. begun.release or ""))
+  if catalogue.root(chosen.engine) ~= engine then
+    core.fail("the command starts %s, and the engine that is stated is %s", engine.name, chosen.engine.name)
+  end
+  local state = { engine = chosen.engine, release = chosen.release, words = {}, at = 1, options = {}, parts = {},
+    parted = {}, from_file = {}, files = {}, environment = {}, told = {} }
+  for _, files in ipairs { command.files, about.files or {} } do
+    for path, text in pairs(files) do state.files[(path:gsub("^%./", ""))] = text end
+  end
+  for i, each in ipairs(command.environment) do state.environment[i] = each end
+  for _, remark in ipairs(command.remarks) do
+    state.told[#state.told + 1] = "not read, as no part of the command: " .. native.printable(remark)
+  end
+  start.read_front(command.words, begun.front, state)
+  for i = begun.behind, #command.words do
+    local word = command.words[i]
+    for _, each in ipairs(engine.respelled and word:sub(1, 1) == "-" and engine.respelled(word) or { word }) do
+      state.words[#state.words + 1] = each
+    end
+  end
+  reading.rest(state)
+  for _, option in ipairs(state.parted) do
+    local parts = state.parts[option.name]
+    if parts then put_document(state, option, parts, spelling.name(option)) end
+    state.parts[option.name] = nil
+  end
+  for name, value in core.sorted_pairs(state.from_file) do
+    local flagged = state.options[name]
+    if flagged ~= nil and json.encode(flagged) ~= json.encode(value) then
+      state.told[#state.told + 1] = ("%s: %s of the file holds, not %s of the flag"):format(name, json.encode(value),
+        json.encode(flagged))
+    end
+    state.options[name] = value
+  end
+  read_variables(state)
+  return { engine = chosen.engine, release = chosen.release, note = chosen.note, is_stated = chosen.is_stated,
+    model = state.model, options = state.options, told = state.told, others = state.others }
+end
+
+return reading

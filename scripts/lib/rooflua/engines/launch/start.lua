@@ -1,0 +1,107 @@
+-- Which engine a command starts, and what stands in front of it: variables, a Python interpreter, a container.
+local catalogue = require "rooflua.engines.catalogue"
+local core = require "rooflua.base.core"
+local native = require "rooflua.native"
+local release = require "rooflua.engines.release"
+
+local start = {}
+
+local function shown(words, first, last)
+  local out = {}
+  for i = first, last do out[#out + 1] = words[i] end
+  return native.printable(core.join(out, " "))
+end
+
+--- Words in front of an engine's command that change nothing here.
+local harmless = { exec = true, env = true, nohup = true, sudo = true, time = true, command = true, uv = true,
+  run = true, ["-u"] = true, ["trtllm-llmapi-launch"] = true }
+
+local function is_harmless(word)
+  local name = word:match "([^/]*)$"
+  return harmless[name] or name:find "^python[%d.]*$" ~= nil
+end
+
+--- Whether `words` has a start, "vllm serve", at a place. Returns the place behind it.
+local function starts_at(words, at, begin)
+  local first = true
+  for part in begin:gmatch "%S+" do
+    local word = words[at]
+    if not word or (first and word:match "([^/]*)$" or word) ~= part then return nil end
+    at, first = at + 1, false
+  end
+  return at
+end
+
+--- Engines that start by commands of their own, not by those of a parent.
+local function own_engines()
+  local out = {}
+  for _, name in ipairs(catalogue.names()) do
+    local engine = catalogue.of(name)
+    if engine.starts and not engine.extends then out[#out + 1] = engine end
+  end
+  return out
+end
+
+--- The engine of an image that a container runs, and its release: "vllm/vllm-openai:v0.19.0".
+local function of_image(words, engines)
+  local program = (words[1] or ""):match "([^/]*)$"
+  if program ~= "docker" and program ~= "podman" then return nil end
+  for at = 2, #words do
+    for _, engine in ipairs(engines) do
+      local name, tag = engine.image:match "^([^:]+):(.*)$"
+      local found = words[at]:match("^" .. name:gsub("%p", "%%%0") .. "%f[:%z](.*)$")
+      if found then
+        local version = found:match("^:" .. tag:gsub("%%s", "(.+)") .. "$")
+        return engine, at + 1, at, version and release.parse(version) and version or nil
+      end
+    end
+  end
+end
+
+--- {engine, behind (the place behind its command), front (that in front of it), release} of words.
+function start.of(words)
+  local engines, best = own_engines(), nil
+  for at = 1, #words do
+    for _, engine in ipairs(engines) do
+      for _, each in ipairs(engine.starts) do
+        local behind = starts_at(words, at, each)
+        if behind and (not best or behind > best.behind) then
+          best = { engine = engine, behind = behind, front = at - 1, release = nil }
+        end
+      end
+    end
+    if best then break end
+  end
+  local engine, behind, at, version = of_image(words, engines)
+  if not best and engine then return { engine = engine, behind = behind, front = at, release = version } end
+  if best then
+    if engine == best.engine then best.release = version end
+    return best
+  end
+  local known = {}
+  for _, each in ipairs(engines) do known[#known + 1] = each.command end
+  core.fail("%s: starts no engine that is known (%s)", core.describe(shown(words, 1, math.min(#words, 4))),
+    core.join(known, ", "))
+end
+
+--- Variables that words in front set: env NAME=VALUE, docker run -e NAME=VALUE. Adds a sentence about other words.
+function start.read_front(words, last, state)
+  local left_out = false
+  for i = 1, last do
+    local before, word = words[i - 1], words[i]
+    local name, value = word:match "^([%a_][%w_]*)=(.*)$"
+    if not name then name, value = word:match "^%-%-env=([%a_][%w_]*)=(.*)$" end
+    if not name then name, value = word:match "^%-e([%a_][%w_]*)=(.*)$" end
+    local is_set = name and (i == 1 or before == "-e" or before == "--env" or word:find "^%-" or not left_out)
+    if is_set then
+      state.environment[#state.environment + 1] = { name, value }
+    elseif not is_harmless(word) then
+      left_out = true
+    end
+  end
+  if left_out then
+    state.told[#state.told + 1] = ("in front of the engine's command, not read: %s ..."):format(shown(words, 1, 1))
+  end
+end
+
+return start
