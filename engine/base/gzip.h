@@ -14,7 +14,8 @@ constexpr std::size_t most_text_bytes = std::size_t{128} << 20;
 /// The text of a file; a name that ends in ".gz" says that the file is packed. Files of several
 /// packed parts in a row are read as one text.
 /// @param most   more bytes of text are an error
-/// @throws Error naming the file if it cannot be read, is not gzip, ends early, is damaged or too long
+/// @throws Error naming the file if it cannot be read, is not gzip, ends early, is damaged or too
+/// long
 std::string read_text(const std::filesystem::path& path, std::size_t most = most_text_bytes);
 
 /// At most the first `bytes` of the text.

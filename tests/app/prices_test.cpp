@@ -33,7 +33,8 @@ bool lists(const Said& said) {
 
 }  // namespace
 
-TEST_CASE("operations are listed where they can be read, or are asked for, and the text says which") {
+TEST_CASE(
+    "operations are listed where they can be read, or are asked for, and the text says which") {
   const std::string note = "are not listed by operation; --explain lists them";
   for (const auto& [batches, prompts] : {std::pair{3, 2}, {1001, 0}, {1, 1000}}) {
     INFO(batches << " batches, " << prompts << " prompts");
@@ -68,8 +69,9 @@ TEST_CASE("whatever reads operations gets them, and the prices are the same with
   CHECK(dump_json(*read_json(again).find("variants")) == dump_json(*document.find("variants")));
 }
 
-TEST_CASE("a list of more operations than a document can hold is refused in words, and priced without",
-          "[long]") {
+TEST_CASE(
+    "a list of more operations than a document can hold is refused in words, and priced without",
+    "[long]") {
   const std::string large = file(1, 300001);
   const Said explained = run(large + " --explain");
   CHECK(explained.status == 1);

@@ -50,8 +50,8 @@ TEST_CASE("a text that is too long is refused, packed or plain, in one part or i
   const fs::path part = packed("part.csv", mib);
   CHECK(read_text(part, mib.size()) == mib);
   const fs::path parts = written("parts.csv.gz", bytes_of(part) + bytes_of(part));
-  CHECK_THROWS_WITH(read_text(part, mib.size() - 1), Catch::Contains("part.csv.gz") &&
-                                                         Catch::Contains("when it is unpacked"));
+  CHECK_THROWS_WITH(read_text(part, mib.size() - 1),
+                    Catch::Contains("part.csv.gz") && Catch::Contains("when it is unpacked"));
   CHECK_THROWS_WITH(read_text(parts, mib.size()),
                     Catch::Contains("more than 1 MiB of text when it is unpacked"));
   CHECK_THROWS_WITH(read_text(written("plain.csv", mib + "x"), mib.size()),

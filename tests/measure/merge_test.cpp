@@ -167,13 +167,16 @@ TEST_CASE("a file that runs SQL of its own where it is read or written is refuse
   const Folder folder;
   // Each of these makes a statement of the store run without end, or run what the file says.
   const std::pair<const char*, const char*> disguises[] = {
-      {"view", "ALTER TABLE runs RENAME TO r2; CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 "
-               "UNION ALL SELECT x + 1 FROM c) SELECT r2.* FROM r2, c WHERE x < 0"},
-      {"sets", "DROP TABLE sets; CREATE VIEW Sets AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
-               "SELECT x + 1 FROM c) SELECT x AS set_hash, '' AS title, 1 AS total, '' AS file FROM c"},
-      {"trigger", "CREATE VIEW c AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
-                  "SELECT x FROM c; CREATE TRIGGER t AFTER INSERT ON members BEGIN SELECT count(*) FROM "
-                  "c; END"},
+      {"view",
+       "ALTER TABLE runs RENAME TO r2; CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 "
+       "UNION ALL SELECT x + 1 FROM c) SELECT r2.* FROM r2, c WHERE x < 0"},
+      {"sets",
+       "DROP TABLE sets; CREATE VIEW Sets AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+       "SELECT x + 1 FROM c) SELECT x AS set_hash, '' AS title, 1 AS total, '' AS file FROM c"},
+      {"trigger",
+       "CREATE VIEW c AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+       "SELECT x FROM c; CREATE TRIGGER t AFTER INSERT ON members BEGIN SELECT count(*) FROM "
+       "c; END"},
       {"total", "INSERT INTO sets VALUES ('s', '', 1000000000000, '')"},
   };
   for (const auto& [name, sql] : disguises) {

@@ -69,6 +69,11 @@ def test_files_of_something_else_are_refused(tmp_path, folder):
         other.execute("CREATE TABLE things(a)")
     with pytest.raises(ValueError, match="SQLite file of something else"):
         rooflua.results(tmp_path / "other.sqlite")
+    with sqlite3.connect(tmp_path / "view.sqlite") as view:
+        view.execute("CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+                     "SELECT x AS run_hash, '' AS build FROM c")
+    with pytest.raises(ValueError, match="'runs' is no table"):
+        rooflua.results(tmp_path / "view.sqlite")
     with pytest.raises(FileNotFoundError, match="no such file of results"):
         rooflua.results(tmp_path / "nowhere.sqlite")
     (tmp_path / "begun.sqlite").touch()

@@ -21,9 +21,11 @@ constexpr const char* runaways[] = {
     "repeat pcall(function() while true do end end) until false",
     "repeat xpcall(function() while true do end end, function() while true do end end) until false",
     "repeat xpcall(function() while true do end end, function(e) error(e) end) until false",
-    "xpcall(function() while true do end end, function() pcall(function() while true do end end) end)",
+    "xpcall(function() while true do end end, function() pcall(function() while true do end end) "
+    "end)",
     "xpcall(error, function() while true do end end)",
-    "local co = coroutine.wrap(function() xpcall(function() while true do end end, function() while "
+    "local co = coroutine.wrap(function() xpcall(function() while true do end end, function() "
+    "while "
     "true do end end) end) while true do co() end",
     "local co = coroutine.wrap(function() while true do end end) co()",
     "while true do local t = {1, 2, 3} end",
@@ -53,9 +55,11 @@ TEST_CASE("the time limit stops every kind of endless loop, compiled and interpr
 
 TEST_CASE("a handler of xpcall sees every error but that of a stop") {
   script::Vm vm(sandbox_options());
-  CHECK(run(vm, "return select(2, xpcall(error, function(e) return e .. ' seen' end, 'an error'))") ==
-        "an error seen");
-  CHECK(run(vm, "return select('#', xpcall(function(...) return ... end, error, 1, nil, nil))") == "4");
+  CHECK(
+      run(vm, "return select(2, xpcall(error, function(e) return e .. ' seen' end, 'an error'))") ==
+      "an error seen");
+  CHECK(run(vm, "return select('#', xpcall(function(...) return ... end, error, 1, nil, nil))") ==
+        "4");
   CHECK(complaint(vm, "xpcall(error, nil)") ==
         "test.lua:1: bad argument #2 to 'xpcall' (function expected, got nil)");
 }
@@ -109,8 +113,10 @@ TEST_CASE("a scenario that computes while it loads is stopped, whatever it catch
       "while true do n = n + 1 end",
       "while true do pcall(function() while true do n = n + 1 end end) end",
       "while true do xpcall(error, function() while true do n = n + 1 end end) end",
-      "while true do xpcall(function() while true do end end, function() while true do end end) end",
-      "xpcall(function() while true do end end, function() return xpcall(function() while true do end "
+      "while true do xpcall(function() while true do end end, function() while true do end end) "
+      "end",
+      "xpcall(function() while true do end end, function() return xpcall(function() while true do "
+      "end "
       "end, function() while true do end end) end) while true do end",
       "while true do pcall(coroutine.wrap(function() while true do n = n + 1 end end)) end",
       "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
@@ -391,11 +397,12 @@ TEST_CASE("a number of exact requests that is none is an error with its key") {
   for (const char* wrong : {"1.5", "-1", "1e300", "0/0", "'x'", "{}"}) {
     INFO(wrong);
     const std::string message = complaint(
-        vm, std::string("local serve = require 'rooflua.serve'\nserve.run { model = 'llama-3.1-8b', "
-                        "hardware = 'h200', metrics = { exact_requests = ") +
-                wrong +
-                " }, workload = require 'workloads.poisson' { rate_per_s = 1, num_requests = 1, "
-                "prompt_tokens = 1, output_tokens = 1 } }");
+        vm,
+        std::string("local serve = require 'rooflua.serve'\nserve.run { model = 'llama-3.1-8b', "
+                    "hardware = 'h200', metrics = { exact_requests = ") +
+            wrong +
+            " }, workload = require 'workloads.poisson' { rate_per_s = 1, num_requests = 1, "
+            "prompt_tokens = 1, output_tokens = 1 } }");
     CHECK(starts(message, "test.lua:2: "));
     CHECK(has(message, "exact_requests: expected a whole number"));
   }

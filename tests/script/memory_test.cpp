@@ -102,8 +102,10 @@ TEST_CASE("many small runs are not measured one by one") {
   const auto count = [&] { return vm.memory().measures; };
   CHECK(complaint(vm, start + "for i = 1, 3 do open():run() end") == "");
   const std::int64_t before = count();
-  CHECK(complaint(vm, start + "for i = 1, 400 do local one = open() one:run_until(0.01) one:close() end") ==
-        "");
+  CHECK(
+      complaint(
+          vm, start + "for i = 1, 400 do local one = open() one:run_until(0.01) one:close() end") ==
+      "");
   CHECK(count() - before < 40);
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int application_id = 0x726f6f66;  // "roof", in the header of the file
 constexpr int schema_version = 2;
 constexpr std::int64_t most_runs = 10'000'000;  // of a set
-constexpr int patience_ms = 10'000;  // for another process that writes the same file
+constexpr int patience_ms = 10'000;             // for another process that writes the same file
 
 constexpr const char* schema =
     "CREATE TABLE runs ("

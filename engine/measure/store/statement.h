@@ -32,9 +32,9 @@ class Statement {
   int bound_ = 0;
 };
 
-/// Refuses a file in which a name that results have stands for a view, for a virtual table, or for a
-/// table with triggers: what is read or written there runs SQL of the file's author, which need not
-/// end.
+/// Refuses a file in which a name that results have stands for a view, for a virtual table, or for
+/// a table with triggers: what is read or written there runs SQL of the file's author, which need
+/// not end.
 void refuse_code(sqlite3* database, const std::string& file);
 
 /// What SQLite complains of, and what to do about it.

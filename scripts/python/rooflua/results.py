@@ -123,6 +123,11 @@ LAYOUTS = {
 SHORT = "json_remove(document, '$.summary.replicas')"
 
 
+# Views and virtual tables in place of the tables: what is read of them is computed by SQL that need not end.
+DISGUISED = ("SELECT name FROM sqlite_master WHERE lower(name) IN ('runs', 'sets', 'members', 'failures')"
+             " AND (type <> 'table' OR rootpage = 0)")
+
+
 def is_sqlite(path):
     with open(path, "rb") as file:
         return file.read(15) == b"SQLite format 3"
@@ -138,6 +143,9 @@ def _stored(path, document):
         raise ValueError(f"{path}: is no file of results, which is SQLite; rooflua.read takes exported lines as well")
     connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
     try:
+        for (name,) in connection.execute(DISGUISED):
+            raise ValueError(f"{path}: is no file of results as rooflua writes them: {name!r} is no table, and to read it "
+                             f"would run SQL")
         columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
         for column, query in LAYOUTS.items():
             if column in columns:
