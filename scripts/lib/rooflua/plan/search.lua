@@ -93,8 +93,8 @@ local function build_of(candidate)
   return (run_text.of(content))
 end
 
---- What a search begins with, of which the candidates that fit are built: {name, scenario} of the first of every GPU and
---- engine.
+--- What a search begins with, of which the candidates that fit are built: {name, scenario} of the first of every GPU
+--- and engine.
 function search.first(question)
   local out, seen, built, count = {}, {}, {}, 0
   local fit = candidates.fitting(question, candidates.all(question))
