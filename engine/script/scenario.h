@@ -35,14 +35,14 @@ struct ScenarioOptions {
 /// What a run writes and keeps as it goes; an empty path writes nothing.
 struct RunOutputs {
   std::string requests, trace;
-  std::string rows;               // the requests again, as CSV: for files of other tools
-  std::string progress;           // title of a progress bar
-  bool sketch = false;            // what a report in HTML draws
-  bool operations = true;         // of each batch of kind "price", for the document
-  std::optional<long> why;        // a request to follow
-  std::string results;            // SQLite file of a search
-  std::vector<std::string> also;  // files of results that it reads besides
-  int jobs = 1;                   // of a search
+  std::string rows;                      // the requests again, as CSV: for files of other tools
+  std::string progress;                  // title of a progress bar
+  bool sketch = false;                   // what a report in HTML draws
+  bool operations = true;                // of each batch of kind "price", for the document
+  std::optional<long> why;               // a request to follow
+  std::string results;                   // SQLite file of a search
+  std::vector<std::string> also;         // files of results that it reads besides
+  int jobs = 1;                          // of a search
   std::optional<double> strict_percent;  // of a plan: deployments that rest on less do not count
   /// Of a search: only this part of its next round is run (VariantResult::waits).
   std::optional<Shard> round;

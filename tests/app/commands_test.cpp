@@ -357,7 +357,8 @@ TEST_CASE("a plan under --strict ends as a run does, by its own command and by r
   std::ofstream(path)
       << "return { kind = 'plan', model = 'llama-3.1-8b', workload = require 'workloads.poisson' "
          "{ prompt_tokens = 300, output_tokens = 20 }, plan = { load = { rate_per_s = 5 }, slo = { "
-         "ttft_s_p99 = 2 }, gpus = { { 'h100-sxm', most = 1, price_per_hour = 3 } }, replicates = 0, "
+         "ttft_s_p99 = 2 }, gpus = { { 'h100-sxm', most = 1, price_per_hour = 3 } }, replicates = "
+         "0, "
          "requests = 100, candidates = require 'candidates.listed' { list = { { tp = 1 } } } } }\n";
   for (const char* command : {"plan ", "run "}) {
     const std::string name = command + path.string() + " --quiet ";

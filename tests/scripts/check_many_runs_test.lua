@@ -155,6 +155,17 @@ test("one candidate that no run can begin with is found, and so is a mistake in 
   test.equal(found.errors, 0, "one of two deployments that does not fit is a line of the result")
 end)
 
+test("a plan of thousands of candidates is checked within the limit of instructions", function()
+  local lists = [[local seats, budgets = {}, {}
+    for i = 1, 50 do seats[i], budgets[i] = 8 * i, 512 * i end
+    ]]
+  local text = plan:format(""):gsub("max_num_seqs = { 32 }", "max_num_seqs = seats"):gsub(
+    "max_num_batched_tokens = { 1024 }", "max_num_batched_tokens = budgets")
+  local found = check.file(test.file("many.lua", lists .. common:format("plan", text, "")))
+  test.equal(found.errors, 0, found.findings[1] and found.findings[1].message)
+  test.equal(#found.forecast, 1)
+end)
+
 test("what the scenario says of the deployment is a mistake where no candidate can be built because of it", function()
   local function of(keys, more)
     local text = plan:format(""):gsub("tp = { 1 }", more or "tp = { 1 }"):gsub("most = 1", "most = 4")

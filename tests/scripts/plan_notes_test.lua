@@ -1,6 +1,8 @@
 -- Evidence and notes of a plan: each rank says what its figures rest on, as `run` of its scenario would.
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
+local artefacts = require "rooflua.plan.artefacts"
+local basis = require "rooflua.plan.basis"
 local deploy = require "rooflua.plan.deploy"
 local json = require "rooflua.json"
 local page = require "rooflua.plan.page"
@@ -64,6 +66,18 @@ test("every rank has evidence and notes of a run of its scenario, in text, accou
     end
   end
   test.check(shares > 0.3, "notes touch %g of the time", shares)
+end)
+
+test("the README of a rank has its evidence and its notes", function()
+  local done = setup.report(asked { gpus = gpus("h100-sxm", "mi300x") }, kernels)
+  local files = {}
+  for _, each in ipairs(artefacts.files(done)) do files[each.path] = each.text end
+  for i, item in ipairs(done.plan.ranks) do
+    local text = files[i .. "/README"]
+    has(text, "\nevidence: " .. basis.evidence(item.result) .. "\n")
+    for _, note in ipairs(done.document.ranks[i].notes) do has(text, "\nnote: " .. quoting.line(note) .. "\n") end
+  end
+  has(files["2/README"], "constants fitted on Hopper")
 end)
 
 test("a note of some ranks names them, and a note of all is printed once", function()

@@ -1,8 +1,9 @@
 -- The files of a plan: for every rank a command, manifests, the benchmark that would prove it wrong, and its scenario.
 -- What was priced is what is written.
-local catalogue = require "rooflua.engines.catalogue"
+local basis = require "rooflua.plan.basis"
 local bench = require "rooflua.plan.bench"
 local candidates = require "rooflua.plan.candidates"
+local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local flags = require "rooflua.plan.flags"
@@ -116,8 +117,11 @@ end
 local function readme_text(question, item, rank, about)
   local lines = { ("Rank %d of a plan for %s"):format(rank, words.asked(question)), "",
     gpus_text(question, item) .. ", " .. words.settings(item.candidate),
-    ("%s per hour; SLO: %s"):format(words.dollars(item.result.cost_per_hour), words.slo(question.bounds)), "" }
+    ("%s per hour; SLO: %s"):format(words.dollars(item.result.cost_per_hour), words.slo(question.bounds)),
+    words.sure(item.sure), "evidence: " .. basis.evidence(item.result) }
   local function add(text) lines[#lines + 1] = text end
+  for _, note in ipairs(basis.notes(question, item.candidate, item.result)) do add("note: " .. note) end
+  add ""
   if about.problem then
     add("The commands of this deployment are not written: " .. about.problem)
   else

@@ -57,7 +57,7 @@ function bench.predict(question, item)
   local factors = confidence.factors(question, item.candidate, replicates)
   local runs = search.parallel(question, replicates + 1, "benchmark", function(i)
     return evaluate.run(own, item.candidate, item.result.replicas, { seed = question.seed + i - 1,
-      requests = parameters.num_prompts, factor = i > 1 and factors[i - 1] or 1 })
+      requests = parameters.num_prompts, factor = i > 1 and factors[i - 1] or 1, brief = true })
   end)
   local out = {}
   for _, name in ipairs(predicted) do

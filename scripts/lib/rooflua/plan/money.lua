@@ -50,7 +50,7 @@ function money.least(question, candidate, replicas)
 end
 
 --- A score without the digits that rounding leaves: 3 x 0.1 and 0.3 are one score.
-function money.rounded(score) return tonumber(("%.12g"):format(score)) end
+function money.rounded(score) return tonumber(("%.12g"):format(score)) or score end
 
 --- Adds to the result of a run: rate_per_s, gpus, cost_per_hour, per_million, joules_per_token, score.
 function money.add(question, candidate, result)

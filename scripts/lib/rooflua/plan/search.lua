@@ -10,6 +10,7 @@ local keep = require "rooflua.plan.keep"
 local load = require "rooflua.plan.load"
 local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
+local run_text = require "rooflua.scenario.run_text"
 local same = require "rooflua.plan.same"
 local steady = require "rooflua.plan.steady"
 local strict = require "rooflua.plan.strict"
@@ -83,14 +84,27 @@ local function explored(question, candidate)
     latency = found.latency, guess = guess, alike_key = same.key(question, candidate, engine) }
 end
 
---- What a search begins with, of which every candidate that fits is built: {name, scenario} of the first of every GPU
+local most_built = 200 -- of the candidates that a check looks at
+
+--- What a candidate is beside its seats and budget, which decide nothing about whether it can be built.
+local function build_of(candidate)
+  local content = keep.candidate(candidate)
+  content.max_num_seqs, content.max_num_batched_tokens = nil, nil
+  return (run_text.of(content))
+end
+
+--- What a search begins with, of which the candidates that fit are built: {name, scenario} of the first of every GPU
 --- and engine.
 function search.first(question)
-  local out, seen = {}, {}
+  local out, seen, built, count = {}, {}, {}, 0
   local fit = candidates.fitting(question, candidates.all(question))
   share_databases(question, fit)
   for _, candidate in ipairs(fit) do
-    bounds.engine(question, candidate)
+    local content = build_of(candidate)
+    if not built[content] and count < most_built then
+      built[content], count = true, count + 1
+      bounds.engine(question, candidate)
+    end
     if not seen[candidate.family] then
       seen[candidate.family] = true
       out[#out + 1] = { name = candidate.family,

@@ -66,11 +66,13 @@ end
 
 local term_words = { gpus = "GPUs per replica", all_gpus = "number of GPUs" }
 
---- What decides between deployments that cost the same, in the order in which ranks are compared.
-local function same_cost_text(item, first)
-  if item.sure and first.sure and item.sure.p < first.sure.p then return "costs the same; less sure" end
-  if item.result.margin > first.result.margin then return "costs the same; closer to the limits" end
-  return item.result.gpus > first.result.gpus and "costs the same; more GPUs" or "costs the same"
+--- What decides between deployments of one score, in the order in which ranks are compared.
+local function same_score_text(question, item, first)
+  local same = question.objective.name == "cost" and "costs the same" or "scores the same"
+  local a, b = item.sure, first.sure
+  if a and b and (a.p < b.p or a.p == b.p and a.low < b.low) then return same .. "; less sure" end
+  if item.result.margin > first.result.margin then return same .. "; closer to the limits" end
+  return item.result.gpus > first.result.gpus and same .. "; more GPUs" or same
 end
 
 --- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
@@ -81,7 +83,7 @@ local function lost_text(question, item)
       first.rate_per_s / first.gpus)
   end
   if money.rounded(item.result.score) == money.rounded(item.first.result.score) then
-    return same_cost_text(item, item.first)
+    return same_score_text(question, item, item.first)
   end
   local parts, terms = {}, item.lost_by
   if terms then
