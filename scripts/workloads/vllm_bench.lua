@@ -71,7 +71,8 @@ local function ratios(given)
   end
   for key in pairs(given) do
     if key ~= "input" and key ~= "output" then
-      wrong("random_range_ratio", "unknown key '%s' (known: input, output)", tostring(key))
+      wrong("random_range_ratio", "unknown key %s (known: input, output)",
+        type(key) == "string" and "'" .. key .. "'" or "that is a " .. type(key))
     end
   end
   return ratio(given.input, "random_range_ratio.input"), ratio(given.output, "random_range_ratio.output")

@@ -109,7 +109,11 @@ local function with(given, path, value, from)
   local out = {}
   local before = type(given) == "table" and not policy.is_instance(given) and given or {}
   for key, each in pairs(before) do out[key] = each end
-  out[path[from]] = from == #path and value or with(out[path[from]], path, value, from + 1)
+  if from == #path then
+    out[path[from]] = value
+  else
+    out[path[from]] = with(out[path[from]], path, value, from + 1)
+  end
   return out
 end
 
@@ -150,6 +154,33 @@ for _, kind in ipairs(core.sorted_keys(bases)) do
     tell(kind)
   end)
 end
+
+test("a key that is true or false, a word of a list, or a policy takes nothing else, in any kind", function()
+  local seen = 0
+  for _, kind in ipairs(core.sorted_keys(bases)) do
+    local function refuses(entry, path)
+      for _, each in ipairs(wrong) do
+        local value = each[2]
+        local fits = entry.type == "boolean" and type(value) == "boolean" or value == nil
+          or entry.type == "policy" and (type(value) == "string" or policy.is_instance(value) or policy.is_class(value))
+        if not fits then
+          seen = seen + 1
+          local ok, problem = pcall(opening.table, with(scenario(kind), path, value))
+          test.check(not ok, "%s: %s = %s is taken", kind, entry.path, each[1])
+          test.check(tostring(problem):find(entry.name, 1, true), "%s: the key is not named: %s", entry.path, problem)
+        end
+      end
+    end
+    for _, entry in ipairs(schema.fields()) do
+      if of_kind(entry, kind) and entry.type == "policy" then refuses(entry, { entry.name }) end
+      for _, field in ipairs(of_kind(entry, kind) and entry.type == "table" and entry.fields or {}) do
+        local is_closed = field.type == "boolean" or field.type == "choice"
+        if is_closed and field.checked ~= false then refuses(field, { entry.name, field.name }) end
+      end
+    end
+  end
+  test.at_least(seen, 500)
+end)
 
 -- Where policies of a folder stand.
 local slots = { steps = { "steps" }, schedulers = { "scheduler" }, routers = { "router" }, workloads = { "workload" },

@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.keys"
+local policy = require "rooflua.policy"
 
 local schema = {}
 
@@ -136,6 +137,21 @@ function schema.check(reader, path, value)
   local entry = by_path[path]
   if value ~= nil and entry.checked ~= false and checks[entry.type] then checks[entry.type](reader, entry, value) end
   return value
+end
+
+--- Refuses what is no number at a key that is one.
+function schema.check_number(reader, path, value)
+  if value ~= nil and (type(value) ~= "number" or value ~= value) then
+    reader:fail(by_path[path].name, "expected a number, found %s", core.describe(value))
+  end
+end
+
+--- Refuses what is no policy, and no name of one.
+function schema.check_policy(reader, path, value)
+  if value ~= nil and type(value) ~= "string" and not policy.is_instance(value) and not policy.is_class(value) then
+    reader:fail(by_path[path].name, "expected a policy (require \"%s.NAME\" {}), found %s", by_path[path].folder,
+      core.describe(value))
+  end
 end
 
 return schema

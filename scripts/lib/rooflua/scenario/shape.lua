@@ -1,6 +1,7 @@
 -- Whether a table has the shape of a scenario: its keys, and the types of those that every kind reads.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 
 local shape = {}
@@ -133,6 +134,21 @@ function shape.unread(given, kind)
   return out
 end
 
+--- Refuses fields of a group that are not of their declared type. Searches and plans read some of them for each
+--- deployment that they try, where a wrong one would look like a deployment that does not fit.
+local function check_fields(reader, entry, group, kind)
+  if type(group) ~= "table" or policy.is_instance(group) or policy.is_class(group) then return end
+  local inner, plain = reader:child(entry.name), core.plain(group)
+  for _, field in ipairs(entry.fields) do
+    local is_number = field.type == "number" or field.type == "integer"
+    if field.type == "boolean" or field.type == "choice" then
+      schema.check(inner, field.path, plain[field.name])
+    elseif is_number and (kind == "search" or kind == "plan") then
+      schema.check_number(inner, field.path, plain[field.name])
+    end
+  end
+end
+
 --- The kind of a scenario's table; what is no scenario is an error.
 function shape.check(reader, given)
   if type(given) ~= "table" then
@@ -145,6 +161,10 @@ function shape.check(reader, given)
   check_plan(reader, given, kind)
   for _, entry in ipairs(schema.fields()) do
     if is_plain[entry.type] then schema.check(reader, entry.path, given[entry.name]) end
+    if entry.type == "policy" and entry.kinds[kind] then schema.check_policy(reader, entry.path, given[entry.name]) end
+    if entry.fields and entry.type == "table" and entry.kinds[kind] then
+      check_fields(reader, entry, given[entry.name], kind)
+    end
   end
   check_seed(reader, given.seed)
   return kind
