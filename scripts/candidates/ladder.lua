@@ -80,7 +80,8 @@ function Ladder:each(question, emit)
       local ranks = chosen.tp * chosen.dp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       if ep > ranks then return end
-      local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp, ep = ep,
+      local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
+        ep = ep,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
         split = chosen.split or nil, speculation = chosen.speculation or nil,
         label = chosen.speculation and "speculation" or nil,
