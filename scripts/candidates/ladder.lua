@@ -92,12 +92,14 @@ function Ladder:each(question, emit)
       local ranks = chosen.tp * chosen.dp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       if ep > ranks then return end
-      emit { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp, ep = ep,
+      local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
+        ep = ep,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
-        prefix_caching = chosen.prefix_caching ~= true and chosen.prefix_caching or nil,
         split = chosen.split or nil, speculation = chosen.speculation or nil,
         label = chosen.speculation and "speculation" or nil,
         max_num_seqs = chosen.max_num_seqs, max_num_batched_tokens = chosen.max_num_batched_tokens }
+      if chosen.prefix_caching == false then candidate.prefix_caching = false end
+      emit(candidate)
     end)
   end
 end

@@ -88,4 +88,37 @@ test("a plan refuses keys that it chooses itself, and limits that no bound reads
   check { deployment = { memory_utilization = 0.8, kv = "fp8" }, engine = "sglang 0.5.9" }
 end)
 
+test("a changed GPU tells what its keys change, and in which words they are said", function()
+  local spec = require "rooflua.spec"
+  local function refused(part, keys)
+    keys.from = "h100-sxm"
+    test.raises(part, function() spec.hardware(keys) end)
+  end
+  refused("l2_bytes: has no effect", { l2_bytes = 1e8 })
+  refused("peak_tflop_per_s: is a key of hardware.toml; beside `from` say peak_flop_per_s, in flop per second",
+    { peak_tflop_per_s = { bf16 = 500 } })
+  refused("memory_gb: is a key of hardware.toml; beside `from` say memory_bytes, in bytes", { memory_gb = 100 })
+  refused("clock_mhz: is a key of hardware.toml; beside `from` say clock_hz, in Hz", { clock_mhz = 1000 })
+  local base, more = spec.hardware "h100-sxm", spec.hardware { from = "h100-sxm", memory_bytes = 160e9 }
+  test.near(more.usable_memory_bytes / more.memory_bytes, base.usable_memory_bytes / base.memory_bytes, 1e-6)
+  test.equal(spec.hardware { from = "h100-sxm", memory_bytes = 160e9, usable_memory_bytes = 90e9 }.usable_memory_bytes,
+    90e9)
+end)
+
+test("figures that tables do not follow are told with the share of time that they act on", function()
+  local Prepared, Reader = require "rooflua.scenario.prepared", require "rooflua.scenario.reader"
+  local function notes_of(hardware, mfu_keys)
+    local given = opened({}, { hardware = hardware, mfu = mfu_keys }).given
+    local priced = require("rooflua.scenario.prices").price(Prepared.of(Reader.new "made up", given))
+    return table.concat(priced.notes, "\n")
+  end
+  local told = notes_of { from = "h100-sxm", sms = 66, clock_hz = 1e9 }
+  test.check(told:find "h100%-sxm%+: clock_hz and sms act on modelled kernels only, which are %d+%.%d %% of the time",
+    "%s", told)
+  local with_constants = notes_of({ from = "h100-sxm", sms = 66 }, { model = { kernel_launch_s = 1e-6 } })
+  test.check(with_constants:find "sms acts on modelled")
+  test.check(not notes_of({ from = "h100-sxm", memory_bytes = 90e9 }):find "acts? on modelled")
+  test.check(not notes_of("h100-sxm"):find "acts? on modelled")
+end)
+
 test.finish()

@@ -94,7 +94,7 @@ TEST_CASE("no two GPUs and no two models share a spelling") {
 
 TEST_CASE("a spelling that two entries claim is an error that names both") {
   CHECK_THROWS_WITH(find_by_name("hardware", "X-1", {{"a", {"x1"}}, {"b", {"X 1"}}}),
-                    "hardware 'X-1' may mean any of: a, b");
+                    "hardware 'X-1' may mean any of: a, b; a name belongs to one file");
 }
 
 TEST_CASE("an unknown GPU gets suggestions and the list") {

@@ -27,6 +27,31 @@ local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_b
   "usable_memory_bytes", "link_bytes_per_s", "domain_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
   "tables_from" }
 
+--- Keys of a hardware.toml, and what these figures are called in a table with `from`.
+local words_of_toml = { peak_tflop_per_s = "peak_flop_per_s", memory_gb_per_s = "memory_bytes_per_s",
+  memory_gb = "memory_bytes", usable_memory_gib = "usable_memory_bytes", link_gb_per_s = "link_bytes_per_s",
+  network_gb_per_s = "network_bytes_per_s", clock_mhz = "clock_hz", l2_mib = "l2_bytes" }
+
+--- Refuses, in a table with `from`, words of a hardware.toml, and a figure that nothing reads.
+local function check_changes(given)
+  for _, key in ipairs(core.sorted_keys(given)) do
+    if words_of_toml[key] then
+      fail("spec.hardware: %s: is a key of hardware.toml; beside `from` say %s, in %s", key, words_of_toml[key],
+        key == "peak_tflop_per_s" and "flop per second" or key == "clock_mhz" and "Hz" or "bytes")
+    end
+  end
+  if given.l2_bytes ~= nil then
+    fail("spec.hardware: l2_bytes: has no effect: no time depends on the size of the L2 cache")
+  end
+end
+
+--- Usable memory: what is stated, else the same part of other memory as in the GPU that `from` names.
+local function usable_bytes(given, base, memory_bytes)
+  if given.usable_memory_bytes ~= nil then return given.usable_memory_bytes end
+  if base.usable_memory_bytes == nil then return memory_bytes end
+  return base.usable_memory_bytes * memory_bytes / base.memory_bytes
+end
+
 --- A figure of a GPU: positive, and not in another unit.
 local function figure(value, key)
   core.positive(value, "spec.hardware: " .. key)
@@ -36,6 +61,7 @@ local function figure(value, key)
 end
 
 local function toml_form(given)
+  if given.from then check_changes(given) end
   core.check_keys(given, si_fields, "spec.hardware")
   local base = given.from and fields[spec.hardware(given.from)] or {}
   local function take(key) return given[key] == nil and base[key] or given[key] end
@@ -63,8 +89,7 @@ local function toml_form(given)
     peak_tflop_per_s = peaks,
     memory_gb_per_s = need "memory_bytes_per_s" / 1e9,
     memory_gb = memory_bytes / 1e9,
-    usable_memory_gib = figure(given.usable_memory_bytes or base.usable_memory_bytes or memory_bytes,
-      "usable_memory_bytes") / 2^30,
+    usable_memory_gib = figure(usable_bytes(given, base, memory_bytes), "usable_memory_bytes") / 2^30,
     link_gb_per_s = need "link_bytes_per_s" / 1e9,
     domain_gpus = take "domain_gpus",
     network_gb_per_s = network and network ~= 0 and figure(network, "network_bytes_per_s") / 1e9 or nil,
@@ -80,8 +105,9 @@ function spec.hardware(source)
   if type(source) == "table" then
     source = core.plain(source)
     named_files.note(source.tables_from)
-    if source.peak_tflop_per_s == nil then source = toml_form(source) end
-    return adopt(native.load_hardware(source, native.where()), "Hardware")
+    local stated = source
+    if source.from ~= nil or source.peak_tflop_per_s == nil then source = toml_form(source) end
+    return specs.note_changes(adopt(native.load_hardware(source, native.where()), "Hardware"), stated)
   end
   if type(source) ~= "string" then
     fail("spec.hardware: expected a name, a path or a table, found %s", core.describe(source))

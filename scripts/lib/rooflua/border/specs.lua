@@ -88,11 +88,28 @@ function specs.same(a, b)
   return alike(one, other)
 end
 
+local changes = setmetatable({}, { __mode = "k" }) -- Hardware -> changed figures, which tables do not follow
+
+--- Remembers which figures of a shipped GPU a table changes that only modelled kernels read. Returns the Hardware.
+function specs.note_changes(hardware, given)
+  local keys = {}
+  for _, key in ipairs { "clock_hz", "sms" } do
+    if given.from ~= nil and given[key] ~= nil then keys[#keys + 1] = key end
+  end
+  changes[hardware] = #keys > 0 and keys or nil
+  return hardware
+end
+
+--- Figures of a GPU that were changed and that rows of tables do not follow, as a list; nil where there are none.
+function specs.changes(hardware) return changes[hardware] end
+
 --- The same GPU with other constants of modelled kernels and collectives.
 ---@param constants table {name = value}
 function specs.with_constants(hardware, constants)
   core.table(constants, "mfu.model")
-  return specs.adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
+  local out = specs.adopt(native.with_constants(hardware, core.plain(constants)), "Hardware")
+  changes[out] = changes[hardware]
+  return out
 end
 
 --- Whether a value is a "Model", a "Hardware" or a "Deployment".

@@ -5,6 +5,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local specs = require "rooflua.border.specs"
 local words = require "rooflua.base.words"
 
 local notes = {}
@@ -66,6 +67,15 @@ local function add_of_stages(sentences, prepared)
     .. "of deployment.pp"):format(model.name, deployment.pp)
 end
 
+--- Says that changed figures of a GPU reach modelled kernels alone.
+local function add_of_changes(sentences, prepared, evidence)
+  local keys = specs.changes(prepared.hardware)
+  if not keys then return end
+  local share = evidence and (", which are %.1f %% of the time"):format(100 * (evidence.modelled or 0)) or ""
+  sentences[#sentences + 1] = ("%s: %s %s on modelled kernels only%s; rows of tables do not follow"):format(
+    prepared.hardware.name, core.join(keys, " and "), #keys > 1 and "act" or "acts", share)
+end
+
 --- Notes of one run.
 --- @param prepared table[] what scenario.prepare() made, one per replica
 --- @param evidence table? share of time per kind of evidence; without it the time may rest on anything
@@ -80,6 +90,7 @@ function notes.of(prepared, evidence, first)
     add_of_steps(sentences, each)
     add_of_ranks(sentences, each)
     add_of_stages(sentences, each)
+    add_of_changes(sentences, each, evidence)
   end
   if not evidence or (evidence.modelled or 0) > 0 then
     for _, each in ipairs(prepared) do sentences[#sentences + 1] = each.hardware.fit_note end
