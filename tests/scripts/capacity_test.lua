@@ -288,7 +288,7 @@ test("a run that states its engine begins with the engine's line; another does n
   local said = whole.run(Reader.new "scenario", given, {}).text
   test.check(said:find("^memory    vllm 0.19: GPU KV cache size: [%d,]+ tokens, [%d.]+x of 40,960 tokens"), said)
   given.engine = nil
-  said = whole.run(Reader.new "scenario", given, {}).said
+  said = whole.run(Reader.new "scenario", given, {}).text
   test.check(said:find "^requests ", said)
 end)
 
