@@ -1,6 +1,7 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
+local capacity_text = require "rooflua.engines.capacity_text"
 local failures = require "rooflua.serving.failures"
 local fits = require "rooflua.scenario.fits"
 local forecast = require "rooflua.scenario.check.forecast"
@@ -152,6 +153,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
     bound[i] = replica.prepared
     if replica.rank == 1 then
       tell(out, { fits.seat_note(replica) })
+      if given.engine ~= nil then tell(out, { capacity_text.of_prepared(replica.prepared) }) end
       check_doubts(replica, out)
     end
   end
