@@ -65,8 +65,8 @@ return {
     { "0.5.6", "2025-12-02" }, { "0.5.7", "2026-01-01" }, { "0.5.8", "2026-01-23" }, { "0.5.9", "2026-02-23" },
     { "0.5.10", "2026-04-05" }, { "0.5.11", "2026-05-04" }, { "0.5.12", "2026-05-16" }, { "0.5.13", "2026-06-11" },
     { "0.5.14", "2026-06-25" } },
-  memory = memory,
   tables = { name = "sglang", libraries = "shared", lends = 2 },
+  memory = memory,
 
   command = "python -m sglang.launch_server",
   starts = { "-m sglang.launch_server", "sglang serve" },

@@ -26,8 +26,8 @@ return {
   releases = { { "0.9.0", "2024-04-15" }, { "0.20.0", "2025-06-19" }, { "0.21.0", "2025-08-04" },
     { "1.0.0rc3", "2025-07-16" }, { "1.0.0", "2025-09-24" }, { "1.1.0rc5", "2025-09-17" }, { "1.2.0rc0", "2025-09-30" },
     { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0" } },
-  memory = memory,
   tables = { name = "trtllm", libraries = "own", lends = 3 },
+  memory = memory,
 
   command = "trtllm-serve",
   starts = { "trtllm-serve serve", "trtllm-serve" },

@@ -186,7 +186,7 @@ test("an unknown release, engine, option or value, and an option that is stated 
   end
   refused("unknown engine 'vlm'; did you mean 'vllm'", "vlm 0.19")
   refused("builds for TPUs are not modelled", "vllm-tpu 0.9")
-  refused("vllm 0.1: rules are known from 0.6.6 on", "vllm 0.1")
+  refused("vllm 0.1: rules are known from 0.5.0 on", "vllm 0.1")
   refused("'new' is no release", "vllm new")
   refused("did you mean 'max_num_seqs'", { "vllm 0.19", max_num_seq = 3 })
   refused("did you mean 'mem_fraction_static'", { "sglang 0.5.9", mem_fraction = 0.9 })

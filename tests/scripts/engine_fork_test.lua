@@ -56,7 +56,7 @@ test("a fork without releases has those of its parent", function()
   mine 'rules = { { since = "0.19", max_num_seqs = 2, source = "our fork" } }'
   seats(2, scenario '"mine 0.19"')
   test.at_least(mean_batch(scenario '"mine 0.18"'), 3)
-  has(said("run --quiet " .. scenario '"mine 0.1"'), "rules are known from 0.6.6 on")
+  has(said("run --quiet " .. scenario '"mine 0.1"'), "rules are known from 0.5.0 on")
 end)
 
 test("a plan tries the fork, and writes the scenario that it was", function()
