@@ -98,6 +98,7 @@ test("SGLang's ranks without divided attention are engines of their own", functi
 end)
 
 test("TensorRT-LLM's YAML file is read: its values win, null says none, unknown keys are refused", function()
+  test.needs_yaml()
   local function with(text, flags)
     return read("trtllm-serve m " .. (flags or "") .. " --extra_llm_api_options a/x.yml",
       { files = { ["a/x.yml"] = text } })
@@ -132,6 +133,7 @@ moe_expert_parallel_size: 4
 end)
 
 test("a file that lines above the command write is read as it would be written", function()
+  test.needs_yaml()
   for _, text in ipairs { "cat > ./x.yml <<EOF\nkv_cache_config:\n  dtype: fp8\nEOF\ntrtllm-serve m --config x.yml",
     "cat <<'EOF' > x.yml\nkv_cache_config: {dtype: fp8}\nEOF\n\ntrtllm-serve m --extra_llm_api_options ./x.yml",
     "printf '%s' 'kv_cache_config:\n  dtype: fp8\n' > x.yml\nexec trtllm-serve \\\n  m --config x.yml" } do
@@ -143,6 +145,7 @@ test("a file that lines above the command write is read as it would be written",
 end)
 
 test("a configuration file of vLLM holds flags; those of the command must not contradict it", function()
+  test.needs_yaml()
   local files = { ["c.yaml"] = "max-num-seqs: 32\nenable-prefix-caching: false\ntrust-remote-code: true\n" }
   test.equal(option("vllm serve m --config c.yaml", "max_num_seqs", { files = files }), 32)
   test.equal(option("vllm serve m --config c.yaml", "trust_remote_code", { files = files }), true)
