@@ -40,6 +40,8 @@ test("JSON, its dotted parts and a flag of its own are one option", function()
   local keys = command.keys(found)
   test.equal(keys.speculation.drafter, "mtp")
   test.equal(keys.speculation.speculator.draft_tokens, 2)
+  test.equal(option("vllm serve m --limit-mm-per-prompt image=2,video=1", "limit_mm_per_prompt"),
+    '{"image":2,"video":1}')
   test.equal(option([[vllm serve m --override-generation-config.temperature 0]], "override_generation_config"),
     '{"temperature":0}')
 end)
@@ -56,6 +58,7 @@ test("the command is found behind an interpreter, a path, variables, a container
     test.equal(found.engine.name .. " " .. found.model, "vllm m", text)
   end
   test.equal(read("docker run vllm/vllm-openai:v0.19.0 --model m").release, "0.19.0")
+  test.equal(read("docker run lmsysorg/sglang:v0.5.9-cu126 sglang serve --model m").release, "0.5.9")
   local container = told "docker run -e SECRET=xyz vllm/vllm-openai:v0.19.0 --model m"
   test.check(not container:find("xyz", 1, true), "a secret is told")
 end)
