@@ -7,6 +7,9 @@ local engines, spec = rooflua.engines, rooflua.spec
 local native = chunks.require "rooflua.native"
 local capacity = chunks.require "rooflua.engines.capacity"
 local text = chunks.require "rooflua.engines.capacity_text"
+local Reader = chunks.require "rooflua.scenario.reader"
+local replicas = chunks.require "rooflua.serving.replicas"
+local whole = chunks.require "rooflua.serving.whole"
 local pages = chunks.require "engines.memory.pages"
 
 local gib = 2 ^ 30
@@ -239,14 +242,64 @@ test("mistakes name what is wrong", function()
   end)
 end)
 
+local function scenario(given)
+  local out = { rooflua = 1, seed = 1, workload = require "workloads.constant" { rate_per_s = 5, num_requests = 20,
+    prompt_tokens = 100, output_tokens = 5 } }
+  for key, value in pairs(given) do out[key] = value end
+  return out
+end
+
+test("a run has the blocks that the engine would print, less the null block", function()
+  for _, given in ipairs { deployments[1], deployments[3], deployments[10] } do
+    local reader = Reader.new "scenario"
+    local deployment = replicas.deployment(reader, scenario(given))
+    local found = engines.capacity(given)
+    test.equal(deployment.kv_blocks, found.kv_blocks - 1, name_of(given))
+    test.equal(deployment.memory_utilization, found.deployment.share, name_of(given))
+  end
+end)
+
+test("a run of several kinds of layers has the same bytes", function()
+  for _, i in ipairs { 5, 7, 11 } do
+    local given = deployments[i]
+    local deployment = replicas.deployment(Reader.new "scenario", scenario(given))
+    local found, states = engines.capacity(given), 0
+    for _, part in ipairs(found.parts) do states = part.name == "states" and part.bytes or states end
+    local bytes = deployment.kv_blocks * deployment.kv_bytes_per_block
+    test.check(bytes <= found.kv_bytes + states, name_of(given))
+    test.near(bytes, found.kv_bytes + states, 2 * deployment.kv_bytes_per_block / bytes, name_of(given))
+  end
+end)
+
+test("blocks that a scenario states are not computed", function()
+  local given = scenario(changed(deployments[1], { kv_blocks = 77 }))
+  test.equal(replicas.deployment(Reader.new "scenario", given).kv_blocks, 77)
+end)
+
+test("what fits by nobody's rule is refused with the engine's reason", function()
+  local given = scenario { model = "llama-3.1-70b", hardware = "h100-sxm", engine = "vllm 0.19" }
+  test.raises("does not fit on h100-sxm", function() replicas.deployment(Reader.new "scenario", given) end)
+  given = scenario { model = "qwen3-32b", hardware = "h100-sxm", engine = { "vllm 0.11.0", max_num_seqs = 2000 } }
+  test.raises("does not fit on h100-sxm", function() replicas.deployment(Reader.new "scenario", given) end)
+end)
+
+test("a run that states its engine begins with the engine's line; another does not", function()
+  local given = scenario { model = "qwen3-8b", hardware = "h100-sxm", engine = "vllm 0.19" }
+  local said = whole.run(Reader.new "scenario", given, {}).text
+  test.check(said:find("^memory    vllm 0.19: GPU KV cache size: [%d,]+ tokens, [%d.]+x of 40,960 tokens"), said)
+  given.engine = nil
+  said = whole.run(Reader.new "scenario", given, {}).text
+  test.check(said:find "^requests ", said)
+end)
+
 test("a vision encoder takes memory unless only the language model is loaded", function()
   local function capacity_of(only)
     return engines.capacity { model = "qwen3.5-27b", hardware = "h200-sxm",
       engine = { "vllm 0.22", language_model_only = only } }
   end
-  local whole, only = capacity_of(false), capacity_of(true)
-  test.near(whole.parts[1].bytes - only.parts[1].bytes, 460.5e6 * 2, 1e-9)
-  test.check(whole.kv_bytes < only.kv_bytes)
+  local all, only = capacity_of(false), capacity_of(true)
+  test.near(all.parts[1].bytes - only.parts[1].bytes, 460.5e6 * 2, 1e-9)
+  test.check(all.kv_bytes < only.kv_bytes)
 end)
 
 test.finish()

@@ -2,6 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
 local artefacts = require "rooflua.plan.artefacts"
+local capacity_of = require("rooflua.engines").capacity
 local plan_command = require "rooflua.plan.command"
 local flags = require "rooflua.plan.flags"
 local json = require "rooflua.json"
@@ -90,9 +91,9 @@ test("SGLang and TensorRT-LLM count in their own way", function()
   test.equal(tonumber(options["--tp-size"]), 2)
   test.equal(tonumber(options["--chunked-prefill-size"]), 1024)
   test.equal(tonumber(options["--max-running-requests"]), 32)
-  local fraction = tonumber(options["--mem-fraction-static"])
-  local kv = fraction * done.question.gpus[1].hardware.usable_memory_bytes - own.weight_bytes
-  test.near(kv / (own.kv_blocks * own.kv_bytes_per_block), 1, 0.01)
+  local room = capacity_of { model = "llama-3.1-8b", hardware = done.question.gpus[1].hardware,
+    engine = { "sglang", tp_size = 2, mem_fraction_static = tonumber(options["--mem-fraction-static"]) } }
+  test.near(room.kv_tokens, own.kv_blocks * own.block_size, 1e-4)
   files = select(2, written { engines = { "trtllm" } })
   options = parsed(files["1/serve.sh"])
   test.equal(tonumber(options["--tp_size"]), 2)

@@ -67,7 +67,7 @@ return function(facts)
     if not least or own.tokens < least.tokens then least = own end
   end
   local size = facts.block_size
-  least.budget_bytes = facts.hardware.usable_memory_bytes
+  least.budget_bytes, least.counts_windows_whole = facts.hardware.usable_memory_bytes, true
   least.blocks, least.block_size, least.groups = floor(least.tokens / size), size, 1
   least.tokens = least.blocks * size
   least.block_bytes, least.request_bytes = least.cell * size, facts.max_model_len * least.cell

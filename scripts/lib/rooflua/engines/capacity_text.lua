@@ -5,6 +5,7 @@ local json = require "rooflua.json"
 local ledger = require "rooflua.engines.ledger"
 local opening = require "rooflua.scenario.opening"
 local Reader = require "rooflua.scenario.reader"
+local specs = require "rooflua.border.specs"
 local schema = require "rooflua.scenario.schema"
 
 local text = {}
@@ -49,6 +50,16 @@ end
 function text.line(found)
   return ("GPU KV cache size: %s tokens, %.2fx of %s tokens per request"):format(text.grouped(found.tokens),
     found.concurrency, text.grouped(found.facts.max_model_len))
+end
+
+--- The same of what a scenario serves; nil where it gives a Deployment, or a model whose cache does not grow.
+---@param prepared table of scenario/prepared.lua
+function text.of_prepared(prepared)
+  if not prepared.served or specs.is(prepared.given.deployment, "Deployment") then return nil end
+  local found = capacity.of_applied(prepared.served, prepared.model, prepared.hardware, {})
+  local facts = found.facts
+  return ("%s %s: %s%s"):format(facts.engine.name, facts.release, text.line(found),
+    found.starts and "" or "; would not start: " .. found.reason)
 end
 
 --- "--max-model-len 37,680" of an option and its value.

@@ -52,8 +52,9 @@ function flags.values(question, candidate, role)
   local out = { tp = candidate.tp, pp = candidate.pp, dp = candidate.dp, ep = candidate.ep,
     expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1, max_num_seqs = candidate.max_num_seqs,
     max_num_batched_tokens = candidate.max_num_batched_tokens, memory_utilization = own.memory_utilization,
-    static_fraction = down((own.weight_bytes + kv_bytes) / usable),
-    free_fraction = down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
+    static_fraction = given.kv_blocks == nil and own.memory_utilization or down((own.weight_bytes + kv_bytes) / usable),
+    free_fraction = given.kv_blocks == nil and own.memory_utilization
+      or down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
     max_model_len = given.max_model_len, block_size = own.block_size, prefix_caching = given.prefix_caching ~= false,
     async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false }

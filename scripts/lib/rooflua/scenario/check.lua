@@ -1,6 +1,7 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
+local capacity_text = require "rooflua.engines.capacity_text"
 local fits = require "rooflua.scenario.fits"
 local forecast = require "rooflua.scenario.check.forecast"
 local json = require "rooflua.json"
@@ -146,6 +147,7 @@ local function forecast_serve(reader, given, out, bare)
     bound[i] = replica.prepared
     if replica.rank == 1 then
       tell(out, { fits.seat_note(replica) })
+      if given.engine ~= nil then tell(out, { capacity_text.of_prepared(replica.prepared) }) end
       check_start(replica, replica.prepared.said, out)
     end
   end

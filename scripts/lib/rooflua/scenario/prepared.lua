@@ -15,9 +15,9 @@ local prepared = {}
 
 local read_by_spec = schema.read_by("deployment", "spec")
 
---- @param rule table? {kind, share}: how the engine divides its memory (engines/memory.lua)
+--- @param applied table? of application.of where the scenario is served: its engine divides the memory
 --- @param more table? options besides those of the scenario
-local function deployment_of(reader, given, model, hardware, rule, more)
+local function deployment_of(reader, given, model, hardware, applied, more)
   if specs.is(given, "Deployment") then
     if not (specs.same(given.model, model) and specs.same(given.hardware, hardware)) then
       reader:fail("deployment", "is a Deployment of %s on %s, and this scenario has %s on %s", given.model.name,
@@ -33,7 +33,10 @@ local function deployment_of(reader, given, model, hardware, rule, more)
     if read_by_spec[key] then options[key] = value end
   end
   options.model, options.hardware = model, hardware
-  if rule then options.kv_blocks = reader:at("deployment", memory.blocks, rule, options) end
+  if applied and options.kv_blocks == nil then
+    local blocks, share = reader:at("deployment", memory.blocks, applied, options)
+    options.kv_blocks, options.memory_utilization = blocks, share or options.memory_utilization
+  end
   return reader:at("deployment", spec.deployment, options)
 end
 
@@ -41,7 +44,7 @@ end
 function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
   local given = all.given.deployment
   if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
-  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.memory,
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
     { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token })
 end
 
@@ -95,19 +98,20 @@ function prepared.steps(all, method)
   return shared.steps(all, function() return prepared.bind(all, all.step_policy, "steps") end)
 end
 
---- {reader, given, model, hardware, deployment, stages, mfu, engine, memory, async_depth, context_caps, context_chunk,
+--- {reader, given, model, hardware, deployment, stages, mfu, engine, served, async_depth, context_caps, context_chunk,
 --- step_policy, corrections} of one variant.
 --- @param applied table? what application.of returned for it; `given` is that with its keys
 function prepared.of(reader, given, applied)
+  local served = applied
   applied = applied or application.of(reader, given, false)
   given = applied.given
-  local out = { given = given, reader = reader, engine = applied.engine, memory = applied.memory,
+  local out = { given = given, reader = reader, engine = applied.engine, served = served,
     engine_notes = applied.notes, applied = applied }
   out.model = shared.by_name(reader, "model", spec.model, given.model)
   out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
-  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, out.memory)
+  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, served)
   local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
   out.stages = stages.of(reader, out.deployment, serving)
   out.mfu = tables_of(reader, given.mfu, out.hardware, out.engine and out.engine.engine.tables.name or serving.engine)

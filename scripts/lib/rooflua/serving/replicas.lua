@@ -140,7 +140,10 @@ function replicas.deployment(reader, given)
   for key in pairs(options) do
     if not (read_by_spec[key] or key == "model" or key == "hardware") then options[key] = nil end
   end
-  if applied.memory then options.kv_blocks = memory.blocks(applied.memory, options) end
+  if options.kv_blocks == nil then
+    local blocks, share = memory.blocks(applied, options)
+    options.kv_blocks, options.memory_utilization = blocks, share or options.memory_utilization
+  end
   return spec.deployment(options)
 end
 

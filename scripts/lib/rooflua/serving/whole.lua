@@ -1,6 +1,7 @@
 -- A served scenario from its start to its end.
 local native = require "rooflua.native"
 local breakdown = require "rooflua.measure.breakdown"
+local capacity_text = require "rooflua.engines.capacity_text"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
@@ -45,6 +46,20 @@ local function request_rows(run, given)
   return rows
 end
 
+--- What the stated engine would print of its memory, a line for each that differs; "" where none is stated.
+local function head_of(state, given)
+  if given.engine == nil then return "" end
+  local lines, seen = {}, {}
+  for _, replica in ipairs(state.replicas) do
+    local line = capacity_text.of_prepared(replica.prepared)
+    if line and not seen[line] then
+      seen[line] = true
+      lines[#lines + 1] = "memory    " .. line .. "\n"
+    end
+  end
+  return table.concat(lines)
+end
+
 --- One variant: {text = report, left_out, and what `options` asks for}. The program takes the summary itself
 --- (native.serve_hand_over). A run that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
 ---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain; document: the summary as
@@ -59,7 +74,8 @@ function whole.run(reader, given, options)
   if options.why and not (why or partial) then
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
-  local result = { kind = "serve", text = native.serve_hand_over(run), left_out = native.serve_left_out(run),
+  local result = { kind = "serve", text = head_of(state, given) .. native.serve_hand_over(run),
+    left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
     notes = notes.of_run(state), policies = told.of(state), requests = request_rows(run, given) }
   if options.sketch then

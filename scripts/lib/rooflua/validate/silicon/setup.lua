@@ -108,14 +108,10 @@ end
 local function deployment(question, values, model, hardware, repeats)
   local out = widths.keys(question.widths)
   out.weights, out.kv, out.block_size = values.weights, values.kv, values.block_size
-  if values.memory[1] == "total" then
-    out.memory_utilization = values.memory[2]
-  else
-    local tried = { model = model, hardware = hardware, max_num_seqs = values.seats,
-      max_num_batched_tokens = values.budget }
-    for name, value in pairs(out) do tried[name] = value end
-    out.kv_blocks = memory.blocks(values.memory, tried)
-  end
+  local tried = { model = model, hardware = hardware, max_num_seqs = values.seats,
+    max_num_batched_tokens = values.budget }
+  for name, value in pairs(out) do tried[name] = value end
+  out.kv_blocks = memory.of_share(values.memory, tried)
   out.engine, out.prefix_caching = question.engine, repeats and values.prefix_caching or false
   return out
 end
