@@ -112,6 +112,11 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   }
   std::ifstream in(arguments.scenario, std::ios::binary);
   report.source.assign(std::istreambuf_iterator<char>(in), {});
+  for (const auto& [option, value] : {std::pair{"--engine ", &arguments.engine},
+                                      {"--model ", &arguments.model},
+                                      {"--command ", &arguments.command}}) {
+    if (!value->empty()) report.options.push_back(option + *value);
+  }
   report.set = arguments.set;
   report.parameters = scenario.parameters();
   write_text(html_report(report), arguments.html);

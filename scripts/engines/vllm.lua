@@ -167,6 +167,8 @@ return {
       read_by = "engines.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
     { "num_gpu_blocks_override", flag = "--num-gpu-blocks-override", type = "integer", min = 1,
       key = "deployment.kv_blocks", doc = "number of KV blocks" },
+    { "limit_mm_per_prompt", flag = "--limit-mm-per-prompt", type = "json", pairs = true, -- before 0.9 image=2,video=1
+      note = "images and their encoder are not modelled", doc = "images and videos of a request" },
     { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" },
       note = "sampling is that of the model's generation_config.json", doc = "where sampling is said" },
     { "speculative_config.method", also = { "--spec-method" }, type = "text", drafts = true,

@@ -68,6 +68,10 @@ check(seats_of "sample_engine 1.0" == 48, "seats of the fork: " .. tostring(seat
 local option = " --set engine.sample_len=3000"
 holds(output("run " .. served .. " --quiet --engine 'vllm 0.99'" .. option), "TTFT", "a run with the option")
 holds(output("check " .. served .. " --engine 'vllm 0.24'" .. option), "since 0.99", "before it came")
+local launched = "step --command 'vllm serve Qwen/Qwen3-8B --sample-len 3000' --hardware h200-sxm --decode 100x1"
+holds(output(launched .. " --engine 'vllm 0.99'"), "step: ", "a launch command with the option")
+holds(output(launched .. " --engine 'vllm 0.24'"), "since 0.99", "a launch command before it came")
+holds(output((launched:gsub("sample%-len", "sample-lne"))), "did you mean --sample-len", "the option's neighbour")
 holds(output("check " .. served .. " --engine 'sample_engine 2'"), "ok (1 variant", "a newer release of the fork")
 holds(output "list engines", "sample_engine", "list engines")
 holds(output "help engines.vllm", "an example of a rule", "help engines.vllm")

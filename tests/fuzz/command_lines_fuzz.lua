@@ -34,6 +34,9 @@ local lines = {
   { "step", "--model", "llama-3.1-8b", "--hardware", "h100", "--decode", "2000x16,30x2", "--prefill", "0+512" },
   { "step", "--model", "qwen3-30b-a3b", "--hardware", "h200", "--tp", "2", "--decode", "100x4", "--explain", "--set",
     "weights=fp8", "--steps", "roofline_v2:reviewed", "--json", "s.json" },
+  { "step", "--command", "vllm serve Qwen/Qwen3-8B --max-num-seqs 8 --trust-remote-code", "--engine", "vllm 0.19",
+    "--hardware", "h100", "--decode", "100x4" },
+  { "run", "one.lua", "--command", "sglang serve --model meta-llama/Llama-3.1-8B --tp 2 --dp 2", "--quiet" },
   { "check", "serve.lua", "broken.lua", "--set", "seed=3", "--json", "c.json" },
   { "calibrate", "one.lua", "--measured", "measured.csv", "--params", "frontend.base_s", "--evaluations", "3",
     "--quiet", "--objective", "median" },
@@ -43,7 +46,9 @@ local lines = {
   { "data", "compare", "h20", "h200-sxm" },
   { "diff", "a.json", "b.json", "--tolerance", "0.1" },
   { "list", "models" }, { "list", "schedulers" }, { "help", "schedulers.vllm_v1" }, { "help", "run" },
-  { "new", "fresh" }, { "repl", "one.lua" }, { "lua", "one.lua" }, { "--version" }, { "--help" },
+  { "new", "fresh" }, { "new", "said", "--hardware", "h100", "--command", "trtllm-serve Qwen/Qwen3-8B --tp_size 2" },
+  { "capacity", "--hardware", "h100", "--command", "vllm serve Qwen/Qwen3-8B -tp 2 --kv-cache-dtype fp8" },
+  { "repl", "one.lua" }, { "lua", "one.lua" }, { "--version" }, { "--help" },
 }
 
 local options, pool = {}, {}

@@ -81,6 +81,12 @@ function harness.shared(path)
   error({ skip = full .. " is not there" }, 0)
 end
 
+--- Skips a test of a program that was built without libyaml.
+function harness.needs_yaml()
+  local ok, problem = pcall(require("rooflua.native").yaml_decode, "a: 1", "yaml")
+  if not ok and tostring(problem):find("without libyaml", 1, true) then error({ skip = tostring(problem) }, 0) end
+end
+
 --- A temporary folder of this test program, removed by finish().
 function harness.folder()
   if not harness.scratch then

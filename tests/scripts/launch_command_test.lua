@@ -40,6 +40,8 @@ test("JSON, its dotted parts and a flag of its own are one option", function()
   local keys = command.keys(found)
   test.equal(keys.speculation.drafter, "mtp")
   test.equal(keys.speculation.speculator.draft_tokens, 2)
+  test.equal(option("vllm serve m --limit-mm-per-prompt image=2,video=1", "limit_mm_per_prompt"),
+    '{"image":2,"video":1}')
   test.equal(option([[vllm serve m --override-generation-config.temperature 0]], "override_generation_config"),
     '{"temperature":0}')
 end)
@@ -56,6 +58,7 @@ test("the command is found behind an interpreter, a path, variables, a container
     test.equal(found.engine.name .. " " .. found.model, "vllm m", text)
   end
   test.equal(read("docker run vllm/vllm-openai:v0.19.0 --model m").release, "0.19.0")
+  test.equal(read("docker run lmsysorg/sglang:v0.5.9-cu126 sglang serve --model m").release, "0.5.9")
   local container = told "docker run -e SECRET=xyz vllm/vllm-openai:v0.19.0 --model m"
   test.check(not container:find("xyz", 1, true), "a secret is told")
 end)
@@ -98,6 +101,7 @@ test("SGLang's ranks without divided attention are engines of their own", functi
 end)
 
 test("TensorRT-LLM's YAML file is read: its values win, null says none, unknown keys are refused", function()
+  test.needs_yaml()
   local function with(text, flags)
     return read("trtllm-serve m " .. (flags or "") .. " --extra_llm_api_options a/x.yml",
       { files = { ["a/x.yml"] = text } })
@@ -132,6 +136,7 @@ moe_expert_parallel_size: 4
 end)
 
 test("a file that lines above the command write is read as it would be written", function()
+  test.needs_yaml()
   for _, text in ipairs { "cat > ./x.yml <<EOF\nkv_cache_config:\n  dtype: fp8\nEOF\ntrtllm-serve m --config x.yml",
     "cat <<'EOF' > x.yml\nkv_cache_config: {dtype: fp8}\nEOF\n\ntrtllm-serve m --extra_llm_api_options ./x.yml",
     "printf '%s' 'kv_cache_config:\n  dtype: fp8\n' > x.yml\nexec trtllm-serve \\\n  m --config x.yml" } do
@@ -143,6 +148,7 @@ test("a file that lines above the command write is read as it would be written",
 end)
 
 test("a configuration file of vLLM holds flags; those of the command must not contradict it", function()
+  test.needs_yaml()
   local files = { ["c.yaml"] = "max-num-seqs: 32\nenable-prefix-caching: false\ntrust-remote-code: true\n" }
   test.equal(option("vllm serve m --config c.yaml", "max_num_seqs", { files = files }), 32)
   test.equal(option("vllm serve m --config c.yaml", "trust_remote_code", { files = files }), true)

@@ -36,6 +36,7 @@ local function keys_of(found, hardware)
 end
 
 test("serve.sh reads as what was priced, for every engine", function()
+  test.needs_yaml()
   for _, case in ipairs { { { engines = { "vllm" } } }, { { engines = { "sglang" } } }, { { engines = { "trtllm" } } },
     { { engines = { "vllm" } }, { model = "Qwen/Qwen3-32B-FP8" } },
     { { engines = { "sglang" }, tp = { 1, 4 } }, { model = "qwen3-30b-a3b" } } } do

@@ -38,6 +38,25 @@ test("step prices what a command starts, as the same options would", function()
   test.check(not plain:find "LoRA", "a note without a command")
 end)
 
+test("capacity counts what a command starts, as the same options would", function()
+  local text, status = run("capacity", "--command", vllm, "--engine", "vllm 0.19", "--hardware", "h100-sxm")
+  test.equal(status, 0, text)
+  has(text, "--enable-lora: LoRA adapters are not modelled")
+  local plain = run("capacity", "--model", "Qwen/Qwen3-32B-FP8", "--tp", "2", "--engine", "vllm 0.19", "--hardware",
+    "h100-sxm", "--set", "engine.max_num_seqs=16")
+  local size = "GPU KV cache size: [^\n]*\n[^\n]*"
+  test.check(text:match(size), text)
+  test.equal(text:match(size), plain:match(size))
+  text, status = run("capacity", "--command", vllm, "--hardware", "h100-sxm", "--ep", "2")
+  test.equal(status, 2)
+  has(text, "--ep: is said by --command; leave it out")
+  text, status = run("capacity", "--command", "vllm serve Qwen/Qwen3-32B", "--hardware", "l4")
+  test.equal(status, 1, text)
+  text = run("capacity", "--command", vllm, "--hardware", "h100-sxm", "--json", "-")
+  local notes = json.decode((text:gsub("status %d+\n$", ""))).notes
+  has(table.concat(notes, "\n"), ", the newest release that is known: none is stated")
+end)
+
 test("what the command says is not said again", function()
   for _, each in ipairs { { "--tp", "2" }, { "--weights", "fp8" }, { "--kv", "fp8" } } do
     local text, status = run("step", "--command", vllm, each[1], each[2], "--hardware", "h100-sxm", "--decode", "1x1")

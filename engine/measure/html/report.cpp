@@ -23,6 +23,7 @@ std::string facts(const HtmlReport& report) {
   std::string out =
       text_of(report.document, "scenario") + ", seed " + (seed == nullptr ? "0" : dump_json(*seed));
   if (count > 1) out += ", " + std::to_string(count) + " variants";
+  for (const std::string& each : report.options) out += ", " + each;
   for (const std::string& each : report.set) out += ", --set " + each;
   return out;
 }

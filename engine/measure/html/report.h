@@ -20,6 +20,7 @@ struct HtmlReport {
                                                           // it is read from the document
   std::string own_text;                                   // the scenario's own report
   std::string source;                                     // text of the scenario file
+  std::vector<std::string> options;                       // others, as "--engine vllm 0.19"
   std::vector<std::string> set;                           // "key=value" of the command line
   Json parameters;           // [{path, value, unit, note}] of the scenario
   Json explored;             // what a script says of many runs: sections of measure/html/sections.h

@@ -96,7 +96,7 @@ return flags.list {
       !disable-hybrid-kv-cache-manager !kv-sharing-fast-prefill kv-cache-dtype-skip-layers:l ]] },
     { "states of recurrent layers are those of the model's file", [[ mamba-cache-dtype:t mamba-ssm-cache-dtype:t
       mamba-block-size:i mamba-cache-mode:t !enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
-    { "images and their encoder are not modelled", [[ limit-mm-per-prompt:j !skip-mm-profiling
+    { "images and their encoder are not modelled", [[ !skip-mm-profiling
       !mm-encoder-only ec-transfer-config:j ec-manager-config:j !enable-flash-late-interaction ]] },
     { "tokens leave the engine one by one", "stream-interval:i" },
     { "requests go to the rank that the engine's own balancer takes", [[ !data-parallel-hybrid-lb/-dph

@@ -22,8 +22,8 @@ local function model_of(deployment, given)
   if ok then return name end
   if given then fail("--model: %s", problem) end
   local what = is_repository(name) and "no shipped model has this name" or "there is no config.json at this place"
-  fail("the model '%s' is not known: %s. Give its config.json: --model FOLDER/config.json (%s)", name, what,
-    (tostring(problem):gsub("%s*%(known:.*$", "")))
+  fail("the model '%s' is not known: %s%s. Give its config.json: --model FOLDER/config.json", native.printable(name),
+    what, tostring(problem):match "; did you mean [^?]*%?" or "")
 end
 
 --- Refuses what stands in the way of a command: keys that parts of the scenario state of their own.

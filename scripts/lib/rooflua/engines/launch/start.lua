@@ -52,6 +52,7 @@ local function of_image(words, engines)
       local found = words[at]:match("^" .. name:gsub("%p", "%%%0") .. "%f[:%z](.*)$")
       if found then
         local version = found:match("^:" .. tag:gsub("%%s", "(.+)") .. "$")
+        if version and not release.parse(version) then version = version:match "^[^%-]+" end -- 0.5.9-cu126
         return engine, at + 1, at, version and release.parse(version) and version or nil
       end
     end

@@ -32,6 +32,17 @@ local function plain_number(text)
   return number and math.abs(number) < math.huge and number or nil
 end
 
+--- {image = 2, video = 1} of "image=2,video=1"; nil for other texts.
+local function map_of_pairs(text)
+  local out = {}
+  for part in text:gmatch "[^,]+" do
+    local key, value = part:match "^%s*([%a_]+)=(%d+)%s*$"
+    if not key then return nil end
+    out[key] = tonumber(value)
+  end
+  return out
+end
+
 local words_of = { integer = "a whole number", number = "a number", switch = "true or false", json = "JSON" }
 
 local switches = { ["true"] = true, ["false"] = false, ["True"] = true, ["False"] = false }
@@ -44,9 +55,10 @@ local readers = {
   integer = whole_number,
   number = plain_number,
   switch = function(text) return switches[text] end,
-  json = function(text)
+  json = function(text, option)
     local ok, value = pcall(json.decode, text)
     if ok then return value end
+    return option.pairs and map_of_pairs(text) or nil
   end,
 }
 
