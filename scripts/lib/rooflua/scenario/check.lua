@@ -1,7 +1,7 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
+local capacity_text = require "rooflua.engines.capacity_text"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
-local capacity_text = require "rooflua.engines.capacity_text"
 local failures = require "rooflua.serving.failures"
 local fits = require "rooflua.scenario.fits"
 local forecast = require "rooflua.scenario.check.forecast"
