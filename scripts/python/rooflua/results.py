@@ -144,8 +144,8 @@ def _stored(path, document):
     connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
     try:
         for (name,) in connection.execute(DISGUISED):
-            raise ValueError(f"{path}: is no file of results as rooflua writes them: {name!r} is no table, and to read it "
-                             f"would run SQL")
+            raise ValueError(f"{path}: is no file of results as rooflua writes them: {name!r} is no table, and to read "
+                             f"it would run SQL")
         columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
         for column, query in LAYOUTS.items():
             if column in columns:
