@@ -20,7 +20,8 @@ test("a distribution takes its own fields and no others", function()
     { distribution = "normal", mean = 5, deviation = 1, weights = { 1 } })
   refused(": unknown field of pareto 'maks'; did you mean 'max'", { distribution = "pareto", shape = 2, min = 1,
     maks = 3 })
-  refused(": unknown distribution 'nil'", { 5 })
+  refused(": expected a distribution (known: fixed, uniform, normal, lognormal, zipf, pareto, empirical), found nil",
+    { 5 })
   refused(": expected a number or { distribution = ... }, found string", "5")
 end)
 

@@ -26,13 +26,11 @@ function Slow:lookup() return 1, "assumed" end
 return Slow
 ]]
 
-for path, text in pairs {
-  ["lookup/slow.lua"] = class, ["slow.lua"] = class,
-  ["lookup/slow_function.lua"] = 'return function() return 1, "assumed" end' } do
+for _, path in ipairs { "lookup/slow.lua", "slow.lua" } do
   test("by name: " .. path, function()
     os.execute("rm -rf " .. quoted(folder) .. " && mkdir -p " .. quoted(folder .. "/lookup"))
     local file = assert(io.open(folder .. "/" .. path, "w"))
-    file:write(text)
+    file:write(class)
     file:close()
     local name = path:match "([%w_]+)%.lua$"
     for _, key in ipairs { 'mfu = "%s"', 'mfu = { lookup = "%s" }', 'vary = { ["mfu.lookup"] = { "%s" } }' } do
@@ -43,6 +41,17 @@ for path, text in pairs {
     test.check(out:find "unknown lookup 'slo'" and out:find("slow", 1, true) or path == "slow.lua", "%s", out)
   end)
 end
+
+test("a function has no name: it is given as what its file returns", function()
+  os.execute("rm -rf " .. quoted(folder) .. " && mkdir -p " .. quoted(folder .. "/lookup"))
+  local file = assert(io.open(folder .. "/lookup/slow_function.lua", "w"))
+  file:write 'return function() return 1, "assumed" end'
+  file:close()
+  local out = run 'mfu = "slow_function"'
+  test.check(out:find("write require \"lookup.slow_function\"", 1, true), "%s", out)
+  out = run 'mfu = { lookup = require "lookup.slow_function" }'
+  test.check(out:find "assumed >99%.9 %%" or out:find "100%.0 %%", "%s", out)
+end)
 
 os.execute("rm -rf " .. quoted(folder))
 test.finish()

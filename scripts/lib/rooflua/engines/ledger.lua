@@ -36,7 +36,12 @@ end
 ---@param applied table of application.of
 local function share_of(applied)
   if applied.memory then return applied.memory[2] end
-  return core.plain(applied.given.deployment).memory_utilization or applied.engine.values.gpu_memory_utilization
+  local stated, resolved = core.plain(applied.given.deployment).memory_utilization, applied.engine
+  if stated then return stated end
+  for name, option in pairs(resolved.engine.option) do
+    if option.memory then return resolved.values[name] end
+  end
+  return resolved.values.gpu_memory_utilization
 end
 
 --- The same facts with others in place of some.

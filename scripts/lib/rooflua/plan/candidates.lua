@@ -106,11 +106,10 @@ local function refusal(question, candidate)
       gpu.most), "more GPUs than there are"
   end
   local longest, stated = question.drawn.longest, core.plain(question.base.deployment or {}).max_model_len
-  local limit = stated or question.model.max_model_len
-  if limit > 0 and longest > limit then
-    local says = stated and "deployment.max_model_len" or question.model.name
-    return ("a request of %d tokens, and %s allows %d"):format(longest, says, limit),
-      ("requests are longer than %s allows"):format(stated and "deployment.max_model_len" or "the model")
+  local limit = question.model.max_model_len
+  if not stated and limit > 0 and longest > limit then -- runs count the requests that a stated length refuses
+    return ("a request of %d tokens, and %s allows %d"):format(longest, question.model.name, limit),
+      "requests are longer than the model allows"
   end
   local ok, deployment = pcall(replicas.deployment, question.reader, deploy.scenario(question, candidate, 1))
   if not ok then
