@@ -22,7 +22,7 @@ test("a distribution takes its own fields and no others", function()
     maks = 3 })
   refused(": expected a distribution (known: fixed, uniform, normal, lognormal, zipf, pareto, empirical), found nil",
     { 5 })
-  refused(": expected a number or { distribution = ... }, found string", "5")
+  refused(": expected a number or { distribution = ... }, found text \"5\"", "5")
 end)
 
 test("numbers of a distribution that no request can have are refused", function()

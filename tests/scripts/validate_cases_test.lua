@@ -53,8 +53,10 @@ end)
 test("weights of 8 bit fit where 16 bit do not, of engine steps too; an unknown format is refused", function()
   local big = "llama-3.1-70b"
   write("steps.csv", "cycle_us,decode_reqs,prefill_reqs,prefill_tokens\n9000,8,0,0\n")
-  write_cases { { id = "bf16", model = big, gpu = "H200" }, { id = "fp8", model = big, gpu = "H200", precision = "fp8" },
-    { id = "steps", model = big, gpu = "H200", precision = "fp8", file = "steps.csv", rating = "A", workload = "in=500 out=100" },
+  write_cases { { id = "bf16", model = big, gpu = "H200" },
+    { id = "fp8", model = big, gpu = "H200", precision = "fp8" },
+    { id = "steps", model = big, gpu = "H200", precision = "fp8", file = "steps.csv", rating = "A",
+      workload = "in=500 out=100" },
     { id = "wrong", precision = "fp99" }, { id = "twice", precision = "fp8 int4" } }
   local found = run()
   says(found.bf16, "does not fit")

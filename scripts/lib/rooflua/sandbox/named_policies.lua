@@ -34,7 +34,8 @@ function named_policies.class(folder, text)
   if not module then return nil end
   local class = chunks.require(module)
   if type(class) == "function" then
-    core.fail("'%s' is a file that returns a function, and a name stands for a policy; write require \"%s\"", name, module)
+    core.fail("'%s' is a file that returns a function, and a name stands for a policy; write require \"%s\"", name,
+      module)
   end
   if not policy.is_class(class) then core.fail("'%s' is not a policy class", name) end
   return class, preset
