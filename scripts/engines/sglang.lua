@@ -8,12 +8,18 @@ local python_host = require "engines.rules.python_host"
 
 local mib, gib = 2 ^ 20, 2 ^ 30
 
+--- What graphs of data-parallel attention need: each rank's hold the tokens of all ranks.
+local function divided_graphs_mib(facts, graph_size)
+  if facts.dp == 1 then return 0 end
+  return graph_size * facts.dp * 3 * (graph_size > 300 and 1.5 or 1)
+end
+
 --- What activations, graphs and communication buffers take, and the share that is left for weights and KV cache.
 local function memory_of_reserve(facts, values)
-  local hardware = facts.hardware
+  local hardware, graph_size = facts.hardware, values.cuda_graph_max_bs
   if not hardware then return nil end
   local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
-    + facts.tp * facts.dp * facts.pp / 8 * gib + 2 * mib * values.cuda_graph_max_bs
+    + facts.tp * facts.dp * facts.pp / 8 * gib + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
   if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
   return math.floor((1 - reserve / hardware.usable_memory_bytes) * 1000 + 0.5) / 1000
 end

@@ -302,4 +302,19 @@ test("a vision encoder takes memory unless only the language model is loaded", f
   test.check(all.kv_bytes < only.kv_bytes)
 end)
 
+test("SGLang keeps place for graphs of all ranks of divided attention, and divides the requests among them", function()
+  local function capacity_of(more)
+    local options = { "sglang 0.5.9", tp_size = 8, cuda_graph_max_bs = 512 }
+    for key, value in pairs(more) do options[key] = value end
+    local found = engines.capacity { model = "deepseek-v3", hardware = "b200", engine = options }
+    for _, part in ipairs(found.parts) do
+      if part.name == "activations and graphs" then return part.bytes / gib, found.running_requests end
+    end
+  end
+  local divided, running = capacity_of { dp_size = 8, enable_dp_attention = true }
+  local undivided, together = capacity_of {}
+  test.near(divided - undivided, 512 * 8 * 4.5 / 1024, 0.02)
+  test.equal(running * 8, math.floor(together / 8) * 8)
+end)
+
 test.finish()

@@ -56,9 +56,10 @@ local function stage_of(facts, stage)
     { name = "activations and graphs", bytes = reserve }, { name = "non-torch", bytes = values.runtime_bytes } } }
 end
 
---- Requests at once that the engine allows: a formula of the pool, and of the slots for states.
+--- Requests at once that the engine allows on a rank of divided attention: a formula of the pool, and of the slots for
+--- states.
 local function running_requests(facts, found)
-  local bound = floor(min(max(found.tokens / facts.max_model_len * 512, 2048), 4096))
+  local bound = floor(min(max(found.tokens / facts.max_model_len * 512, 2048), 4096) / facts.dp)
   bound = min(bound, facts.is_stated "max_running_requests" and facts.seats or bound)
   if found.slots > 0 then bound = min(bound, facts.prefix_caching and floor(found.slots / 3) or found.slots) end
   return bound
