@@ -70,4 +70,11 @@ test("the block must be free when the turn of the request comes", function()
               2: B+6 ]] }
 end)
 
+test("a budget that is stated holds the longest request, or vLLM does not start", function()
+  local stated = VllmV0 { max_num_batched_tokens = 100 }
+  test.equal(stated:start_problem(100), nil)
+  test.check(stated:start_problem(101):find "max_num_batched_tokens = 100 is less than max_model_len = 101")
+  test.equal(VllmV0 {}:start_problem(1000000), nil)
+end)
+
 test.finish()

@@ -246,4 +246,12 @@ test("a request that loses its seat while its end token is in flight ends in the
               5: C+4 ]] }
 end)
 
+test("without chunks the budget holds the longest request, or vLLM does not start", function()
+  local function problem(options, tokens) return require "schedulers.vllm_v1"(options):start_problem(tokens) end
+  local whole = { enable_chunked_prefill = false, max_num_batched_tokens = 100 }
+  test.equal(problem(whole, 100), nil)
+  test.check(problem(whole, 101):find "max_num_batched_tokens = 100 is less than .*max_model_len = 101")
+  test.equal(problem({ enable_chunked_prefill = true, max_num_batched_tokens = 100 }, 101), nil)
+end)
+
 test.finish()
