@@ -9,6 +9,7 @@
 -- that case only.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local header = require "rooflua.validate.header"
 local precision = require "rooflua.validate.precision"
 local sampling = require "rooflua.validate.sampling"
 local words = require "rooflua.validate.words"
@@ -86,16 +87,12 @@ local function selection_of(text)
 end
 
 --- Raises an error if a required column is missing, even if there are no rows.
-local function check_header(path, header)
-  local there, missing = {}, {}
-  for _, name in ipairs(header) do there[name] = true end
-  for _, name in ipairs(required) do
-    if not there[name] then missing[#missing + 1] = name end
-  end
+local function check_header(path, columns)
+  local missing = header.missing(columns, required)
   if #missing == 0 then return end
   core.fail("%s:1: %s missing: %s; a case needs %s (docs/VALIDATION.md), found %s", path,
     #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(required, ", "),
-    #header == 0 and "no header" or core.join(header, ", "))
+    #columns == 0 and "no header" or core.join(columns, ", "))
 end
 
 local function check_row(row, where, columns)
@@ -161,10 +158,10 @@ function cases.read(folder)
     core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
   end
   local out, lines = {}, {}
-  local rows, header = native.csv_read(path, true)
-  check_header(path, header)
+  local rows, columns = native.csv_read(path, true)
+  check_header(path, columns)
   for i, row in ipairs(rows) do
-    local case = case_of(folder, row, path .. ":" .. row.line, #header)
+    local case = case_of(folder, row, path .. ":" .. row.line, #columns)
     local line = lines[case.id]
     if line then case.problem = ("%s: case_id '%s' is that of line %d"):format(case.where, case.id, line) end
     out[i], lines[case.id] = case, line or row.line

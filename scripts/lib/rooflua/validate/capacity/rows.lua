@@ -10,6 +10,7 @@
 -- An empty cell is not stated. A mistake in a row affects that row only.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local header = require "rooflua.validate.header"
 
 local rows = {}
 
@@ -19,33 +20,8 @@ local required = { "case", "engine", "release", "model", "hardware", "memory_gib
 --- Columns that tell such a file from other tables.
 local telling = { "kv_tokens", "weights_gib", "starts" }
 
-local function set_of(header)
-  local there = {}
-  for _, name in ipairs(header) do there[name] = true end
-  return there
-end
-
 --- Whether a file has columns of measured start-ups.
-function rows.is_file(path)
-  local ok, _, header = pcall(native.csv_read, path, true)
-  if not ok then return false end
-  local there = set_of(header)
-  for _, name in ipairs(telling) do
-    if not there[name] then return false end
-  end
-  return true
-end
-
-local function check_header(path, header)
-  local there, missing = set_of(header), {}
-  for _, name in ipairs(required) do
-    if not there[name] then missing[#missing + 1] = name end
-  end
-  if #missing > 0 then
-    core.fail("%s:1: missing: %s; a file of measured start-ups has %s (docs/VALIDATION.md)", path,
-      core.join(missing, ", "), core.join(required, ", "))
-  end
-end
+function rows.is_file(path) return header.tells(path, telling) end
 
 --- The text of a cell; nil where it is empty.
 local function text(row, name)
@@ -105,8 +81,8 @@ end
 
 --- Every row: a case, or {id, where, problem}.
 function rows.read(path)
-  local list, header = native.csv_read(path, true)
-  check_header(path, header)
+  local list, columns = native.csv_read(path, true)
+  header.check(path, columns, required, "measured start-ups", "docs/VALIDATION.md")
   local out = {}
   for i, row in ipairs(list) do
     local where = ("%s:%d"):format(path, i + 1)

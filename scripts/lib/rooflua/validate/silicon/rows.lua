@@ -7,6 +7,7 @@
 -- mistake in a row affects that question only.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local header = require "rooflua.validate.header"
 
 local rows = {}
 
@@ -20,26 +21,6 @@ local telling = { "family", "clients", "ttft_ms", "tpot_ms", widths_column }
 --- MODEL-gap-analysis.csv, without a folder, repeat InferenceX's figures: 6 of their 29 rows in the file of the tests
 --- stand there a second time, to the last digit, and none with other figures.
 local exports = { "^source_file=%d%d%d%d%-%d%d%-%d%d%.csv", "^source_file=[^/]*%-gap%-analysis%.csv$", "^db%-dump/" }
-
-local function known_columns(header)
-  local there = {}
-  for _, name in ipairs(header) do there[name] = true end
-  return there
-end
-
---- Raises an error unless the file has the columns of closed loops.
-local function check_header(path, header)
-  local there, missing = known_columns(header), {}
-  for _, name in ipairs(required) do
-    if not there[name] then missing[#missing + 1] = name end
-  end
-  if #missing == 0 then return end
-  local any
-  for _, name in ipairs(telling) do any = any or there[name] end
-  core.fail("%s:1: %s%s missing: %s; a file of measured closed loops has %s (docs/VALIDATION.md)", path,
-    any and "" or "this is no file of measured cases that is known here: ",
-    #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(required, ", "))
-end
 
 local function whole(row, name, where)
   local value = row[name]
@@ -139,11 +120,11 @@ end
 --- @return table list of {id, where, key, family, system, engine, version, format, mode, widths, prefill, decode,
 ---   prefill_engines, decode_engines, isl, osl, clients, is_export, measured = {ttft, tpot} in seconds}
 function rows.read(path)
-  local list, header = native.csv_read(path, true)
-  check_header(path, header)
+  local list, columns = native.csv_read(path, true)
+  header.check(path, columns, required, "measured closed loops", "docs/VALIDATION.md", telling)
   local out, lines = {}, {}
   for i, row in ipairs(list) do
-    local question = question_of(path, row, #header)
+    local question = question_of(path, row, #columns)
     local line = lines[question.id]
     if line then
       question.problem = ("%s: question '%s' is that of line %d"):format(question.where, question.id, line)

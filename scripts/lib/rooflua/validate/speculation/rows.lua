@@ -10,6 +10,7 @@
 -- numbers in front of remarks ("8192 (default)"). A mistake in a row affects that case only.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local header = require "rooflua.validate.header"
 local sampling = require "rooflua.validate.sampling"
 
 local rows = {}
@@ -21,33 +22,8 @@ local required = { "case_id", "model", "gpu", "tp", "weights", "kv_dtype", "engi
 --- Columns that tell such a file from other tables.
 local telling = { "drafter", "k", "acceptance" }
 
-local function set_of(header)
-  local there = {}
-  for _, name in ipairs(header) do there[name] = true end
-  return there
-end
-
 --- Whether a file has columns of speculative decoding.
-function rows.is_file(path)
-  local ok, _, header = pcall(native.csv_read, path, true)
-  if not ok then return false end
-  local there = set_of(header)
-  for _, name in ipairs(telling) do
-    if not there[name] then return false end
-  end
-  return true
-end
-
-local function check_header(path, header)
-  local there, missing = set_of(header), {}
-  for _, name in ipairs(required) do
-    if not there[name] then missing[#missing + 1] = name end
-  end
-  if #missing > 0 then
-    core.fail("%s:1: missing: %s; a file of measured speculative decoding has %s (docs/SPECULATION.md)", path,
-      core.join(missing, ", "), core.join(required, ", "))
-  end
-end
+function rows.is_file(path) return header.tells(path, telling) end
 
 --- The number that a cell begins with; nil where it has none.
 local function number(row, name)
@@ -138,8 +114,8 @@ end
 
 --- The cases of a file, in its order. A row that is not understood has `problem`.
 function rows.read(path)
-  local list, header = native.csv_read(path, true)
-  check_header(path, header)
+  local list, columns = native.csv_read(path, true)
+  header.check(path, columns, required, "measured speculative decoding", "docs/SPECULATION.md")
   local out = {}
   for i, row in ipairs(list) do
     local where = ("%s:%d"):format(path, i + 1)
