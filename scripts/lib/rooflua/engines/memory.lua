@@ -31,13 +31,14 @@ end
 
 --- @param applied table of application.of, with the keys of the deployment and the scheduler
 --- @param options table of spec.deployment, without kv_blocks
---- @return integer? blocks; nil where no layer's cache grows
+--- @return integer? blocks that there is room for, whatever number a scenario states; nil where no layer's cache grows
 --- @return number? share of the memory, as the engine means it
 function memory.blocks(applied, options)
   local one = with_blocks(options, 1) -- also checks the options
   local drafter = options.drafter_weight_bytes and { weight_bytes = options.drafter_weight_bytes,
     kv_bytes_per_token = options.drafter_kv_bytes_per_token or 0 } or nil
   local facts = ledger.facts(applied, options.model, options.hardware, { drafter = drafter })
+  facts.blocks = nil
   local found = ledger.of(facts)
   if one.kv_bytes_per_block == 0 then return nil end
   local blocks = math.floor((found.kv_bytes + states_of(found)) / one.kv_bytes_per_block) - 1

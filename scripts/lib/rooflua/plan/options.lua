@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local quoting = require "rooflua.text.quoting"
 
 local options = {}
 
@@ -215,31 +216,20 @@ local function keys_of(value)
   return out
 end
 
-local reserved = {}
-for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true "
-  .. "until while"):gmatch "%a+" do
-  reserved[word] = true
-end
-
-local function key_text(key)
-  if type(key) ~= "string" then return ("[%s]"):format(tostring(key)) end
-  return key:find "^[%a_][%w_]*$" and not reserved[key] and key or ("[%q]"):format(key)
-end
-
 --- A value as Lua; groups of the first two levels have a line per key.
 local function lua_text(value, depth)
-  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) == "string" then return quoting.lua(value) end
   if type(value) == "number" then
     if value ~= value or math.abs(value) == math.huge then return value > 0 and "math.huge" or "-math.huge" end
     return ("%.15g"):format(value)
   end
   if type(value) ~= "table" then return tostring(value) end
-  if is_node(value) then return ("require %q %s"):format(value.module, lua_text(value.params, 9)) end
+  if is_node(value) then return ("require %s %s"):format(quoting.lua(value.module), lua_text(value.params, 9)) end
   value = core.plain(value)
   local parts = {}
   for i = 1, #value do parts[i] = lua_text(value[i], depth + 1) end
   for _, key in ipairs(keys_of(value)) do
-    parts[#parts + 1] = ("%s = %s"):format(key_text(key), lua_text(value[key], depth + 1))
+    parts[#parts + 1] = ("%s = %s"):format(quoting.lua_key(key), lua_text(value[key], depth + 1))
   end
   if depth > 2 or #parts == 0 then return "{ " .. table.concat(parts, ", ") .. " }" end
   local pad = ("  "):rep(depth)

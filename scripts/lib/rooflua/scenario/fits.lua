@@ -2,6 +2,7 @@
 -- against the cache, activations against the memory. A batch that could not run is priced all the same, because a
 -- price may be a thought experiment; a note of the result says why it could not.
 local core = require "rooflua.base.core"
+local memory = require "rooflua.engines.memory"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
@@ -40,15 +41,26 @@ local function needs_of(item, block_size, seat_blocks)
   return longest, blocks
 end
 
---- KV blocks beside the activations of a step of so many tokens and requests. Raises an error where the activations
---- leave no room.
-local function blocks_beside(prepared, tokens, requests)
+--- What spec.deployment takes, for a step of so many tokens and requests.
+local function options_of(prepared, tokens, requests)
   local own = prepared.deployment
-  return spec.deployment { model = prepared.model, hardware = prepared.hardware, tp = own.tp, dp = own.dp, ep = own.ep,
+  return { model = prepared.model, hardware = prepared.hardware, tp = own.tp, dp = own.dp, ep = own.ep,
     moe_tp = own.moe_tp, pp = own.pp, weights = own.weights, kv = own.kv,
     memory_utilization = own.memory_utilization, block_size = own.block_size,
     max_num_seqs = math.max(own.max_num_seqs, requests),
-    max_num_batched_tokens = math.max(own.max_num_batched_tokens, tokens) }.kv_blocks
+    max_num_batched_tokens = math.max(own.max_num_batched_tokens, tokens) }
+end
+
+--- KV blocks beside the activations of a step of so many tokens and requests. Raises an error where the activations
+--- leave no room.
+local function blocks_beside(prepared, tokens, requests)
+  return spec.deployment(options_of(prepared, tokens, requests)).kv_blocks
+end
+
+--- KV blocks that there is room for: by the engine's rule where the scenario is served.
+local function room(prepared)
+  if not prepared.served then return blocks_beside(prepared, 1, 1) end
+  return (memory.blocks(prepared.served, options_of(prepared, 1, 1)))
 end
 
 --- The text of an error of spec.deployment, without the line that asked.
@@ -122,10 +134,10 @@ end
 function fits.over_memory(prepared)
   if not given_blocks(prepared.given.deployment) then return nil end
   local own = prepared.deployment
-  local ok, there = pcall(blocks_beside, prepared, 1, 1)
+  local ok, there = pcall(room, prepared)
   local taken = ("%s blocks of %d tokens are taken as they are stated"):format(grouped(own.kv_blocks), own.block_size)
   if not ok then return taken .. ", without the memory for them: " .. without_place(there) end
-  if own.kv_blocks <= there then return nil end
+  if there == nil or own.kv_blocks <= there then return nil end
   return ("%s: %s on %s has room for %s"):format(taken, prepared.model.name, prepared.hardware.name, grouped(there))
 end
 

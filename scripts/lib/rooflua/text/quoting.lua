@@ -67,6 +67,21 @@ function quoting.yaml_block(text, indent)
   return "|2" .. chomping .. "\n" .. pad .. body:gsub("\n", "\n" .. pad) .. ending:gsub("^\n", "", 1)
 end
 
+--- A text of Lua, on one line.
+function quoting.lua(text) return (("%q"):format(text):gsub("\\\n", "\\n")) end
+
+local reserved = {}
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true "
+  .. "until while"):gmatch "%a+" do
+  reserved[word] = true
+end
+
+--- A key of a table of Lua: as a name where it is one.
+function quoting.lua_key(key)
+  if type(key) ~= "string" then return ("[%s]"):format(tostring(key)) end
+  return key:find "^[%a_][%w_]*$" and not reserved[key] and key or "[" .. quoting.lua(key) .. "]"
+end
+
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
 
 --- A text of HTML, also within an attribute.

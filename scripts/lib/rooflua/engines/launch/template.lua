@@ -11,12 +11,8 @@ local template = {}
 
 local widest = 110
 
---- A text of Lua.
-local function lua_text(text) return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\r", "\\r")
-  :gsub("%z", "\\0") .. '"' end
-
 local function lua_value(value)
-  if type(value) == "string" then return lua_text(value) end
+  if type(value) == "string" then return quoting.lua(value) end
   if type(value) ~= "table" then return type(value) == "number" and native.number_text(value) or tostring(value) end
   local out = {}
   for i, each in ipairs(value) do out[i] = lua_value(each) end
@@ -39,11 +35,10 @@ end
 
 --- The key `engine`: options that change nothing are left out.
 local function engine_text(engine, keys)
-  local parts = { lua_text(keys.engine[1]) }
+  local parts = { quoting.lua(keys.engine[1]) }
   for name, value in core.sorted_pairs(keys.engine) do
     if name ~= 1 and not engine.option[name].no_effect then
-      local key = name:find "^[%a_][%w_]*$" and name or "[" .. lua_text(name) .. "]"
-      parts[#parts + 1] = key .. " = " .. lua_value(value)
+      parts[#parts + 1] = quoting.lua_key(name) .. " = " .. lua_value(value)
     end
   end
   if #parts == 1 then return parts[1] end
@@ -103,7 +98,7 @@ function template.fill(text, about, hardware)
   end
   local limits = #told > 0 and comment_text(core.join(told, "; ")) or "What the answer does not cover."
   local marks = { COMMAND = command_text(deployment), TOLD = limits,
-    OPTION = first or "max_num_seqs=64", MODEL = lua_text(keys.model), HARDWARE = lua_text(hardware),
+    OPTION = first or "max_num_seqs=64", MODEL = quoting.lua(keys.model), HARDWARE = quoting.lua(hardware),
     ENGINE = engine.name, OPTIONS = engine_text(engine, keys), MORE = more_text(keys) }
   text = text:gsub("  %-%- @MORE@\n", function() return marks.MORE end)
   return (text:gsub('"?@(%u+)@"?', function(name) return marks[name] end))
