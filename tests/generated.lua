@@ -10,9 +10,9 @@ local catalogue = require "rooflua.engines.catalogue"
 local manual = require "rooflua.scenario.manual"
 local declared = require "rooflua.text.declared"
 local metrics = require "rooflua.measure.metrics"
-local mfu = require "rooflua.mfu"
 local native = require "rooflua.native"
 local rooflua = require "rooflua"
+local shipped = dofile "tests/shipped_tables.lua"
 local spec = require "rooflua.spec"
 local words = require "rooflua.base.words"
 
@@ -99,116 +99,6 @@ local function word_aliases()
   assert(table.remove(bounds, 1) == "unknown")
   return ('---@alias rooflua.Evidence "%s"\n---@alias rooflua.Bound "%s"'):format(
     table.concat(words.names "evidence", '"|"'), table.concat(bounds, '"|"'))
-end
-
---- The entries of a tables.toml: {name, op, dtype, engine, library, project, rows}; none if there is no such file.
-local function entries_of(gpu)
-  local out = {}
-  local file = io.open("bench_data/" .. gpu .. "/tables.toml")
-  for line in file and file:lines() or function() end do
-    local name = line:match "^%[(.+)%]$"
-    if name then out[#out + 1] = { name = name } end
-    local key, value = line:match '^([%w_]+) = "?(.-)"?$'
-    if key and #out > 0 then out[#out][key] = value end
-  end
-  if file then file:close() end
-  return out
-end
-
-local function with_commas(number)
-  local grouped = tostring(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
-  return (grouped:gsub("^,", ""))
-end
-
---- Whose libraries a GPU's tables timed, by the project that published them: "p: vLLM 0.22.0, 0.24.0; q: ...".
-local function measured_by(entries)
-  local projects = {}
-  for _, entry in ipairs(entries) do
-    local project = entry.project:match "[^/]+$"
-    local library, version = entry.library:match "^(.-) ([%d.]+%w*)$"
-    library = library or entry.library
-    projects[project] = projects[project] or {}
-    projects[project][library] = projects[project][library] or {}
-    projects[project][library][version or ""] = true
-  end
-  local out = {}
-  for _, project in ipairs(sorted_keys(projects)) do
-    local libraries = {}
-    for _, library in ipairs(sorted_keys(projects[project])) do
-      local versions = table.concat(sorted_keys(projects[project][library]), ", ")
-      libraries[#libraries + 1] = library .. (versions ~= "" and " " .. versions or "")
-    end
-    out[#out + 1] = project .. ": " .. table.concat(libraries, "; ")
-  end
-  return table.concat(out, ". ")
-end
-
---- Every GPU: how many rows are shipped, what was timed by whom, and where modelled kernels have their constants from.
-local function gpu_rows()
-  local rows = {}
-  for _, gpu in ipairs(spec.gpus()) do
-    local entries, count = entries_of(gpu), 0
-    for _, entry in ipairs(entries) do count = count + tonumber(entry.rows) end
-    local hardware = spec.hardware(gpu)
-    local origin = measured_by(entries)
-    if #entries == 0 then
-      origin = hardware.tables_from == "" and "datasheet only"
-        or "datasheet only; utilisation of the " .. hardware.tables_from
-    end
-    rows[#rows + 1] = { gpu, count > 0 and with_commas(count) or "", origin,
-      hardware.fit_note == "" and "fitted on H100, H200" or "Hopper's" }
-  end
-  return markdown_table({ "GPU", "rows", "measured by", "constants of modelled kernels" }, rows)
-end
-
-local letters = { vllm = "V", sglang = "S", trtllm = "T", nccl = "N", deepep = "D", infersim = "I", blis = "B" }
-
---- Every op, and for each GPU the letters of those that timed it. Formats that the same ones timed share a row.
-local function table_rows()
-  local gpus, cells = {}, {}
-  for _, gpu in ipairs(spec.gpus()) do
-    local entries = entries_of(gpu)
-    if #entries > 0 then gpus[#gpus + 1] = gpu end
-    for _, entry in ipairs(entries) do
-      local origin = entry.name:match "[^_]+$"
-      local key = entry.op .. " " .. entry.dtype
-      cells[key] = cells[key] or {}
-      cells[key][gpu] = (cells[key][gpu] or "") .. assert(letters[origin], "no letter for " .. entry.name)
-    end
-  end
-  local rows, row_of = {}, {}
-  for _, key in ipairs(sorted_keys(cells)) do
-    local op, dtype = key:match "^(%S+) (%S+)$"
-    local row = {}
-    for i, gpu in ipairs(gpus) do row[i] = cells[key][gpu] or "" end
-    local alike = op .. table.concat(row, ",")
-    if row_of[alike] then
-      row_of[alike][2] = row_of[alike][2] .. ", " .. dtype
-    else
-      row_of[alike] = { op, dtype, unpack(row) }
-      rows[#rows + 1] = row_of[alike]
-    end
-  end
-  return markdown_table({ "op", "formats", unpack(gpus) }, rows)
-end
-
---- Every op with shipped rows: the columns of its tables, along which they are thinned, and what a row times.
-local function column_rows()
-  local entry_of, docs, rows = {}, {}, {}
-  for _, op in ipairs((mfu.ops())) do docs[op.name] = op.doc end
-  for _, gpu in ipairs(spec.gpus()) do
-    for _, entry in ipairs(entries_of(gpu)) do
-      entry.path = ("bench_data/%s/%s.csv"):format(gpu, entry.name)
-      entry_of[entry.op] = entry_of[entry.op] or entry
-    end
-  end
-  for _, op in ipairs(sorted_keys(entry_of)) do
-    local file = assert(io.open(entry_of[op].path))
-    local columns = file:read("*l"):gsub("%s+$", ""):gsub(",latency_us$", "")
-    file:close()
-    rows[#rows + 1] = { op, (columns:gsub(",", ", ")), entry_of[op].axis, docs[op] or "" }
-  end
-  return markdown_table({ "op", "columns before latency_us", "axis", "a row times" }, rows)
 end
 
 --- The declared ranges of figures. A row has the figures of one kind that have one range.
@@ -309,11 +199,15 @@ local parts = {
     file = "docs/SERVING.md", name = "words of outcome",
     text = function() return markdown_table({ "outcome", "" }, declared.word_rows "outcome") end,
   },
-  { file = "README.md", name = "measured GPUs", text = gpu_rows },
+  { file = "README.md", name = "measured GPUs", text = function() return shipped.gpus(markdown_table) end },
   { file = "docs/ROBUSTNESS.md", name = "declared ranges", text = range_rows },
   { file = "docs/ATTENTION.md", name = "models by kind of attention", text = kind_rows },
-  { file = "docs/DATA.md", name = "columns of tables", text = column_rows },
-  { file = "docs/DATA.md", name = "tables of each GPU", text = table_rows },
+  { file = "docs/DATA.md", name = "columns of tables", text = function() return shipped.columns(markdown_table) end },
+  { file = "docs/DATA.md", name = "tables of each GPU", text = function() return shipped.tables(markdown_table) end },
+  {
+    file = "docs/DATA.md", name = "our rows and published ones",
+    text = function() return shipped.own(markdown_table) end,
+  },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },

@@ -98,9 +98,11 @@ function Database:of_engine(engine) end
 --- What is wrong with the tables: {errors, notes, text, findings}.
 ---@return {errors: integer, notes: integer, text: string, findings: table[]}
 function Database:report() end
---- {name, path, op, dtype, rows} of every table.
+--- {name, path, op, dtype, rows, answers} of every table that lookups use; with "all" also of those whose rows are
+--- only there to be read and compared (`answers = false` in tables.toml).
+---@param which "all"?
 ---@return table[]
-function Database:tables() end
+function Database:tables(which) end
 --- The rows of a table: shape columns, latency_s, mfu, line.
 ---@param name string
 ---@return table[]

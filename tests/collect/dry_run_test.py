@@ -135,7 +135,7 @@ class DryRun(rehearsal.Case):
         words = (self.tables / "tables.toml").read_text()
         table = (self.tables / "memory.csv").read_text().splitlines()
         (self.tables / "memory.csv").write_text("\n".join(table[:-1]) + "\n")
-        (self.tables / "tables.toml").write_text(words.replace("torch copy_, sum, fill_", "another kernel"))
+        (self.tables / "tables.toml").write_text(words.replace("torch copy_, sum of float32, fill_", "another kernel"))
         done = rehearsal.rehearse(self.out, "--only", "memory")
         self.assertEqual(done.returncode, 2)
         self.assertIn("measured with another kernel, which is not here", done.stderr)

@@ -115,6 +115,50 @@ class Numbers(unittest.TestCase):
         self.assertGreater(max(skewed), 2 * 256)
         self.assertEqual(skewed, rows_per_expert(128, 8, 4096, "power_law_1.01", 1))
 
+    def test_weights_of_experts_without_rows_are_not_counted_as_moved(self) -> None:
+        from rooflua_collect import report
+        from rooflua_collect.cases import bytes_of, held_bytes_of
+        from rooflua_collect.ops import grouped_gemm
+
+        def case(tokens: int, distribution: str) -> Case:
+            return Case("grouped_gemm_bf16", "grouped_gemm", (128, 8, tokens, 512, 256, distribution), 0)
+
+        few = case(16, "power_law_1.01")
+        counts = grouped_gemm.rows_per_expert(128, 8, 16, "power_law_1.01", 1)
+        touched = sum(count > 0 for count in counts)
+        self.assertLess(touched, 128)
+        self.assertEqual(grouped_gemm.moved_bytes(few, counts), 2 * (128 * 512 + touched * 512 * 256 + 128 * 256))
+        for each in (few, case(1, "power_law_1.01"), case(4096, "power_law_1.01"), case(16, "balanced")):
+            self.assertLessEqual(grouped_gemm.moved_bytes(each), bytes_of(each))
+            self.assertLessEqual(bytes_of(each), held_bytes_of(each))
+        self.assertEqual(grouped_gemm.moved_bytes(case(16, "balanced")), bytes_of(case(16, "balanced")))
+        second = 1e6
+        rows = [(each, (second, second, second)) for each in (few, case(2, "balanced"), case(16, "balanced"))]
+        self.assertEqual(report._fastest(rows), (bytes_of(rows[2][0]), rows[2][0]))
+        self.assertEqual(report._fastest(rows[:1]), (grouped_gemm.moved_bytes(few), few))
+
+    def test_a_sum_that_leaves_numbers_out_is_no_reading_of_memory(self) -> None:
+        import torch
+        from rooflua_collect.bench import Bench, Pool
+        from rooflua_collect.ops import memory
+
+        bench = Bench(torch.device("cpu"), Pool(torch.device("cpu"), 2**24), 2**20)
+        for size in (4096, 2**20):
+            read = memory._prepare(bench, Case("memory", "memory", ("read", size), 0))
+            self.assertLess(read.error(), 1e-5)
+            self.assertLess(read.tolerance, 0.01)
+            whole = torch.sum
+
+            def part(numbers: torch.Tensor, **how: object) -> torch.Tensor:
+                self.assertEqual((numbers.dtype, numbers.numel()), (torch.float32, size // 4))
+                self.assertLess(abs(float(numbers.std()) - 1), 0.1)  # normal, as the pool's
+                return whole(numbers[: -(numbers.numel() // 16)], **how)
+
+            with mock.patch.object(torch, "sum", part):
+                self.assertGreater(read.error(), read.tolerance)
+            with mock.patch.object(torch, "sum", lambda numbers, **how: how["out"].fill_(float("nan"))):
+                self.assertFalse(read.error() <= read.tolerance)
+
     def test_a_wrong_kernel_is_refused_and_nan_never_passes(self) -> None:
         import torch
         from rooflua_collect.bench import relative_error

@@ -236,6 +236,13 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
       Catch::Contains(
           "tables.toml:2: gemm_fp8_sglang: includes: unknown part 'quantise'; did you mean "
           "'quantize'"));
+  to.write("tables.toml", "[gemm_fp8_sglang]\nanswers = \"no\"\n");
+  CHECK_THROWS_WITH(
+      open(to.path, Layout::rooflua, ""),
+      Catch::Contains(
+          "tables.toml:2: gemm_fp8_sglang: answers: expected true or false, found \"no\""));
+  to.write("tables.toml", "[gemm_fp8_sglang]\nanswers = false\n");
+  CHECK_FALSE(open(to.path, Layout::rooflua, "")->holds_format(Op::gemm, Dtype::fp8));
 }
 
 TEST_CASE("a row that no measurement can give is refused by import and named by verify") {

@@ -89,7 +89,8 @@ std::vector<Choice> choices_of(const TableStore& store, Op op, Dtype format,
   for (const Format& each : formats) {
     for (std::size_t i = 0; i < store.files().size(); ++i) {
       const TableFile& file = store.files()[i];
-      if (file.op != op || (!any_format && file.dtype != each.stand_in.dtype)) continue;
+      if (file.op != op || !file.answers) continue;
+      if (!any_format && file.dtype != each.stand_in.dtype) continue;
       add_file(choices, file, i, each, kernels, store);
     }
   }

@@ -20,6 +20,7 @@ TableStore::TableStore(std::vector<KernelTable> tables) {
     file.engine = table.engine;
     file.engines = table.engines;
     file.includes = table.includes;
+    file.answers = table.answers;
     file.tp = table.tp;
     file.decode = table.decode;
     files_.push_back(std::move(file));
@@ -36,7 +37,7 @@ const KernelTable& TableStore::table(std::size_t index) const {
 std::vector<const KernelTable*> TableStore::tables_of(Op op) const {
   std::vector<const KernelTable*> result;
   for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i].op == op) result.push_back(&table(i));
+    if (files_[i].op == op && files_[i].answers) result.push_back(&table(i));
   }
   return result;
 }
@@ -49,7 +50,8 @@ const KernelTable* TableStore::named(std::string_view name) const {
 }
 
 bool TableStore::has(Op op) const {
-  return std::any_of(files_.begin(), files_.end(), [op](const TableFile& f) { return f.op == op; });
+  return std::any_of(files_.begin(), files_.end(),
+                     [op](const TableFile& f) { return f.op == op && f.answers; });
 }
 
 int TableStore::loaded() const {

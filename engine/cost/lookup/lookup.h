@@ -41,11 +41,12 @@ class TableStore {
 
   const std::vector<TableFile>& files() const { return files_; }
   const KernelTable& table(std::size_t index) const;
-  /// Every table of an op, read now, in file-name order.
+  /// Every table of an op that answers questions, read now, in file-name order.
   std::vector<const KernelTable*> tables_of(Op op) const;
   /// By the last parts of its name ("mha/decode/h20/32-8-128.csv" or "gemm"); nothing if there is
   /// none.
   const KernelTable* named(std::string_view name) const;
+  /// Whether a table of this op answers questions.
   bool has(Op op) const;
   int loaded() const;
 

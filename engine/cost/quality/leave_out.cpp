@@ -44,6 +44,7 @@ std::vector<Key> keys_of(const KernelTable& table, Leave leave) {
 /// The table with no row.
 KernelTable frame_of(const KernelTable& table) {
   KernelTable frame = table;
+  frame.answers = true;  // the question is what the rows say of each other
   // Alone, the variant of a kernel must answer too. Variants that say how rows are read are kept.
   if (table.variant != "single" && table.op != Op::all_reduce) frame.variant.clear();
   frame.rows.clear();

@@ -17,6 +17,7 @@ KernelTable described_table(const TableFile& file) {
   table.engine = file.engine;
   table.engines = file.engines;
   table.includes = file.includes;
+  table.answers = file.answers;
   return table;
 }
 

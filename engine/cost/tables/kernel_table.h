@@ -48,6 +48,8 @@ struct KernelTable {
   /// What a row holds besides its op, so that a step model does not add it again: "quantize" (the
   /// input of a GEMM), "kv_write" (of new tokens in prefill), "launch", "routing", ...
   std::vector<std::string> includes;
+  /// Whether lookups use the rows. The rows of other tables are there to be read and compared.
+  bool answers = true;
   std::shared_ptr<const PublishedOrigin> origin;  // of a published table: published_table.h
   std::vector<std::string> axes;                  // names of the shape columns
   FlopConvention convention = FlopConvention::none;

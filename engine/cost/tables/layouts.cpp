@@ -125,6 +125,7 @@ class Provenance {
       if (key == "flop" || key == "flop_convention") file.convention = convention(file, value);
       if (key == "includes") file.includes = parts_of(file, value);
       if (key == "engines") file.engines = texts_of(file, "engines", value);
+      if (key == "answers") file.answers = yes_or_no(file, "answers", value);
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
     }
@@ -149,6 +150,11 @@ class Provenance {
     throw Error(
         at((file.path.parent_path() / "tables.toml").string(), value.line),
         file.name + ": " + key + ": expected a text or a list of texts, found " + dump_json(value));
+  }
+  static bool yes_or_no(const TableFile& file, const std::string& key, const Json& value) {
+    if (value.is_boolean()) return value.boolean();
+    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                file.name + ": " + key + ": expected true or false, found " + dump_json(value));
   }
   static std::vector<std::string> parts_of(const TableFile& file, const Json& value) {
     const std::vector<std::string> known(table_parts.begin(), table_parts.end());

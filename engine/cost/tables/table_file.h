@@ -66,6 +66,7 @@ struct TableFile {
   std::string engine;                        // KernelTable::engine
   std::vector<std::string> engines;          // KernelTable::engines
   std::vector<std::string> includes;         // KernelTable::includes
+  bool answers = true;                       // KernelTable::answers
   const PublishedMap* published = nullptr;   // of TableForm::published
   std::string gpu;                           // published: the start of the file's name
   std::string publisher;                     // published: the engine that the file names

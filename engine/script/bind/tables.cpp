@@ -56,9 +56,13 @@ double peak_of(const TableView& view) {
   return *view.peak_flop_per_s;
 }
 
-/// list_tables(database) -> {{name, path, op, dtype, rows}, ...}
+/// list_tables(database, whether also tables that lookups do not use)
+/// -> {{name, path, op, dtype, rows, answers}, ...}
 int list_tables(lua_State* L) {
-  const auto& tables = check_object<MfuDatabase>(L, 1, "db:tables")->tables();
+  std::vector<const KernelTable*> tables = check_object<MfuDatabase>(L, 1, "db:tables")->tables();
+  if (lua_toboolean(L, 2) == 0) {
+    std::erase_if(tables, [](const KernelTable* table) { return !table->answers; });
+  }
   lua_createtable(L, static_cast<int>(tables.size()), 0);
   for (std::size_t i = 0; i < tables.size(); ++i) {
     lua_createtable(L, 0, 6);
@@ -67,6 +71,8 @@ int list_tables(lua_State* L) {
     set_text(L, "op", name(tables[i]->op));
     set_text(L, "dtype", name(tables[i]->dtype));
     set_number(L, "rows", static_cast<double>(tables[i]->rows.size()));
+    lua_pushboolean(L, tables[i]->answers ? 1 : 0);
+    lua_setfield(L, -2, "answers");
     lua_rawseti(L, -2, static_cast<int>(i) + 1);
   }
   return 1;

@@ -166,7 +166,14 @@ function methods.with(db, lookup, options)
   return database
 end
 
-function methods.tables(db) return native.list_tables(db) end
+--- The tables that lookups use; with "all" also those that are there to be read and compared.
+function methods.tables(db, which)
+  check(db, "db:tables")
+  if which ~= nil and which ~= "all" then
+    fail("db:tables: expected nothing or \"all\", found %s", core.describe(which))
+  end
+  return native.list_tables(db, which == "all")
+end
 function methods.rows(db, name) return native.table_rows(db, name) end
 function methods.report(db) return native.database_report(db) end
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import torch
 
 from rooflua_collect.bench import Bench, Prepared, relative_error, some_indices
-from rooflua_collect.cases import Case, bytes_of, held_bytes_of
+from rooflua_collect.cases import Case, grouped_bytes, held_bytes_of
 from rooflua_collect.kernels import Kernel, installed, torch_version, version
 
 CHECKED = 64
@@ -63,12 +63,17 @@ def _counts(case: Case) -> list[int]:
     return rows_per_expert(case["experts"], case["topk"], case["tokens"], case.word("distribution"), seed)
 
 
-def _inputs(bench: Bench, case: Case) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def moved_bytes(case: Case, counts: list[int] | None = None) -> float:
+    """Bytes of one call: those of `bytes_of`, less the weights of experts for which no row was drawn."""
+    return grouped_bytes(case, sum(count > 0 for count in counts or _counts(case)))
+
+
+def _inputs(bench: Bench, case: Case, counts: list[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Sets of x [rows, k] and w [experts, n, k]."""
     rows = case["tokens"] * case["topk"]
     draw = bench.pool.draw()
     return [(draw.take(rows, case["k"]), draw.take(case["experts"], case["n"], case["k"]))
-            for _ in range(bench.sets_for(bytes_of(case), held_bytes_of(case)))]
+            for _ in range(bench.sets_for(moved_bytes(case, counts), held_bytes_of(case)))]
 
 
 def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, counts: list[int]) -> float:
@@ -85,11 +90,12 @@ def _error(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, counts: list[int
 def _prepared(case: Case, call: Callable[[int], torch.Tensor], sets: list[tuple[torch.Tensor, torch.Tensor]],
               counts: list[int], *keep: object) -> Prepared:
     return Prepared(call, len(sets), lambda: _error(call(0), *sets[0], counts), keep=list(keep),
-                    set_bytes=bytes_of(case))
+                    set_bytes=moved_bytes(case, counts))
 
 
 def _prepare_torch(bench: Bench, case: Case) -> Prepared:
-    sets, counts = _inputs(bench, case), _counts(case)
+    counts = _counts(case)
+    sets = _inputs(bench, case, counts)
     ends = torch.tensor(counts).cumsum(0).to(device=bench.device, dtype=torch.int32)
 
     def call(i: int) -> torch.Tensor:
@@ -102,7 +108,8 @@ def _prepare_torch(bench: Bench, case: Case) -> Prepared:
 def _prepare_triton(bench: Bench, case: Case) -> Prepared:
     from rooflua_collect.triton_kernels.grouped import Tiles, grouped_gemm
 
-    sets, counts = _inputs(bench, case), _counts(case)
+    counts = _counts(case)
+    sets = _inputs(bench, case, counts)
     tiles = Tiles.of(counts, bench.device)
     out = bench.empty(case["tokens"] * case["topk"], case["n"])
 
@@ -113,7 +120,8 @@ def _prepare_triton(bench: Bench, case: Case) -> Prepared:
 
 
 def _prepare_loop(bench: Bench, case: Case) -> Prepared:
-    sets, counts = _inputs(bench, case), _counts(case)
+    counts = _counts(case)
+    sets = _inputs(bench, case, counts)
     out = bench.empty(case["tokens"] * case["topk"], case["n"])
 
     def call(i: int) -> torch.Tensor:

@@ -1,6 +1,7 @@
 """Time of a kernel with almost no work: 32 numbers multiplied in place.
 
-kernel      launched one by one from the host, back to back: the slower of host and device
+kernel      launched one by one from the host, back to back: the slower of host and device. The host is PyTorch called
+            from Python, which takes longer than the launches of an engine
 graph_node  one node in a graph of many such nodes in a row
 """
 
