@@ -143,7 +143,7 @@ function Database:peak(dtype) end
 ---@field op string
 ---@field dtype string of the kernel that was timed
 ---@field variant string how rows are read: single (one GEMM of a pair), nccl; else ""
----@field engine string what ran the kernel: an engine, a library or who published it; "" = measured here
+---@field engine string what ran the kernel: an engine, a library or who published it; "" = a measurement of your own
 ---@field includes string[] what a row holds besides its op: quantize, kv_write, routing, launch, ...
 ---@field axes string[] the columns that are a shape
 ---@field count integer rows

@@ -89,7 +89,7 @@ def _utilisation(gpu: Gpu, rows: list[tuple[Case, tuple[float, float, float]]]) 
 
 
 def _fastest(rows: list[tuple[Case, tuple[float, float, float]]]) -> tuple[float, Case]:
-    """The most bytes per second, and where. Which experts have rows is drawn, so those of a grouped GEMM are counted."""
+    """The most bytes per second, and where. Of a grouped GEMM only experts with rows count, which the draw decides."""
     most = sorted(((bytes_of(case) / (us * 1e-6), case, us) for case, (us, _, _) in rows), key=lambda row: -row[0])
     if rows[0][0].op != "grouped_gemm":
         return most[0][:2]

@@ -44,8 +44,8 @@ def _copy(bench: Bench, size: int) -> Prepared:
 
 def _read(bench: Bench, size: int) -> Prepared:
     draw = bench.pool.draw()
-    # The second number of a pair of bf16 is the upper half of a float32 (little-endian), so a pair is a float32 with the
-    # value of its second number but for the last digits. A sum over integers would be slow, because it adds in 64 bits.
+    # The second number of a pair of bf16 is the upper half of a float32 (little-endian), so a pair has the value of its
+    # second number but for the last digits. A sum over integers would be slow, because it adds in 64 bits.
     sources = [draw.take(size // 2).view(torch.float32) for _ in range(bench.sets_for(size))]
     out = torch.full((), float("nan"), dtype=torch.float32, device=bench.device)
 
