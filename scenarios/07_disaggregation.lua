@@ -6,8 +6,8 @@
 --- Measures  TTFT, TPOT, the gap between two tokens, goodput under TTFT <= 1 s and TPOT <= 15 ms.
 --- Expect    With separate pools no decode waits for a prefill: the p99 gap between tokens falls by more than a
 ---           factor of five. A prompt takes about 94 ms, so one prefill GPU serves 11 per second and two 21:
----           both are too few and their queues grow. With three, the p99 of TPOT and that of TTFT are below
----           those of four mixed GPUs.
+---           both are too few and their queues grow. With three, the p99 of TPOT is less than half of that of four
+---           mixed GPUs, and that of TTFT is about the same.
 --- Limits    The best split depends on prompt and answer lengths; pools do not change. A transfer takes its
 ---           bytes over the bandwidth of the link. Rows of tables carry at least 80 % of the time.
 local function pools(prefill, decode)

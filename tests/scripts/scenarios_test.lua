@@ -113,7 +113,8 @@ test("07: apart, gaps are short; three prefill GPUs are enough for this load and
   for _, apart in ipairs { one, two, three } do test.check(apart.itl_s.p99 * 5 < mixed.itl_s.p99) end
   between(one.requests_per_s, 10, 12, "served by one prefill GPU")
   test.check(one.ttft_s.p50 > 1 and two.ttft_s.p50 > 1)
-  test.check(three.ttft_s.p99 < mixed.ttft_s.p99 and three.tpot_s.p99 < mixed.tpot_s.p99)
+  test.near(three.ttft_s.p99, mixed.ttft_s.p99, 0.1)
+  test.check(three.tpot_s.p99 < mixed.tpot_s.p99 / 2)
   test.check(three.goodput_per_s > mixed.goodput_per_s)
 end)
 
@@ -269,14 +270,14 @@ test("05: two lookups differ where a shape lies between rows", function()
   test.at_least(median(by_evidence.interpolated), 0.002)
 end)
 
-test("05: an engine's own rows answer as measured, those of another engine as stand-ins", function()
+test("05: rows of the engine, and of no engine, answer as measured, those of another engine as stand-ins", function()
   for _, variant in ipairs(run "05_two_tables") do
     local engine = variant.parameters["deployment.engine"]
     for _, priced in ipairs(variant.price) do
       for _, row in ipairs(priced.rows) do
         local table_of = row.kind == "gemm" and row.note:match "gemm_[%w_]-_(%l+):"
         local good = row.evidence == "measured" or row.evidence == "interpolated"
-        if good and table_of then test.equal(table_of, engine, row.name .. ": " .. row.note) end
+        if good and table_of ~= "rooflua" then test.equal(table_of or engine, engine, row.name .. ": " .. row.note) end
       end
     end
   end
