@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -68,6 +69,15 @@ int file_exists(lua_State* L) {
   return 1;
 }
 
+void push_sorted(lua_State* L, std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  lua_createtable(L, static_cast<int>(names.size()), 0);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    lua_pushstring(L, names[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+}
+
 /// list_folder(folder, suffix) -> the sorted names that end in the suffix, with the suffix cut off.
 int list_folder(lua_State* L) {
   const fs::path folder = check_text(L, 1, "folder");
@@ -80,13 +90,45 @@ int list_folder(lua_State* L) {
       names.push_back(name.substr(0, name.size() - suffix.size()));
     }
   }
-  std::sort(names.begin(), names.end());
-  lua_createtable(L, static_cast<int>(names.size()), 0);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    lua_pushstring(L, names[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
-  }
+  push_sorted(L, std::move(names));
   return 1;
+}
+
+/// What lies below a folder. Links are followed, but no folder is entered twice.
+struct Below {
+  std::string suffix;
+  std::set<fs::path> entered;
+  std::vector<std::string> files, closed;  // paths from the folder; closed: folders not readable
+
+  void enter(const fs::path& folder, const std::string& prefix) {
+    std::error_code problem;
+    const fs::path real = fs::canonical(folder, problem);
+    if (!problem && !entered.insert(real).second) return;
+    fs::directory_iterator entries(folder, problem);
+    if (problem) closed.push_back(prefix.empty() ? "." : prefix.substr(0, prefix.size() - 1));
+    if (problem) return;
+    for (const fs::directory_entry& entry : entries) {
+      const std::string name = entry.path().filename().string();
+      std::error_code ignored;
+      if (name.starts_with('.')) continue;
+      if (entry.is_directory(ignored)) {
+        enter(entry.path(), prefix + name + "/");
+      } else if (name.ends_with(suffix) && entry.is_regular_file(ignored)) {
+        files.push_back(prefix + name);
+      }
+    }
+  }
+};
+
+/// files_below(folder, suffix) -> the sorted paths, from the folder, of files in it and in folders
+/// below it that end in the suffix; and the sorted paths of folders that cannot be read. Names that
+/// begin with a dot are left out.
+int files_below(lua_State* L) {
+  Below below{check_text(L, 2, "suffix"), {}, {}, {}};
+  below.enter(check_text(L, 1, "folder"), "");
+  push_sorted(L, std::move(below.files));
+  push_sorted(L, std::move(below.closed));
+  return 2;
 }
 
 /// load_chunk(path, chunk name) -> function, text chunks only. Raises syntax errors.
@@ -124,6 +166,7 @@ void bind_files(lua_State* L) {
   set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);
   set_function(L, "list_folder", guarded<list_folder>);
+  set_function(L, "files_below", guarded<files_below>);
   set_function(L, "load_chunk", guarded<load_chunk>);
   set_function(L, "load_text", guarded<load_text>);
   // The searcher of `require` takes it from here (vm/library.cpp).
