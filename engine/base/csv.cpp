@@ -181,6 +181,7 @@ CsvFile read_csv(const std::filesystem::path& path, LongRows long_rows) {
 
 std::vector<std::string> read_csv_header(const std::filesystem::path& path) {
   constexpr std::size_t most = std::size_t{1} << 20;
+  constexpr std::string_view blank = " \t\r\n\xEF\xBB\xBF";  // or a byte-order mark
   if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(path.string(), "cannot be read");
@@ -191,7 +192,7 @@ std::vector<std::string> read_csv_header(const std::filesystem::path& path) {
     text += c;
     if (text.size() > most) throw Error(path.string(), "the first record is longer than 1 MiB");
     if (c == '"') ++quotes;
-    const bool is_blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+    const bool is_blank = text.find_first_not_of(blank) == std::string::npos;
     if (c == '\n' && quotes % 2 == 0 && !is_blank) break;
   }
   return parse_csv(text, path).header;
@@ -199,8 +200,8 @@ std::vector<std::string> read_csv_header(const std::filesystem::path& path) {
 
 std::string csv_cell(std::string_view text) {
   constexpr std::string_view formula = "=+-@\t\r";
-  const bool is_formula = !text.empty() && formula.find(text.front()) != std::string_view::npos &&
-                          !parse_number(text);
+  const bool is_formula =
+      !text.empty() && formula.find(text.front()) != std::string_view::npos && !parse_number(text);
   const std::string plain = (is_formula ? "'" : "") + std::string(text);
   if (plain.find_first_of(",\"\n\r") == std::string::npos) return plain;
   std::string out = "\"";

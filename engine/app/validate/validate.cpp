@@ -48,7 +48,8 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   options["steps"] = texts(arguments.steps);
   options["set"] = texts(arguments.set);
   std::error_code ignored;
-  options["folder_name"] = std::filesystem::canonical(arguments.folder, ignored).filename().string();
+  options["folder_name"] =
+      std::filesystem::canonical(arguments.folder, ignored).filename().string();
   options["wide"] = arguments.wide;
   options["page"] = !arguments.html.empty();
   options["intervals"] = static_cast<std::int64_t>(arguments.intervals);

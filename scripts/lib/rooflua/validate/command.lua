@@ -1,5 +1,5 @@
--- `rooflua validate PATH`: the sets of measured runs of a file or folder. The program opens them, asks for each case in a
--- process of its own, and takes the results.
+-- `rooflua validate PATH`: the sets of measured runs of a file or folder. The program opens them, asks for each case in
+-- a process of its own, and takes the results.
 local harness = require "rooflua.validate.harness"
 
 local validate = {}

@@ -14,12 +14,19 @@ local sets = require "rooflua.validate.sets"
 local text = require "rooflua.validate.text"
 local totals = require "rooflua.validate.totals"
 
-local folder = { name = "cases", what = "measured cases", columns = cases.required, files = cases.files,
+local folder = { name = "cases", what = "measured cases", columns = cases.required,
   scopes = { engine = true, interval = true }, at_root = true, lists_problems = true }
 
 --- Whether a file is a list of cases: by its name, or by its columns.
 function folder.reads(path, columns)
   return select(2, sets.split(path)) == "cases.csv" or #header.missing(columns, cases.required) == 0
+end
+
+--- Files that cases refer to, and the folder of kernel tables.
+function folder.files(path, tables)
+  local out = cases.files(path)
+  out[#out + 1] = tables ~= "" and tables or beliefs.default_tables((sets.split(path)))
+  return out
 end
 
 --- The step models to compare, all or those named; nil and the reason if a name is unknown.

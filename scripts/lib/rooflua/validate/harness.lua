@@ -9,7 +9,7 @@
 --     scopes      optional, {SCOPE = true}: --set SCOPE.KEY=VALUE is for this kind
 --     refusals    function (options) -> {option = why}: options that it cannot use; keys as in `given_options` below
 --     open        function (options) -> run; raises errors of options and of the file's header
---     files       optional, function (path) -> paths of files that the rows refer to
+--     files       optional, function (path, folder of --tables) -> files and folders that belong to the set
 --     words       optional, list: if the name of the file or of its folder begins with one of them, that is the member
 --                 of a folder's document
 --     replaces    optional, {file, column}: a file of that name and with that column replaces others of its folder
@@ -188,7 +188,7 @@ end
 local function find(options, kinds)
   local path = options.folder:gsub("(.)/+$", "%1")
   if native.file_exists(path) then return { sets.of_file(path, kinds) }, {}, {}, path end
-  local found, passed, data = sets.below(path, kinds, options.folder_name)
+  local found, passed, data = sets.below(path, kinds, options)
   if #found > 0 then return found, passed, data, path end
   return core.fail("%s: there is no cases.csv and no other set of measured runs in it or below (docs/VALIDATION.md)%s",
     path, together.first_passed(passed))

@@ -91,15 +91,27 @@ local function without_replaced(found, passed)
   return out
 end
 
+--- Whether a file, or a folder that it is in, is in `is_data`.
+local function is_below(path, is_data)
+  local before
+  path = plain(path)
+  while path ~= before do
+    if is_data[path] then return true end
+    before, path = path, sets.split(path)
+  end
+  return false
+end
+
 --- Takes files out of `passed` that rows of sets refer to.
 --- @return table {folder = number of such files}
-local function take_data(found, passed)
+--- @return table the others
+local function take_data(found, passed, tables)
   local is_data, counts, left = {}, {}, {}
   for _, set in ipairs(found) do
-    for _, path in ipairs(set.kind.files and set.kind.files(set.path) or {}) do is_data[plain(path)] = true end
+    for _, path in ipairs(set.kind.files and set.kind.files(set.path, tables) or {}) do is_data[plain(path)] = true end
   end
   for _, each in ipairs(passed) do
-    if is_data[plain(each.path)] then
+    if is_below(each.path, is_data) then
       local folder = sets.split(each.path)
       counts[folder] = (counts[folder] or 0) + 1
     else
@@ -112,11 +124,11 @@ end
 --- The sets in a folder and below it, sorted by path.
 --- @param folder string
 --- @param kinds table list of kinds (validate/harness.lua)
---- @param name string? the name of the folder, where its path does not say it
+--- @param options table {folder_name = name of the folder, where its path does not say it; tables = folder of --tables}
 --- @return table sets: list of {kind, path, word}
 --- @return table passed: CSVs and folders that are none, list of {path, why}
 --- @return table data: {folder = number of CSVs that rows of sets refer to}
-function sets.below(folder, kinds, name)
+function sets.below(folder, kinds, options)
   local found, passed = {}, {}
   local files, closed = native.files_below(folder, ".csv")
   for _, each in ipairs(closed) do passed[#passed + 1] = { path = folder .. "/" .. each, why = "cannot be read" } end
@@ -126,13 +138,13 @@ function sets.below(folder, kinds, name)
     local kind = ok and kind_of(path, columns, kinds)
     if kind then
       found[#found + 1] = { kind = kind, path = path, columns = columns,
-        word = word_of(kind, path, not each:find "/" and name or nil) }
+        word = word_of(kind, path, not each:find "/" and options.folder_name or nil) }
     else
       passed[#passed + 1] = { path = path, why = ok and why_none(columns, kinds) or tostring(columns) }
     end
   end
   found = without_replaced(found, passed)
-  local data, left = take_data(found, passed)
+  local data, left = take_data(found, passed, options.tables)
   table.sort(left, function(a, b) return a.path < b.path end)
   return found, left, data
 end
