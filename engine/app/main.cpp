@@ -126,7 +126,8 @@ void add_validate(CLI::App& app, Door& door) {
       ->allow_extra_args(false);
   command
       ->add_option("--set", a->set,
-                   "key=value of the main step model; engine.KEY=value, interval.discrepancy=false")
+                   "key=value of the main step model; of one kind of sets: engine.KEY, interval.KEY, "
+                   "speculation.KEY, drafter.KEY, silicon.KEY")
       ->allow_extra_args(false);
   command
       ->add_option("--intervals", a->intervals,

@@ -200,8 +200,8 @@ std::vector<std::string> read_csv_header(const std::filesystem::path& path) {
 
 std::string csv_cell(std::string_view text) {
   constexpr std::string_view formula = "=+-@\t\r";
-  const bool is_formula =
-      !text.empty() && formula.find(text.front()) != std::string_view::npos && !parse_number(text);
+  const bool is_formula = !text.empty() && formula.find(text.front()) != std::string_view::npos &&
+                          !parse_number(text);
   const std::string plain = (is_formula ? "'" : "") + std::string(text);
   if (plain.find_first_of(",\"\n\r") == std::string::npos) return plain;
   std::string out = "\"";

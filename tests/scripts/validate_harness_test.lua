@@ -249,6 +249,17 @@ test("files that rows refer to are counted by folder", function()
   test.check(done.text:find(("data of cases: %s/data (2 files)"):format(folder), 1, true), done.text)
 end)
 
+test("folders behind links are entered, each once", function()
+  local folder, far = folder_of { ["m/a.csv"] = "id,a_ms\nx,1\n" }, folder_of { ["b.csv"] = "id,b_ms\nx,1\n" }
+  for to, from in pairs { far = far, ["m/up"] = folder, ["m/again"] = far, ["m/nowhere"] = folder .. "/none" } do
+    assert(os.execute(("ln -s '%s' '%s/%s'"):format(from, folder, to)) == 0)
+  end
+  local found = sets.below(folder, two(), {})
+  test.equal(#found, 2)
+  test.equal(found[1].path, folder .. "/far/b.csv")
+  test.equal(found[2].path, folder .. "/m/a.csv")
+end)
+
 test("what is no set says why: no header, few columns missing, no CSV", function()
   local folder = folder_of { ["a.csv"] = "id,a_ms\nx,1\n", ["empty.csv"] = "", ["numbers.csv"] = "1,2\n",
     ["open.csv"] = 'id,"a_ms\n1\n', [".hidden/a.csv"] = "id,a_ms\nx,1\n", ["near.csv"] = "case,k,rates\n1,2,3\n" }

@@ -74,14 +74,6 @@ int json_encode(lua_State* L) {
   return 1;
 }
 
-void push_names(lua_State* L, const std::vector<std::string>& names) {
-  lua_createtable(L, static_cast<int>(names.size()), 0);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    lua_pushstring(L, names[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
-  }
-}
-
 /// csv_read(path, keep) -> rows, names of the columns. A row is a table by column name, with its
 /// `line`. A row that is longer than the header is an error; with `keep` it has `cells`, how many
 /// it has. A cell that reads as a number is a number; an empty cell is left out.
@@ -111,15 +103,14 @@ int csv_read(lua_State* L) {
     }
     lua_rawseti(L, -2, ++count);
   }
-  push_names(L, file.header);
+  push_texts(L, file.header);
   return 2;
 }
 
 /// csv_header(path) -> names of the columns, without reading the rows. Raises an error if the file
 /// cannot be read.
 int csv_header(lua_State* L) {
-  push_names(L, read_csv_header(check_text(L, 1, "csv_header")));
-  return 1;
+  return push_texts(L, read_csv_header(check_text(L, 1, "csv_header")));
 }
 
 /// number_text(number) -> the shortest decimal that reads back as the same number.

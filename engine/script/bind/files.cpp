@@ -69,15 +69,6 @@ int file_exists(lua_State* L) {
   return 1;
 }
 
-void push_sorted(lua_State* L, std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  lua_createtable(L, static_cast<int>(names.size()), 0);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    lua_pushstring(L, names[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
-  }
-}
-
 /// list_folder(folder, suffix) -> the sorted names that end in the suffix, with the suffix cut off.
 int list_folder(lua_State* L) {
   const fs::path folder = check_text(L, 1, "folder");
@@ -90,30 +81,29 @@ int list_folder(lua_State* L) {
       names.push_back(name.substr(0, name.size() - suffix.size()));
     }
   }
-  push_sorted(L, std::move(names));
-  return 1;
+  std::sort(names.begin(), names.end());
+  return push_texts(L, names);
 }
 
-/// What lies below a folder. Links are followed, but no folder is entered twice.
+/// What lies below a folder, in the order of names. Links are followed, but no folder is entered
+/// twice.
 struct Below {
   std::string suffix;
   std::set<fs::path> entered;
   std::vector<std::string> files, closed;  // paths from the folder; closed: folders not readable
 
   void enter(const fs::path& folder, const std::string& prefix) {
-    std::error_code problem;
-    const fs::path real = fs::canonical(folder, problem);
-    if (!problem && !entered.insert(real).second) return;
-    fs::directory_iterator entries(folder, problem);
+    std::error_code problem, ignored;
+    if (!entered.insert(fs::canonical(folder, ignored)).second) return;
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder, problem))
+      names.insert(entry.path().filename().string());
     if (problem) closed.push_back(prefix.empty() ? "." : prefix.substr(0, prefix.size() - 1));
-    if (problem) return;
-    for (const fs::directory_entry& entry : entries) {
-      const std::string name = entry.path().filename().string();
-      std::error_code ignored;
+    for (const std::string& name : names) {
       if (name.starts_with('.')) continue;
-      if (entry.is_directory(ignored)) {
-        enter(entry.path(), prefix + name + "/");
-      } else if (name.ends_with(suffix) && entry.is_regular_file(ignored)) {
+      if (fs::is_directory(folder / name, ignored)) {
+        enter(folder / name, prefix + name + "/");
+      } else if (name.ends_with(suffix) && fs::is_regular_file(folder / name, ignored)) {
         files.push_back(prefix + name);
       }
     }
@@ -121,13 +111,14 @@ struct Below {
 };
 
 /// files_below(folder, suffix) -> the sorted paths, from the folder, of files in it and in folders
-/// below it that end in the suffix; and the sorted paths of folders that cannot be read. Names that
-/// begin with a dot are left out.
+/// below it that end in the suffix; and the paths of folders that cannot be read. Names that begin
+/// with a dot are left out.
 int files_below(lua_State* L) {
   Below below{check_text(L, 2, "suffix"), {}, {}, {}};
   below.enter(check_text(L, 1, "folder"), "");
-  push_sorted(L, std::move(below.files));
-  push_sorted(L, std::move(below.closed));
+  std::sort(below.files.begin(), below.files.end());
+  push_texts(L, below.files);
+  push_texts(L, below.closed);
   return 2;
 }
 
