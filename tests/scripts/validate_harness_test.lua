@@ -185,6 +185,17 @@ test("an option that no set can use is an error, one that some cannot use a note
   end
 end)
 
+test("options are checked against the sets that run, not those that --only leaves out", function()
+  local folder = folder_of(mixed)
+  test.raises("--html: b has none", function()
+    harness.run({ folder = folder, only = "third", page = true }, two(nil, { page = "b has none" }))
+  end)
+  local done = harness.run({ folder = folder, only = "first", page = true }, two(nil, { page = "b has none" }))
+  test.check(not done.text:find("--html", 1, true), done.text)
+  test.raises("--set a.seed=3: it is for measured a, of which there is no set here",
+    function() harness.run({ folder = folder, only = "third", set = { "a.seed=3" } }, two()) end)
+end)
+
 test("--set reaches the kind that it names, and the step models of all", function()
   local folder, kinds = folder_of(mixed), two()
   harness.run({ folder = folder, set = { "a.seed=3", "b.on=true", "host_s=0.5", "c.d=x" } }, kinds)
@@ -213,7 +224,7 @@ end)
 test("a set stands under the word that its file or folder begins with", function()
   local kinds = { kind_of("b", nil, { words = { "red", "blue" } }) }
   local text = "id,b_ms\nx,3\n"
-  local found = sets.below(folder_of { ["Red_2/b.csv"] = text, ["red/blue.csv"] = text, ["far/redder/in/b.csv"] = text,
+  local found = sets.below(folder_of { ["Red_2/B.CSV"] = text, ["red/blue.csv"] = text, ["far/redder/in/b.csv"] = text,
     ["b.csv"] = text }, kinds, { folder_name = "blues" })
   local words = {}
   for i, set in ipairs(found) do words[i] = set.word end

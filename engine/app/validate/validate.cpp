@@ -92,6 +92,8 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
   const Json* page = result.find("page");
   if (!arguments.html.empty() && page != nullptr)
     write_text(validation_page(*page), arguments.html);
+  if (!arguments.html.empty() && page == nullptr)
+    std::fprintf(stderr, "rooflua: --html: no page is written: no measured case could run\n");
   const std::int64_t ran = result.find("ran")->integer();
   if (2 * ran >= count && ran > 0) return 0;
   if (ran == 0) {

@@ -82,35 +82,34 @@ local function entry_of(given, kinds)
   return { name = name, value = value_of(text), text = text, given = given }
 end
 
-local function entries_of(given, kinds)
-  local out = {}
-  for i, each in ipairs(given or {}) do out[i] = entry_of(each, kinds) end
-  return out
-end
-
---- The options of a set, before its kind refused any.
+--- What of the options is for a set, and in `refused` what its kind cannot use: {option = why}.
 local function options_of(set, options, entries)
-  local out = { path = set.path, tables = options.tables or "", steps = options.steps or {}, scoped = {}, given = {},
+  local own = { path = set.path, tables = options.tables or "", steps = options.steps or {}, scoped = {}, given = {},
     only = options.only or "", intervals = options.intervals or 0, scratch = options.scratch or "",
     wide = options.wide or nil, page = options.page or nil }
   for _, each in ipairs(entries) do
-    local is_own = has_scope(set.kind, each.scope)
-    if each.scope == nil then
-      out.parameters = out.parameters or {}
-      out.parameters[each.name] = each.value
-    elseif is_own then
-      table.insert(out.scoped, each)
-    end
-    if each.scope == nil or is_own then table.insert(out.given, each.given) end
+    if each.scope == nil then own.parameters = own.parameters or {} end
+    if each.scope == nil then own.parameters[each.name] = each.value end
+    if has_scope(set.kind, each.scope) then table.insert(own.scoped, each) end
   end
-  return out
+  local refusals, refused = set.kind.refusals(own), {}
+  for _, option in ipairs(given_options) do
+    local name = option[1]
+    refused[name] = is_given(own, name) and refusals[name] or nil
+  end
+  for name in pairs(refused) do own[name] = absent[name] end
+  for _, each in ipairs(entries) do
+    local is_own = each.scope == nil and own.parameters or has_scope(set.kind, each.scope)
+    if is_own then table.insert(own.given, each.given) end
+  end
+  return own, refused
 end
 
 --- Raises an error for a setting of a kind of which there is no set.
-local function check_scopes(entries, found, kinds)
+local function check_scopes(entries, running, kinds)
   for _, each in ipairs(entries) do
     local is_used, whats = each.scope == nil, {}
-    for _, set in ipairs(found) do is_used = is_used or has_scope(set.kind, each.scope) end
+    for _, set in ipairs(running) do is_used = is_used or has_scope(set.kind, each.scope) end
     for _, kind in ipairs(kinds) do whats[#whats + 1] = has_scope(kind, each.scope) and kind.what or nil end
     if not is_used then
       core.fail("--set %s: it is for %s, of which there is no set here", each.given, core.join(whats, ", "))
@@ -118,35 +117,21 @@ local function check_scopes(entries, found, kinds)
   end
 end
 
---- Takes an option away from a set.
-local function withdraw(own, name)
-  own[name] = absent[name]
-  if name ~= "parameters" then return end
-  own.given = {}
-  for i, each in ipairs(own.scoped) do own.given[i] = each.given end
-end
-
---- Takes away what sets cannot use.
---- @return table notes: what is not used, and why; an error if no set can use an option
-local function refuse(found)
-  local refusals, notes = {}, {}
-  for i, set in ipairs(found) do refusals[i] = set.kind.refusals(set.options) end
+--- Adds notes of options that some of the sets that run cannot use; an error if none of them can.
+local function check_refused(running, notes)
   for _, option in ipairs(given_options) do
-    local name, flag = option[1], option[2]
     local whys, said, refused = {}, {}, 0
-    for i, set in ipairs(found) do
-      local why = is_given(set.options, name) and refusals[i][name]
+    for _, set in ipairs(running) do
+      local why = set.refused[option[1]]
       if why then
         refused = refused + 1
         if not said[why] then whys[#whys + 1] = why end
         said[why] = true
-        notes[#notes + 1] = ("%s: %s is not used: %s"):format(set.path, flag, why)
-        withdraw(set.options, name)
+        notes[#notes + 1] = ("%s: %s is not used: %s"):format(set.path, option[2], why)
       end
     end
-    if refused == #found then core.fail("%s: %s", flag, core.join(whys, "; ")) end
+    if refused == #running then core.fail("%s: %s", option[2], core.join(whys, "; ")) end
   end
-  return notes
 end
 
 -- Cases ----------------------------------------------------------------------------------------------------------
@@ -205,11 +190,10 @@ Session.__index = Session
 function harness.open(options, kinds)
   local only = options.only or ""
   local found, passed, data, path = find(options, kinds)
-  local entries = entries_of(options.set, kinds)
-  check_scopes(entries, found, kinds)
-  for _, set in ipairs(found) do set.options = options_of(set, options, entries) end
-  local notes, session = refuse(found), { sets = {}, places = {} }
+  local entries, notes, session = {}, {}, { sets = {}, places = {} }
+  for i, given in ipairs(options.set or {}) do entries[i] = entry_of(given, kinds) end
   for _, set in ipairs(found) do
+    set.options, set.refused = options_of(set, options, entries)
     set.run, set.answers, set.problems = set.kind.open(set.options), {}, {}
     set.numbers = selected(set.run, only)
     if #set.numbers > 0 then
@@ -222,6 +206,8 @@ function harness.open(options, kinds)
     end
   end
   if #session.places == 0 then none_selected(found, only) end
+  check_scopes(entries, session.sets, kinds)
+  check_refused(session.sets, notes)
   check_words(session.sets)
   session.path, session.passed, session.data, session.notes = path, passed, data, notes
   session.cases, session.of_several = #session.places, #found > 1

@@ -130,16 +130,17 @@ end
 --- @return table data: {folder = number of CSVs that rows of sets refer to}
 function sets.below(folder, kinds, options)
   local found, passed = {}, {}
-  local files, closed = native.files_below(folder, ".csv")
+  local files, closed = native.files_below(folder, "")
   for _, each in ipairs(closed) do passed[#passed + 1] = { path = folder .. "/" .. each, why = "cannot be read" } end
   for _, each in ipairs(files) do
-    local path = folder .. "/" .. each
-    local ok, columns = pcall(native.csv_header, path)
+    local path, is_csv = folder .. "/" .. each, each:lower():find "%.csv$" ~= nil
+    local ok, columns
+    if is_csv then ok, columns = pcall(native.csv_header, path) end
     local kind = ok and kind_of(path, columns, kinds)
     if kind then
       found[#found + 1] = { kind = kind, path = path, columns = columns,
         word = word_of(kind, path, not each:find "/" and options.folder_name or nil) }
-    else
+    elseif is_csv then
       passed[#passed + 1] = { path = path, why = ok and why_none(columns, kinds) or tostring(columns) }
     end
   end
