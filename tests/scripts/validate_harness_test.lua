@@ -291,8 +291,8 @@ test("a folder or file without a set is an error that says what it has", functio
   test.raises("there is no cases.csv and no other set of measured runs in it or below",
     function() harness.run({ folder = folder }, two()) end)
   test.raises("passed over: " .. folder .. "/other.csv", function() harness.run({ folder = folder }, two()) end)
-  test.raises("this is no set of measured runs: it resembles measured a, but has no id, a_ms; known are sets of "
-    .. "measured a, measured b", function() harness.run({ folder = folder .. "/other.csv" }, two()) end)
+  test.raises("this is no set of measured runs: its columns are those of no set; known are sets of measured a, "
+    .. "measured b", function() harness.run({ folder = folder .. "/other.csv" }, two()) end)
 end)
 
 -- The program's kinds ---------------------------------------------------------------------------------------------

@@ -31,20 +31,17 @@ local function kind_of(path, columns, kinds)
   end
 end
 
---- Why a file with these columns is no set: the kind that it resembles most, where it lacks few columns.
-local function resembled(columns, kinds, most)
+--- Why a file with these columns is no set: what the kind that it resembles most has and it lacks, if that is at most
+--- half of the columns.
+local function why_none(columns, kinds)
+  if #columns == 0 then return "it has no header" end
   local nearest, lacks
   for _, kind in ipairs(kinds) do
     local missing = header.missing(columns, kind.columns)
-    if #missing <= most * #kind.columns and (not lacks or #missing < #lacks) then nearest, lacks = kind, missing end
+    if 2 * #missing <= #kind.columns and (not lacks or #missing < #lacks) then nearest, lacks = kind, missing end
   end
-  if not nearest then return nil end
+  if not nearest then return "its columns are those of no set" end
   return ("it resembles %s, but has no %s"):format(nearest.what, core.join(lacks, ", "))
-end
-
-local function why_none(columns, kinds)
-  if #columns == 0 then return "it has no header" end
-  return resembled(columns, kinds, 1 / 3) or "its columns are those of no set"
 end
 
 --- The member of the document that has a set's figures: a word of its kind that the name of its file or folder begins
@@ -68,7 +65,7 @@ function sets.of_file(path, kinds)
   local names = {}
   for i, each in ipairs(kinds) do names[i] = each.what end
   return core.fail("%s:1: this is no set of measured runs: %s; known are sets of %s (docs/VALIDATION.md)", path,
-    #columns == 0 and "it has no header" or resembled(columns, kinds, 1), core.join(names, ", "))
+    why_none(columns, kinds), core.join(names, ", "))
 end
 
 --- Takes the sets out of `found` that another file of their folder replaces.
