@@ -160,14 +160,14 @@ int data_import(const DataArguments& arguments, const std::filesystem::path& hom
 int data_compare(const DataArguments& arguments, const std::filesystem::path& home);
 
 struct ValidateArguments {
-  std::string folder;              // or a file of measured closed loops
+  std::string folder;              // with sets of measured runs, or the file of one
   std::string tables;              // folders of kernel tables; "" = `tables` beside the folder
   std::string only;                // run the cases whose case_id contains this text
   std::vector<std::string> steps;  // step models to compare; empty = all known
   std::vector<std::string> set;    // key=value of the first one
   int intervals = 0;               // replicates per case; 0 = no intervals
   int jobs = 1;                    // processes
-  bool wide = false;               // report every row of a file
+  bool wide = false;               // report every row
   std::string json, html;
 };
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);

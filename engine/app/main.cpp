@@ -116,24 +116,25 @@ void add_step(CLI::App& app, Door& door) {
 void add_validate(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("validate", "Compare with measured runs: the error table");
   auto* a = new app::ValidateArguments;
-  command->add_option("cases", a->folder, "Folder with cases.csv, or a CSV of closed loops")
+  command->add_option("cases", a->folder, "Folder with sets of measured runs, or the CSV of one")
       ->required()
       ->check(CLI::ExistingPath);
   command->add_option("--tables", a->tables, "Folder of kernel tables (default: tables beside it)")
       ->check(CLI::ExistingDirectory);
-  command->add_option("--only", a->only, "Only cases with this in their case_id");
+  command->add_option("--only", a->only, "Only cases with this in their case_id, of all sets");
   command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")
       ->allow_extra_args(false);
   command
       ->add_option("--set", a->set,
-                   "key=value of the main step model; engine.KEY=value, interval.discrepancy=false")
+                   "key=value of the main step model; of one kind of sets: engine.KEY, interval.KEY, "
+                   "speculation.KEY, drafter.KEY, silicon.KEY")
       ->allow_extra_args(false);
   command
       ->add_option("--intervals", a->intervals,
                    "So many replicates per case from errors of tables and model: 90 % intervals")
       ->check(CLI::Range(0, 1000));
   command->add_option("--jobs", a->jobs, "Worker processes for cases")->check(CLI::Range(1, 1024));
-  command->add_flag("--wide", a->wide, "Report every row of a CSV of closed loops");
+  command->add_flag("--wide", a->wide, "Report every row of closed loops and of start-ups");
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
   command->callback(

@@ -179,6 +179,25 @@ CsvFile read_csv(const std::filesystem::path& path, LongRows long_rows) {
   return parse_csv(text.str(), path, long_rows);
 }
 
+std::vector<std::string> read_csv_header(const std::filesystem::path& path) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  constexpr std::string_view blank = " \t\r\n\xEF\xBB\xBF";  // or a byte-order mark
+  if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(path.string(), "cannot be read");
+  std::string text;
+  std::int64_t quotes = 0;
+  // A quoted name may hold a line break: its record ends where the quotes are closed.
+  for (char c = 0; in.get(c);) {
+    text += c;
+    if (text.size() > most) throw Error(path.string(), "the first record is longer than 1 MiB");
+    if (c == '"') ++quotes;
+    const bool is_blank = text.find_first_not_of(blank) == std::string::npos;
+    if (c == '\n' && quotes % 2 == 0 && !is_blank) break;
+  }
+  return parse_csv(text, path).header;
+}
+
 std::string csv_cell(std::string_view text) {
   constexpr std::string_view formula = "=+-@\t\r";
   const bool is_formula = !text.empty() && formula.find(text.front()) != std::string_view::npos &&

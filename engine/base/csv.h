@@ -47,6 +47,10 @@ CsvFile read_csv(const std::filesystem::path& path, LongRows long_rows = LongRow
 CsvFile parse_csv(std::string_view text, const std::filesystem::path& name,
                   LongRows long_rows = LongRows::refused);
 
+/// The header alone, without reading the rows; empty where the file has none.
+/// @throws Error if the file cannot be read, or its first record is no CSV
+std::vector<std::string> read_csv_header(const std::filesystem::path& path);
+
 /// Strict decimal parse of the whole text (no spaces left over, no hex, no inf or nan); nothing if
 /// it is not a number.
 std::optional<double> parse_number(std::string_view text);

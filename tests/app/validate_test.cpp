@@ -142,10 +142,71 @@ TEST_CASE(
   const Said most = rooflua::test::rooflua(at + "1 2>&1 >/dev/null");
   CHECK(most.status == 1);
   CHECK(contains(most.text, "rooflua: 3 of 5 cases did not run"));
-  const Said folder_only = rooflua::test::rooflua("validate " + folder().string() + " --wide 2>&1");
-  CHECK(folder_only.status == 1);
-  CHECK(contains(folder_only.text, "--wide: rows are reported of a file"));
+  const Said of_cases =
+      rooflua::test::rooflua("validate " + (folder() / "cases.csv").string() + " --wide 2>&1");
+  CHECK(of_cases.status == 1);
+  CHECK(contains(of_cases.text, "--wide: rows are reported of a file"));
   fs::remove_all(path.parent_path());
+}
+
+/// A folder with cases, a set of closed loops, one of start-ups, and a CSV that is no set.
+fs::path folder_of_sets() {
+  const fs::path path = folder();
+  fs::create_directories(path / "amd_loops");
+  std::ofstream(path / "amd_loops" / "develop.csv")
+      << "question,family,system,engine,engine_version,format,mode,widths_tp_dp_moetp_moeep,"
+         "workers,isl,osl,clients,ttft_ms,tpot_ms,measurements,source\n"
+         "asked,llama-3.1-8b,h100_sxm,vllm,0.15.1,bf16,agg,\"1,1,1,1\",,200,20,2,20,8,1,own\n";
+  std::ofstream(path / "starts.csv")
+      << "case,engine,release,model,hardware,memory_gib,tp,weights_format,kv_format,utilization,"
+         "static_fraction,max_model_len,max_num_seqs,max_num_batched_tokens,chunk,eager,"
+         "speculation,weights_gib,kv_gib,kv_tokens,max_concurrency,starts,scored,notes\n"
+         "started,vllm,0.11.0,llama-3.1-8b,h100-sxm,,1,bf16,bf16,0.9,,16000,,,,no,none,,,421024,,"
+         "yes,yes,\n";
+  std::ofstream(path / "other.csv") << "x,y\n1,2\n";
+  return path;
+}
+
+TEST_CASE("validate runs all sets of a folder, the same from one process and from three") {
+  const fs::path path = folder_of_sets();
+  const std::string at = "validate " + path.string() + " --steps kernels --jobs ";
+  const Said one = rooflua::test::rooflua(at + "1 --wide --json - 2>&1");
+  CHECK(one.status == 0);
+  CHECK(one.text == rooflua::test::rooflua(at + "3 --wide --json - 2>&1").text);
+  std::ofstream(path / "document.json") << one.text;
+  CHECK(may_fit("validate", path / "document.json"));
+  const Json document = parse_json(one.text, "validate");
+  CHECK(document.find("sets")->items().size() == 3);
+  CHECK(document.find("cases")->items().size() == 2);
+  CHECK(document.find("totals")->find("all") != nullptr);
+  CHECK(document.find("capacity")->find("all") != nullptr);
+  CHECK(document.find("amd")->find("all")->find("tpot")->find("questions")->integer() == 1);
+  CHECK(document.find("passed_over")->items().size() == 1);
+  CHECK(document.find("notes")->items().size() == 2);  // --wide of cases, --steps of start-ups
+  const Said text = rooflua::test::rooflua(at + "2 --html " + (path / "page.html").string());
+  CHECK(contains(text.text, "3 sets, 4 cases, 3 ran, 1 did not"));
+  CHECK(contains(text.text, "passed over: " + (path / "other.csv").string()));
+  CHECK(contains(read(path / "page.html"), "<svg"));
+  fs::remove_all(path);
+}
+
+TEST_CASE("documents of single sets fit their schema, in a folder too") {
+  const fs::path path = folder_of_sets();
+  for (const char* name : {"starts.csv", "amd_loops", "cases.csv", "amd_loops/develop.csv"}) {
+    const std::string written = path / "document.json";
+    const Said said = rooflua::test::rooflua("validate " + (path / name).string() + " --json " +
+                                             written + " 2>&1");
+    INFO(name << ": " << said.text);
+    CHECK(said.status == 0);
+    CHECK(may_fit("validate", written));
+    const Json document = parse_json(read(written), "validate");
+    CHECK((document.find("amd") != nullptr) == (std::string(name) == "amd_loops"));
+  }
+  // A folder has its name where the path does not end with it.
+  const Said said =
+      rooflua::test::rooflua("validate " + (path / "amd_loops/.").string() + " --json -");
+  CHECK(parse_json(said.text, "validate").find("amd") != nullptr);
+  fs::remove_all(path);
 }
 
 TEST_CASE("Ctrl-C ends validate at once, with the status of an interrupted program") {

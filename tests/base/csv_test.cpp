@@ -1,9 +1,12 @@
 #include "base/csv.h"
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "base/error.h"
 #include "tests/catch.h"
+#include "tests/scratch.h"
 
 using namespace rooflua;
 
@@ -16,6 +19,10 @@ std::string problem_of(const std::function<void()>& run) {
     return error.what();
   }
   return "no error";
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -62,7 +69,8 @@ TEST_CASE("a text that a spreadsheet would compute gets an apostrophe, a number 
     CHECK(csv_cell(text) == "'" + text);
   CHECK(csv_cell("=\"a\",1") == "\"'=\"\"a\"\",1\"");
   CHECK(csv_cell("\r=1") == "\"'\r=1\"");
-  for (const std::string text : {"-1", "-0.5", "1e-3", "a=1", "", "x-y"}) CHECK(csv_cell(text) == text);
+  for (const std::string text : {"-1", "-0.5", "1e-3", "a=1", "", "x-y"})
+    CHECK(csv_cell(text) == text);
 }
 
 TEST_CASE("a file whose first line is numbers has no header") {
@@ -95,4 +103,21 @@ TEST_CASE("a number is the whole cell, decimal and finite") {
     INFO(bad);
     CHECK_FALSE(parse_number(bad));
   }
+}
+
+TEST_CASE("the header alone is that of the whole file, and rows are not looked at") {
+  const std::filesystem::path path = rooflua::test::scratch() / "header.csv";
+  const auto header_of = [&](const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+    return read_csv_header(path);
+  };
+  for (const char* text : {"a,\"b, c\",d\n1,2,3\n", "\n \r\na,\"b\nc\"\r\n1,2\n", "a,b",
+                           "1,2\n3,4\n", "", "\xEF\xBB\xBF\na,b\n"})
+    CHECK(header_of(text) == parse_csv(text, "x.csv").header);
+  CHECK(header_of("a,b\n1,\"never closed\n") == std::vector<std::string>{"a", "b"});
+  CHECK(contains(problem_of([&] { header_of("a,\"b\n1,2\n"); }), "never closed"));
+  CHECK(contains(problem_of([&] { header_of(std::string(2 << 20, 'x')); }), "longer than 1 MiB"));
+  CHECK(contains(problem_of([&] { read_csv_header(path.parent_path()); }), "is a folder"));
+  std::filesystem::remove(path);
+  CHECK(contains(problem_of([&] { read_csv_header(path); }), "cannot be read"));
 }

@@ -12,7 +12,7 @@ local judged_metrics = { "e2e_mean", "tpot_mean", "ttft_p50", "ttft_mean", "step
 
 local result
 test("measured runs are simulated", function()
-  local folder = test.shared "truth"
+  local folder = test.shared "truth/cases.csv"
   test.shared "tables/aic/README.md"
   local pipe = io.popen "mktemp -d"
   local scratch = pipe:read "*l"

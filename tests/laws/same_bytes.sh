@@ -73,7 +73,7 @@ validated() { # PROGRAM DIR
   [ -d "$truth" ] || return 0
   mkdir -p "$2"
   for only in T16-mixtral S2R-60 AIC; do
-    keep "$2/$only" "$1" validate "$truth" --only $only --json "$2/$only.json" --html "$2/$only.html"
+    keep "$2/$only" "$1" validate "$truth/cases.csv" --only $only --json "$2/$only.json" --html "$2/$only.html"
   done
 }
 

@@ -23,12 +23,9 @@ local function row(values)
 end
 
 local function run(path, options)
-  options = options or {}
-  local opened = validate.open { folder = path, is_file = true, tables = options.tables or "",
-    only = options.only or "", steps = options.steps or {}, set = options.set or {},
-    intervals = options.intervals, page = options.page }
-  for i = 1, opened.cases do validate.take(i, validate.case(i)) end
-  return validate.finish()
+  local own = { folder = path }
+  for name, value in pairs(options or {}) do own[name] = value end
+  return validate.run(own)
 end
 
 local function run_rows(...) return run(test.file("start-ups.csv", header .. table.concat { ... })).document end

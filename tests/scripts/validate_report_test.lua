@@ -137,9 +137,7 @@ test("every number of a group says what it rests on: the mean of its cases", fun
 end)
 
 test("the page has the same counts and evidence", function()
-  validate.open { folder = folder, tables = "", only = "e2e", steps = { "kernels" }, set = {}, scratch = "" }
-  validate.case(1)
-  local page = json.encode(validate.finish(true).page)
+  local page = json.encode(validate.run({ folder = folder, only = "e2e", steps = { "kernels" }, page = true }).page)
   for _, part in ipairs { '"kernel tables","time rests on"', '"vLLM 16 bit on h100-sxm, closed loop","1"',
     "interpolated " } do
     test.check(page:find(part, 1, true), "no %s", part)

@@ -31,10 +31,7 @@ local function file(...) return test.file("measured.csv", header .. table.concat
 
 local function run(path, options)
   options = options or {}
-  validate.open { folder = path, is_file = true, tables = "", only = options.only or "", steps = options.steps or {},
-    set = options.set or {} }
-  for i = 1, options.cases do validate.take(i, validate.case(i)) end
-  return validate.finish()
+  return validate.run { folder = path, only = options.only, steps = options.steps, set = options.set }
 end
 
 test("a file with drafters, drafts and acceptance is one of speculation", function()
@@ -115,14 +112,14 @@ end)
 
 test("scores are means over the cases of a model; orders are those of throughput", function()
   local path = file(closed("a", 0, "", 100), closed("b", 2, "0.9|0.8", 150), rated("c", 0, ""), rated("d", 2, "0.1|0"))
-  local found = run(path, { cases = 4 })
+  local found = run(path)
   test.equal(found.ran, 4, found.text)
   local of = found.document.speculation["llama-3.1-8b"]
   test.equal(of.tpot.cases, 4)
   test.check(of.tpot.mean > 0 and of.ttft.mean > 0 and of.throughput.mean > 0)
   test.equal(found.document.speculation.order, 1, "with such acceptance two drafts are faster")
   test.check(found.text:find("0 2", 1, true), found.text)
-  local other = run(file(closed("a", 0, "", 150), closed("b", 2, "0.9|0.8", 100)), { cases = 2 })
+  local other = run(file(closed("a", 0, "", 150), closed("b", 2, "0.9|0.8", 100)))
   test.equal(other.document.speculation.order, 0)
 end)
 
@@ -140,13 +137,13 @@ end)
 
 test("--set reaches the step model, the drafter and the set-up; unknown names are refused", function()
   local path = file(closed("b", 2, "0.9|0.8", 150))
-  local plain = run(path, { cases = 1 }).document.cases[1].simulated.tpot
-  local slower = run(path, { cases = 1, set = { "drafter.pass_s=0.01" } }).document.cases[1].simulated.tpot
+  local plain = run(path).document.cases[1].simulated.tpot
+  local slower = run(path, { set = { "drafter.pass_s=0.01" } }).document.cases[1].simulated.tpot
   test.at_least(slower, plain + 0.005)
-  local dearer = run(path, { cases = 1, set = { "sampler_s=0.01" } }).document.cases[1].simulated.tpot
+  local dearer = run(path, { set = { "sampler_s=0.01" } }).document.cases[1].simulated.tpot
   test.at_least(dearer, plain + 0.003)
-  test.raises("did you mean 'spread'", function() run(path, { cases = 1, set = { "speculation.sprad=1" } }) end)
-  test.raises("one step model", function() run(path, { cases = 1, steps = { "kernels", "infersim" } }) end)
+  test.raises("did you mean 'spread'", function() run(path, { set = { "speculation.sprad=1" } }) end)
+  test.raises("one step model", function() run(path, { steps = { "kernels", "infersim" } }) end)
 end)
 
 test.finish()

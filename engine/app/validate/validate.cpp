@@ -47,7 +47,9 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   options["only"] = arguments.only;
   options["steps"] = texts(arguments.steps);
   options["set"] = texts(arguments.set);
-  options["is_file"] = std::filesystem::is_regular_file(arguments.folder);
+  std::error_code ignored;
+  options["folder_name"] =
+      std::filesystem::canonical(arguments.folder, ignored).filename().string();
   options["wide"] = arguments.wide;
   options["page"] = !arguments.html.empty();
   options["intervals"] = static_cast<std::int64_t>(arguments.intervals);
@@ -84,12 +86,14 @@ std::int64_t run_cases(script::Vm& vm, std::int64_t count, int jobs,
 
 /// The results of all cases: the report, and the exit status. Most cases must have run.
 int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t count) {
-  const Json result = vm.call(module, "finish", {Json(!arguments.html.empty())});
+  const Json result = vm.call(module, "finish", {});
   if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
   const Json* page = result.find("page");
   if (!arguments.html.empty() && page != nullptr)
     write_text(validation_page(*page), arguments.html);
+  if (!arguments.html.empty() && page == nullptr)
+    std::fprintf(stderr, "rooflua: --html: no page is written: no measured case could run\n");
   const std::int64_t ran = result.find("ran")->integer();
   if (2 * ran >= count && ran > 0) return 0;
   if (ran == 0) {

@@ -103,12 +103,14 @@ int csv_read(lua_State* L) {
     }
     lua_rawseti(L, -2, ++count);
   }
-  lua_createtable(L, static_cast<int>(file.header.size()), 0);
-  for (std::size_t i = 0; i < file.header.size(); ++i) {
-    lua_pushstring(L, file.header[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
-  }
+  push_texts(L, file.header);
   return 2;
+}
+
+/// csv_header(path) -> names of the columns, without reading the rows. Raises an error if the file
+/// cannot be read.
+int csv_header(lua_State* L) {
+  return push_texts(L, read_csv_header(check_text(L, 1, "csv_header")));
 }
 
 /// number_text(number) -> the shortest decimal that reads back as the same number.
@@ -133,6 +135,7 @@ void bind_documents(lua_State* L) {
   set_function(L, "json_encode", guarded<json_encode>);
   set_function(L, "json_marks", guarded<json_marks>);
   set_function(L, "csv_read", guarded<csv_read>);
+  set_function(L, "csv_header", guarded<csv_header>);
   set_function(L, "number_text", guarded<number_text>);
 }
 

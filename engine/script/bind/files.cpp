@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -81,12 +82,44 @@ int list_folder(lua_State* L) {
     }
   }
   std::sort(names.begin(), names.end());
-  lua_createtable(L, static_cast<int>(names.size()), 0);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    lua_pushstring(L, names[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  return push_texts(L, names);
+}
+
+/// What lies below a folder, in the order of names. Links are followed, but no folder is entered
+/// twice.
+struct Below {
+  std::string suffix;
+  std::set<fs::path> entered;
+  std::vector<std::string> files, closed;  // paths from the folder; closed: folders not readable
+
+  void enter(const fs::path& folder, const std::string& prefix) {
+    std::error_code problem, ignored;
+    if (!entered.insert(fs::canonical(folder, ignored)).second) return;
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder, problem))
+      names.insert(entry.path().filename().string());
+    if (problem) closed.push_back(prefix.empty() ? "." : prefix.substr(0, prefix.size() - 1));
+    for (const std::string& name : names) {
+      if (name.starts_with('.')) continue;
+      if (fs::is_directory(folder / name, ignored)) {
+        enter(folder / name, prefix + name + "/");
+      } else if (name.ends_with(suffix) && fs::is_regular_file(folder / name, ignored)) {
+        files.push_back(prefix + name);
+      }
+    }
   }
-  return 1;
+};
+
+/// files_below(folder, suffix) -> the sorted paths, from the folder, of files in it and in folders
+/// below it that end in the suffix; and the paths of folders that cannot be read. Names that begin
+/// with a dot are left out.
+int files_below(lua_State* L) {
+  Below below{check_text(L, 2, "suffix"), {}, {}, {}};
+  below.enter(check_text(L, 1, "folder"), "");
+  std::sort(below.files.begin(), below.files.end());
+  push_texts(L, below.files);
+  push_texts(L, below.closed);
+  return 2;
 }
 
 /// load_chunk(path, chunk name) -> function, text chunks only. Raises syntax errors.
@@ -124,6 +157,7 @@ void bind_files(lua_State* L) {
   set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);
   set_function(L, "list_folder", guarded<list_folder>);
+  set_function(L, "files_below", guarded<files_below>);
   set_function(L, "load_chunk", guarded<load_chunk>);
   set_function(L, "load_text", guarded<load_text>);
   // The searcher of `require` takes it from here (vm/library.cpp).

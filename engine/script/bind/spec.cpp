@@ -229,28 +229,19 @@ int kv_of_prompts(lua_State* L) {
   return 1;
 }
 
-int names_to_lua(lua_State* L, const std::vector<std::string>& names) {
-  lua_createtable(L, static_cast<int>(names.size()), 0);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    lua_pushstring(L, names[i].c_str());
-    lua_rawseti(L, -2, static_cast<int>(i) + 1);
-  }
-  return 1;
-}
-
 /// model_files(path) -> the files that a model of that path is read from
 int files_of_model(lua_State* L) {
   std::vector<std::string> names;
   for (const std::filesystem::path& each : model_files(check_text(L, 1, "path")))
     names.push_back(each.string());
-  return names_to_lua(L, names);
+  return push_texts(L, names);
 }
 
 int list_models(lua_State* L) {
-  return names_to_lua(L, model_names(context_of(L).options.home));
+  return push_texts(L, model_names(context_of(L).options.home));
 }
 int list_hardware(lua_State* L) {
-  return names_to_lua(L, hardware_names(context_of(L).options.home));
+  return push_texts(L, hardware_names(context_of(L).options.home));
 }
 
 /// dtype_code(text) -> number for the FFI functions, canonical name, bytes per element

@@ -66,6 +66,15 @@ std::string place_of_function(lua_State* L, int index) {
   return std::string(about.source + 1) + ":" + std::to_string(about.linedefined);
 }
 
+int push_texts(lua_State* L, const std::vector<std::string>& texts) {
+  lua_createtable(L, static_cast<int>(texts.size()), 0);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lua_pushstring(L, texts[i].c_str());
+    lua_rawseti(L, -2, static_cast<int>(i) + 1);
+  }
+  return 1;
+}
+
 void* push_box(lua_State* L, const char* type_name, std::size_t size, lua_CFunction collect) {
   void* box = lua_newuserdata(L, size);
   if (luaL_newmetatable(L, type_name) != 0) {

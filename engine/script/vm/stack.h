@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -116,6 +117,9 @@ double check_number(lua_State* L, int index, const char* what);
 Json to_json(lua_State* L, int index, const std::string& path);
 /// dump_json() of that, without making the document.
 std::string to_json_line(lua_State* L, int index, const std::string& path);
+/// Pushes a list of texts.
+/// @return 1, for a function that returns it alone
+int push_texts(lua_State* L, const std::vector<std::string>& texts);
 /// Pushes a document. Arrays get the array mark. Null becomes json.null if `null_mark`, else nil.
 void push_json(lua_State* L, const Json& value, bool null_mark);
 

@@ -12,11 +12,12 @@ local core = require "rooflua.base.core"
 local header = require "rooflua.validate.header"
 local precision = require "rooflua.validate.precision"
 local sampling = require "rooflua.validate.sampling"
+local sets = require "rooflua.validate.sets"
 local words = require "rooflua.validate.words"
 
 local cases = {}
 
-local required = { "case_id", "rating", "dataset", "file", "model", "gpu", "tp", "engine", "workload" }
+cases.required = { "case_id", "rating", "dataset", "file", "model", "gpu", "tp", "engine", "workload" }
 
 --- Seconds per unit of a figure's suffix.
 local suffixes = { { "_ms$", 1e-3 }, { "_us$", 1e-6 }, { "_s$", 1 } }
@@ -88,10 +89,10 @@ end
 
 --- Raises an error if a required column is missing, even if there are no rows.
 local function check_header(path, columns)
-  local missing = header.missing(columns, required)
+  local missing = header.missing(columns, cases.required)
   if #missing == 0 then return end
   core.fail("%s:1: %s missing: %s; a case needs %s (docs/VALIDATION.md), found %s", path,
-    #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(required, ", "),
+    #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(cases.required, ", "),
     #columns == 0 and "no header" or core.join(columns, ", "))
 end
 
@@ -99,7 +100,7 @@ local function check_row(row, where, columns)
   if row.cells then
     core.fail("%s: the row has %d columns, the header %d; a text with a comma needs quotes", where, row.cells, columns)
   end
-  for _, name in ipairs(required) do
+  for _, name in ipairs(cases.required) do
     if row[name] == nil then core.fail("%s: column '%s' is empty", where, name) end
   end
   if type(row.tp) ~= "number" or row.tp < 1 or row.tp % 1 ~= 0 then
@@ -151,9 +152,10 @@ local function case_of(folder, row, where, columns)
   return case
 end
 
---- Every case of a folder, in the order of its cases.csv.
-function cases.read(folder)
-  local path = folder .. "/cases.csv"
+--- Every case of a folder, in the order of its list.
+---@param name string? of the list; else cases.csv
+function cases.read(folder, name)
+  local path = folder .. "/" .. (name or "cases.csv")
   if not native.file_exists(path) then
     core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
   end
@@ -167,6 +169,18 @@ function cases.read(folder)
     out[i], lines[case.id] = case, line or row.line
   end
   if #out == 0 then core.fail("%s: has a header and no case; expected a row per measured case", path) end
+  return out
+end
+
+--- Files that the cases of a list refer to, and indexes beside or above these.
+function cases.files(path)
+  local out = {}
+  for _, case in ipairs(cases.read(sets.split(path))) do
+    if case.path ~= "" then
+      local own = sets.split(case.path)
+      for _, each in ipairs { case.path, own .. "/index.csv", own .. "/../index.csv" } do out[#out + 1] = each end
+    end
+  end
   return out
 end
 

@@ -18,8 +18,10 @@ end
 
 --- Whether a file can be read as CSV and has all of these columns.
 ---@param names string[]
-function header.tells(path, names)
-  local ok, _, columns = pcall(native.csv_read, path, true)
+---@param columns string[]? those of the file, where they are known
+function header.tells(path, names, columns)
+  local ok = true
+  if not columns then ok, columns = pcall(native.csv_header, path) end
   return ok and #header.missing(columns, names) == 0
 end
 

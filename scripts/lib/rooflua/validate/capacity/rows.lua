@@ -8,20 +8,20 @@
 --     scored     yes or no
 --
 -- An empty cell is not stated. A mistake in a row affects that row only.
-local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local header = require "rooflua.validate.header"
+local measured_rows = require "rooflua.validate.rows"
 
-local rows = {}
+local rows = { ids = measured_rows.ids }
 
-local required = { "case", "engine", "release", "model", "hardware", "memory_gib", "tp", "weights_format", "kv_format",
+rows.required = { "case", "engine", "release", "model", "hardware", "memory_gib", "tp", "weights_format", "kv_format",
   "utilization", "static_fraction", "max_model_len", "max_num_seqs", "max_num_batched_tokens", "chunk", "eager",
   "speculation", "weights_gib", "kv_gib", "kv_tokens", "max_concurrency", "starts", "scored", "notes" }
 --- Columns that tell such a file from other tables.
 local telling = { "kv_tokens", "weights_gib", "starts" }
 
 --- Whether a file has columns of measured start-ups.
-function rows.is_file(path) return header.tells(path, telling) end
+function rows.is_file(path, columns) return header.tells(path, telling, columns) end
 
 --- The text of a cell; nil where it is empty.
 local function text(row, name)
@@ -30,12 +30,7 @@ local function text(row, name)
   return tostring(value)
 end
 
---- The number that a cell begins with: "0.9 of free", "0.18 to 0.21"; nil where it has none.
-local function number(row, name)
-  local value = row[name]
-  if type(value) == "number" then return value end
-  return tonumber(tostring(value or ""):match "^%s*(%-?[%d.]+)")
-end
+local number = measured_rows.number
 
 --- A number of the row, or of its notes as a default: "d:utilization=0.90".
 local function stated(row, name)
@@ -62,7 +57,7 @@ local function kind_of(row)
 end
 
 local function case_of(row, where)
-  local out = { id = tostring(row.case), where = where, engine = text(row, "engine"), release = text(row, "release"),
+  local out = { engine = text(row, "engine"), release = text(row, "release"),
     model = text(row, "model"), hardware = text(row, "hardware"), notes = text(row, "notes") or "",
     is_scored = row.scored == "yes", kind = kind_of(row), weights = text(row, "weights_format") or "",
     kv = text(row, "kv_format") or "", eager = row.eager == "yes", speculation = text(row, "speculation") or "none",
@@ -79,18 +74,14 @@ local function case_of(row, where)
   return out
 end
 
---- Every row: a case, or {id, where, problem}.
+local function broken(row)
+  return { is_scored = row.scored == "yes", measured = {}, kind = "unknown", engine = text(row, "engine") }
+end
+
+--- Every row; one that cannot be read has a `problem`.
 function rows.read(path)
-  local list, columns = native.csv_read(path, true)
-  header.check(path, columns, required, "measured start-ups", "docs/VALIDATION.md")
-  local out = {}
-  for i, row in ipairs(list) do
-    local where = ("%s:%d"):format(path, i + 1)
-    local ok, case = pcall(case_of, row, where)
-    out[i] = ok and case or { id = tostring(row.case or i), where = where, problem = tostring(case),
-      is_scored = row.scored == "yes", measured = {}, kind = "unknown", engine = text(row, "engine") }
-  end
-  return out
+  return measured_rows.read(path, { required = rows.required, what = "measured start-ups",
+    manual = "docs/VALIDATION.md", id = "case", case = case_of, broken = broken })
 end
 
 return rows

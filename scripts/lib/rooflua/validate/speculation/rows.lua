@@ -8,14 +8,14 @@
 -- A column `sampling` (greedy, plain, filtered) is optional; without it nothing is filtered. Of the first file of this
 -- kind, times without drafts grow by 0.03 ms per request, to which a sort of its logits would add 0.02. Columns hold
 -- numbers in front of remarks ("8192 (default)"). A mistake in a row affects that case only.
-local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local header = require "rooflua.validate.header"
+local measured_rows = require "rooflua.validate.rows"
 local sampling = require "rooflua.validate.sampling"
 
-local rows = {}
+local rows = { ids = measured_rows.ids }
 
-local required = { "case_id", "model", "gpu", "tp", "weights", "kv_dtype", "engine", "drafter", "k", "acceptance",
+rows.required = { "case_id", "model", "gpu", "tp", "weights", "kv_dtype", "engine", "drafter", "k", "acceptance",
   "load", "concurrency_or_rate", "requests", "prompt_tokens", "output_tokens", "max_model_len", "max_num_seqs",
   "max_num_batched_tokens", "memory_utilization", "kv_blocks", "prefix_caching", "async_depth", "graph_max_tokens",
   "output_tok_s", "ttft_mean_ms", "tpot_mean_ms" }
@@ -23,13 +23,9 @@ local required = { "case_id", "model", "gpu", "tp", "weights", "kv_dtype", "engi
 local telling = { "drafter", "k", "acceptance" }
 
 --- Whether a file has columns of speculative decoding.
-function rows.is_file(path) return header.tells(path, telling) end
+function rows.is_file(path, columns) return header.tells(path, telling, columns) end
 
---- The number that a cell begins with; nil where it has none.
-local function number(row, name)
-  local value = row[name]
-  return type(value) == "number" and value or tonumber(tostring(value or ""):match "^%s*([%d.]+)")
-end
+local number = measured_rows.number
 
 local function positive(row, name, where)
   local value = number(row, name)
@@ -93,7 +89,7 @@ end
 local function case_of(row, where)
   local k = number(row, "k")
   if not k or k % 1 ~= 0 then core.fail("%s: k: expected a whole number, found %s", where, core.describe(row.k)) end
-  local out = { id = tostring(row.case_id), where = where, model = tostring(row.model), gpu = tostring(row.gpu),
+  local out = { model = tostring(row.model), gpu = tostring(row.gpu),
     engine = tostring(row.engine), k = k, drafter = tostring(row.drafter),
     weights = format_of(row, "weights", where), kv = format_of(row, "kv_dtype", where),
     is_marlin = tostring(row.weights):lower():find "marlin" ~= nil,
@@ -114,16 +110,8 @@ end
 
 --- The cases of a file, in its order. A row that is not understood has `problem`.
 function rows.read(path)
-  local list, columns = native.csv_read(path, true)
-  header.check(path, columns, required, "measured speculative decoding", "docs/SPECULATION.md")
-  local out = {}
-  for i, row in ipairs(list) do
-    local where = ("%s:%d"):format(path, i + 1)
-    local ok, found = pcall(case_of, row, where)
-    out[i] = ok and found or { id = tostring(row.case_id or i), where = where, problem = tostring(found) }
-  end
-  if #out == 0 then core.fail("%s: has no rows", path) end
-  return out
+  return measured_rows.read(path, { required = rows.required, what = "measured speculative decoding",
+    manual = "docs/SPECULATION.md", id = "case_id", case = case_of })
 end
 
 return rows
