@@ -7,11 +7,11 @@
 --
 -- ```console          "$ " begins a command; what follows is its output. A line "..." stands for any
 -- $ rooflua ...       lines, "..." inside a line for any text.
--- ```lua file=x.lua   is written to x.lua before the next command.
+-- ```lua file=x.lua   is written to x.lua before the next command; csv file=x.csv as well.
 -- ```text golden=x    every line stands in tests/golden/x.txt, in that order.
 
 local documents = { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md",
-  "docs/ATTENTION.md", "docs/CAMPAIGNS.md", "docs/PLANNER.md", "docs/TOUR.md" }
+  "docs/ATTENTION.md", "docs/CAMPAIGNS.md", "docs/PLANNER.md", "docs/TOUR.md", "docs/VALIDATION.md" }
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
 local first = arg[2] == "--write" and 3 or 2
@@ -213,7 +213,7 @@ local function check(path)
     if block.kind == "text" then
       steps = steps + 1
       compare_with_golden(path, block)
-    elseif block.kind == "lua" then
+    elseif block.kind == "lua" or block.kind == "csv" then
       local handle = assert(io.open(folder .. "/" .. block.file, "w"))
       handle:write(table.concat(block.lines, "\n"), "\n")
       handle:close()

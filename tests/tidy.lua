@@ -201,7 +201,6 @@ end
 local may_name_engines = {
   ["^scripts/engines/"] = true, ["^scripts/schedulers/"] = true, ["^scripts/routers/"] = true,
   ["^engine/cost/tables/published_"] = true, -- how files of another project spell them
-  ["^scripts/lib/rooflua/validate/silicon/"] = true, -- settings of measured deployments, until the data states them
 }
 local function names_engine(line)
   for quoted in line:gmatch "[\"']([%w_-]+)[\"']" do

@@ -45,6 +45,20 @@ end
 --- An option of the whole engine as that of each data-parallel rank.
 local function of_rank(value, facts) return math.ceil(value / facts.dp) end
 
+--- Whether a variable says yes, as SGLang's environ.py takes it.
+local function says_yes(text)
+  local word = text and text:lower()
+  return word == "true" or word == "1" or word == "yes" or word == "y"
+end
+
+local function has_drafts(facts) return facts.drafts ~= nil end
+local function only_prompts(facts) return facts.role == "prefill" end
+
+local pages = { trtllm_mla = 64, trtllm_mha = 64, flashmla = 64, cutlass_mla = 128 }
+
+--- Tokens of a KV block, which follow from the kernels of the attention.
+local function page_of_backend(_, own) return pages[own.attention_backend] or 1 end
+
 local algorithms = { EAGLE = "mtp", NEXTN = "mtp", EAGLE3 = "eagle", STANDALONE = "draft_model", NGRAM = "free" }
 
 --- The drafter of a command: EAGLE without a drafter of its own drafts with the layers of the model.
@@ -163,9 +177,10 @@ return {
     { "disable_cuda_graph", flag = "--disable-cuda-graph", also = { "--disable-decode-cuda-graph" }, type = "switch",
       key = "steps.largest_graph", read = function(off) return off and 0 or nil end, doc = "no CUDA graphs" },
     { "cuda_graph_max_bs", flag = "--cuda-graph-max-bs", also = { "--cuda-graph-max-bs-decode" }, type = "integer",
-      min = 1, key = "steps.largest_graph", doc = "requests of the largest CUDA graph" },
+      min = 1, key = "steps.largest_graph", read = command.tokens_of_requests,
+      doc = "requests of the largest CUDA graph" },
     { "cuda_graph_bs", flag = "--cuda-graph-bs", also = { "--cuda-graph-bs-decode" }, type = "list", items = "integer",
-      key = "steps.largest_graph", read = command.largest, doc = "requests of the CUDA graphs" },
+      key = "steps.largest_graph", read = command.largest_of_requests, doc = "requests of the CUDA graphs" },
     { "enable_mixed_chunk", flag = "--enable-mixed-chunk", type = "switch", key = "scheduler.enable_mixed_chunk",
       doc = "prefill steps also decode" },
     { "schedule_policy", flag = "--schedule-policy", type = "text", key = "scheduler.schedule_policy",
@@ -177,9 +192,30 @@ return {
     { "scheduler_recv_interval", since = "0.5.0rc0", flag = "--scheduler-recv-interval", type = "integer", min = 1,
       key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
-    { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
+    { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, key = "engine.most_kv_blocks",
       read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
-      doc = "tokens of the KV cache" },
+      doc = "most tokens of the KV cache" },
+    { "attention_backend", flag = "--attention-backend", type = "text", read_by = "page_size",
+      note = "kernels are those of the tables, whichever back end is chosen", doc = "kernels of the attention" },
+    { "moe_a2a_backend", since = "0.5.0rc0", flag = "--moe-a2a-backend", type = "text", idle = { "none" },
+      key = "steps.exchange", read = command.meaning { deepep = "deepep" },
+      says = function(name)
+        return name ~= "deepep" and "the exchange of tokens among experts is that of the engine's default" or nil
+      end, doc = "how tokens reach experts of other ranks" },
+    { "fp8_gemm_runner_backend", since = "0.5.4", flag = "--fp8-gemm-runner-backend", also = { "--fp8-gemm-backend" },
+      type = "text", idle = { "auto" }, key = "steps.block_gemm",
+      read = command.meaning { flashinfer_trtllm = "flashinfer" },
+      says = function(name)
+        return name ~= "flashinfer_trtllm" and "kernels are those of the tables, whichever back end is chosen" or nil
+      end, doc = "who runs GEMMs in block-scaled FP8" },
+    { "SGLANG_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm",
+      read = command.meaning { ["false"] = "flashinfer", ["0"] = "flashinfer" },
+      doc = "whether DeepGEMM runs them; FlashInfer's kernels else" },
+    { "SGL_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm",
+      read = command.meaning { ["false"] = "flashinfer", ["0"] = "flashinfer" },
+      doc = "the same in older releases" },
+    { "enable_ep_moe", flag = "--enable-ep-moe", type = "switch", key = "deployment.ep",
+      read = function(on, facts) return on and facts.tp * facts.dp or 1 end, doc = "all ranks hold whole experts" },
     { "speculative_algorithm", flag = "--speculative-algorithm", type = "text", drafts = true,
       elsewhere = "say `speculation`", doc = "which drafter" },
     { "speculative_num_steps", flag = "--speculative-num-steps", type = "integer", min = 0, drafts = true,
@@ -190,7 +226,7 @@ return {
       elsewhere = "say `speculation`", doc = "tokens that a step verifies" },
     { "speculative_draft_model_path", flag = "--speculative-draft-model-path", also = { "--speculative-draft-model" },
       type = "text", drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
-    { "SGLANG_ENABLE_SPEC_V2", variable = true, type = "text", drafts = true, elsewhere = "say async_depth",
+    { "SGLANG_ENABLE_SPEC_V2", variable = true, type = "text", read_by = "disable_overlap_schedule",
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
@@ -201,6 +237,13 @@ return {
       disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
       schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
       max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
+    { page_size = page_of_backend,
+      source = "python/sglang/srt/server_args.py: pages of trtllm_mla, trtllm_mha, flashmla and cutlass_mla" },
+    { when = has_drafts, max_running_requests = 48, source = "python/sglang/srt/server_args.py: with drafts" },
+    { max_speculative_seqs = 0, source = "max_running_requests says it" },
+    { when = has_drafts,
+      disable_overlap_schedule = function(_, own) return not says_yes(own.SGLANG_ENABLE_SPEC_V2) end,
+      source = "python/sglang/srt/server_args.py, 0.5.6: drafts without the overlap schedule" },
     { chunked_prefill_size = 8192, cuda_graph_max_bs = function(facts) return facts.tp < 4 and 256 or 512 end,
       source = "python/sglang/srt/server_args.py: GPUs of 60 to 160 GB" },
     { gpu = { memory_gib_below = 60 }, chunked_prefill_size = 4096,
@@ -224,6 +267,13 @@ return {
     -- Host.
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.5, source = "the same" },
+    { when = only_prompts, prompt_overhead = 0, source = "none is seen in engines that only prefill: the same" },
+    -- transformers 5 loads this family's tokenizer without its own way to split words: clients that made random text
+    -- with it counted 7,140 tokens where the server counted 35,921.
+    { since = "0.5.10", before = "0.5.12", family = "deepseek_v3", random_text_tokens = 35921 / 7140,
+      source = "InferenceX pull requests 937 (the figures), 1381 and 1502 (clients were mended in May 2026)" },
+    { handover_s = 0.12, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+        .. "out: docs/VALIDATION.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "python/sglang/srt/layers: the norm behind an all-reduce is a kernel in the rows' terms" },

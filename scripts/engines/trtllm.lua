@@ -19,6 +19,13 @@ local function drafts_of(options)
     model = options["speculative_config.speculative_model"] }
 end
 
+--- The back end TRTLLM runs split experts in FP8 blocks on Blackwell by kernels that FlashInfer gives to vLLM, too.
+local function experts_of(backend, facts)
+  local is_split = facts.ep < facts.tp * facts.dp
+  local is_blackwell = facts.hardware and facts.hardware.architecture == "blackwell"
+  return backend == "TRTLLM" and is_split and is_blackwell and facts.weights == "fp8_block" and "vllm" or nil
+end
+
 return {
   name = "trtllm",
   title = "TensorRT-LLM",
@@ -106,14 +113,23 @@ return {
       values = { "auto", "bf16", "bfloat16", "fp8" }, read = command.kv_format, doc = "format of keys and values" },
     { "kv_cache_config.tokens_per_block", parameter = "block_size", type = "integer", min = 1,
       key = "deployment.block_size", doc = "tokens of a KV block" },
-    { "kv_cache_config.max_tokens", type = "integer", min = 1, key = "deployment.kv_blocks",
+    { "kv_cache_config.max_tokens", type = "integer", min = 1, key = "engine.most_kv_blocks",
       read = function(tokens, _, values)
         return math.ceil(tokens / values["kv_cache_config.tokens_per_block"])
-      end, doc = "tokens of the KV cache" },
+      end, doc = "most tokens of the KV cache" },
     { "cuda_graph_config.max_batch_size", type = "integer", min = 0, key = "steps.largest_graph",
-      doc = "requests of the largest CUDA graph" },
+      read = command.tokens_of_requests, doc = "requests of the largest CUDA graph" },
     { "cuda_graph_config.batch_sizes", type = "list", items = "integer", key = "steps.largest_graph",
-      read = command.largest, doc = "requests of the CUDA graphs" },
+      read = command.largest_of_requests, doc = "requests of the CUDA graphs" },
+    { "torch_compile_config.capture_num_tokens", type = "list", items = "integer",
+      key = "steps.largest_prefill_graph", read = command.largest,
+      doc = "tokens of the piecewise CUDA graphs, in which prompts run" },
+    { "moe_config.backend", type = "text", idle = { "AUTO" }, key = "steps.experts_kernels", read = experts_of,
+      doc = "whose kernels run the experts" },
+    { "TRTLLM_FORCE_COMM_METHOD", variable = true, type = "text", key = "steps.exchange",
+      read = command.meaning { nvlink_one_sided = "nvlink_one_sided", nvlink_two_sided = "nvlink_two_sided",
+        deepep = "deepep", deepeplowlatency = "deepep", allgather = "gathered" },
+      doc = "how tokens reach experts of other ranks" },
     { "batch_wait_timeout_iters", type = "integer", min = 0, key = "scheduler.batch_wait_timeout_iters",
       doc = "steps that prompts wait for others" },
     { "batch_wait_max_tokens_ratio", type = "number", min = 0, max = 1, key = "scheduler.batch_wait_max_tokens_ratio",
@@ -148,9 +164,12 @@ return {
     { before = "1.0.0rc0", ["kv_cache_config.enable_block_reuse"] = false, own_sampling = false,
       ["kv_cache_config.tokens_per_block"] = 64,
       source = "the C++ runtime of 2024: reuse of KV blocks is off by default" },
+    { when = function(facts) return facts.role == "decode" end, chunk_unit_size = 1,
+      source = "a prompt whose keys and values have arrived needs one token of the step, not a block of them" },
+    { handover_s = 10e-6, source = "latency of a message; TTFT shows no more: docs/VALIDATION.md, \"Handing over\"" },
     { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
-    { router = "round_robin", dp_padding = "vllm",
-      source = "_torch/pyexecutor: requests go round among ranks; their heap is not modelled" },
+    { router = "trtllm_dp", dp_padding = "vllm", source = "_torch/pyexecutor/scheduler/adp_router.py; before 1.2 "
+        .. "executor_request_queue.py" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
     -- Host.
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },

@@ -25,6 +25,11 @@ local function respelled(word)
   return rest and { "--compilation-config" .. rest } or { word }
 end
 
+--- Marlin runs no experts but those in MXFP4.
+local function marlin_of(on, facts)
+  return (on == "1" or on:lower() == "true") and facts.experts_format == "mxfp4" and "marlin" or nil
+end
+
 local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] = "free", suffix = "free",
   eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
 
@@ -167,6 +172,13 @@ return {
       read_by = "engines.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
     { "num_gpu_blocks_override", flag = "--num-gpu-blocks-override", type = "integer", min = 1,
       key = "deployment.kv_blocks", doc = "number of KV blocks" },
+    { "all2all_backend", flag = "--all2all-backend", type = "text", key = "steps.exchange",
+      read = command.meaning { deepep_high_throughput = "deepep", deepep_low_latency = "deepep",
+        flashinfer_nvlink_one_sided = "nvlink_one_sided", flashinfer_nvlink_two_sided = "nvlink_two_sided",
+        flashinfer_all2allv = "nvlink_two_sided", allgather_reducescatter = "gathered" },
+      doc = "how tokens reach experts of other ranks" },
+    { "VLLM_MXFP4_USE_MARLIN", variable = true, type = "text", key = "steps.experts_kernels", read = marlin_of,
+      doc = "Marlin runs experts in MXFP4, expanded to 16 bits" },
     { "limit_mm_per_prompt", flag = "--limit-mm-per-prompt", type = "json", pairs = true, -- before 0.9 image=2,video=1
       note = "images and their encoder are not modelled", doc = "images and videos of a request" },
     { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" },
@@ -237,7 +249,10 @@ return {
     { sampler_s = 150e-6, source = "about ten small kernels outside the CUDA graph" },
     { client_frontend_s = 0.0067, source = "fit: tests/fidelity/frontend_fit.lua" },
     { server_frontend_s = 0.0018, source = "guidellm stage 0: median of ttft - queue - prefill" },
-    { compiled_operation_s = 0, graphs_with_prefill = true,
+    { compiled_operation_s = 0,
+      graphs_with_prefill = function(_, own)
+        return own["compilation_config.cudagraph_mode"] ~= "FULL_DECODE_ONLY"
+      end,
       source = "torch.compile: no Python is left between the kernels of a layer" },
     { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
       .. "Hopper's machines, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; hosts of "
@@ -245,6 +260,10 @@ return {
     { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same, on Blackwell's machines" },
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
+    { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
+      source = "none is seen in engines that only prefill: the same" },
+    { handover_s = 0.22, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+        .. "out: docs/VALIDATION.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default" },
@@ -252,8 +271,9 @@ return {
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
     { exchange = "gathered", source = "vllm/distributed: allgather_reducescatter, the default" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
-    { architecture = "hopper", expert_block = 128, expert_block_below = 8,
-      source = "DeepGemmExperts, compute_aligned_M; pull request 29346: Triton where 8 ranks and more divide experts" },
+    { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
+      source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
+        .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
     memory_rules,
   },

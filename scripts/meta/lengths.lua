@@ -1,6 +1,6 @@
 ---@meta rooflua.lengths
 --- Length distributions of prompts and answers: a number, or {distribution = "fixed" | "uniform" |
---- "normal" | "lognormal" | "zipf" | "pareto" | "empirical", ...}. Whole tokens, at least 1.
+--- "normal" | "lognormal" | "zipf" | "pareto" | "empirical" | "listed", ...}. Whole tokens, at least 1.
 ---@class rooflua.lengths
 local lengths = {}
 
@@ -9,10 +9,11 @@ local lengths = {}
 ---@param where string its key path, for errors
 ---@return table
 function lengths.check(spec, where) end
---- A function of a random stream that draws whole token counts.
+--- A function of a random stream that draws whole token counts. Where lengths are listed it needs the number of the
+--- request, from 1.
 ---@param spec number|table
 ---@param where string
----@return fun(stream: rooflua.RandomStream): integer
+---@return fun(stream: rooflua.RandomStream, number: integer?): integer
 function lengths.sampler(spec, where) end
 --- Mean of the declared distribution before clamping.
 ---@param spec number|table

@@ -9,15 +9,18 @@ local declare, in_time = arrivals.declare, arrivals.in_time
 ---@field clients integer
 ---@field think_time_s number
 ---@field distinct_prompts integer
+---@field start_rate_per_s number
 local ClosedLoop = policy.define {
   name = "closed_loop",
   doc = "A fixed number of clients, each with one request at a time.",
   source = "vllm bench serve: --max-concurrency",
   params = {
     clients = { default = 16, unit = "clients", min = 1, integer = true,
-      doc = "Number of clients; all send their first request at time 0." },
+      doc = "Number of clients." },
     think_time_s = { default = 0.0, unit = "s", min = 0,
       doc = "Mean pause between an answer and the next request, exponential; 0 = none." },
+    start_rate_per_s = { default = 0.0, unit = "requests/s", min = 0,
+      doc = "Rate at which the clients send their first requests, Poisson; 0 = all at once, at time 0." },
     num_requests = { default = 1000, unit = "requests", min = 1, integer = true,
       doc = "Requests of all clients together." },
     prompt_tokens = { default = 512, type = "any", unit = "tokens",
@@ -39,29 +42,37 @@ local function of_pool(state, pool)
   local other = pool.draws:integer(pool.at, size)
   local id = pool.order[other]
   pool.order[other], pool.order[pool.at] = pool.order[pool.at], id
-  pool.lengths[id] = pool.lengths[id] or state.prompt(state.prompts)
+  pool.lengths[id] = pool.lengths[id] or state.prompt(state.prompts, id)
   return pool.lengths[id], { content = { { id, pool.lengths[id] } } }
 end
 
-local function one_more(state, at_s)
+--- @param key string that the time follows from, for errors
+local function one_more(state, at_s, key)
   if state.sent >= state.count then return nil end
   state.sent = state.sent + 1
   local prompt, fields
-  if state.pool then prompt, fields = of_pool(state, state.pool) else prompt = state.prompt(state.prompts) end
-  return in_time(at_s, state.sent, state.count, "workload.think_time_s"), prompt,
-    declare(state.limit, state.output(state.outputs), fields)
+  if state.pool then
+    prompt, fields = of_pool(state, state.pool)
+  else
+    prompt = state.prompt(state.prompts, state.sent)
+  end
+  return in_time(at_s, state.sent, state.count, key), prompt,
+    declare(state.limit, state.output(state.outputs, state.sent), fields)
 end
 
 local function next_request(state)
   if state.started >= state.clients then return nil end
   state.started = state.started + 1
-  return one_more(state, 0)
+  if state.start_rate_per_s > 0 then
+    state.start_s = state.start_s + state.starting:exponential(state.start_rate_per_s)
+  end
+  return one_more(state, state.start_s, "workload.start_rate_per_s")
 end
 
 local function answered(state, now_s)
   local pause = 0
   if state.think_time_s > 0 then pause = state.thinking:exponential(1 / state.think_time_s) end
-  return one_more(state, now_s + pause)
+  return one_more(state, now_s + pause, "workload.think_time_s")
 end
 
 --- The pool of distinct prompts; nil if no prompt is sent twice.
@@ -80,11 +91,14 @@ function ClosedLoop:requests(rng)
     prompts = rng:stream("prompt_tokens"),
     outputs = rng:stream("output_tokens"),
     thinking = rng:stream("think_time"),
+    starting = rng:stream("start_rate"),
     prompt = lengths.sampler(self.prompt_tokens, "workload.prompt_tokens"),
     output = lengths.sampler(self.output_tokens, "workload.output_tokens"),
     limit = arrivals.limit(self),
     clients = self.clients,
     think_time_s = self.think_time_s,
+    start_rate_per_s = self.start_rate_per_s,
+    start_s = 0,
     count = self.num_requests,
     sent = 0,
     started = 0,

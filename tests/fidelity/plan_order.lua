@@ -4,7 +4,7 @@
 --     rooflua validate FILE.csv --wide --json errors.json
 --     rooflua lua tests/fidelity/plan_order.lua errors.json FILE.csv [TPOT in ms]
 local json = require "rooflua.json"
-local rows = require "rooflua.validate.silicon.rows"
+local rows = require "rooflua.validate.closed_loops.rows"
 
 local errors_path, path = arg[1], arg[2]
 local most_tpot_s, fewest = (tonumber(arg[3]) or 30) / 1e3, 5
@@ -17,9 +17,9 @@ local function read(name)
 end
 
 local function gpus_of(question)
-  local function of(widths) return widths.tp * widths.dp end
-  if question.mode == "agg" then return of(question.widths) end
-  return question.prefill_engines * of(question.prefill) + question.decode_engines * of(question.decode)
+  local sum = 0
+  for _, part in ipairs(question.parts) do sum = sum + part.engines * part.widths.tp * part.widths.dp end
+  return sum
 end
 
 local function speed(question, ttft_s, tpot_s)
@@ -35,7 +35,8 @@ local function collect()
     if found then
       local name = table.concat({ question.family, question.system, question.isl, question.osl }, " ")
       groups[name] = groups[name] or {}
-      local key = question.key .. "|" .. tostring(question.prefill_engines) .. "|" .. tostring(question.decode_engines)
+      local key = question.key
+      for _, part in ipairs(question.parts) do key = key .. "|" .. part.engines end
       local own = groups[name][key] or { measured = 0, simulated = 0 }
       groups[name][key] = own
       own.measured = math.max(own.measured, speed(question, question.measured.ttft, question.measured.tpot))

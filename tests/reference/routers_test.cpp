@@ -29,7 +29,7 @@ std::string number(double value) {
 std::string draw_parameters(const std::string& name, const ClusterCase& cluster) {
   Dice dice(cluster.question.seed * 31 + 7);
   const std::string staleness = "staleness_s = " + number(seconds(cluster.staleness));
-  if (name == "least_kv") return staleness;
+  if (name == "least_kv" || name == "trtllm_dp") return staleness;
   if (name == "prefix_affinity") {
     const int slacks[] = {0, 1, 3, 32};
     return "slack = " + std::to_string(slacks[dice.between(0, 3)]);

@@ -7,15 +7,17 @@ local bound = {}
 function bound.modelled(gpu) return rooflua.mfu.open { gpu = gpu, tables = false } end
 
 --- @param steps table a step model (instance)
---- @param given {model=, hardware=, tp=, mfu=, async_depth=, deployment=}
+--- @param given {model=, hardware=, tp=, mfu=, async_depth=, deployment=, release = "vllm 0.14" or nil}
 function bound.bind(steps, given)
   local model = rooflua.spec.model(given.model or "llama-3.1-8b")
   local hardware = rooflua.spec.hardware(given.hardware or "h100-sxm")
   local options = { model = model, hardware = hardware, tp = given.tp or 1, ep = given.ep, kv_blocks = 20000 }
   for key, value in pairs(given.deployment or {}) do options[key] = value end
+  local about = { hardware = hardware, model = model, tp = options.tp, ep = options.ep, weights = options.weights }
   steps:bind {
     model = model, hardware = hardware, deployment = rooflua.spec.deployment(options),
     mfu = given.mfu or bound.modelled(given.hardware or "h100-sxm"), async_depth = given.async_depth or 2,
+    engine = given.release and rooflua.engines.of(given.release, about) or nil,
   }
   return steps
 end

@@ -228,6 +228,18 @@ test("options of the engine and keys of a deployment that mean the same give the
   test.equal(a.text, b.text)
 end)
 
+test("stated tokens of the KV cache are the most of it", function()
+  for engine, name in pairs { ["sglang 0.5.9"] = "max_total_tokens",
+    ["trtllm 1.2.0rc2"] = "kv_cache_config.max_tokens" } do
+    local function tokens(most)
+      return engines.capacity({ model = "llama-3.1-8b", hardware = "h100-sxm", engine = { engine, [name] = most },
+        deployment = { max_model_len = 1000 } }).kv_tokens
+    end
+    test.equal(tokens(6400), 6400, engine)
+    test.equal(tokens(1e8), tokens(nil), engine)
+  end
+end)
+
 test("mistakes name what is wrong", function()
   test.raises("engines.capacity: model", function() engines.capacity { hardware = "h100-sxm" } end)
   test.raises("unknown key 'modle'", function() engines.capacity { modle = "x" } end)

@@ -99,6 +99,11 @@ test("what a file of an engine has wrong is named with the file", function()
   refused("unknown condition of gpu 'memory'",
     'releases = { "1.0" }, rules = { { gpu = { memory = 3 }, max_num_seqs = 3, source = "x" } }')
   refused("is one release; say releases", "rules = {}", "vllm 0.19")
+  local seats_option = '{ "max_num_seqs", type = "integer", key = "scheduler.max_num_seqs", doc = "seats" }'
+  refused("options[2]: 'max_num_seqs' is options[1] already",
+    ('releases = { "1.0" }, options = { %s, %s }'):format(seats_option, seats_option))
+  refused("options[3]: 'max_num_seqs' is options[1] already", ('releases = { "1.0" }, options = { %s, { "more", '
+    .. 'type = "integer", doc = "x", note = "y" }, %s }'):format(seats_option, seats_option), "vllm")
   refused("unknown engine 'vlm'", 'releases = { "1.0" }', "vlm")
 end)
 

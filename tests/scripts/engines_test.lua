@@ -177,21 +177,23 @@ test("TensorRT-LLM with the MoE backend TRTLLM runs the experts that vLLM and SG
 end)
 
 test("blocks of experts are those of the engine whose kernels run", function()
-  local function empty(engine, kernels)
-    local given = { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = "fp8_block" } }
+  local function empty(engine, kernels, release)
+    local given = { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = "fp8_block" }, release = release }
     return rows_of(of(engine, given, { experts_kernels = kernels }, "h200-sxm"), bound.decodes(4, 1000))
       .experts_empty_rows ~= nil
   end
-  test.equal(empty("vllm", "own"), true)
-  test.equal(empty("trtllm", "vllm"), true)
-  test.equal(empty("vllm", "sglang"), false)
+  test.equal(empty("vllm", "own", "vllm 0.14"), true)
+  test.equal(empty("vllm", "own", "vllm 0.15"), false, "DeepGEMM no longer runs them")
+  test.equal(empty("vllm", "sglang", "vllm 0.14"), false)
+  test.equal(empty("trtllm", "vllm"), false, "the newest release of the other engine")
   test.equal(empty("trtllm", "own"), false)
 end)
 
-test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper", function()
+test("vLLM before 0.15 runs a block of rows for every expert in block-scaled FP8 on Hopper", function()
   local function experts(engine, tokens, parameters, weights, gpu, ep)
-    local rows = rows_of(of(engine, { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = weights, ep = ep } },
-                            parameters, gpu or "h200-sxm"), bound.decodes(tokens, 1000))
+    local given = { model = "qwen3-235b-a22b", tp = 4, deployment = { weights = weights, ep = ep },
+      release = engine == "vllm" and "vllm 0.14" or nil }
+    local rows = rows_of(of(engine, given, parameters, gpu or "h200-sxm"), bound.decodes(tokens, 1000))
     return rows.experts.time_s, rows.experts_empty_rows
   end
   local none = { expert_block = 0 }
@@ -211,9 +213,9 @@ test("vLLM runs a block of rows for every expert in block-scaled FP8 on Hopper",
   end
 end)
 
-test("vLLM has no blocks of experts where eight tensor-parallel ranks divide them", function()
+test("vLLM before 0.15 has no blocks of experts where eight tensor-parallel ranks divide them", function()
   local function of_ranks(tp, ep)
-    local given = { model = "deepseek-v3", tp = tp, deployment = { ep = ep } }
+    local given = { model = "deepseek-v3", tp = tp, deployment = { ep = ep }, release = "vllm 0.14" }
     local rows = rows_of(of("vllm", given, {}, "h200-sxm"), bound.decodes(1, 1000))
     return rows.experts_empty_rows, rows.experts.time_s
   end

@@ -112,14 +112,15 @@ kv_cache_config:
   free_gpu_memory_fraction: 0.8
   enable_block_reuse: no
 cuda_graph_config: null
-moe_config: {backend: TRTLLM}
+moe_config: {backend: TRTLLM, use_low_precision_moe_combine: true}
 moe_expert_parallel_size: 4
 ]]
   test.equal(found.options["kv_cache_config.dtype"], "fp8")
   test.equal(found.options["kv_cache_config.enable_block_reuse"], false)
   test.equal(found.options["cuda_graph_config.max_batch_size"], 0)
   test.equal(found.options.ep_size, 4)
-  test.equal(found.options.moe_config, '{"backend":"TRTLLM"}')
+  test.equal(found.options["moe_config.backend"], "TRTLLM")
+  test.equal(found.options.moe_config, '{"use_low_precision_moe_combine":true}')
   found = with("max_batch_size: 8\n", "--max_batch_size 16")
   test.equal(found.options.max_batch_size, 8)
   test.equal(found.told[1], "max_batch_size: 8 of the file holds, not 16 of the flag")

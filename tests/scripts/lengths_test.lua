@@ -20,8 +20,8 @@ test("a distribution takes its own fields and no others", function()
     { distribution = "normal", mean = 5, deviation = 1, weights = { 1 } })
   refused(": unknown field of pareto 'maks'; did you mean 'max'", { distribution = "pareto", shape = 2, min = 1,
     maks = 3 })
-  refused(": expected a distribution (known: fixed, uniform, normal, lognormal, zipf, pareto, empirical), found nil",
-    { 5 })
+  refused(": expected a distribution (known: fixed, uniform, normal, lognormal, zipf, pareto, empirical, listed), "
+    .. "found nil", { 5 })
   refused(": expected a number or { distribution = ... }, found text \"5\"", "5")
 end)
 
@@ -86,6 +86,30 @@ test("the mean of every distribution is that of many samples", function()
   end
   test.equal(lengths.mean { distribution = "pareto", shape = 1, min = 5 }, math.huge)
   test.raises("lengths.mean", function() lengths.mean "many" end)
+end)
+
+test("listed lengths come in their order, from the first again behind the last", function()
+  local sample, out = lengths.sampler({ distribution = "listed", values = { 7, 3, 9 } }, "workload.prompt_tokens"), {}
+  for i = 1, 7 do out[i] = sample(streams:stream "listed", i) end
+  test.equal(table.concat(out, " "), "7 3 9 7 3 9 7")
+  test.equal(lengths.mean { distribution = "listed", values = { 7, 3, 8 } }, 6)
+  test.equal(lengths.most { distribution = "listed", values = { 7, 3, 9, 8 } }, 9)
+  refused(": unknown field of listed 'weights' (known: values)",
+    { distribution = "listed", values = { 1 }, weights = { 1 } })
+  refused(".values: expected a list of token counts", { distribution = "listed", values = {} })
+  refused(".values[2]: expected a number of tokens from 1 to 2147483647, found 0",
+    { distribution = "listed", values = { 5, 0 } })
+end)
+
+test("a workload that does not count its requests refuses listed lengths", function()
+  local listed = { distribution = "listed", values = { 5 } }
+  for _, name in ipairs { "poisson", "constant", "burst", "gamma" } do
+    for _, key in ipairs { "prompt_tokens", "output_tokens" } do
+      local source = workload(name) { [key] = listed }:requests(streams)
+      test.raises("workload." .. key .. ": listed lengths need workloads.closed_loop",
+        function() source.next(source) end)
+    end
+  end
 end)
 
 -- Presets of inference-perf and BLIS. Clamping moves a mean by less than 0.3 tokens.

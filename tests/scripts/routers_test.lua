@@ -161,6 +161,17 @@ test("ties go round in vllm_dp, and new counts replace its own", function()
   test.equal(choices_of(router, list, 3), "3 1 2")
 end)
 
+test("trtllm_dp takes the fewest requests, the first of equals, and counts its own until counts are new", function()
+  local Trtllm = require "routers.trtllm_dp"
+  local list = ranks { { waiting = 1 }, { running = 3 }, { waiting = 2, running = 7 } }
+  test.equal(choices_of(Trtllm {}, list, 3), "1 1 1", "counts of each step have what was sent")
+  local router = Trtllm { staleness_s = 1 }
+  test.equal(choices_of(router, list, 6), "1 1 1 2 1 2") -- 1 3 9, 2 3 9, 3 3 9, 4 3 9, 4 4 9, 5 4 9
+  list.signals_s = list.signals_s + 1
+  test.equal(choices_of(router, list, 2), "1 1")
+  test.equal(choices_of(Trtllm { staleness_s = 1 }, ranks { {}, {}, {} }, 5), "1 2 3 1 2")
+end)
+
 test("sglang_dp takes ranks in turn, or the fewest requests, or the fewest tokens", function()
   local Sglang = require "routers.sglang_dp"
   local list = ranks { { running = 2, context_tokens = 10 }, { waiting = 1, waiting_tokens = 500 }, { running = 2 } }
@@ -170,11 +181,12 @@ test("sglang_dp takes ranks in turn, or the fewest requests, or the fewest token
 end)
 
 test("several engines get requests in turn; replicas that step alone are the ranks of one front-end", function()
-  for _, name in ipairs { "vllm_dp", "sglang_dp" } do
+  for _, name in ipairs { "vllm_dp", "sglang_dp", "trtllm_dp" } do
     local Router = require("routers." .. name)
+    local given = name == "trtllm_dp" and { staleness_s = 1 } or {} -- nobody counts what was sent
     local list = ranks { { group = 1 }, { group = 1 }, { group = 3 }, { group = 3 } }
-    test.equal(choices_of(Router {}, list, 5), "1 3 2 4 1", name)
-    test.equal(choices_of(Router {}, ranks { { group = 1 }, { group = 2 }, { group = 3 } }, 4), "1 2 3 1", name)
+    test.equal(choices_of(Router(given), list, 5), "1 3 2 4 1", name)
+    test.equal(choices_of(Router(given), ranks { { group = 1 }, { group = 2 }, { group = 3 } }, 4), "1 2 3 1", name)
   end
 end)
 

@@ -48,6 +48,13 @@ test("a row is simulated with its settings and nothing that was measured", funct
   test.equal(document.cases[1].errors.tokens, 0)
 end)
 
+test("releases and names of cases are texts, even if they read as numbers", function()
+  local cases = rows.read(test.file("texts.csv", header .. row { case = "007", release = "0.10" }))
+  test.equal(cases[1].id .. " " .. cases[1].release, "007 0.10")
+  local document = run_rows(row { release = "0.10" }, row { release = "0.10.0" })
+  test.equal(document.cases[1].simulated.tokens, document.cases[2].simulated.tokens)
+end)
+
 test("defaults of the notes fill empty cells and nothing else", function()
   local stated = run_rows(row { max_num_seqs = "64" }).cases[1].simulated.tokens
   local noted = run_rows(row { notes = "d:max_num_seqs=64" }).cases[1].simulated.tokens

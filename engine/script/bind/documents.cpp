@@ -1,6 +1,7 @@
 // Natives for documents: JSON, CSV, and numbers as JSON writes them.
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/csv.h"
@@ -74,11 +75,25 @@ int json_encode(lua_State* L) {
   return 1;
 }
 
-/// csv_read(path, keep) -> rows, names of the columns. A row is a table by column name, with its
-/// `line`. A row that is longer than the header is an error; with `keep` it has `cells`, how many
-/// it has. A cell that reads as a number is a number; an empty cell is left out.
+/// The names in a list of texts at a stack index; none where there is no list.
+std::set<std::string> names_at(lua_State* L, int index) {
+  std::set<std::string> names;
+  if (!lua_istable(L, index)) return names;
+  for (std::size_t i = 1; i <= lua_objlen(L, index); ++i) {
+    lua_rawgeti(L, index, static_cast<int>(i));
+    names.insert(check_text(L, -1, "csv.read: names of columns"));
+    lua_pop(L, 1);
+  }
+  return names;
+}
+
+/// csv_read(path, keep, texts) -> rows, names of the columns. A row is a table by column name, with
+/// its `line`. A row that is longer than the header is an error; with `keep` it has `cells`, how
+/// many it has. A cell that reads as a number is a number, but not in the columns that the list
+/// `texts` names: there "0.10" is a release, not 0.1. An empty cell is left out.
 int csv_read(lua_State* L) {
   const bool keep = lua_toboolean(L, 2) != 0;
+  const std::set<std::string> texts = names_at(L, 3);
   const CsvFile file =
       read_csv(check_text(L, 1, "csv.read"), keep ? LongRows::kept : LongRows::refused);
   lua_createtable(L, static_cast<int>(file.rows.size()), 0);
@@ -94,7 +109,8 @@ int csv_read(lua_State* L) {
     for (std::size_t i = 0; i < row.cells.size() && i < file.header.size(); ++i) {
       const std::string& cell = row.cells[i];
       if (cell.empty()) continue;
-      if (const auto number = parse_number(cell)) {
+      const auto number = parse_number(cell);
+      if (number && !texts.contains(file.header[i])) {
         lua_pushnumber(L, *number);
       } else {
         lua_pushlstring(L, cell.data(), cell.size());

@@ -25,12 +25,13 @@ local function expert_elements(facts)
 end
 
 --- Bytes of the widest layer for so many tokens: three times the hidden states beside what its MLP needs. Experts of
---- data-parallel ranks work on the tokens of all ranks, which are gathered before and scattered behind.
+--- data-parallel ranks work on the tokens of all ranks, which are gathered before and scattered behind. Where tokens
+--- travel to their experts instead, a rank has as many rows as it has tokens of its own, in the mean.
 ---@param facts table what an engine's memory rule gets
 function forward.bytes(facts, tokens)
   local element, hidden = facts.counts.dtype_bytes, 3 * facts.model.hidden_size
-  local own = tokens * (hidden + dense_elements(facts))
-  local routed = tokens * facts.dp * (expert_elements(facts) + (facts.dp > 1 and 2 * facts.model.hidden_size or 0))
+  local own, seen = tokens * (hidden + dense_elements(facts)), facts.tokens_travel and tokens or tokens * facts.dp
+  local routed = seen * (expert_elements(facts) + (facts.dp > 1 and 2 * facts.model.hidden_size or 0))
   return element * max(own, routed + tokens * hidden)
 end
 

@@ -29,4 +29,18 @@ end
 --- The largest of the sizes of CUDA graphs.
 function command.largest(sizes) return #sizes > 0 and math.max(unpack(sizes)) or nil end
 
+--- Tokens of a CUDA graph of so many requests, each with its drafts.
+function command.tokens_of_requests(requests, facts) return requests * (1 + (facts.drafts or 0)) end
+
+--- Tokens of the largest CUDA graph of a list of sizes in requests.
+function command.largest_of_requests(sizes, facts)
+  local most = command.largest(sizes)
+  return most and command.tokens_of_requests(most, facts)
+end
+
+--- A reader of values that mean something by a table; others leave the key open.
+function command.meaning(by_value)
+  return function(value) return by_value[tostring(value):lower()] end
+end
+
 return command

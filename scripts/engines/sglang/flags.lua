@@ -4,8 +4,8 @@ local flags = require "engines.rules.flags"
 
 return flags.list {
   idle = { dtype = { "auto", "bfloat16", "float16", "half" }, cpu_offload_gb = { "0" }, lora_backend = { "csgmv" },
-    moe_a2a_backend = { "none" }, moe_runner_backend = { "auto" }, model_impl = { "auto", "sglang" },
-    device = { "cuda" }, fp8_gemm_runner_backend = { "auto" }, fp4_gemm_runner_backend = { "auto" },
+    moe_runner_backend = { "auto" }, model_impl = { "auto", "sglang" },
+    device = { "cuda" }, fp4_gemm_runner_backend = { "auto" },
     attn_cp_size = { "1" }, dcp_size = { "1" }, moe_dp_size = { "1" }, stream_interval = { "1" },
     num_continuous_decode_steps = { "1" }, ep_num_redundant_experts = { "0" }, mamba_ssm_dtype = { "float32" },
     sampling_defaults = { "model" }, load_balance_method = { "auto", "round_robin" },
@@ -93,10 +93,10 @@ return flags.list {
       ep-join-rank-offset:i/--elastic-ep-join-rank-offset enable-waterfill ]] },
     { "batches that overlap are not modelled", [[ enable-two-batch-overlap enable-single-batch-overlap
       tbo-token-distribution-threshold:n enable-pdmux pdmux-config-path:t sm-group-num:i ]] },
-    { "kernels are those of the tables, whichever back end is chosen", [[ attention-backend:t
+    { "kernels are those of the tables, whichever back end is chosen", [[
       prefill-attention-backend:t decode-attention-backend:t sampling-backend:t nsa-prefill-backend:t
       nsa-decode-backend:t dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
-      dsa-paged-mqa-logits-backend:t moe-runner-backend:t fp8-gemm-runner-backend:t/--fp8-gemm-backend
+      dsa-paged-mqa-logits-backend:t moe-runner-backend:t
       fp4-gemm-runner-backend:t/--fp4-gemm-backend bf16-gemm-backend:t mamba-backend:t linear-attn-backend:t
       linear-attn-decode-backend:t linear-attn-prefill-backend:t linear-attn-verify-backend:t
       flashinfer-mxfp4-moe-precision:t flashinfer-mla-disable-ragged triton-attention-reduce-in-fp32
@@ -105,7 +105,9 @@ return flags.list {
       rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
       linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
       enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },
-    { "the exchange of tokens among experts is that of the engine's default", [[ moe-a2a-backend:t deepep-mode:t
+    { "kernels are those of the tables, whichever back end is chosen", "enable-flashinfer-trtllm-moe "
+      .. "enable-flashinfer-moe enable-flashinfer-cutlass-moe enable-flashinfer-cutedsl-moe" },
+    { "the exchange of tokens among experts is that of the engine's default", [[ deepep-mode:t
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
       disable-flashinfer-cutlass-moe-fp4-allgather ]] },
     { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem
@@ -166,17 +168,20 @@ return flags.list {
       decoupled-spec-bind-endpoint:t decoupled-spec-connect-endpoints:l spec-trace-dir:t ]] },
   },
   variables = {
-    without_effect = [[ SGLANG_USE_CUDA_IPC_TRANSPORT SGLANG_HEALTH_CHECK_TIMEOUT SGLANG_USE_MODELSCOPE
+    without_effect = [[ SGLANG_JIT_DEEPGEMM_FAST_WARMUP SGLANG_MOONCAKE_CUSTOM_MEM_POOL
+      SGLANG_USE_MESSAGE_QUEUE_BROADCASTER SGLANG_HACK_SEQ_BOOTSTRAP_ROOM SGLANG_USE_CUDA_IPC_TRANSPORT
+      SGLANG_HEALTH_CHECK_TIMEOUT SGLANG_USE_MODELSCOPE
       SGLANG_TORCH_PROFILER_DIR SGLANG_LOGGING_CONFIG_PATH SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN
       SGLANG_DISABLE_CUDNN_CHECK SGLANG_BLOCK_NONZERO_RANK_CHILDREN SGLANG_HOST_IP SGLANG_PORT SGLANG_CACHE_DIR
       SGLANG_DG_CACHE_DIR SGLANG_JIT_DEEPGEMM_PRECOMPILE SGL_JIT_DEEPGEMM_PRECOMPILE SGLANG_WAIT_ZMQ_TIMEOUT
       SGLANG_IS_IN_CI SGLANG_SET_CPU_AFFINITY SGLANG_ENABLE_TP_MEMORY_INBALANCE_CHECK
       SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT SGLANG_DISAGGREGATION_WAITING_TIMEOUT ]],
     not_modelled = {
-      { "kernels are those of the tables, whichever back end is chosen", [[ SGLANG_ENABLE_JIT_DEEPGEMM
-        SGL_ENABLE_JIT_DEEPGEMM SGLANG_ENABLE_FLASHINFER_GEMM SGLANG_USE_CUTLASS_BACKEND_FOR_FP4_GEMM
+      { "kernels are those of the tables, whichever back end is chosen", [[
+        SGLANG_ENABLE_FLASHINFER_GEMM SGLANG_USE_CUTLASS_BACKEND_FOR_FP4_GEMM
         SGLANG_CUTLASS_MOE SGLANG_USE_AITER SGLANG_NSA_FUSE_TOPK SGLANG_ROCM_FUSED_DECODE_MLA SGLANG_MOE_PADDING
-        SGLANG_MOE_NVFP4_DISPATCH SGLANG_SUPPORT_CUTLASS_BLOCK_FP8 ]] },
+        SGLANG_MOE_NVFP4_DISPATCH SGLANG_CUTEDSL_MOE_NVFP4_DISPATCH SGLANG_FLASHINFER_FP4_GEMM_BACKEND
+        SGLANG_NVFP4_CKPT_FP8_GEMM_IN_ATTN SGLANG_PER_TOKEN_GROUP_QUANT_8BIT_V2 SGLANG_SUPPORT_CUTLASS_BLOCK_FP8 ]] },
       { "the exchange of tokens among experts is that of the engine's default", [[
         SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK SGLANG_DEEPEP_BF16_DISPATCH ]] },
       { "the scheduler is the engine's default", [[ SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE

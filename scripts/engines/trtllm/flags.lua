@@ -27,8 +27,8 @@ local of_command = flags.list {
     not_modelled = {
       { "kernels and collectives are those of the tables", [[ TRTLLM_ENABLE_PDL TRTLLM_USE_MPI_KVCACHE
         TRTLLM_DISABLE_SELECTIVE_QUANT TRTLLM_MOE_A2A_WORKSPACE_MB TRTLLM_FORCE_ALLTOALL_METHOD
-        TRTLLM_DEEP_EP_TOKEN_LIMIT TRTLLM_CAN_USE_DEEP_EP TRTLLM_FORCE_COMM_METHOD TRTLLM_GEN_EPLB
-        TRTLLM_ALLREDUCE_FUSION_WORKSPACE_SIZE ]] },
+        TRTLLM_DEEP_EP_TOKEN_LIMIT TRTLLM_CAN_USE_DEEP_EP TRTLLM_GEN_EPLB
+        TRTLLM_MOE_ALLTOALL_BACKEND TRTLLM_ALLREDUCE_FUSION_WORKSPACE_SIZE ]] },
     },
   },
 }
@@ -37,7 +37,7 @@ local of_command = flags.list {
 local of_file = flags.list {
   idle = { sampler_type = { "auto" }, attn_backend = { "TRTLLM" }, allreduce_strategy = { "AUTO" },
     dtype = { "auto", "bfloat16" }, stream_interval = { "1" }, load_format = { "AUTO", "auto" },
-    ["moe_config.backend"] = { "AUTO" }, enable_autotuner = { "true" },
+    enable_autotuner = { "true" },
     ["kv_cache_config.enable_partial_reuse"] = { "true" }, ["kv_cache_config.host_cache_size"] = { "0" } },
   spelled = function(option) option.flag = nil end,
   without_effect = [[

@@ -86,7 +86,6 @@ return flags.list {
       moe-backend:t linear-backend:t kernel-config:j mamba-backend:t gdn-prefill-backend:t kda-prefill-backend:t
       ir-op-priority:j mamba-ssu-algorithm:t !use-replayssm replayssm-buffer-len:i !enable-bf16x3-router-gemm
       !use-fp64-gumbel ]] },
-    { "the exchange of tokens among experts is that of the engine's default", "all2all-backend:t" },
     { "the config of the model is used as it is published", "hf-overrides:j rope-scaling:j rope-theta:n" },
     { "several prompts in part are not modelled", "max-num-partial-prefills:i max-long-partial-prefills:i" },
     { "the scheduler is the engine's default", [[ scheduler-cls:t scheduler-delay-factor:n preemption-mode:t
@@ -125,12 +124,13 @@ return flags.list {
         VLLM_USE_FLASHINFER_MOE_FP8 VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_MXFP4_BF16
         VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS VLLM_FLASHINFER_MOE_BACKEND
         VLLM_USE_TRTLLM_ATTENTION VLLM_USE_TRTLLM_RAGGED_DEEPSEEK_PREFILL VLLM_NVFP4_GEMM_BACKEND
-        VLLM_USE_NVFP4_CT_EMULATIONS VLLM_TRITON_FLASH_ATTN VLLM_USE_TRITON_FLASH_ATTN VLLM_MXFP4_USE_MARLIN
+        VLLM_FLOAT32_MATMUL_PRECISION VLLM_USE_NVFP4_CT_EMULATIONS VLLM_TRITON_FLASH_ATTN VLLM_USE_TRITON_FLASH_ATTN
         VLLM_DEEP_GEMM_WARMUP VLLM_MLA_DISABLE VLLM_USE_CUDNN_PREFILL VLLM_TEST_FORCE_FP8_MARLIN
         VLLM_FUSED_MOE_CHUNK_SIZE VLLM_DISABLE_SHARED_EXPERTS_STREAM ]] },
       { "the exchange of tokens among experts is that of the engine's default", "VLLM_ALL2ALL_BACKEND" },
       { "collectives are those of the tables", [[ VLLM_ALLREDUCE_USE_SYMM_MEM VLLM_USE_NCCL_SYMM_MEM
-        VLLM_ALLREDUCE_USE_FLASHINFER VLLM_FLASHINFER_ALLREDUCE_BACKEND ]] },
+        VLLM_ALLREDUCE_USE_FLASHINFER VLLM_FLASHINFER_ALLREDUCE_BACKEND
+        VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB ]] },
       { "the sampler is that of the release", "VLLM_USE_FLASHINFER_SAMPLER" },
       { "the memory is divided as by the release's default", [[ VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS
         VLLM_KV_CACHE_LAYOUT VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },

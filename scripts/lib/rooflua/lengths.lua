@@ -12,6 +12,7 @@
 --- | zipf | exponent, min, max | min + rank - 1; rank 1 is the likeliest |
 --- | pareto | shape, min | heavy tail from min on |
 --- | empirical | values, weights | drawn by their weights |
+--- | listed | values | one after the other, from the first again behind the last (workloads.closed_loop) |
 ---
 --- normal, lognormal, pareto and empirical take min and max as well. Samples are rounded to whole tokens and
 --- clamped to [min, max], at least 1.
@@ -29,6 +30,7 @@ local fields = {
   zipf = { "exponent", "min", "max" },
   pareto = { "shape", "min" },
   empirical = { "values" },
+  listed = { "values" },
 }
 local optional = {
   fixed = {},
@@ -38,8 +40,9 @@ local optional = {
   zipf = {},
   pareto = { "max" },
   empirical = { "weights", "min", "max" },
+  listed = {},
 }
-local names = { "fixed", "uniform", "normal", "lognormal", "zipf", "pareto", "empirical" }
+local names = { "fixed", "uniform", "normal", "lognormal", "zipf", "pareto", "empirical", "listed" }
 
 --- An error about a key of a scenario names the key; any other error gets the line of the caller in front.
 local function fail(where, message)
@@ -94,7 +97,7 @@ local function check_numbers(spec, where)
       fail(where .. "." .. key, "expected a whole number, found " .. spec[key])
     end
   end
-  if spec.distribution == "empirical" then
+  if spec.values ~= nil then
     check_values(spec.values, where .. ".values")
     if spec.weights ~= nil then check_weights(spec.weights, #spec.values, where .. ".weights") end
   end
@@ -217,9 +220,16 @@ local samplers = {
     local values, weights = empirical_table(spec)
     return table_sampler(values, weights, where)
   end,
+  listed = function(spec, where)
+    return function(_, number)
+      if not number then fail(where, "listed lengths need workloads.closed_loop, which counts its requests") end
+      return spec.values[(number - 1) % #spec.values + 1]
+    end
+  end,
 }
 
---- Returns a function of a random stream that draws whole token counts. The function has no state.
+--- Returns a function of a random stream, and of the number of the request from 1 where lengths are listed, that draws
+--- whole token counts. The function has no state.
 function lengths.sampler(spec, where)
   where = called(where)
   spec = lengths.check(spec, where)
@@ -227,9 +237,9 @@ function lengths.sampler(spec, where)
   if spec.distribution == "fixed" then return draw end
   local low, high = math.max(1, math.ceil(spec.min or 1)), spec.max or most_tokens
   local floor = math.floor
-  return function(stream)
+  return function(stream, number)
     if not is_stream(stream) then fail(where, "expected a random stream, found " .. core.describe(stream)) end
-    local tokens = floor(draw(stream) + 0.5)
+    local tokens = floor(draw(stream, number) + 0.5)
     if tokens < low then return low end
     if tokens > high then return high end
     return tokens
@@ -241,6 +251,7 @@ local means = {
   zipf = function(spec) return mean_of_table(zipf_table(spec, "lengths.mean")) end,
   pareto = function(spec) return spec.shape > 1 and spec.shape * spec.min / (spec.shape - 1) or math.huge end,
   empirical = function(spec) return mean_of_table(empirical_table(spec)) end,
+  listed = function(spec) return mean_of_table(empirical_table { values = spec.values }) end,
 }
 
 --- Mean of the declared distribution before clamping and rounding, for reports and closed forms; infinite for a

@@ -2,8 +2,10 @@
 -- engine that stands for a key which the scenario states as well is an error.
 local core = require "rooflua.base.core"
 local choice = require "rooflua.engines.choice"
+local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
 local schema = require "rooflua.scenario.schema"
 local settings = require "rooflua.engines.settings"
 local shared = require "rooflua.scenario.shared"
@@ -45,9 +47,30 @@ end
 
 local widths = { "dp", "tp", "pp", "ep" } -- in the order in which options depend on each other
 
---- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, weights}.
+--- The most drafts that requests bring to a step; nil without speculation. What is wrong with it is said where it is
+--- read.
+local function drafts_of(given)
+  local group = type(given.speculation) == "table" and core.plain(given.speculation) or {}
+  if given.role == "prefill" or group.speculator == nil then return nil end
+  local ok, depth = pcall(function()
+    local speculator = policies.of(Reader.new "engine", "speculation.speculator", group.speculator)
+    return type(speculator.depth) == "function" and speculator:depth() or speculator.depth
+  end)
+  return ok and type(depth) == "number" and depth or nil
+end
+
+local experts_formats = setmetatable({}, { __mode = "k" }) -- by model
+
+--- The format in which a model's routed experts are published.
+local function experts_format_of(model)
+  experts_formats[model] = experts_formats[model] or native.rank_counts(model, {}).formats.experts
+  return experts_formats[model]
+end
+
+--- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, weights,
+--- experts_format, role, drafts}.
 local function facts_of(reader, given, chosen)
-  local facts = { tp = 1, dp = 1, pp = 1, ep = 1 }
+  local facts = { tp = 1, dp = 1, pp = 1, ep = 1, role = given.role or "both", drafts = drafts_of(given) }
   if given.model ~= nil then facts.model = shared.by_name(reader, "model", spec.model, given.model) end
   if given.hardware ~= nil then facts.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware) end
   local options = chosen.options
@@ -66,9 +89,9 @@ local function facts_of(reader, given, chosen)
       end
     end
   end
-  local model = facts.model
-  facts.weights = said(given, "deployment.weights")
-    or model and (model.asked_format ~= "" and model.asked_format or model.weight_dtype)
+  local model, stated = facts.model, said(given, "deployment.weights")
+  if model and model.moe then facts.experts_format = stated or experts_format_of(model) end
+  facts.weights = stated or model and (model.asked_format ~= "" and model.asked_format or model.weight_dtype)
   return facts
 end
 
@@ -143,7 +166,9 @@ local most_kept = 32 -- of a scenario
 --- The text of what rules are asked with, without GPU and model.
 local function text_of(chosen, facts, stated)
   local parts = { chosen.engine.name, chosen.release }
-  for _, name in ipairs { "tp", "dp", "pp", "ep", "weights" } do parts[#parts + 1] = tostring(facts[name]) end
+  for _, name in ipairs { "tp", "dp", "pp", "ep", "weights", "role", "drafts" } do
+    parts[#parts + 1] = tostring(facts[name])
+  end
   for name, value in core.sorted_pairs(stated) do parts[#parts + 1] = name .. "=" .. tostring(value) end
   return table.concat(parts, "\n")
 end

@@ -43,9 +43,14 @@ local function copy(list)
   return out
 end
 
---- The options of a parent, replaced and followed by an engine's own.
-local function options_of(given, parent)
-  local out, place = {}, {}
+--- The options of a parent, replaced and followed by an engine's own. A file has each once.
+local function options_of(given, parent, where)
+  local out, place, own = {}, {}, {}
+  for i, each in ipairs(given.options or {}) do
+    local name = each.name or each[1]
+    if own[name] then core.fail("%s: options[%d]: '%s' is options[%d] already", where, i, tostring(name), own[name]) end
+    own[name or i] = i
+  end
   for _, list in ipairs { parent and parent.options or {}, given.options or {} } do
     for _, each in ipairs(list) do
       local name = each.name or each[1]
@@ -140,7 +145,7 @@ local function made(given, where)
   for key, value in pairs(given) do engine[key] = value end
   engine.name, engine.extends = core.plain_text(given.name, where .. ": name"), parent
   engine.title = given.title or given.name
-  engine.releases, engine.options, engine.option = releases_of(given, parent), options_of(given, parent), {}
+  engine.releases, engine.options, engine.option = releases_of(given, parent), options_of(given, parent, where), {}
   for _, each in ipairs(engine.options) do engine.option[each.name] = each end
   engine.rules = parent and rules_of(parent, given.releases and base) or {}
   local own = flat(given.rules or {})

@@ -23,6 +23,12 @@ function command.read(text, about)
   return reading.words(shell_words.command(text), about or {})
 end
 
+--- The deployment of options that were written down by name, without their command.
+--- @param chosen table {engine, release, note} of engines/choice.lua
+--- @param named string[][] {name, text} of flags without dashes and keys of the YAML file
+--- @param environment string[][]? {name, text} of variables
+function command.named(chosen, named, environment) return reading.named(chosen, named, environment or {}) end
+
 --- The command of a deployment as text, and its YAML file or nil.
 --- @param deployment table {engine, release, model, options}
 function command.write(deployment)

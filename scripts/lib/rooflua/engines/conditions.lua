@@ -54,7 +54,7 @@ local function gpu_holds(list, hardware)
 end
 
 --- Whether a row holds. What is not known of a deployment (a GPU, a model) fits no condition on it.
---- @param facts table {hardware, model, tp, dp, pp, ep, weights}
+--- @param facts table {hardware, model, tp, dp, pp, ep, weights, experts_format, role, drafts}
 function conditions.hold(rule, version, facts)
   if not release.holds(rule, version) then return false end
   local hardware, model = facts.hardware, facts.model

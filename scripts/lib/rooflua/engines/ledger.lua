@@ -7,8 +7,10 @@
 --     seats, budget, chunk      most requests, tokens of a step, and tokens of a chunk
 --     max_model_len, block_size tokens
 --     share                     of the memory, as the engine means it
---     blocks                    of the KV cache, where somebody gives them
+--     blocks, most_blocks       of the KV cache, where somebody gives them; the most of them
 --     eager, largest_graph      no graphs; tokens of the largest
+--     tokens_travel             whether an exchange is stated by which tokens of data-parallel ranks travel to their
+--                               experts, instead of to all ranks
 --     prefix_caching, images    whether equal prefixes share blocks; whether the vision encoder is loaded
 --     drafter, drafts           {weight_bytes, kv_bytes_per_token}; drafts of a step
 --     is_stated(name)           whether somebody stated an option
@@ -73,8 +75,9 @@ function ledger.facts(applied, model, hardware, more)
   counted.weights, counted.kv = deployment.weights, deployment.kv
   local facts = { engine = resolved.engine, release = resolved.release, values = resolved.values, model = model,
     hardware = hardware, counts = native.rank_counts(model, counted), share = share_of(applied),
-    blocks = deployment.kv_blocks, prefix_caching = deployment.prefix_caching ~= false,
-    images = more.images ~= false, drafts = more.drafts, counted = counted, resolved = resolved }
+    blocks = deployment.kv_blocks, most_blocks = applied.keys["engine.most_kv_blocks"],
+    prefix_caching = deployment.prefix_caching ~= false, images = more.images ~= false, drafts = more.drafts,
+    counted = counted, resolved = resolved }
   for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
   facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, 256))
   facts.chunk = params.chunked_prefill_size
@@ -84,6 +87,8 @@ function ledger.facts(applied, model, hardware, more)
   facts.block_size = deployment.block_size or 16
   facts.largest_graph = applied.keys["steps.largest_graph"]
   facts.eager = facts.largest_graph == 0
+  local exchange = applied.keys["steps.exchange"]
+  facts.tokens_travel = facts.dp > 1 and exchange ~= nil and exchange ~= "gathered"
   function facts.is_stated(name) return resolved.sources[name] == "stated" end
   facts.drafter = more.drafter or more.drafts and predictor_of(facts) or nil
   return facts

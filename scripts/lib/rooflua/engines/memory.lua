@@ -38,11 +38,12 @@ function memory.blocks(applied, options)
   local drafter = options.drafter_weight_bytes and { weight_bytes = options.drafter_weight_bytes,
     kv_bytes_per_token = options.drafter_kv_bytes_per_token or 0 } or nil
   local facts = ledger.facts(applied, options.model, options.hardware, { drafter = drafter })
-  facts.blocks = nil
+  facts.blocks, facts.most_blocks = nil, nil
   local found = ledger.of(facts)
   if one.kv_bytes_per_block == 0 then return nil end
   local blocks = math.floor((found.kv_bytes + states_of(found)) / one.kv_bytes_per_block) - 1
   if found.counts_windows_whole or is_uniform(facts.counts) then blocks = found.blocks - 1 end
+  blocks = math.min(blocks, applied.keys["engine.most_kv_blocks"] or math.huge)
   if blocks < 1 + one.seat_blocks then
     spec.deployment(options) -- says what would fit, where the program's own estimate does not fit either
     core.fail("deployment: %s does not fit on %s as %s %s divides its memory: %s", facts.model.name,

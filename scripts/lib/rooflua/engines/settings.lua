@@ -19,6 +19,13 @@ local function of_memory(name, unit, doc) return entry(name, unit, doc, { read_b
 
 return {
   entry("scheduler", nil, "policy of scripts/schedulers that schedules as the engine does", { key = "scheduler" }),
+  entry("chunk_unit_size", "tokens", "of which a cut prompt is a multiple", { key = "scheduler.chunk_unit_size" }),
+  entry("max_speculative_seqs", "requests", "most requests with drafts; 0 = the most of all",
+    { key = "scheduler.max_speculative_seqs" }),
+  entry("random_text_tokens", "1", "tokens of the server for one of a client that makes up random text",
+    { read_by = "validate" }),
+  entry("handover_s", "s", "of a prompt beside its bytes, from an engine that prefills to one that decodes",
+    { read_by = "validate" }),
   entry("router", nil, "policy of scripts/routers that deals requests to the ranks of deployment.dp",
     { key = "router" }),
   of_steps("host_step_s", "s", "host time of a step"),

@@ -25,7 +25,8 @@ end
 
 --- @param engine table of catalogue.of
 --- @param version string a release
---- @param facts table {hardware, model, tp, dp, ep, pp, weights}, what is known of the deployment
+--- @param facts table {hardware, model, tp, dp, pp, ep, weights, experts_format, role, drafts}, what is known of the
+---   deployment
 --- @param stated table<string, any>? options that somebody stated, as values
 --- @return table {engine, release, values, sources, facts, stated}: values and their sources by name
 function values.of(engine, version, facts, stated)

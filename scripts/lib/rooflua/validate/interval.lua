@@ -219,7 +219,7 @@ end
 --- quantiles of TPOT.
 --- @param found table of interval.of
 --- @param of table {simulated, measured} of the run itself
---- @param quantiles table {tpot = {low, high}, ttft = {low, high}} of silicon/residuals.lua
+--- @param quantiles table {tpot = {low, high}, ttft = {low, high}} of closed_loops/residuals.lua
 function interval.widen(found, of, quantiles)
   for metric, one in pairs(found) do
     local range = quantiles[metric:match "^ttft" or metric:match "^tpot" or metric:match "^e2e" and "tpot" or ""]

@@ -20,10 +20,10 @@ end
 
 --- Every row of a file, in its order, as a case with `id` and `where`. One with a `problem` could not be read.
 ---@param of table {required = columns, what = of which measurements, manual = the document with the columns, id = the
---- column of a case's name, case = function (row, where) -> case, broken = optional, function (row) -> members of a
---- case that could not be read}
+--- column of a case's name, texts = optional, columns whose numbers stay texts, case = function (row, where) -> case,
+--- broken = optional, function (row) -> members of a case that could not be read}
 function rows.read(path, of)
-  local list, columns = native.csv_read(path, true)
+  local list, columns = native.csv_read(path, true, of.texts)
   header.check(path, columns, of.required, of.what, of.manual)
   local out = {}
   for i, row in ipairs(list) do

@@ -2,7 +2,7 @@
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local beliefs = require "rooflua.validate.beliefs"
-local closed_loops = require "rooflua.validate.silicon.intervals"
+local closed_loops = require "rooflua.validate.closed_loops.intervals"
 local engines = require "rooflua.validate.engines"
 local interval = require "rooflua.validate.interval"
 local ledger = require "rooflua.border.ledger"

@@ -61,7 +61,7 @@ end
 function sets.of_file(path, kinds)
   local columns = native.csv_header(path)
   local kind = kind_of(path, columns, kinds)
-  if kind then return { kind = kind, path = path, word = kind.name } end
+  if kind then return { kind = kind, path = path, word = word_of(kind, path) } end
   local names = {}
   for i, each in ipairs(kinds) do names[i] = each.what end
   return core.fail("%s:1: this is no set of measured runs: %s; known are sets of %s (docs/VALIDATION.md)", path,

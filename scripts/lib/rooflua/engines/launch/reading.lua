@@ -117,6 +117,14 @@ local function list_of(state, flag, given, option)
   return out
 end
 
+--- Raises the error about a key of a document that is no option.
+local function unknown(engine, prefix)
+  return function(key)
+    core.fail("%s%s: %s has no such option%s", prefix, key, engine.title,
+      spelling.near(key, core.sorted_keys(engine.option)))
+  end
+end
+
 local read_file -- of options, below
 
 local function read_flag(state, word)
@@ -167,10 +175,7 @@ function read_file(state, option, path, flag)
   if not documents.is_map(map) then core.fail("%s: %s: expected keys with values", flag, path) end
   if option.file == "options" then
     local own = { engine = state.engine, release = state.release, options = {} }
-    documents.of_file(state.engine, map, put_part(own, path .. ": "), function(key)
-      local known = core.sorted_keys(state.engine.option)
-      core.fail("%s: %s: %s has no such option%s", path, key, state.engine.title, spelling.near(key, known))
-    end)
+    documents.of_file(state.engine, map, put_part(own, path .. ": "), unknown(state.engine, path .. ": "))
     for name, value in pairs(own.options) do state.from_file[name] = value end
     state.file = path
     return
@@ -209,6 +214,15 @@ function reading.rest(state)
   end
 end
 
+--- States documents whose parts stood behind several flags.
+local function put_parts(state)
+  for _, option in ipairs(state.parted) do
+    local parts = state.parts[option.name]
+    if parts then put_document(state, option, parts, spelling.name(option)) end
+    state.parts[option.name] = nil
+  end
+end
+
 -- Variables ---------------------------------------------------------------------------------------------------
 
 local function has_prefix(engine, name)
@@ -239,6 +253,16 @@ local function read_variables(state)
   state.others = others
 end
 
+local function state_of(chosen)
+  return { engine = chosen.engine, release = chosen.release, words = {}, at = 1, options = {}, parts = {}, parted = {},
+    from_file = {}, files = {}, environment = {}, told = {} }
+end
+
+local function result_of(chosen, state)
+  return { engine = chosen.engine, release = chosen.release, note = chosen.note, is_stated = chosen.is_stated,
+    model = state.model, options = state.options, told = state.told, others = state.others }
+end
+
 --- What words mean: {engine, release, note, model, options, told, others}.
 --- @param command table of shell_words.command
 --- @param about table {engine = "vllm 0.19" or nil, files = {path = text}}
@@ -250,8 +274,7 @@ function reading.words(command, about)
   if catalogue.root(chosen.engine) ~= engine then
     core.fail("the command starts %s, and the engine that is stated is %s", engine.name, chosen.engine.name)
   end
-  local state = { engine = chosen.engine, release = chosen.release, words = {}, at = 1, options = {}, parts = {},
-    parted = {}, from_file = {}, files = {}, environment = {}, told = {} }
+  local state = state_of(chosen)
   for _, files in ipairs { command.files, about.files or {} } do
     for path, text in pairs(files) do state.files[(path:gsub("^%./", ""))] = text end
   end
@@ -267,11 +290,7 @@ function reading.words(command, about)
     end
   end
   reading.rest(state)
-  for _, option in ipairs(state.parted) do
-    local parts = state.parts[option.name]
-    if parts then put_document(state, option, parts, spelling.name(option)) end
-    state.parts[option.name] = nil
-  end
+  put_parts(state)
   for name, value in core.sorted_pairs(state.from_file) do
     local flagged = state.options[name]
     if flagged ~= nil and json.encode(flagged) ~= json.encode(value) then
@@ -281,8 +300,59 @@ function reading.words(command, about)
     state.options[name] = value
   end
   read_variables(state)
-  return { engine = chosen.engine, release = chosen.release, note = chosen.note, is_stated = chosen.is_stated,
-    model = state.model, options = state.options, told = state.told, others = state.others }
+  return result_of(chosen, state)
+end
+
+--- The map behind a name that options of the YAML file have in front of a dot; nil where it is none.
+local function group_of(engine, name, text)
+  for _, option in ipairs(engine.options) do
+    if not option.flag and option.name:sub(1, #name + 1) == name .. "." then
+      local ok, value = pcall(json.decode, text)
+      return ok and documents.is_map(value) and value or nil
+    end
+  end
+end
+
+--- Reads a name and its value that stand in no command: a flag without dashes, or a key of the engine's YAML file.
+local function read_named(state, name, text)
+  local null = text == "null" and (state.engine.nulls or {})[name]
+  if null then return put(state, state.engine.option[null[1]], null[2], name) end
+  if text == "null" then return end
+  local option = documents.option(state.engine, name)
+  if option then
+    if option.type == "json" then
+      return put_document(state, option, texts.read(name, "json", text, option), name)
+    end
+    local value = option.type == "list" and part_of(text, option) or texts.read(name, option.type, text, option)
+    return put(state, option, option.type == "list" and texts.of_document(name, option, value) or value, name)
+  end
+  local group = group_of(state.engine, name, text)
+  if group then
+    return documents.of_file(state.engine, { [name] = group }, put_part(state, ""), unknown(state.engine, ""))
+  end
+  local parent = name:match "^([^.]+)%."
+  local document = parent and documents.option(state.engine, parent)
+  if document and document.type == "json" and not document.flag then
+    local path = name:sub(#parent + 2)
+    state.parts[parent] = merged(state.parts[parent] or {}, nested(path, part_of(text, document)))
+    state.parted[#state.parted + 1] = document
+    return
+  end
+  state.words, state.at = {}, 1
+  read_flag(state, "--" .. name .. "=" .. text)
+end
+
+--- What names and values mean that were written down without their command, as words() does.
+--- @param chosen table {engine, release, note} of engines/choice.lua
+--- @param named string[][] {name, text} of flags without dashes, "_" for "-", and keys of the YAML file with dots
+--- @param environment string[][] {name, text} of variables
+function reading.named(chosen, named, environment)
+  local state = state_of(chosen)
+  for _, each in ipairs(named) do read_named(state, each[1], each[2]) end
+  put_parts(state)
+  state.environment = environment
+  read_variables(state)
+  return result_of(chosen, state)
 end
 
 return reading

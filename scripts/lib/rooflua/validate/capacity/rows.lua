@@ -81,7 +81,8 @@ end
 --- Every row; one that cannot be read has a `problem`.
 function rows.read(path)
   return measured_rows.read(path, { required = rows.required, what = "measured start-ups",
-    manual = "docs/VALIDATION.md", id = "case", case = case_of, broken = broken })
+    manual = "docs/VALIDATION.md", id = "case", texts = { "case", "release", "model" }, case = case_of,
+    broken = broken })
 end
 
 return rows

@@ -1,9 +1,8 @@
 -- The report of a validation with measured closed loops as text.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
-local settings = require "rooflua.validate.silicon.settings"
-local totals = require "rooflua.validate.silicon.totals"
 local said = require "rooflua.validate.text"
+local totals = require "rooflua.validate.closed_loops.totals"
 
 local text = {}
 
@@ -14,38 +13,40 @@ local function percent(value, sign)
   return (sign and "%+.1f" or "%.1f"):format(value * 100)
 end
 
---- Cells of one group: TPOT, then TTFT.
-local function cells(of)
-  local out = { tostring(of.deployments), tostring(of.tpot.questions) }
-  for _, metric in ipairs(totals.metrics) do
-    local one = of[metric]
-    out[#out + 1] = percent(one.mean_over_deployments)
-    out[#out + 1], out[#out + 2] = percent(one.mean), percent(one.median)
-    out[#out + 1] = percent(one.signed_median, true)
+--- Metrics of a table in its order, and what is shown of each.
+local shown = { { "tpot", "TPOT" }, { "e2e", "E2E" }, { "ttft_unsaturated", "TTFT unsaturated" }, { "ttft", "TTFT" } }
+
+--- Cells of one group.
+local function cells(name, of)
+  local out = { name, tostring(of.deployments), tostring(of.tpot.questions) }
+  for _, each in ipairs(shown) do
+    local one = of[each[1]]
+    out[#out + 1], out[#out + 2] = percent(one.mean_over_deployments), percent(one.weighted)
+    out[#out + 1], out[#out + 2] = percent(one.median), percent(one.signed_median, true)
   end
+  out[#out + 1] = percent(of.tpot.exp_mean_log)
   return out
 end
 
-local header = { "deployments", "questions", "TPOT: deployments", "mean", "median", "signed", "TTFT: deployments",
-  "mean", "median", "signed" }
-
-local function row(name, list)
-  local out = { name }
-  for _, cell in ipairs(list) do out[#out + 1] = cell end
+local function header(first)
+  local out = { first, "deployments", "questions" }
+  for _, each in ipairs(shown) do
+    out[#out + 1], out[#out + 2], out[#out + 3], out[#out + 4] = each[2] .. ": mean", "weighted", "median", "signed"
+  end
+  out[#out + 1] = "TPOT: exp mean |ln|"
   return out
 end
 
---- Errors by class, engine, GPU and format.
+--- Errors by config, class, engine, architecture, speculation, GPU and format.
 function text.groups(document, answers)
-  local rows = { row("group", header), row("all", cells(document.all)) }
-  rows[1][#rows[1] + 1], rows[2][#rows[2] + 1] = "time rests on", said.evidence(totals.evidence(answers))
-  for _, class in ipairs(totals.classes) do rows[#rows + 1] = row("class " .. class, cells(document.class[class])) end
-  for _, kind in ipairs { "engine", "gpu", "format" } do
-    for _, name in ipairs(core.sorted_keys(document[kind])) do
-      rows[#rows + 1] = row(kind .. " " .. name, cells(document[kind][name]))
+  local rows = { header "group", cells("all", document.all) }
+  for _, kind in ipairs { "config", "class", "engine", "architecture", "speculation", "gpu", "format" } do
+    for _, name in ipairs(kind == "class" and totals.classes or core.sorted_keys(document[kind])) do
+      local of = document[kind][name]
+      if of.deployments > 0 then rows[#rows + 1] = cells(kind .. " " .. name, of) end
     end
   end
-  return columns.after(1, rows)
+  return columns.after(1, rows) .. "\n\nTime rests on " .. said.evidence(totals.evidence(answers))
 end
 
 --- How many measurements lie inside their intervals, and how wide these are.
@@ -64,8 +65,8 @@ function text.intervals(document)
 end
 
 local function deployment_rows(list)
-  local rows = { row("deployment", header) }
-  for _, each in ipairs(list) do rows[#rows + 1] = row(each.key, cells(each.of)) end
+  local rows = { header "deployment" }
+  for _, each in ipairs(list) do rows[#rows + 1] = cells(each.key, each.of) end
   return columns.after(1, rows)
 end
 
@@ -81,24 +82,24 @@ end
 
 --- The deployments with the largest errors of TPOT.
 function text.worst(answers)
-  local list = scored_deployments(answers)
+  local list, out = scored_deployments(answers), {}
   table.sort(list, function(a, b)
     local x, y = a.of.tpot.mean, b.of.tpot.mean
     return x > y or x == y and a.key < b.key
   end)
-  local shown = {}
-  for i = 1, math.min(worst_shown, #list) do shown[i] = list[i] end
-  return deployment_rows(shown)
+  for i = 1, math.min(worst_shown, #list) do out[i] = list[i] end
+  return deployment_rows(out)
 end
 
 --- Every scored deployment, then every question.
 function text.wide(answers)
-  local rows = { { "question", "deployment", "version", "isl", "osl", "clients", "TPOT", "TTFT", "time rests on" } }
+  local rows = { { "question", "deployment", "version", "isl", "osl", "clients", "TPOT", "E2E", "TTFT",
+    "time rests on" } }
   for _, answer in ipairs(answers) do
-    local question = answer.question
-    if answer.errors then
+    local question, errors = answer.question, answer.errors
+    if errors then
       rows[#rows + 1] = { question.id, question.key, question.version, tostring(question.isl), tostring(question.osl),
-        tostring(question.clients), percent(answer.errors.tpot, true), percent(answer.errors.ttft, true),
+        tostring(question.clients), percent(errors.tpot, true), percent(errors.e2e, true), percent(errors.ttft, true),
         said.evidence(answer.evidence) }
     end
   end
@@ -126,17 +127,14 @@ end
 function text.notes(answers)
   local counts, lines = {}, {}
   for _, answer in ipairs(answers) do
-    for _, note in ipairs(answer.notes or {}) do counts[note] = (counts[note] or 0) + 1 end
+    local own = {}
+    for _, note in ipairs(answer.notes or {}) do
+      if not own[note] then counts[note] = (counts[note] or 0) + 1 end
+      own[note] = true
+    end
   end
   for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
   return table.concat(lines, "\n")
-end
-
---- The table of settings.
-function text.settings()
-  local rows = { { "engine", "where", "setting", "value", "source" } }
-  for _, each in ipairs(settings.describe()) do rows[#rows + 1] = each end
-  return columns.text(rows)
 end
 
 return text

@@ -6,17 +6,19 @@
 -- The quantiles are over questions of the same class (dense, moe-tp, tep, dpa, pd), of other models than the one asked
 -- about. A question of a deployment with n questions weighs 1 / sqrt(n): between "every question" and "every
 -- deployment". Where other models have fewer than 40 questions in a class, the class as a whole takes their place; a
--- class that has fewer in all takes those of all classes. Quantiles are in silicon/residuals.lua, and the figures that
--- they were made of are not. They hold for the step model `kernels` with its own parameters, and cost no simulation.
--- Such an interval covers what replicates cannot: kernels that an engine runs and the tables do not have, settings that
--- are not stated, and wrong labels.
+-- class that has fewer in all, or is of one model, takes those of all classes. The questions are those whose settings
+-- are stated (config exact or mixed): others show what nobody knows, and not how far the simulation is off. Quantiles
+-- are in residuals.lua, and the figures that they were made of are not. They hold for the step model `kernels` with its
+-- own parameters, and cost no simulation.
+-- Such an interval covers what replicates cannot: kernels that an engine runs and the tables do not have, and wrong
+-- labels. It does not cover settings that nobody stated.
 local core = require "rooflua.base.core"
 local statistics = require "rooflua.base.statistics"
-local residuals = require "rooflua.validate.silicon.residuals"
+local residuals = require "rooflua.validate.closed_loops.residuals"
 
 local intervals = {}
 
-intervals.low, intervals.high, intervals.fewest = 0.05, 0.95, 40
+intervals.low, intervals.high, intervals.fewest, intervals.fewest_models = 0.05, 0.95, 40, 2
 
 local metrics = { "tpot", "ttft" }
 local simulated = { tpot = "tpot_mean", ttft = "ttft_mean" }
@@ -70,7 +72,7 @@ function intervals.coverage(answers)
   return out
 end
 
--- Making silicon/residuals.lua -----------------------------------------------------------------------------------
+-- Making closed_loops/residuals.lua -----------------------------------------------------------------------------------
 
 --- The value below which a share of the weights lies.
 local function weighted_quantile(list, share)
@@ -99,13 +101,25 @@ local function quantiles_of(list, weights, without)
   return out
 end
 
---- The content of silicon/residuals.lua from the questions of a document (`rooflua validate FILE.csv --wide --json F`).
+--- How many models a list of questions is about.
+local function models_of(list)
+  local count, seen = 0, {}
+  for _, each in ipairs(list) do
+    count, seen[each.family] = count + (seen[each.family] and 0 or 1), true
+  end
+  return count
+end
+
+local is_stated = { exact = true, mixed = true }
+
+--- The content of residuals.lua from the questions of a document (`rooflua validate FILE.csv --wide --json F`): those
+--- whose settings are stated.
 --- @param questions table of the document
 --- @return table {class = {tpot = {low, high}, ttft, questions, without = {family = {tpot, ttft}}}}
 function intervals.residuals_of(questions)
   local classes, counts, weights = { all = {} }, {}, {}
   for _, each in ipairs(questions) do
-    if each.simulated then
+    if each.simulated and is_stated[each.config] then
       local one = { family = family_of(each.deployment), deployment = each.deployment }
       for _, metric in ipairs(metrics) do
         one[metric] = math.log(each.measured[metric] / each.simulated[simulated[metric]])
@@ -119,7 +133,8 @@ function intervals.residuals_of(questions)
   for deployment, count in pairs(counts) do weights[deployment] = count ^ -0.5 end
   local out = {}
   for name, list in pairs(classes) do
-    local class = quantiles_of(list, weights)
+    local is_wide = name == "all" or models_of(list) >= intervals.fewest_models
+    local class = is_wide and quantiles_of(list, weights)
     if class then
       class.questions, class.without = #list, {}
       for _, each in ipairs(list) do
@@ -136,7 +151,8 @@ end
 function intervals.text_of(found)
   local lines = {
     "-- Quantiles of log(measured / simulated), 5 and 95 %, by class; `without`: of other models than the one named.",
-    "-- Made by tests/fidelity/silicon_intervals.lua from measured closed loops; silicon/intervals.lua says how.",
+    "-- Made by tests/fidelity/closed_loop_intervals.lua from measured closed loops whose settings are stated;",
+    "-- closed_loops/intervals.lua says how.",
     "return {",
   }
   local function range(one) return ("{ %.3f, %.3f }"):format(one[1], one[2]) end

@@ -1,8 +1,8 @@
 -- Intervals of measured closed loops: quantiles of the errors that other models had.
 local test = dofile "tests/scripts/harness.lua"
-local intervals = require "rooflua.validate.silicon.intervals"
-local residuals = require "rooflua.validate.silicon.residuals"
-local silicon = require "rooflua.validate.silicon.command"
+local intervals = require "rooflua.validate.closed_loops.intervals"
+local residuals = require "rooflua.validate.closed_loops.residuals"
+local validate = require "rooflua.validate.command"
 
 local write = dofile "tests/scripts/closed_loop_file.lua" (test)
 
@@ -10,7 +10,7 @@ local write = dofile "tests/scripts/closed_loop_file.lua" (test)
 local function questions(out, class, family, count, most)
   for i = 1, count do
     local ratio = most ^ ((i - 1) / (count - 1))
-    out[#out + 1] = { class = class, deployment = family .. "|gpu|engine",
+    out[#out + 1] = { class = class, config = "exact", deployment = family .. "|gpu|engine",
       measured = { tpot = ratio, ttft = 1 / ratio },
       simulated = { tpot_mean = 1, ttft_mean = 1 } }
   end
@@ -30,7 +30,31 @@ test("quantiles leave the own model out, where other models have enough question
   local few = intervals.residuals_of(questions(questions({}, "pd", "one", 39, 2), "pd", "two", 41, 2))
   test.equal(few.pd.without.two, nil, "39 questions of another model are too few")
   test.check(few.pd.without.one, "41 are not")
-  test.equal(intervals.residuals_of(questions({}, "dpa", "one", 39, 2)).dpa, nil, "nor has a class with 39 quantiles")
+  few = intervals.residuals_of(questions(questions({}, "dpa", "one", 19, 2), "dpa", "two", 20, 2))
+  test.equal(few.dpa, nil, "nor has a class with 39 quantiles")
+  few = intervals.residuals_of(questions(questions({}, "dpa", "one", 20, 2), "dpa", "two", 20, 2))
+  test.check(few.dpa, "one with 40 has")
+end)
+
+test("a class of one model says nothing about others, and has no quantiles", function()
+  local found = intervals.residuals_of(questions(questions({}, "dense", "one", 100, 2), "tep", "two", 100, 9))
+  test.equal(found.dense, nil)
+  test.equal(found.all.questions, 200)
+  test.near(found.all.without.one.tpot[2], math.log(9) * 94 / 99, 1e-9)
+  found = intervals.residuals_of(questions({}, "dense", "one", 100, 2))
+  test.equal(found.all.questions, 100, "all classes together always have some")
+end)
+
+test("questions whose settings nobody stated are left out", function()
+  local list = questions({}, "dense", "one", 100, 2)
+  local alone = intervals.text_of(intervals.residuals_of(list))
+  for _, each in ipairs(questions({}, "dense", "one", 100, 50)) do
+    each.config = "none"
+    list[#list + 1] = each
+  end
+  test.equal(intervals.text_of(intervals.residuals_of(list)), alone)
+  for _, each in ipairs(list) do each.config = each.config == "none" and "mixed" or each.config end
+  test.equal(intervals.residuals_of(list).all.questions, 200, "several sweeps have stated settings")
 end)
 
 test("a deployment with many questions weighs less than they do, and more than one", function()
@@ -52,13 +76,13 @@ test("an interval is the simulated figure times the quantiles, and is counted", 
     one.intervals = intervals.of(one)
     return one
   end
-  local quantiles = residuals.dense.without["qwen3-32b"].tpot
-  local inside = answer("qwen3-32b", "dense", 2 * math.exp(quantiles[2] - 1e-9))
+  local quantiles = residuals["moe-tp"].without["deepseek-v3"].tpot
+  local inside = answer("deepseek-v3", "moe-tp", 2 * math.exp(quantiles[2] - 1e-9))
   test.near(inside.intervals.tpot.low, 2 * math.exp(quantiles[1]), 1e-12)
   test.equal(inside.intervals.tpot.inside, true)
-  local outside = answer("qwen3-32b", "dense", 2 * math.exp(quantiles[2] + 1e-9))
+  local outside = answer("deepseek-v3", "moe-tp", 2 * math.exp(quantiles[2] + 1e-9))
   test.equal(outside.intervals.tpot.inside, false)
-  test.near(answer("unknown", "dense", 2).intervals.tpot.high, 2 * math.exp(residuals.dense.tpot[2]), 1e-12,
+  test.near(answer("unknown", "moe-tp", 2).intervals.tpot.high, 2 * math.exp(residuals["moe-tp"].tpot[2]), 1e-12,
             "a model that no question is about")
   test.near(answer("unknown", "dpa", 2).intervals.tpot.high, 2 * math.exp(residuals.all.tpot[2]), 1e-12,
             "a class that few questions are about")
@@ -71,10 +95,10 @@ end)
 
 test("--intervals reports them; without it there are none", function()
   local path = write { {}, { family = "" } }
-  local plain = silicon.run { folder = path, wide = true }
+  local plain = validate.run { folder = path, wide = true }
   test.equal(plain.document.silicon.all.intervals, nil)
   test.equal(plain.document.questions[1].intervals, nil)
-  local found = silicon.run { folder = path, wide = true, intervals = 1 }
+  local found = validate.run { folder = path, wide = true, intervals = 1 }
   local one = found.document.questions[1]
   test.equal(one.intervals.tpot.inside, one.measured.tpot >= one.intervals.tpot.low
     and one.measured.tpot <= one.intervals.tpot.high)

@@ -1,0 +1,191 @@
+-- Measured closed loops of public deployments as a kind of set (validate/harness.lua): one question per row.
+local core = require "rooflua.base.core"
+local intervals = require "rooflua.validate.closed_loops.intervals"
+local json = require "rooflua.json"
+local native = require "rooflua.native"
+local rows = require "rooflua.validate.closed_loops.rows"
+local sets = require "rooflua.validate.sets"
+local setup = require "rooflua.validate.closed_loops.setup"
+local step_model = require "rooflua.validate.step_model"
+local text = require "rooflua.validate.closed_loops.text"
+local totals = require "rooflua.validate.closed_loops.totals"
+
+local what = "measured closed loops"
+
+local loops = { name = "silicon", what = what, scopes = { silicon = true }, words = { "cookbook", "amd" },
+  replaces = { file = "questions.csv", column = "options" }, lists_problems = true, columns = rows.required,
+  reads = rows.is_file }
+
+function loops.refusals(options)
+  local own = (options.steps[1] or "kernels") == "kernels" and not options.parameters
+  return { tables = what .. " use the shipped tables of their GPUs; there is no folder to open",
+    steps = step_model.refusal(options.steps, what), page = what .. " have no page; --json has all figures",
+    intervals = not own and "intervals of closed loops are those of the step model kernels, without --set of its "
+      .. "parameters" or nil }
+end
+
+--- Files with the lengths of requests that rows refer to.
+function loops.files(path)
+  local folder, out = sets.split(path), {}
+  for _, row in ipairs((native.csv_read(path, true))) do
+    if row.lengths_file then out[#out + 1] = folder .. "/" .. tostring(row.lengths_file) end
+  end
+  return out
+end
+
+-- Options ----------------------------------------------------------------------------------------------------------
+
+--- What simulated figures are compared with: rows do not say whether they have means or medians. Of the two, means have
+--- the smaller median error of TTFT (docs/VALIDATION.md).
+local statistics = { mean = { ttft = "ttft_mean", tpot = "tpot_mean" }, median = { ttft = "ttft_p50",
+  tpot = "tpot_p50" } }
+
+local function options_of(scoped, folder)
+  local out = { statistic = "mean", folder = folder }
+  local names = core.sorted_keys(setup.options)
+  names[#names + 1] = "statistic"
+  for name, value in pairs(setup.options) do out[name] = value end
+  for _, each in ipairs(scoped) do
+    if each.name == "statistic" then
+      out.statistic = statistics[each.text] and each.text
+        or core.fail("--set %s: expected mean or median", each.given)
+    elseif setup.options[each.name] == nil then
+      core.fail("--set silicon.%s: %s", each.name, core.unknown_name("setting", each.name, names))
+    else
+      local smallest, number = each.name == "seeds" and 1 or 0, tonumber(each.text)
+      if not number or number < smallest or number % 1 ~= 0 then
+        core.fail("--set %s: expected a whole number, %d or more", each.given, smallest)
+      end
+      out[each.name] = number
+    end
+  end
+  return out
+end
+
+-- The run ----------------------------------------------------------------------------------------------------------
+
+local Run = {}
+Run.__index = Run
+
+function loops.open(options)
+  local folder = sets.split(options.path) .. "/"
+  local run = { path = options.path, options = options_of(options.scoped, folder), wide = options.wide,
+    steps = step_model.of(options.steps, options.parameters), intervals = (options.intervals or 0) > 0,
+    questions = rows.read(options.path), ids = {}, names = {}, only = "id or deployment", cases_word = "question" }
+  for i, question in ipairs(run.questions) do
+    run.ids[i], run.names[i] = question.id, question.id .. " " .. (question.key or "")
+  end
+  return setmetatable(run, Run)
+end
+
+--- @return table {simulated, output_tokens, evidence, notes}; empty of a row that the file does not score
+function Run:case(i)
+  local question = self.questions[i]
+  if question.scored == "no" or question.problem then return {} end
+  local found = setup.answer(question, self.steps, self.options)
+  found.notes = json.array(found.notes)
+  return found
+end
+
+--- A short reason for counts: what differs from question to question is left out, and so are places in files.
+local function reason_of(problem)
+  for _, part in ipairs { "does not fit", "a request is refused", "model not known", "system not known" } do
+    if problem:find(part, 1, true) then return part end
+  end
+  local said = problem
+  while said:find "^[^%s:]+:%d+: " do said = said:gsub("^[^%s:]+:%d+: ", "") end
+  said = said:gsub("[;(] ?known.*$", ""):gsub("; did you mean.*$", ""):gsub("%s+$", "")
+  return said:match "^([^:]+:[^:]+)" or said
+end
+
+function Run:take(i, found, problem)
+  local question = self.questions[i]
+  local answer = { question = question }
+  if question.scored == "no" then
+    answer.left_out = question.scored_why ~= "" and question.scored_why or "the file does not score it"
+    return answer
+  end
+  if question.problem then
+    answer.refused, answer.problem = "broken row", question.problem
+    return answer
+  end
+  answer.class, answer.architecture = setup.class(question, self.options.folder), setup.architecture(question)
+  if problem then
+    answer.refused, answer.problem = reason_of(problem), problem
+    return answer
+  end
+  local names = statistics[self.options.statistic]
+  answer.simulated, answer.evidence, answer.notes = found.simulated, found.evidence, found.notes
+  answer.drafts = found.drafts
+  answer.errors = totals.errors(question, { ttft = found.simulated[names.ttft], tpot = found.simulated[names.tpot] },
+    found.output_tokens)
+  if self.intervals then answer.intervals = intervals.of(answer) end
+  return answer
+end
+
+-- Results ------------------------------------------------------------------------------------------------------------
+
+local function question_document(answer)
+  local question = answer.question
+  return { question = question.id, deployment = question.key, class = answer.class, engine = question.engine,
+    gpu = question.system, architecture = answer.architecture, format = question.format, version = question.version,
+    speculation = question.speculation ~= "" and question.speculation or nil, config = question.config,
+    isl = question.isl, osl = question.osl, clients = question.clients, errors = answer.errors,
+    intervals = answer.intervals, simulated = answer.simulated, measured = question.measured,
+    evidence = answer.evidence, notes = answer.notes, refused = answer.refused, problem = answer.problem,
+    left_out = answer.left_out }
+end
+
+--- {steps, silicon, settings}; with --wide also every question.
+local function document(run, answers, of)
+  local options = run.options
+  local out = { steps = run.steps.name, silicon = of, settings = { statistic = options.statistic,
+    seeds = options.seeds, requests_per_client = options.requests_per_client } }
+  if run.wide then
+    out.questions = json.array {}
+    for i, answer in ipairs(answers) do out.questions[i] = question_document(answer) end
+  end
+  return out
+end
+
+local function requests_text(options)
+  local given = options.requests_per_client
+  return given > 0 and ("%d requests per client"):format(given) or "as many requests per client as a row says"
+end
+
+local function report(run, answers, of, ran)
+  local options, coverage = run.options, of.coverage
+  local out_of = coverage.left_out > 0 and (", %d that the file does not score"):format(coverage.left_out) or ""
+  local parts = {
+    ("%s: %d questions of %d deployments, %d scored, %d not%s"):format(run.path, coverage.questions,
+      coverage.deployments, ran, coverage.questions - ran, out_of),
+    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s, %d seed%s.")
+      :format(options.statistic, run.steps.name, requests_text(options), options.seeds,
+        options.seeds == 1 and "" or "s")
+      .. "\n\"mean\" is over deployments, of the mean |error| of their questions; \"weighted\" gives a deployment the "
+      .. "weight of the root of its questions; median and signed (median) are over questions. \"TTFT unsaturated\" is "
+      .. "of rows that were warm and not saturated. config none: nobody knows the settings.",
+    text.groups(of, answers),
+  }
+  local function add(title, body)
+    if body ~= "" then parts[#parts + 1] = title .. "\n" .. body end
+  end
+  if ran > 0 then add("The ten deployments with the largest errors of TPOT", text.worst(answers)) end
+  if run.intervals and ran > 0 then
+    add("Measured values inside the 90 % interval, from the errors of other models (no replicates are simulated)",
+      text.intervals(of))
+  end
+  add("Not scored", text.refused(answers))
+  add("Assumed", text.notes(answers))
+  if run.wide then add("Deployments and questions", text.wide(answers)) end
+  return table.concat(parts, "\n\n")
+end
+
+--- @return table {text, document, ran}
+function Run:finish(answers)
+  local of, ran = totals.document(answers), 0
+  for _, answer in ipairs(answers) do ran = ran + (answer.errors and 1 or 0) end
+  return { text = report(self, answers, of, ran), document = document(self, answers, of), ran = ran }
+end
+
+return loops

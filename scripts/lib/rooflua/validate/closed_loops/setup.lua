@@ -1,0 +1,212 @@
+-- A question about a measured closed loop as a scenario of kind "serve": the engine with the options that the row
+-- states, the widths, the clients. Everything else follows from the engine's rules, as in any scenario.
+local client = require "rooflua.validate.closed_loops.client"
+local core = require "rooflua.base.core"
+local engine = require "rooflua.validate.closed_loops.engine"
+local engines = require "rooflua.validate.engines"
+local mfu = require "rooflua.mfu"
+local score = require "rooflua.validate.score"
+local serve = require "rooflua.serve"
+local spec = require "rooflua.spec"
+local statistics = require "rooflua.base.statistics"
+local weights = require "rooflua.validate.closed_loops.weights"
+
+local setup = {}
+
+--- What --set silicon.NAME=VALUE may change. requests_per_client 0: as many as the row says.
+setup.options = { seed = 0, seeds = 1, requests_per_client = 0 }
+
+local models, databases = {}, {}
+
+--- The model of a question: the one that the row names, else that of its family.
+local function model_of(question, folder)
+  local name = question.model ~= "" and question.model or question.family
+  if name:find "%.json$" then name = folder .. name end
+  if models[name] == nil then
+    local ok, found = pcall(spec.model, name)
+    models[name] = ok and found or false
+  end
+  return models[name] or core.fail("model not known: %s", question.family)
+end
+
+local function hardware_of(question)
+  local ok, found = pcall(spec.hardware, question.system)
+  return ok and found or core.fail("system not known: %s", question.system)
+end
+
+--- The architecture of a question's GPU; nil where the GPU is not known.
+function setup.architecture(question)
+  local ok, hardware = pcall(hardware_of, question)
+  return ok and hardware.architecture or nil
+end
+
+--- The class of a deployment: pd, dpa, tep, moe-tp or dense; nil where the model is not known.
+function setup.class(question, folder)
+  if question.mode == "pd" then return "pd" end
+  local widths = question.parts[1].widths
+  if widths.ep > 1 or widths.dp > 1 then return widths.dp > 1 and "dpa" or "tep" end
+  local ok, model = pcall(model_of, question, folder)
+  return ok and (model.moe and "moe-tp" or "dense") or nil
+end
+
+--- The database of a GPU with the kernels of an engine, opened once.
+local function database(hardware, name)
+  local key = hardware.name .. "\0" .. name
+  databases[key] = databases[key] or mfu.open { hardware = hardware, engine = name }
+  return databases[key]
+end
+
+--- What of the drafts of a model's own multi-token prediction is accepted. No run states it. TensorRT-LLM's authors
+--- (tech blog 2) have answers 2.16 times as fast with three drafts, one client and NVFP4 on eight B200. Steps with them
+--- take 1.21 times as long here: 2.61 tokens a round, so 1 + a + a^2 + a^3 = 2.61.
+local accepted = 0.72
+
+--- The part of drafts that is accepted where a run printed how many tokens a round has:
+--- accept_length = 1 + a + a^2 + ... + a^drafts.
+local function part_of(accept_length, drafts)
+  local low, high = 0, 1
+  for _ = 1, 60 do
+    local middle, sum = (low + high) / 2, 1
+    for i = 1, drafts do sum = sum + middle ^ i end
+    if sum < accept_length then low = middle else high = middle end
+  end
+  return (low + high) / 2
+end
+
+--- The drafts of a question with what is accepted of them; nil without drafts.
+local function speculation_of(question, found, notes)
+  if not found then return nil end
+  local length, rate = tonumber(question.accept_length), accepted
+  if length then rate = part_of(length, found.speculator.draft_tokens) end
+  notes[#notes + 1] = length and "acceptance of drafts is the run's own"
+    or ("acceptance of drafts is assumed: %g"):format(accepted)
+  return { speculator = found.speculator, drafter = found.drafter,
+    acceptance = require "acceptance.constant" { rate = rate } }
+end
+
+--- Seconds of the server's front end for a token of a prompt that is sent as text. Fitted to TTFT of clients that send
+--- random tokens as text, leaving deployments out (docs/VALIDATION.md).
+local text_token_s = 5e-6
+
+--- Widths as keys of a deployment, and how many engines there are. Copies of a dense model, and of a model whose engine
+--- says so, are engines of their own.
+local function widths_of(part, model, copies)
+  local widths, count = part.widths, part.engines
+  local out = { tp = widths.tp }
+  if widths.dp > 1 and (not model.moe or copies > 1) then
+    count = count * widths.dp
+    if widths.ep > 1 then out.ep = math.min(widths.ep, widths.tp) end
+  else
+    if widths.dp > 1 then out.dp = widths.dp end
+    if widths.ep > 1 then out.ep = widths.ep end
+  end
+  if out.ep and not model.moe then core.fail("widths: ep of a model without experts") end
+  return out, count
+end
+
+--- What one kind of engine of a question runs.
+local function engine_of(question, part, model, chosen, notes)
+  local keys, told = engine.of(question, part, chosen)
+  local deployment, count = widths_of(part, model, keys.copies)
+  deployment.weights = weights.of(model, question.format)
+  for _, note in ipairs(told) do notes[#notes + 1] = note end
+  keys.speculation = speculation_of(question, part.role ~= "prefill" and keys.speculation or nil, notes)
+  return { role = part.role, count = count, engine = keys.engine, deployment = deployment,
+    speculation = keys.speculation }
+end
+
+--- Where prompts go from engines that prefill to those that decode: each rank of a TP group has a link and its part of
+--- the heads. The latent of MLA is whole on every rank, and every rank of the decode group reads all of it.
+local function network_of(question, model, hardware, own)
+  local prefill, decode = question.parts[1], question.parts[2]
+  local gpus = 0
+  for _, part in ipairs(question.parts) do gpus = gpus + part.engines * part.widths.tp * part.widths.dp end
+  local links = math.min(prefill.widths.tp, decode.widths.tp)
+  if model.mla then links = math.min(1, prefill.widths.tp / decode.widths.tp) end
+  local inside = gpus <= hardware.domain_gpus or hardware.network_bytes_per_s == 0
+  return { alpha_s = own.handover_s,
+    bytes_per_s = links * (inside and hardware.link_bytes_per_s or hardware.network_bytes_per_s) }
+end
+
+--- Collectives over several nodes cross the network, where the GPU's hardware.toml states one.
+local function corrections_of(question, hardware)
+  for _, part in ipairs(question.parts) do
+    if part.widths.tp * part.widths.dp > hardware.domain_gpus and hardware.network_bytes_per_s > 0 then
+      return { require "corrections.network" {} }
+    end
+  end
+end
+
+--- @param question table of rows.read
+--- @param steps table? the step model
+--- @param options table as setup.options, and `folder` of the file
+--- @return table scenario
+--- @return string[] notes, what of it is assumed
+--- @return table client of client.of
+function setup.scenario(question, steps, options)
+  local model, hardware = model_of(question, options.folder), hardware_of(question)
+  local chosen, note = engine.chosen(question)
+  local own = engine.values(chosen, { hardware = hardware, model = model, tp = 1, dp = 1, pp = 1, ep = 1 })
+  local sends = client.of(question, options.folder, own.random_text_tokens)
+  local notes = { note }
+  for _, each in ipairs(sends.notes) do notes[#notes + 1] = each end
+  if question.config == "none" then notes[#notes + 1] = "settings not stated: defaults of the release" end
+  local list = {}
+  for i, part in ipairs(question.parts) do list[i] = engine_of(question, part, model, chosen, notes) end
+  if question.speculation == "mtp" and not list[#list].speculation then
+    notes[#notes + 1] = "the row says that its engine drafts, and no option of it does: simulated without drafts"
+  end
+  local out = { title = question.id, seed = options.seed, model = model, hardware = hardware, steps = steps,
+    mfu = database(hardware, chosen.engine.tables.name), workload = client.workload(question, sends,
+      options.requests_per_client), speculation = list[#list].speculation,
+    corrections = corrections_of(question, hardware),
+    frontend = { base_s = engines.fitted().client_frontend_s.value,
+      per_prompt_token_s = sends.is_text and text_token_s or 0 } }
+  for _, each in ipairs(list) do each.speculation = nil end
+  if list[2] then
+    out.replicas, out.network = list, network_of(question, model, hardware, own)
+  else
+    out.engine, out.deployment = list[1].engine, list[1].deployment
+    if list[1].count > 1 then out.replicas = list[1].count end
+  end
+  return out, notes, sends
+end
+
+-- Answers ------------------------------------------------------------------------------------------------------
+
+local function figures_of(scenario)
+  local result, requests = serve.run(scenario, { requests = true }), {}
+  local columns = result.requests
+  for i, ttft_s in ipairs(columns.ttfts) do
+    if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
+    requests[i] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
+  end
+  return score.figures(requests), result.summary.evidence
+end
+
+local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50" }
+
+--- The simulated figures of a question, the mean over options.seeds seeds.
+--- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50}, output_tokens, drafts, evidence, notes}
+function setup.answer(question, steps, options)
+  local found, evidence, notes, sends, drafts = {}, nil, nil, nil, false
+  for i = 1, options.seeds do
+    local own = { seed = options.seed + i - 1, requests_per_client = options.requests_per_client,
+      folder = options.folder }
+    local scenario
+    scenario, notes, sends = setup.scenario(question, steps, own)
+    drafts = scenario.speculation ~= nil
+    local figures, of_run = figures_of(scenario)
+    evidence = evidence or of_run
+    for _, name in ipairs(kept) do
+      found[name] = found[name] or {}
+      table.insert(found[name], figures[name])
+    end
+  end
+  local out = { simulated = {}, output_tokens = client.mean_output(sends), evidence = evidence, notes = notes,
+    drafts = drafts }
+  for name, values in pairs(found) do out.simulated[name] = statistics.mean(values) end
+  return out
+end
+
+return setup
