@@ -99,7 +99,7 @@ test("the release is the one that was chosen, and nothing names a model", functi
   test.equal(found.model, nil)
 end)
 
-test("what is wrong with a name or its value is an error that names it", function()
+test("what is wrong with a name or its value is told, and the run has the others", function()
   for _, each in ipairs {
     { vllm, "max_num_sequences=3", "max_num_sequences", "max-num-seqs" },
     { vllm, "max_num_seqs=many", "max-num-seqs" }, { vllm, "max_num_seqs=0", "max-num-seqs" },
@@ -113,13 +113,23 @@ test("what is wrong with a name or its value is an error that names it", functio
     { trtllm, "max_batch=3", "max_batch" },
     { "sglang 0.4.6", "moe_a2a_backend=deepep", "moe_a2a_backend: SGLang 0.4.6 does not have it (since 0.5.0rc0)" },
   } do
-    local ok, problem = pcall(options, each[1], each[2])
-    test.check(not ok, "%s is taken", each[2])
+    local told = table.concat(named(each[1], each[2]).told, "\n")
+    test.check(told:find("not read: ", 1, true), "%s is taken", each[2])
     for i = 3, #each do
-      local text = tostring(problem):gsub("_", "-")
-      test.check(text:find((each[i]:gsub("_", "-")), 1, true), "%s: %s", each[2], tostring(problem))
+      local text = told:gsub("_", "-")
+      test.check(text:find((each[i]:gsub("_", "-")), 1, true), "%s: %s", each[2], told)
     end
   end
+end)
+
+test("what a run was started with is told where it cannot be read; a command that somebody gives is refused", function()
+  local text = "vllm serve x --no-such-flag 3 4 --max-num-seqs 5 --block-size many"
+  local found = command.read(text, { engine = vllm, is_measured = true })
+  test.equal(found.options.max_num_seqs, 5)
+  test.equal(found.options.block_size, nil)
+  local told = table.concat(found.told, "\n")
+  test.check(told:find("not read: --no-such-flag", 1, true) and told:find("not read: --block-size", 1, true), told)
+  test.raises("--no-such-flag", function() command.read(text, { engine = vllm }) end)
 end)
 
 test("a value that is stated twice the same is stated once", function()

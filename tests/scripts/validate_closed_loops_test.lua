@@ -22,12 +22,12 @@ local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in:
 test("what cannot be simulated is counted by its reason, and costs only its question", function()
   local out = run { {}, { family = "no-such-model" }, { family = "no-such-model", clients = 4 },
     { engine = "lmdeploy" }, { system = "tpu" }, { widths = "2,1,2" }, { format = "fp6" },
-    { options = "max_num_sequences=3" }, { family = "llama-3.1-70b", tpot_ms = 100 },
+    { family = "llama-3.1-70b", tpot_ms = 100 },
     { isl = 5000, options = "max_model_len=4000" }, { widths = "oops" } }
   local coverage = out.document.silicon.coverage
   test.equal(out.ran, 1)
-  test.equal(coverage.questions, 11)
-  test.near(coverage.questions_frac, 1 / 11, 1e-12)
+  test.equal(coverage.questions, 10)
+  test.near(coverage.questions_frac, 1 / 10, 1e-12)
   test.equal(coverage.refused["model not known"], 2)
   test.equal(coverage.refused["system not known"], 1)
   test.equal(coverage.refused["does not fit"], 1)
@@ -41,11 +41,16 @@ test("what cannot be simulated is counted by its reason, and costs only its ques
     test.check(not reason:find("%.%a+:%d"), "a place in a file: %s", reason)
     sum = sum + count
   end
-  test.equal(sum, 10)
-  has(out.text, "11 questions of")
-  has(out.text, "1 scored, 10 not")
+  test.equal(sum, 9)
+  has(out.text, "10 questions of")
+  has(out.text, "1 scored, 9 not")
   has(out.text, "lmdeploy")
-  has(out.text, "max_num_sequences")
+end)
+
+test("an option that is none costs no question; the report says so", function()
+  local out = run { { options = "max_num_sequences=3" } }
+  test.equal(out.ran, 1)
+  has(out.text, "1 x not read: --max_num_sequences: vLLM has no such flag")
 end)
 
 test("rows that the file does not score are left out, and said", function()

@@ -199,13 +199,24 @@ function read_file(state, option, path, flag)
   state.words, state.at = outer, at
 end
 
+--- Reads a flag of a run that took place: one that cannot be read is told, and its values are passed over.
+local function read_or_tell(state, word)
+  local at = state.at
+  local ok, problem = pcall(read_flag, state, word)
+  if ok then return end
+  state.told[#state.told + 1] = "not read: " .. tostring(problem):gsub("^[^%s:]+:%d+: ", "")
+  state.at = at
+  while is_value(state.words[state.at]) do state.at = state.at + 1 end
+end
+
 --- Reads all words from a place on.
 function reading.rest(state)
   while state.at <= #state.words do
     local word = state.words[state.at]
     state.at = state.at + 1
     if word:find "^%-%-?%a" then
-      read_flag(state, word)
+      local read = state.is_measured and read_or_tell or read_flag
+      read(state, word)
     elseif state.engine.positional and not state.model then
       state.model = word
     else
@@ -265,7 +276,8 @@ end
 
 --- What words mean: {engine, release, note, model, options, told, others}.
 --- @param command table of shell_words.command
---- @param about table {engine = "vllm 0.19" or nil, files = {path = text}}
+--- @param about table {engine = "vllm 0.19" or nil, files = {path = text}, is_measured = the run took place, so that
+---   what cannot be read is told, and is no error}
 function reading.words(command, about)
   local begun = start.of(command.words)
   local engine = begun.engine
@@ -275,6 +287,7 @@ function reading.words(command, about)
     core.fail("the command starts %s, and the engine that is stated is %s", engine.name, chosen.engine.name)
   end
   local state = state_of(chosen)
+  state.is_measured = about.is_measured
   for _, files in ipairs { command.files, about.files or {} } do
     for path, text in pairs(files) do state.files[(path:gsub("^%./", ""))] = text end
   end
@@ -342,13 +355,17 @@ local function read_named(state, name, text)
   read_flag(state, "--" .. name .. "=" .. text)
 end
 
---- What names and values mean that were written down without their command, as words() does.
+--- What names and values mean that were written down of a run without its command, as words() does. What cannot be
+--- read is told, and no error: the run took place.
 --- @param chosen table {engine, release, note} of engines/choice.lua
 --- @param named string[][] {name, text} of flags without dashes, "_" for "-", and keys of the YAML file with dots
 --- @param environment string[][] {name, text} of variables
 function reading.named(chosen, named, environment)
   local state = state_of(chosen)
-  for _, each in ipairs(named) do read_named(state, each[1], each[2]) end
+  for _, each in ipairs(named) do
+    local ok, problem = pcall(read_named, state, each[1], each[2])
+    if not ok then state.told[#state.told + 1] = "not read: " .. tostring(problem):gsub("^[^%s:]+:%d+: ", "") end
+  end
   put_parts(state)
   state.environment = environment
   read_variables(state)

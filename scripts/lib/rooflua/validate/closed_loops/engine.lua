@@ -48,7 +48,8 @@ end
 
 --- The deployment of a launch command; the engine that the row names must be the one that it starts.
 local function of_command(question, chosen)
-  return command.read(question.command, { engine = chosen.engine.name .. " " .. chosen.release })
+  return command.read(question.command, { engine = chosen.engine.name .. " " .. chosen.release,
+    is_measured = true })
 end
 
 --- The engine of one part of a question.
