@@ -1,7 +1,6 @@
 #include "spec/weights.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "base/error.h"
@@ -270,20 +269,6 @@ Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dt
   return (parts.linear() * bytes_per_element(linear_dtype) +
           parts.unquantised() * bytes_per_element(model.dtype)) *
          unit::byte;
-}
-
-double touched_experts(const MixtureOfExperts& moe, double tokens) {
-  if (tokens <= 0) return 0;
-  const double share = double(moe.experts_per_token) / moe.experts;
-  return moe.experts * (1.0 - std::pow(1.0 - share, tokens));
-}
-
-Bytes weight_bytes_read(const Model& model, int tp, Dtype linear_dtype, double tokens) {
-  WeightParts parts = weights_per_rank(model, tp);
-  if (model.moe) parts.routed_experts *= touched_experts(*model.moe, tokens) / model.moe->experts;
-  parts.lm_head = parts.embedding;
-  parts.embedding = std::min(tokens, double(model.vocab_size)) * model.hidden_size / tp;
-  return weight_bytes(parts, model, linear_dtype);
 }
 
 }  // namespace rooflua

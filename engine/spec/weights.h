@@ -1,6 +1,6 @@
 #pragma once
-// The numbers of weights of a model by part: of the whole model, of one rank of a tensor-parallel
-// group, and those that one step reads.
+// The numbers of weights of a model by part: of the whole model, and of one rank of a
+// tensor-parallel group.
 
 #include "base/units.h"
 #include "spec/dtype.h"
@@ -61,14 +61,5 @@ inline WeightParts weights_per_rank(const Model& model, int tp) {
 Bytes weight_bytes(const WeightParts& parts, const Model& model, const WeightFormats& formats);
 /// @param linear_dtype  format of the linear layers; the rest is in model.dtype
 Bytes weight_bytes(const WeightParts& parts, const Model& model, Dtype linear_dtype);
-
-/// Expected number of experts that a step of `tokens` touches per layer under uniform routing,
-///     E (1 - (1 - k/E)^tokens),     between k and E
-double touched_experts(const MixtureOfExperts& moe, double tokens);
-
-/// The weights that a step of `tokens` tokens reads on one rank. All are read once, except that
-/// only touched experts are read, and one row per token of the input embedding. The LM head is read
-/// completely, also if it is tied to the embedding.
-Bytes weight_bytes_read(const Model& model, int tp, Dtype linear_dtype, double tokens);
 
 }  // namespace rooflua

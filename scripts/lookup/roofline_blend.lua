@@ -11,6 +11,7 @@
 --- is returned as it is. For GEMM, attention and latent decode; other operations have no roofline here.
 ---
 --- Rows left out one by one, and shapes left out whole: tests/scripts/roofline_blend_test.lua, docs/MODELS.md.
+local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
 local mfu = require "rooflua.mfu"
 
@@ -37,9 +38,6 @@ local RooflineBlend = policy.define {
 local element_bytes = {}
 for _, format in ipairs(mfu.formats()) do element_bytes[format.name] = format.bits / 8 end
 
---- How often an elementwise kernel passes over its tokens, as the collector defines its kernels.
-local passes = { norm = 4, silu_mul = 3, quantize = 1.5 }
-
 --- Flop and bytes of a shape on one rank, by op.
 local work = {}
 function work.gemm(x, dtype)
@@ -55,13 +53,12 @@ function work.attention_prefill(x, _, kv_dtype)
   return 4 * x.heads * x.head_dim * (t * p + t * (t + 1) / 2),
          2 * element_bytes[kv_dtype] * (x.kv_heads * (p + t) + x.heads * t) * x.head_dim
 end
-function work.elementwise(x)
-  return 0, 2 * (passes[x.op] or 2) * x.tokens * x.width
-end
+--- Bytes of one kernel, up to its passes over memory: they are the same in the line and in the rows of the kernel.
+function work.elementwise(x) return 0, x.tokens * x.width end
 function work.all_reduce(x) return 0, x.bytes end
 function work.moe_layer(x, dtype)
   local width = x.hidden_size * x.intermediate_size / x.tp
-  local touched = x.experts / x.ep * (1 - (1 - x.experts_per_token / x.experts) ^ x.tokens)
+  local touched = cost.bytes.touched_experts(x.experts, x.experts_per_token, x.tokens) / x.ep
   return 6 * x.tokens * x.experts_per_token * width / x.ep, 3 * element_bytes[dtype] * width * touched
 end
 function work.mla_decode(x, _, kv_dtype)
@@ -93,7 +90,7 @@ local function evidence_of(found, shape, table_of)
       local value = near[axis] or 0
       least, most = math.min(least, value), math.max(most, value)
     end
-    if shape[axis] < least or shape[axis] > most then
+    if type(shape[axis]) == "number" and (shape[axis] < least or shape[axis] > most) then
       evidence = "extrapolated"
       local range = table_of.ranges[axis]
       if range.least == range.most then return "stand_in" end

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cost/model/kernel.h"
+#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
 #include "tests/catch.h"
 
@@ -61,6 +62,13 @@ Query grouped(double tokens, int experts, int topk, int ranks) {
   query.op = Op::grouped_gemm;
   query.experts = experts, query.experts_per_token = topk, query.ranks = ranks;
   query.hidden_size = 2048, query.intermediate_size = 768, query.tokens = tokens;
+  return query;
+}
+
+Query passing_over(double kernel, double tokens, double width) {
+  Query query;
+  query.op = Op::elementwise;
+  query.kernel = kernel, query.tokens = tokens, query.width = width;
   return query;
 }
 
@@ -180,14 +188,52 @@ TEST_CASE("moving bytes needs bandwidth alone, and an element-wise kernel its la
   const double traffic = 1e-3 / fitted.memory_efficiency;
   CHECK(seconds(query, bare) == Approx(traffic));
   CHECK(std::isnan(modelled_kernel(query, bare).mfu));
-  query.op = Op::elementwise;
-  CHECK(seconds(query, bare) == Approx(traffic + fitted.kernel_launch_s));
   query.op = Op::launch;
   CHECK(seconds(query, bare) == fitted.kernel_launch_s);
-  Query norm;
-  norm.op = Op::elementwise, norm.kernel = Kernel::norm, norm.tokens = 2, norm.width = 4096;
-  query.op = Op::elementwise, query.bytes = 2 * 2 * 4096 * 2;
-  CHECK(seconds(norm, bare) == seconds(query, bare));
+  query = passing_over(Kernel::silu_mul, 1e5, 5000);  // two reads and one write of 16 bits
+  CHECK(seconds(query, bare) == Approx(3 * traffic + fitted.kernel_launch_s));
+}
+
+TEST_CASE("no modelled element-wise kernel is faster than its own bytes, of any format and size") {
+  Sizes sizes;
+  Hardware narrow = h200;  // its SMs together ask for more than its memory gives
+  narrow.memory_bandwidth = 300 * unit::GB / unit::s;
+  for (int round = 0; round < 300; ++round) {
+    const double tokens = sizes.pick(1e6), width = sizes.pick(65536);
+    for (const double kernel : {Kernel::none, Kernel::norm, Kernel::rope, Kernel::silu_mul,
+                                Kernel::quantize}) {
+      Query query = passing_over(kernel, tokens, width);
+      const double wide = seconds(query, narrow);
+      CHECK(wide >= bytes_of(query) / 300e9);
+      query.dtype = Dtype::fp8;  // the tables of this op have 16 bits whatever the weights have
+      CHECK(seconds(query, narrow) == wide);
+    }
+  }
+}
+
+TEST_CASE("an element-wise kernel moves what the formula of its bytes says") {
+  CHECK(bytes_of(passing_over(Kernel::norm, 3, 100)) == bytes::add_norm(3, 100, 2));
+  CHECK(bytes_of(passing_over(Kernel::rope, 3, 100)) == bytes::rope(3, 1, 0, 100, 2));
+  CHECK(bytes_of(passing_over(Kernel::silu_mul, 3, 100)) == bytes::gated_activation(3, 100, 2));
+  CHECK(bytes_of(passing_over(Kernel::quantize, 3, 100)) == bytes::quantize(3, 100, 2));
+}
+
+TEST_CASE("the experts that a question is priced with are those that its bytes count") {
+  for (const double tokens : {1., 3., 17., 400., 30000.}) {
+    for (const double ranks : {1., 2., 8.}) {
+      for (const double tp : {1., 2.}) {
+        Query gemms = grouped(tokens, 128, 8, 1);
+        gemms.ranks = ranks * tp, gemms.tp = tp;
+        const double weights = bytes::expert_weights(128, 8, tokens * ranks, 2048, 768, 2);
+        CHECK(bytes_of(gemms) == Approx(weights / ranks / tp));
+        Query layer = gemms;  // whose tokens are those of all ranks
+        layer.op = Op::moe_layer, layer.expert_ranks = ranks, layer.tokens = tokens * ranks;
+        CHECK(bytes_of(layer) == bytes_of(gemms));
+        CHECK(flop_of(layer) == Approx(flop_of(gemms)));
+        CHECK(seconds(layer) == Approx(seconds(gemms)));
+      }
+    }
+  }
 }
 
 TEST_CASE("an all-reduce of the modelled kernel is the collective's") {

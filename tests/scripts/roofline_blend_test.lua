@@ -133,6 +133,26 @@ test("between neighbours it interpolates, beyond them it extrapolates, and anoth
   test.equal(evidence(32, 1), "stand_in")
 end)
 
+test("an element-wise kernel is blended from rows of that kernel, whose bytes decide", function()
+  local folder = test.folder()
+  local file = assert(io.open(folder .. "/elementwise.csv", "w"))
+  file:write "op,tokens,width,dtype,latency_us\n"
+  for kernel, slower in pairs { norm = 4, quantize = 1.5 } do
+    for _, tokens in ipairs { 1000, 10000 } do
+      for _, width in ipairs { 1024, 8192 } do
+        file:write(("%s,%d,%d,bf16,%.17g\n"):format(kernel, tokens, width, slower * tokens * width / 1e5))
+      end
+    end
+  end
+  file:close()
+  local database = rooflua.mfu.open { path = folder }:with "roofline_blend"
+  for kernel, slower in pairs { norm = 4, quantize = 1.5 } do
+    local _, estimate = database:lookup { op = "elementwise", kernel = kernel, tokens = 3000, width = 3000 }
+    test.near(estimate.latency_s, slower * 90e-6, 1e-9, kernel)
+    test.equal(estimate.evidence, "interpolated", kernel)
+  end
+end)
+
 test("what it cannot answer is an error that says why", function()
   local table_of = gemm_table(ideal, grid)
   test.raises("no roofline of linear_attention", function()

@@ -39,8 +39,8 @@ double ElementwiseIndex::gap(const Query& query) const {
 
 Reading ElementwiseIndex::at(const Query& q, Strategy strategy, RowsUsed* trace) const {
   const Donor donor = nearest(q);
-  const double there = donor.entry->key[1] * passes(donor.entry->key[0]);
-  const double tokens = q.tokens * (q.width * passes(q.kernel) / there);
+  const double there = elementwise_bytes(donor.entry->key[0], 1, donor.entry->key[1]);
+  const double tokens = q.tokens * (elementwise_bytes(q.kernel, 1, q.width) / there);
   Reading reading = donor.entry->series.at(tokens, strategy, trace);
   if (donor.distance == 0) return reading;
   return reading.downgrade(Evidence::stand_in, std::exp2(std::min(donor.distance, 60.0)));

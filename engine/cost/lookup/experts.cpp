@@ -72,9 +72,7 @@ Reading ExpertIndex::read(const KeyedIndex& index, const KeyedIndex::Key& key, d
 }
 
 KeyedIndex::Key ExpertIndex::whole_key(const Query& q) {
-  const double tp = std::max(1.0, q.tp);
-  const double groups = std::max(1.0, std::max(1.0, q.ranks) / tp);
-  const double local = std::max(1.0, q.experts / groups);
+  const double local = std::max(1.0, q.experts / expert_groups(q)), tp = std::max(1.0, q.tp);
   return {q.decode, local, q.experts_per_token, q.hidden_size, q.intermediate_size / tp, q.experts};
 }
 

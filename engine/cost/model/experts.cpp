@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "cost/model/arithmetic.h"
+#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
 
 namespace rooflua::modelled {
@@ -52,19 +52,20 @@ double quantize_s(double tokens, double width, const Gpu& gpu) {
   const double bytes = bytes::quantize(1, width, 2);
   const double row = std::max(gpu.constants.quantize_row_s,
                               bytes / (gpu.constants.quantize_sm_bytes_per_clock * gpu.clock_hz));
-  return gpu.constants.kernel_launch_s + whole_above(tokens / gpu.sms) * row;
+  const double traffic = gpu.traffic(bytes::quantize(tokens, width, 2));
+  return gpu.constants.kernel_launch_s + std::max(whole_above(tokens / gpu.sms) * row, traffic);
 }
 
 Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
-  const double all = positive(query.op, "experts", query.experts);
+  positive(query.op, "experts", query.experts);
+  positive(query.op, "ranks", query.ranks);
   const double topk = positive(query.op, "experts_per_token", query.experts_per_token);
   const double hidden = positive(query.op, "hidden_size", query.hidden_size);
   const double tp = positive(query.op, "tp", query.tp);
   const double width = positive(query.op, "intermediate_size", query.intermediate_size) / tp;
-  const double parts = std::max(1.0, std::floor(positive(query.op, "ranks", query.ranks) / tp));
+  const double parts = expert_groups(query);
   const double tokens = positive(query.op, "tokens", query.tokens);
-  // `parts` ranks hold the experts between them and each brings `tokens`.
-  const double touched = bytes::touched_experts(all, topk, tokens * parts) / parts;
+  const double touched = touched_experts(query);
   const double rows = tokens * topk;
   const bool narrow = e.in < 2;
   const Gpu math = narrow ? gpu.slowed(gpu.constants.expert_fp8_math) : gpu;
@@ -79,11 +80,7 @@ Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
 }
 
 Priced moe_layer(const Query& query, Elements e, const Gpu& gpu) {
-  Query rank = query;
-  const double ep = std::max(1.0, query.expert_ranks);
-  rank.ranks = std::max(1.0, query.tp) * ep;
-  rank.tokens = query.tokens / ep;  // each of the ranks brings its part
-  return grouped_gemm(rank, e, gpu);
+  return grouped_gemm(work::experts_of_rank(query), e, gpu);
 }
 
 }  // namespace rooflua::modelled

@@ -10,6 +10,7 @@
 #include "cost/model/collective.h"
 #include "cost/model/experts.h"
 #include "cost/model/gemm.h"
+#include "cost/ops/work.h"
 #include "cost/tables/kernel_table.h"
 #include "cost/work/formulas.h"
 
@@ -27,23 +28,19 @@ Priced gemm(const Query& query, modelled::Elements e, const Gpu& gpu) {
           kNan};
 }
 
-double elementwise_bytes(const Query& query) {
-  if (query.bytes > 0) return positive(query.op, "bytes", query.bytes);
-  const double passes = query.kernel == Kernel::silu_mul ? 3 : 2;
-  return passes * positive(query.op, "tokens", query.tokens) *
-         positive(query.op, "width", query.width) * bytes_per_element(query.dtype);
-}
-
 /// Bandwidth alone is needed for these, so that they work on a GPU with any set of peaks.
 Priced moving(const Query& query, const Hardware& hardware) {
   const Gpu gpu{kNan, hardware.memory_bandwidth.in_base_units(), 0, 0, hardware.family.constants};
   if (query.op == Op::launch) return {gpu.constants.kernel_launch_s, kNan, kNan};
   if (query.op == Op::memory)
     return {gpu.traffic(positive(query.op, "bytes", query.bytes)), kNan, kNan};
-  if (query.kernel == Kernel::quantize && !(query.bytes > 0)) {
+  if (query.kernel == Kernel::quantize) {
     return {quantize_time(query.tokens, query.width, hardware) / unit::s, kNan, kNan};
   }
-  return {gpu.constants.kernel_launch_s + gpu.traffic(elementwise_bytes(query)), kNan, kNan};
+  const double bytes =
+      elementwise_bytes(query.kernel, positive(query.op, "tokens", query.tokens),
+                        positive(query.op, "width", query.width));
+  return {gpu.constants.kernel_launch_s + gpu.traffic(bytes), kNan, kNan};
 }
 
 /// Attention to a window as attention without one that has as many query-key pairs: of a decode, to

@@ -23,9 +23,8 @@ namespace rooflua {
 ///
 /// traffic = bytes / (memory_efficiency bandwidth). Never above peak, never below bytes /
 /// bandwidth, and monotone in m, tokens, batch and context: every tiling is, and so is the minimum
-/// of them. Queries are as in estimate.h; memory and elementwise read `bytes` as bytes moved
-/// (elementwise without bytes: one read and one write of tokens x width, silu_mul two reads;
-/// quantize is quantize_time()). `distance` is 0. mfu counts exact causal work for attention and is
+/// of them. Queries are as in estimate.h; memory reads `bytes` as bytes moved; those of elementwise
+/// are elementwise_bytes() (ops/work.h), and quantize is quantize_time(). `distance` is 0. mfu counts exact causal work for attention and is
 /// NaN where there is no arithmetic. Weights narrower than 16 bits on a GPU without a peak for them
 /// compute at the bf16 peak.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
@@ -39,6 +38,7 @@ Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 ///
 ///     max( quantize_row_s, 3 width bytes / (quantize_sm_bytes_per_clock clock) )
 ///
+/// and all rows together no less than their traffic.
 /// The model of an FP8 `gemm` is without it; vLLM's measured linear layers include it.
 /// @throws Error   as modelled_kernel()
 Seconds quantize_time(double tokens, double width, const Hardware& hardware);

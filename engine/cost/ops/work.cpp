@@ -1,9 +1,9 @@
 #include "cost/ops/work.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cost/ops/declaration.h"
+#include "cost/work/formulas.h"
 
 namespace rooflua {
 namespace {
@@ -16,9 +16,6 @@ double requests(const Query& q) {
 }
 double pairs(const Query& q, double causal) {
   return q.new_tokens * q.context_tokens + causal * q.new_tokens * q.new_tokens;
-}
-double local_experts(const Query& q) {
-  return std::max(1.0, q.experts / std::max(1.0, q.ranks / std::max(1.0, q.tp)));
 }
 
 }  // namespace
@@ -33,10 +30,21 @@ double bytes_of(const Query& query) {
   return bytes == nullptr ? 0 : bytes(query);
 }
 
-double passes(double kernel) {
-  if (kernel == Kernel::norm) return 4;
-  if (kernel == Kernel::silu_mul) return 3;
-  return kernel == Kernel::quantize ? 1.5 : 2;
+double elementwise_bytes(double kernel, double tokens, double width) {
+  constexpr double element = 2;
+  if (kernel == Kernel::norm) return bytes::add_norm(tokens, width, element);
+  if (kernel == Kernel::silu_mul) return bytes::gated_activation(tokens, width, element);
+  if (kernel == Kernel::quantize) return bytes::quantize(tokens, width, element);
+  return bytes::embedding(tokens, width, element);
+}
+
+double expert_groups(const Query& q) {
+  return std::max(1.0, q.ranks / std::max(1.0, q.tp));
+}
+
+double touched_experts(const Query& q) {
+  const double groups = expert_groups(q);
+  return bytes::touched_experts(q.experts, q.experts_per_token, q.tokens * groups) / groups;
 }
 
 namespace work {
@@ -90,25 +98,23 @@ double experts_flop(const Query& q, double) {
          std::max(1.0, q.tp);
 }
 double experts_bytes(const Query& q) {
-  const double experts = local_experts(q);
-  const double visits =
-      q.tokens * q.experts_per_token * std::max(1.0, q.tp) / std::max(1.0, q.ranks);
-  const double touched = experts * (1 - std::pow(1 - 1 / experts, std::max(1.0, visits)));
   return bytes_per_element(q.dtype) * 3 * q.hidden_size * q.intermediate_size /
-         std::max(1.0, q.tp) * touched;
+         std::max(1.0, q.tp) * touched_experts(q);
 }
 
 /// A whole MoE layer: tokens are those of all ranks, tp divides the width and ep the experts.
-double moe_layer_flop(const Query& q, double) {
-  const double ranks = std::max(1.0, q.tp) * std::max(1.0, q.expert_ranks);
-  return 6 * q.tokens * q.experts_per_token * q.hidden_size * q.intermediate_size / ranks;
+Query experts_of_rank(const Query& layer) {
+  Query rank = layer;
+  const double ep = std::max(1.0, layer.expert_ranks);
+  rank.ranks = std::max(1.0, layer.tp) * ep;
+  rank.tokens = layer.tokens / ep;  // each of the ranks brings its part
+  return rank;
+}
+double moe_layer_flop(const Query& q, double causal) {
+  return experts_flop(experts_of_rank(q), causal);
 }
 double moe_layer_bytes(const Query& q) {
-  const double all = std::max(1.0, q.experts);
-  const double missed = std::pow(1 - std::min(1.0, q.experts_per_token / all), q.tokens);
-  const double touched = all / std::max(1.0, q.expert_ranks) * (1 - missed);
-  return bytes_per_element(q.dtype) * 3 * q.hidden_size * q.intermediate_size /
-         std::max(1.0, q.tp) * touched;
+  return experts_bytes(experts_of_rank(q));
 }
 
 double window_decode_flop(const Query& q, double causal) {
@@ -139,7 +145,7 @@ double moved_bytes(const Query& q) {
   return q.bytes;
 }
 double elementwise_bytes(const Query& q) {
-  return 2 * passes(q.kernel) * q.tokens * q.width;
+  return rooflua::elementwise_bytes(q.kernel, q.tokens, q.width);
 }
 
 }  // namespace work

@@ -10,9 +10,17 @@ namespace rooflua {
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
 
-/// How often an elementwise kernel as scripts/collect measures it passes over [tokens, width]:
-/// norm 4 (residual added and kept), silu_mul 3, quantize 1.5 (half is written), rope and others 2.
-double passes(double kernel);
+/// Bytes of a kernel of op elementwise over [tokens, width] of 16 bits, whatever format the weights
+/// have. The kernels are those that scripts/collect measures (rooflua_collect/ops/elementwise.py):
+/// norm reads x and the residual and writes both (bytes::add_norm), silu_mul reads gate and up
+/// (bytes::gated_activation), quantize writes 8 bits (bytes::quantize); rope and others read and
+/// write each element once.
+double elementwise_bytes(double kernel, double tokens, double width);
+
+/// Ranks that hold the experts of a grouped GEMM between them; tp divides the width of each expert.
+double expert_groups(const Query& query);
+/// Experts of one rank that the tokens of all these ranks touch; each rank brings `tokens`.
+double touched_experts(const Query& query);
 
 /// The formulas that the declarations name.
 namespace work {
@@ -28,6 +36,8 @@ double latent_decode_flop(const Query& query, double causal);
 double latent_decode_bytes(const Query& query);
 double experts_flop(const Query& query, double causal);
 double experts_bytes(const Query& query);
+/// A whole MoE layer as the grouped GEMM of one of its ranks, with that rank's share of the tokens.
+Query experts_of_rank(const Query& layer);
 double moe_layer_flop(const Query& query, double causal);
 double moe_layer_bytes(const Query& query);
 double window_prefill_flop(const Query& query, double causal);

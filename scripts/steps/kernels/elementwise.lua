@@ -14,9 +14,6 @@ local cost = require "rooflua.cost"
 local elementwise = {}
 elementwise.__index = elementwise
 
---- How often a measured kernel passes over its [tokens, width] of 16 bits, as the collector defines its kernels.
-local passes = { norm = 4, rope = 2, silu_mul = 3, quantize = 1.5 }
-
 --- The measured kernel that stands for an operation; nil = a copy of as many bytes.
 local function kernel_of(name)
   name = name:match "^[^@]*"  -- without the kind of layers
@@ -84,7 +81,9 @@ function elementwise:query(op)
   local kernel = kernel_of(op.name)
   query = false
   if kernel and self:answers(kernel) then
-    query = { op = "elementwise", kernel = kernel, tokens = 1, width = op.bytes_per_row / (2 * passes[kernel]) }
+    query = { op = "elementwise", kernel = kernel, tokens = 1, width = 1024 }
+    local _, estimate = self.steps.database:lookup(query)
+    query.width = query.width * op.bytes_per_row / estimate.bytes  -- that moves as many bytes
   elseif self.has_memory then
     query = { op = "memory", kernel = "copy", bytes = 1 }
   end
