@@ -20,12 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The dtype whose peak an op's MFU refers to: attention runs in 16 bits whatever its KV cache
-/// holds.
-Dtype compute_dtype(const Query& query) {
-  return declaration_of(query.op).peak == PeakOf::dtype ? query.dtype : Dtype::bf16;
-}
-
 std::unique_ptr<Lookup> make_lookup(const std::string& name, const LookupContext& context) {
   if (name == "infersim_floor") return infersim_lookup(context, false);
   if (name == "infersim_head") return infersim_lookup(context, true);
@@ -69,7 +63,10 @@ class Database final : public MfuDatabase {
            UserLookup user)
       : options_(std::move(options)), store_(std::move(store)), name_(std::move(lookup)) {
     options_.engine = engine_among(options_.lenders, options_.engine);
-    context_ = {store_, options_.hardware, options_.gpu, options_.default_mfu,
+    context_ = {store_,
+                options_.hardware,
+                options_.gpu,
+                options_.default_mfu,
                 {options_.engine, options_.lenders}};
     const bool native = !user;
     lookup_ = user ? user_lookup(context_, name_, user) : make_lookup(name_, context_);
@@ -203,11 +200,8 @@ class Database final : public MfuDatabase {
   Bound bound_of(const Query& query, double flop, double bytes) const {
     if (flop <= 0) return Bound::memory;
     if (!options_.hardware) return Bound::compute;
-    const auto peak = options_.hardware->stated_peak(query.dtype);
-    if (!peak) return Bound::compute;
-    const double arithmetic_s = flop / peak->in_base_units();
-    const double traffic_s = bytes / options_.hardware->memory_bandwidth.in_base_units();
-    return traffic_s > arithmetic_s ? Bound::memory : Bound::compute;
+    const LeastTime least = least_time(query, flop, bytes, *options_.hardware);
+    return least.traffic_s > least.arithmetic_s ? Bound::memory : Bound::compute;
   }
 
   Estimate price(const Query& query, RowsUsed* trace) const {
@@ -220,6 +214,7 @@ class Database final : public MfuDatabase {
           throw Error("mfu." + std::string(rooflua::name(query.op)),
                       "is too far from every row of the tables to be priced");
         }
+        if (native_) raise(query, estimate);
         estimate.mfu = mfu_of(query, estimate.latency_s);
       }
       return estimate;
@@ -239,6 +234,14 @@ class Database final : public MfuDatabase {
                       ": modelled from the datasheet of " + options_.hardware->name;
     }
     return estimate;
+  }
+
+  /// Rows may beat the datasheet where a cache held what they read. What they say of other shapes,
+  /// formats and GPUs may not.
+  void raise(const Query& query, Estimate& estimate) const {
+    if (estimate.evidence < Evidence::extrapolated || !options_.hardware) return;
+    const double least_s = least_time(query, *options_.hardware).time_s();
+    estimate.latency_s = std::max(estimate.latency_s, least_s);
   }
 
   std::string where() const {
@@ -272,23 +275,13 @@ class Database final : public MfuDatabase {
     if (lent.evidence >= Evidence::modelled) return false;
     const Hardware& own = *options_.hardware;
     const Hardware& other = *lender->hardware();
-    const Dtype dtype = compute_dtype(query);
-    const bool link = declaration_of(query.op).over_links && own.link_bandwidth.in_base_units() > 0;
-    const double bandwidth = (link ? other.link_bandwidth : other.memory_bandwidth).in_base_units();
-    const double flop = flop_of(query), bytes = bytes_of(query);
-    const auto peak_of = [&](const Hardware& gpu) {  // weights that it expands are multiplied wider
-      return flop > 0 ? gpu.peak_for(gpu.computes_in(dtype)).in_base_units() : 1;
-    };
-    const double lent_peak = lender->peak(dtype).in_base_units();
-    const double there_s =
-        std::max(flop / (lent_peak > 0 ? lent_peak : peak_of(other)), bytes / bandwidth);
-    const double own_bandwidth = (link ? own.link_bandwidth : own.memory_bandwidth).in_base_units();
-    const double here_s = std::max(flop / peak_of(own), bytes / own_bandwidth);
-    const double slower = there_s > 0 ? here_s / there_s : bandwidth / own_bandwidth;
+    const double there_s = least_time(query, other).time_s();
+    const double slower = there_s > 0 ? least_time(query, own).time_s() / there_s : 1;
     const double utilisation = there_s / lent.latency_s;
     estimate = lent;
     estimate.latency_s *= 1 + (slower - 1) * std::min(1.0, 2 * utilisation);
     estimate.evidence = worst(lent.evidence, Evidence::stand_in);
+    raise(query, estimate);
     estimate.mfu = mfu_of(query, estimate.latency_s);
     if (trace != nullptr)
       trace->remark = "utilisation of " + other.name + ", " + lender->describe(query);
@@ -332,7 +325,7 @@ class Database final : public MfuDatabase {
   std::string name_;
   LookupContext context_;
   std::unique_ptr<Lookup> lookup_;
-  UserLookup user_;  // what lookup_ asks, where a user wrote it
+  UserLookup user_;                          // what lookup_ asks, where a user wrote it
   bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
   std::span<const OpDeclaration> ops_ = declared_ops();
   QuestionForms forms_;

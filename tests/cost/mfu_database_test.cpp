@@ -223,19 +223,19 @@ TEST_CASE("an FP8 table prices a bf16 GEMM only as a stand-in") {
 TEST_CASE("a chunk after a context costs what a fresh prompt of as many pairs costs") {
   const KernelTable prefill = table(
       Op::attention_prefill,
-      {{20, 8, 2, 128, 1, 0, 1024}, {80, 8, 2, 128, 1, 0, 2048}, {320, 8, 2, 128, 1, 0, 4096}});
+      {{30, 8, 2, 128, 1, 0, 1024}, {120, 8, 2, 128, 1, 0, 2048}, {480, 8, 2, 128, 1, 0, 4096}});
   const auto database = open({prefill});
   Query q = decode(8, 2, 1, 0);
   q.op = Op::attention_prefill;
   q.new_tokens = 1024;
   q.context_tokens = 1536;  // 1024 * 1536 + 1024^2 / 2 = 2048^2 / 2
-  CHECK(us(database->estimate(q)) == Approx(80));
+  CHECK(us(database->estimate(q)) == Approx(120));
   CHECK(database->estimate(q).evidence == Evidence::extrapolated);
   q.context_tokens = 0;
   q.new_tokens = 3000;  // constant MFU: latency goes with the square
-  CHECK(us(database->estimate(q)) == Approx(80 * (3000.0 / 2048) * (3000.0 / 2048)));
+  CHECK(us(database->estimate(q)) == Approx(120 * (3000.0 / 2048) * (3000.0 / 2048)));
   q.new_tokens = 8192;
-  CHECK(us(database->estimate(q)) == Approx(1280));
+  CHECK(us(database->estimate(q)) == Approx(1920));
 }
 
 TEST_CASE("rows with a prior context are interpolated between contexts") {

@@ -200,8 +200,8 @@ TEST_CASE("no modelled element-wise kernel is faster than its own bytes, of any 
   narrow.memory_bandwidth = 300 * unit::GB / unit::s;
   for (int round = 0; round < 300; ++round) {
     const double tokens = sizes.pick(1e6), width = sizes.pick(65536);
-    for (const double kernel : {Kernel::none, Kernel::norm, Kernel::rope, Kernel::silu_mul,
-                                Kernel::quantize}) {
+    for (const double kernel :
+         {Kernel::none, Kernel::norm, Kernel::rope, Kernel::silu_mul, Kernel::quantize}) {
       Query query = passing_over(kernel, tokens, width);
       const double wide = seconds(query, narrow);
       CHECK(wide >= bytes_of(query) / 300e9);

@@ -79,16 +79,9 @@ class GridLookup final : public Lookup {
     if (!context_.hardware || op.flop == nullptr || op.bytes == nullptr) return width;
     Query there = query;
     there.dtype = rows;
-    const double ratio = least_s(query) / least_s(there);
-    return ratio > 0 && std::isfinite(ratio) ? ratio : width;
-  }
-  double least_s(const Query& query) const {
-    const OpDeclaration& op = declaration_of(query.op);
     const Hardware& gpu = *context_.hardware;
-    const auto peak = gpu.peak.find(gpu.computes_in(query.dtype));
-    const double flop_s =
-        peak == gpu.peak.end() ? 0 : op.flop(query, 0.5) / peak->second.in_base_units();
-    return std::max(flop_s, op.bytes(query) / gpu.memory_bandwidth.in_base_units());
+    const double ratio = least_time(query, gpu).time_s() / least_time(there, gpu).time_s();
+    return ratio > 0 && std::isfinite(ratio) ? ratio : width;
   }
 
   const std::vector<Choice>& choices_for(const Query& query) const {

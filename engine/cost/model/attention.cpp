@@ -5,11 +5,14 @@
 #include <cmath>
 
 #include "cost/model/arithmetic.h"
+#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
 
 namespace rooflua::modelled {
 
 namespace {
+
+constexpr double element = 2;  // queries and results have 16 bits
 
 double per_rank(double heads, int tp) {
   return std::max(1.0, heads / std::max(tp, 1));
@@ -19,7 +22,6 @@ Attention plain_attention(const Query& query) {
   const double heads = per_rank(positive(query.op, "heads", query.heads), query.tp);
   const double kv_heads = per_rank(positive(query.op, "kv_heads", query.kv_heads), query.tp);
   const double d = positive(query.op, "head_dim", query.head_dim);
-  const double element = bytes_per_element(query.dtype);
   return {heads,
           kv_heads,
           2 * d,
@@ -33,7 +35,7 @@ Attention expanded_latent(const Query& query) {
   const double nope = positive(query.op, "qk_nope_head_dim", query.qk_nope_head_dim);
   const double rope = not_negative(query.op, "qk_rope_head_dim", query.qk_rope_head_dim);
   const double value = query.v_head_dim > 0 ? query.v_head_dim : nope;
-  const double width = nope + rope + value, element = bytes_per_element(query.dtype);
+  const double width = nope + rope + value;
   return {heads,
           heads,
           width,
@@ -52,7 +54,7 @@ Attention absorbed_latent(const Query& query) {
           width,
           flop::mla_absorbed(heads, latent, rope, 1),
           bytes::latent_kv(1, latent, rope, bytes_per_element(query.kv_dtype)),
-          heads * width * bytes_per_element(query.dtype)};
+          heads * width * element};
 }
 
 }  // namespace
@@ -148,9 +150,8 @@ namespace rooflua {
 bool ModelledAttention::fits(const Query& q) const {
   const Query& kept = kept_;
   return known_ && q.op == kept.op && q.heads == kept.heads && q.kv_heads == kept.kv_heads &&
-         q.head_dim == kept.head_dim && q.tp == kept.tp && q.dtype == kept.dtype &&
-         q.kv_dtype == kept.kv_dtype && q.kv_lora_rank == kept.kv_lora_rank &&
-         q.qk_nope_head_dim == kept.qk_nope_head_dim &&
+         q.head_dim == kept.head_dim && q.tp == kept.tp && q.kv_dtype == kept.kv_dtype &&
+         q.kv_lora_rank == kept.kv_lora_rank && q.qk_nope_head_dim == kept.qk_nope_head_dim &&
          q.qk_rope_head_dim == kept.qk_rope_head_dim && q.v_head_dim == kept.v_head_dim;
 }
 
@@ -158,7 +159,7 @@ void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
                                    Estimate& estimate) {
   if (!fits(query)) {
     known_ = false;
-    gpu_ = modelled::gpu_of(hardware, modelled::math_dtype(hardware, query.dtype));
+    gpu_ = modelled::gpu_of(hardware, modelled::math_dtype(hardware, compute_dtype(query)));
     shape_ = modelled::attention_of(query);
     kept_ = query;
     known_ = true;

@@ -37,9 +37,8 @@ Priced moving(const Query& query, const Hardware& hardware) {
   if (query.kernel == Kernel::quantize) {
     return {quantize_time(query.tokens, query.width, hardware) / unit::s, kNan, kNan};
   }
-  const double bytes =
-      elementwise_bytes(query.kernel, positive(query.op, "tokens", query.tokens),
-                        positive(query.op, "width", query.width));
+  const double bytes = elementwise_bytes(query.kernel, positive(query.op, "tokens", query.tokens),
+                                         positive(query.op, "width", query.width));
   return {gpu.constants.kernel_launch_s + gpu.traffic(bytes), kNan, kNan};
 }
 
@@ -98,7 +97,7 @@ Priced price(const Query& query, const Hardware& hardware) {
   if (query.op == Op::memory || query.op == Op::launch || query.op == Op::elementwise) {
     return moving(query, hardware);
   }
-  const Gpu gpu = gpu_of(hardware, modelled::math_dtype(hardware, query.dtype));
+  const Gpu gpu = gpu_of(hardware, modelled::math_dtype(hardware, compute_dtype(query)));
   Priced priced = computing(query, hardware, gpu);
   priced.peak = gpu.peak;
   return priced;

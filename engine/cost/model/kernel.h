@@ -24,14 +24,15 @@ namespace rooflua {
 /// traffic = bytes / (memory_efficiency bandwidth). Never above peak, never below bytes /
 /// bandwidth, and monotone in m, tokens, batch and context: every tiling is, and so is the minimum
 /// of them. Queries are as in estimate.h; memory reads `bytes` as bytes moved; those of elementwise
-/// are elementwise_bytes() (ops/work.h), and quantize is quantize_time(). `distance` is 0. mfu counts exact causal work for attention and is
-/// NaN where there is no arithmetic. Weights narrower than 16 bits on a GPU without a peak for them
-/// compute at the bf16 peak.
+/// are elementwise_bytes() (ops/work.h), and quantize is quantize_time(). `distance` is 0. mfu
+/// counts exact causal work for attention and is NaN where there is no arithmetic. Weights narrower
+/// than 16 bits on a GPU without a peak for them compute at the bf16 peak; attention computes in 16
+/// bits whatever format is asked for.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
+Estimate modelled_kernel(const Query& query, const Hardware& hardware);
+
 /// Whether modelled_kernel() knows the op. Modules and exchanges are priced from tables alone.
 bool has_model(Op op);
-
-Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 
 /// Time of quantising [tokens, width] 16-bit activations to FP8 in front of a GEMM, one scale per
 /// token, as a kernel of its own, in ceil(tokens / SMs) waves. A row takes one SM

@@ -237,7 +237,7 @@ inline constexpr OpDeclaration module_ops[] = {
         "collective", module_fields::collective, false,
         "A collective of the library, without its launch. Bytes of an all_gather are those of "
         "the whole result, else those of a rank's input.",
-        work::moved_bytes, true),
+        work::collective_bytes, true),
     module_op("expert_exchange", module_fields::expert_exchange, true,
               "Tokens that travel to their experts and back."),
 };

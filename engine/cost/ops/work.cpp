@@ -14,6 +14,9 @@ double per_rank(double heads, double tp) {
 double requests(const Query& q) {
   return q.batch > 0 ? q.batch : 1;
 }
+double value_width(const Query& q) {
+  return q.v_head_dim > 0 ? q.v_head_dim : q.qk_nope_head_dim;
+}
 double pairs(const Query& q, double causal) {
   return q.new_tokens * q.context_tokens + causal * q.new_tokens * q.new_tokens;
 }
@@ -28,6 +31,20 @@ double flop_of(const Query& query) {
 double bytes_of(const Query& query) {
   const auto bytes = declaration_of(query.op).bytes;
   return bytes == nullptr ? 0 : bytes(query);
+}
+
+Dtype compute_dtype(const Query& query) {
+  return declaration_of(query.op).peak == PeakOf::dtype ? query.dtype : Dtype::bf16;
+}
+
+LeastTime least_time(const Query& query, double flop, double bytes, const Hardware& gpu) {
+  const double link = gpu.link_bandwidth.in_base_units();
+  const bool over_links = declaration_of(query.op).over_links && link > 0;
+  LeastTime least{0, bytes / (over_links ? link : gpu.memory_bandwidth.in_base_units())};
+  if (!(flop > 0)) return least;
+  const auto peak = gpu.peak.find(gpu.computes_in(compute_dtype(query)));
+  if (peak != gpu.peak.end()) least.arithmetic_s = flop / peak->second.in_base_units();
+  return least;
 }
 
 double elementwise_bytes(double kernel, double tokens, double width) {
@@ -75,13 +92,13 @@ double decode_bytes(const Query& q) {
 }
 
 double latent_prefill_flop(const Query& q, double causal) {
-  const double value = q.v_head_dim > 0 ? q.v_head_dim : q.qk_nope_head_dim;
-  return 2 * per_rank(q.heads, q.tp) * (q.qk_nope_head_dim + q.qk_rope_head_dim + value) *
+  return 2 * per_rank(q.heads, q.tp) * (q.qk_nope_head_dim + q.qk_rope_head_dim + value_width(q)) *
          requests(q) * pairs(q, causal);
 }
 double latent_prefill_bytes(const Query& q) {
-  return requests(q) * 2 * per_rank(q.heads, q.tp) * (q.qk_nope_head_dim + q.qk_rope_head_dim) * 3 *
-         q.new_tokens;
+  const double key = q.qk_nope_head_dim + q.qk_rope_head_dim, value = value_width(q);
+  const double read = bytes_per_element(q.kv_dtype) * (q.context_tokens + q.new_tokens);
+  return requests(q) * per_rank(q.heads, q.tp) * (key + value) * (read + 2 * q.new_tokens);
 }
 
 double latent_decode_flop(const Query& q, double) {
@@ -143,6 +160,10 @@ double window_prefill_bytes(const Query& q) {
 
 double moved_bytes(const Query& q) {
   return q.bytes;
+}
+double collective_bytes(const Query& q) {
+  constexpr double all_reduce = 1;  // of the words of the field
+  return q.own_0 == all_reduce ? q.bytes : q.bytes * (q.ranks - 1) / q.ranks;
 }
 double elementwise_bytes(const Query& q) {
   return rooflua::elementwise_bytes(q.kernel, q.tokens, q.width);

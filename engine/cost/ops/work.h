@@ -3,12 +3,28 @@
 // Prefill counts pairs as new * context + causal * new^2; a question's `causal` is 1/2.
 
 #include "cost/ops/query.h"
+#include "spec/hardware.h"
 
 namespace rooflua {
 
 /// Work of a question on one rank, and bytes it moves at least; 0 where its op has none.
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
+
+/// The format in which an op multiplies: attention computes in 16 bits whatever is asked for.
+Dtype compute_dtype(const Query& query);
+
+/// What the work of a question takes at least on a GPU: flop over the peak of the format that it
+/// computes in, bytes over the bandwidth of the memory, or of the links for an op that they bound.
+/// Nothing but a measured row is faster: a cache held what the row's kernel read.
+struct LeastTime {
+  double arithmetic_s = 0, traffic_s = 0;  // arithmetic 0 where the GPU states no peak for it
+  double time_s() const { return arithmetic_s > traffic_s ? arithmetic_s : traffic_s; }
+};
+LeastTime least_time(const Query& query, double flop, double bytes, const Hardware& gpu);
+inline LeastTime least_time(const Query& query, const Hardware& gpu) {
+  return least_time(query, flop_of(query), bytes_of(query), gpu);
+}
 
 /// Bytes of a kernel of op elementwise over [tokens, width] of 16 bits, whatever format the weights
 /// have. The kernels are those that scripts/collect measures (rooflua_collect/ops/elementwise.py):
@@ -45,6 +61,8 @@ double window_prefill_bytes(const Query& query);
 double window_decode_flop(const Query& query, double causal);
 double window_decode_bytes(const Query& query);
 double moved_bytes(const Query& query);
+/// Of a buffer that ranks exchange, a rank keeps its own part, except where all are added up.
+double collective_bytes(const Query& query);
 double elementwise_bytes(const Query& query);
 }  // namespace work
 
