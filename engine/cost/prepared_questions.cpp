@@ -30,8 +30,7 @@ PreparedQuestions::PreparedQuestions(std::shared_ptr<const MfuDatabase> database
       group.takes_first = takes_first, group.takes_second = takes_second;
       for (std::size_t i = 0; i < questions.size(); ++i) {
         const PreparedQuestion& each = questions[i];
-        if ((each.first != nullptr) != takes_first || (each.second != nullptr) != takes_second)
-          continue;
+        if (bool(each.first) != takes_first || bool(each.second) != takes_second) continue;
         group.questions.push_back(each);
         group.places.push_back(i);
       }
@@ -53,8 +52,8 @@ const Answer* PreparedQuestions::answer(Group& group, double first, double secon
   key.first = never;
   for (std::size_t i = 0; i < group.questions.size(); ++i) {
     PreparedQuestion& question = group.questions[i];
-    if (question.first != nullptr) question.query.*question.first = first;
-    if (question.second != nullptr) question.query.*question.second = second;
+    if (question.first) question.first(question.query) = first;
+    if (question.second) question.second(question.query) = second;
     database_->answer(question.query, estimate_);
     answers[i] = {estimate_.mfu, estimate_.latency_s, estimate_.evidence};
   }
@@ -70,9 +69,9 @@ const std::vector<Answer>& PreparedQuestions::answer(double first, double second
   return answers_;
 }
 
-PreparedQuestion::Number changing_number(Op op, std::string_view name) {
+QueryNumber changing_number(Op op, std::string_view name) {
   const Field* field = declaration_of(op).find(name);
-  return field != nullptr && field->role == FieldRole::axis ? field->number : nullptr;
+  return field != nullptr && field->role == FieldRole::axis ? field->number : QueryNumber();
 }
 
 }  // namespace rooflua

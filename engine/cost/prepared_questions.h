@@ -21,13 +21,10 @@ struct Answer {
   Evidence evidence = Evidence::assumed;
 };
 
-/// A question, and where the first and the second number go; null: it does not take that one.
+/// A question, and where the first and the second number go; none: it does not take that one.
 struct PreparedQuestion {
-  using Number = double Query::*;
-
   Query query;
-  Number first = nullptr;
-  Number second = nullptr;
+  QueryNumber first, second;
 };
 
 class PreparedQuestions {
@@ -62,7 +59,7 @@ class PreparedQuestions {
 };
 
 /// The number of that name, which may change: an axis of the op.
-/// @return null for another name
-PreparedQuestion::Number changing_number(Op op, std::string_view name);
+/// @return none for another name
+QueryNumber changing_number(Op op, std::string_view name);
 
 }  // namespace rooflua

@@ -94,7 +94,7 @@ class Shapes {
     query.dtype = formats[static_cast<std::size_t>(below(double(formats.size())))].dtype;
     query.kv_dtype = below(2) < 1 ? Dtype::bf16 : Dtype::fp8;
     for (const Field& field : declaration_of(op).fields)
-      if (field.number != nullptr) query.*field.number = value(field);
+      if (field.number) field.number(query) = value(field);
     query.kv_heads = std::min(query.kv_heads, query.heads);
     query.experts_per_token = std::min(query.experts_per_token, query.experts);
     return query;
@@ -131,8 +131,8 @@ std::string words(const Query& query) {
                      std::string(name(query.kv_dtype));
   for (const Field& field : declaration_of(query.op).fields) {
     char number[60];
-    if (field.number == nullptr) continue;
-    std::snprintf(number, sizeof number, "%.17g", query.*field.number);
+    if (!field.number) continue;
+    std::snprintf(number, sizeof number, "%.17g", field.number(query));
     text += " " + std::string(field.name) + "=" + number;
   }
   return text;
@@ -158,10 +158,10 @@ Query shrunk(const MfuDatabase& database, Query query) {
   for (bool smaller = true; smaller;) {
     smaller = false;
     for (const Field& field : declaration_of(query.op).fields) {
-      if (field.number == nullptr || field.kind == FieldKind::word) continue;
+      if (!field.number || field.kind == FieldKind::word) continue;
       Query half = query;
-      half.*field.number = std::floor(query.*field.number / 2);
-      if (half.*field.number < 1 || !breaks_the_law(database, half)) continue;
+      field.number(half) = std::floor(field.number(query) / 2);
+      if (field.number(half) < 1 || !breaks_the_law(database, half)) continue;
       query = half, smaller = true;
     }
   }

@@ -95,8 +95,8 @@ TEST_CASE("questions asked together have the answers they have alone") {
       const std::vector<Answer>& answers = together.answer(first, second);
       for (std::size_t i = 0; i < list.size(); ++i) {
         Query query = list[i].query;
-        if (list[i].first != nullptr) query.*list[i].first = first;
-        if (list[i].second != nullptr) query.*list[i].second = second;
+        if (list[i].first) list[i].first(query) = first;
+        if (list[i].second) list[i].second(query) = second;
         const Estimate& expected = alone->estimate(query);
         differ += !same_bits(answers[i].mfu, expected.mfu) ||
                   !same_bits(answers[i].latency_s, expected.latency_s) ||

@@ -11,7 +11,7 @@ return {
         before = "// The ops ---",
         text = [[
 constexpr Field sample_scan_fields[] = {{.name = "state_size",
-                                         .number = &Query::own_0,
+                                         .number = QueryNumber::own(0),
                                          .unit = "elements",
                                          .doc = "Width of the state.",
                                          .role = FieldRole::key,

@@ -23,13 +23,13 @@ constexpr Field fields[] = {{.name = "tokens",
                              .doc = "Tokens of one rank.",
                              .role = FieldRole::axis},
                             {.name = "state_size",
-                             .number = &Query::own_0,
+                             .number = QueryNumber::own(0),
                              .unit = "elements",
                              .doc = "Width of the state.",
                              .role = FieldRole::scale,
                              .kind = FieldKind::count},
                             {.name = "chunk",
-                             .number = &Query::own_1,
+                             .number = QueryNumber::own(1),
                              .unit = "tokens",
                              .doc = "Tokens of a chunk.",
                              .role = FieldRole::key,
@@ -37,7 +37,7 @@ constexpr Field fields[] = {{.name = "tokens",
                              .need = FieldNeed::nothing,
                              .otherwise = 64},
                             {.name = "engine",
-                             .number = &Query::own_2,
+                             .number = QueryNumber::own(2),
                              .doc = "Whose kernel.",
                              .role = FieldRole::key,
                              .kind = FieldKind::word,
@@ -45,7 +45,7 @@ constexpr Field fields[] = {{.name = "tokens",
                              .any = true,
                              .words = engines},
                             {.name = "distribution",
-                             .number = &Query::own_3,
+                             .number = QueryNumber::own(3),
                              .doc = "Of tokens over experts.",
                              .role = FieldRole::key,
                              .kind = FieldKind::word,
@@ -60,7 +60,7 @@ const std::vector<OpDeclaration>& more_ops() {
     op.name = "state_scan";
     op.doc = "A recurrent layer that no formula of ours knows.";
     op.fields = fields;
-    op.flop = [](const Query& q, double) { return 2 * q.tokens * q.own_0; };
+    op.flop = [](const Query& q, double) { return 2 * q.tokens * q.own[0]; };
     op.peak = PeakOf::dtype;
     op.file = "state_scan";
     list.push_back(op);
@@ -103,7 +103,7 @@ Query scan(double tokens, double state_size = 128, double engine = 0, double dis
   query.op = static_cast<Op>(standard_ops().size());
   query.dtype = Dtype::fp4;
   query.tokens = tokens;
-  query.own_0 = state_size, query.own_1 = 64, query.own_2 = engine, query.own_3 = distribution;
+  query.own[0] = state_size, query.own[1] = 64, query.own[2] = engine, query.own[3] = distribution;
   return query;
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("every declaration is whole") {
     for (const Field& field : op.fields) {
       INFO(field.name);
       CHECK(!field.doc.empty());
-      if (field.number != nullptr) ++numbers;
-      if (field.number != nullptr && field.kind == FieldKind::word) CHECK(!field.words.empty());
+      if (field.number) ++numbers;
+      if (field.number && field.kind == FieldKind::word) CHECK(!field.words.empty());
     }
     for_each_axis(op, [&](const Field&, std::size_t place) { axes = place + 1; });
     CHECK(numbers <= max_fields);
@@ -168,7 +168,7 @@ TEST_CASE("another key stands in, and the latency goes with what it scales") {
   CHECK(wide.latency_s == Approx(20e-6));
   CHECK(wide.evidence == Evidence::stand_in);
   Query other = scan(100, 128, 1, 1);
-  other.own_1 = 512;  // nobody measured this chunk
+  other.own[1] = 512;  // nobody measured this chunk
   CHECK(db->estimate(other).evidence == Evidence::stand_in);
   other.dtype = Dtype::fp8;  // nor this format
   CHECK_THROWS_WITH(db->estimate(other), Catch::Matchers::Contains("no table of this op"));

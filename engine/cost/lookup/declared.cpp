@@ -48,7 +48,7 @@ DeclaredIndex::Key DeclaredIndex::key_of(const Query& query) const {
     if (field.is_kv()) {
       key[i] = static_cast<double>(format_of(query.kv_dtype).runs_as);
     } else {
-      key[i] = query.*field.number;
+      key[i] = field.number(query);
     }
     if (field.per_rank) key[i] = std::max(1.0, key[i] / std::max(1.0, query.tp));
   }
@@ -65,7 +65,7 @@ DeclaredIndex::At DeclaredIndex::at_axes(const Query& query) const {
       continue;
     }
     at.outer = read++ == 0 ? 1 : at.inner;
-    at.inner = std::max(field->at_least, query.*field->number);
+    at.inner = std::max(field->at_least, field->number(query));
   }
   return at;
 }

@@ -15,7 +15,7 @@ double doubling(double value) {
 
 /// What the rows of a table, which are those of one rank, are compared with.
 double wanted_of(const Field& field, const Query& query) {
-  const double value = query.*field.number;
+  const double value = field.number(query);
   return field.per_rank ? std::max(1.0, std::floor(value / std::max(1.0, query.tp))) : value;
 }
 
@@ -26,7 +26,7 @@ NearRows::NearRows(const KernelTable& table) : table_(table) {
   Query asked;
   asked.decode = table.decode;
   for_each_axis(op, [&](const Field& field, std::size_t place) {
-    if (field.number == nullptr || !field.read_by(asked)) return;
+    if (!field.number || !field.read_by(asked)) return;
     (field.kind == FieldKind::word ? words_ : axes_).push_back(&field);
     (field.kind == FieldKind::word ? word_places_ : axis_places_).push_back(place);
   });
@@ -42,7 +42,7 @@ bool NearRows::fits(const Query& query, std::size_t i) const {
   const KernelRow& row = table_.rows[i];
   if (!(row.latency_s > 0) || (has_kv_dtype_ && row.kv_dtype != query.kv_dtype)) return false;
   for (std::size_t w = 0; w < words_.size(); ++w) {
-    const double wanted = query.*words_[w]->number;
+    const double wanted = words_[w]->number(query);
     if (wanted != 0 && value_of(*words_[w], table_, row, word_places_[w]) != wanted) return false;
   }
   return true;

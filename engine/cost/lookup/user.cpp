@@ -14,12 +14,12 @@ double mismatch(const KernelTable& table, const Query& q) {
   const OpDeclaration& op = declaration_of(q.op);
   double sum = 0;
   for (const Field& field : op.fields) {
-    if (field.role == FieldRole::table) sum += table.decode == (q.*field.number != 0) ? 0 : 1;
+    if (field.role == FieldRole::table) sum += table.decode == (field.number(q) != 0) ? 0 : 1;
   }
   const auto& shape = table.rows.front().shape;
   for_each_axis(op, [&](const Field& field, std::size_t place) {
     if (place >= static_cast<std::size_t>(op.shape_axes)) return;
-    double wanted = q.*field.number;
+    double wanted = field.number(q);
     if (field.per_rank) wanted = std::max(1.0, wanted / std::max(1.0, q.tp));
     sum += std::abs(std::log2((shape[place] + 1e-9) / (wanted + 1e-9)));
   });
@@ -30,10 +30,10 @@ double mismatch(const KernelTable& table, const Query& q) {
 bool has_rows_of(const KernelTable& table, const Query& query) {
   bool found = true;
   for_each_axis(declaration_of(table.op), [&](const Field& field, std::size_t place) {
-    if (field.kind != FieldKind::word || field.number == nullptr) return;
-    if (query.*field.number == field.otherwise) return;
+    if (field.kind != FieldKind::word || !field.number) return;
+    if (field.number(query) == field.otherwise) return;
     found = found && std::any_of(table.rows.begin(), table.rows.end(), [&](const KernelRow& row) {
-              return value_of(field, table, row, place) == query.*field.number;
+              return value_of(field, table, row, place) == field.number(query);
             });
   });
   return found;

@@ -60,8 +60,8 @@ struct FieldWord {
 };
 
 struct Field {
-  std::string_view name;            // in questions, and the name of the axis in tables
-  double Query::*number = nullptr;  // null: the field is not a number of a question
+  std::string_view name;    // in questions, and the name of the axis in tables
+  QueryNumber number = {};  // none: the field is not a number of a question
   std::string_view unit = {};
   std::string_view doc = {};
   FieldRole role = FieldRole::near;

@@ -85,7 +85,7 @@ constexpr std::string_view grouped_gemm_columns[] = {"experts", "topk", "tokens"
                                                      "k",       "n",    "distribution"};
 
 /// Heads and widths that questions and rows of linear attention have alike.
-constexpr Field linear_part(std::string_view name, double Query::*number, FieldRole role,
+constexpr Field linear_part(std::string_view name, QueryNumber number, FieldRole role,
                             FieldNeed need, std::string_view doc) {
   return {.name = name,
           .number = number,
@@ -159,7 +159,7 @@ constexpr double farthest_experts = 2;
 // mean), another shape of the same engine 10 % (15 to 22 %), read off at as many tokens per expert.
 // 384 experts in place of 256 are 0.44 doublings away.
 constexpr double experts_of_other_kernels = 0.6;
-constexpr Field ranks_of(std::string_view name, double Query::*number, std::string_view doc) {
+constexpr Field ranks_of(std::string_view name, QueryNumber number, std::string_view doc) {
   return {.name = name,
           .number = number,
           .unit = "ranks",

@@ -12,7 +12,7 @@ namespace module_fields {
 
 using namespace fields;
 
-constexpr Field size(std::string_view name, double Query::*number, std::string_view unit,
+constexpr Field size(std::string_view name, QueryNumber number, std::string_view unit,
                      std::string_view doc) {
   return {.name = name,
           .number = number,
@@ -44,7 +44,7 @@ inline constexpr Field module_heads = [] {
   field.role = FieldRole::scale;
   return field;
 }();
-constexpr Field word(std::string_view name, double Query::*number, std::span<const FieldWord> words,
+constexpr Field word(std::string_view name, QueryNumber number, std::span<const FieldWord> words,
                      std::string_view doc) {
   return {.name = name,
           .number = number,
@@ -55,13 +55,13 @@ constexpr Field word(std::string_view name, double Query::*number, std::span<con
           .words = words};
 }
 inline constexpr Field ratio =
-    size("ratio", &Query::own_0, "1", "Tokens that are compressed to one.");
+    size("ratio", QueryNumber::own(0), "1", "Tokens that are compressed to one.");
 inline constexpr Field index_topk =
-    size("index_topk", &Query::own_0, "tokens", "Tokens that the index selects.");
+    size("index_topk", QueryNumber::own(0), "tokens", "Tokens that the index selects.");
 inline constexpr Field index_heads =
-    size("index_heads", &Query::own_1, "heads", "Heads of the index.");
+    size("index_heads", QueryNumber::own(1), "heads", "Heads of the index.");
 inline constexpr Field index_head_dim =
-    size("index_head_dim", &Query::own_2, "elements", "Width of a head of the index.");
+    size("index_head_dim", QueryNumber::own(2), "elements", "Width of a head of the index.");
 inline constexpr Field key_new_tokens = [] {
   Field field = new_tokens;
   field.role = FieldRole::near;
@@ -76,7 +76,7 @@ inline constexpr FieldWord exchanges[] = {
 inline constexpr FieldWord phases[] = {
     {"prepare"}, {"dispatch"}, {"combine"}, {"combine_low_precision"}};
 
-constexpr Field state(std::string_view name, double Query::*number, FieldRole role,
+constexpr Field state(std::string_view name, QueryNumber number, FieldRole role,
                       std::string_view doc) {
   return {.name = name,
           .number = number,
@@ -97,17 +97,17 @@ inline constexpr Field value_head_dim =
 inline constexpr Field conv =
     state("conv", &Query::conv, FieldRole::key, "Width of the short convolution.");
 
-inline constexpr Field mla_bmm[] = {
-    word("stage", &Query::own_0, absorbed, "pre: queries times W_UK; post: outputs times W_UV."),
-    module_heads,
-    kv_lora_rank,
-    [] {
-      Field field = head_dim;
-      field.need = FieldNeed::positive_always;
-      return field;
-    }(),
-    tokens,
-    tp};
+inline constexpr Field mla_bmm[] = {word("stage", QueryNumber::own(0), absorbed,
+                                         "pre: queries times W_UK; post: outputs times W_UV."),
+                                    module_heads,
+                                    kv_lora_rank,
+                                    [] {
+                                      Field field = head_dim;
+                                      field.need = FieldNeed::positive_always;
+                                      return field;
+                                    }(),
+                                    tokens,
+                                    tp};
 inline constexpr Field module_prefill[] = {module_heads,   kv_dtype,   batch,
                                            context_tokens, new_tokens, tp};
 inline constexpr Field module_decode[] = {module_heads, kv_dtype, batch, context_tokens, tp};
@@ -127,7 +127,7 @@ inline constexpr Field dsa_index_prefill[] = {index_heads, index_head_dim, batch
 inline constexpr Field dsa_index_decode[] = {index_heads, index_head_dim, batch, key_new_tokens,
                                              context_tokens};
 inline constexpr Field mhc[] = {
-    word("stage", &Query::own_0, absorbed, "In front of a block, or behind it."), hidden_size,
+    word("stage", QueryNumber::own(0), absorbed, "In front of a block, or behind it."), hidden_size,
     tokens};
 inline constexpr Field gdn_prefill[] = {key_heads, key_head_dim, value_heads, value_head_dim,
                                         conv,      batch,        new_tokens};
@@ -135,17 +135,18 @@ inline constexpr Field gdn_decode[] = {key_heads,      key_head_dim, value_heads
                                        value_head_dim, conv,         batch};
 inline constexpr Field kda_prefill[] = {key_heads,      key_head_dim, value_heads,
                                         value_head_dim, batch,        new_tokens};
-inline constexpr Field collective[] = {word("collective", &Query::own_0, collectives, "Which one."),
-                                       {.name = "ranks",
-                                        .number = &Query::ranks,
-                                        .unit = "ranks",
-                                        .doc = "Ranks that take part.",
-                                        .kind = FieldKind::count,
-                                        .need = FieldNeed::two},
-                                       bytes};
+inline constexpr Field collective[] = {
+    word("collective", QueryNumber::own(0), collectives, "Which one."),
+    {.name = "ranks",
+     .number = &Query::ranks,
+     .unit = "ranks",
+     .doc = "Ranks that take part.",
+     .kind = FieldKind::count,
+     .need = FieldNeed::two},
+    bytes};
 inline constexpr Field expert_exchange[] = {
-    word("mode", &Query::own_0, exchanges, "Which kernels carry tokens to their experts."),
-    word("phase", &Query::own_1, phases, "Part of the exchange."),
+    word("mode", QueryNumber::own(0), exchanges, "Which kernels carry tokens to their experts."),
+    word("phase", QueryNumber::own(1), phases, "Part of the exchange."),
     {.name = "ranks",
      .number = &Query::ranks,
      .unit = "ranks",
@@ -156,7 +157,7 @@ inline constexpr Field expert_exchange[] = {
     experts,
     experts_per_token,
     {.name = "sms",
-     .number = &Query::own_2,
+     .number = QueryNumber::own(2),
      .unit = "SMs",
      .doc = "SMs that the exchange takes; 0: no such setting.",
      .role = FieldRole::near,
@@ -167,7 +168,8 @@ inline constexpr Field moe_experts[] = {
     intermediate_size,
     experts,
     experts_per_token,
-    size("slots", &Query::own_0, "experts", "Places for experts on all ranks, copies included."),
+    size("slots", QueryNumber::own(0), "experts",
+         "Places for experts on all ranks, copies included."),
     size("ep", &Query::expert_ranks, "ranks", "Ranks that hold whole experts."),
     {.name = "distribution",
      .number = &Query::distribution,

@@ -1,6 +1,8 @@
 #pragma once
 // A question to the kernel tables: an op, and the numbers that its declaration names.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "spec/dtype.h"
@@ -57,9 +59,31 @@ struct Query {
   double expert_ranks = 1, distribution = 0;  // of a whole MoE layer
   double eager = 0;                           // 1: an all-reduce outside a CUDA graph
   double kernel = Kernel::none;
-  // Numbers of ops that no formula outside their declaration reads.
-  double own_0 = 0, own_1 = 0, own_2 = 0, own_3 = 0, own_4 = 0, own_5 = 0;
-  double own_6 = 0, own_7 = 0, own_8 = 0, own_9 = 0, own_10 = 0, own_11 = 0;
+  std::array<double, 12> own{};  // numbers of an op that no formula outside its declaration reads
+};
+
+/// One of the numbers of a question, or none.
+class QueryNumber {
+ public:
+  constexpr QueryNumber() = default;
+  constexpr QueryNumber(double Query::*named) : named_(named) {}
+  /// Query::own[place].
+  static constexpr QueryNumber own(int place) {
+    QueryNumber number;
+    number.place_ = place;
+    return number;
+  }
+
+  constexpr explicit operator bool() const { return named_ != nullptr || place_ >= 0; }
+  double& operator()(Query& query) const {
+    return named_ != nullptr ? query.*named_ : query.own[static_cast<std::size_t>(place_)];
+  }
+  double operator()(const Query& query) const { return (*this)(const_cast<Query&>(query)); }
+  friend constexpr bool operator==(const QueryNumber&, const QueryNumber&) = default;
+
+ private:
+  double Query::*named_ = nullptr;
+  int place_ = -1;
 };
 
 }  // namespace rooflua

@@ -33,19 +33,19 @@ std::size_t place(bool reference, bool decode) {
   return (reference ? 2 : 0) + (decode ? 1 : 0);
 }
 
-[[noreturn, gnu::cold]] void complain(const Query& query, double Query::*number, double least) {
+[[noreturn, gnu::cold]] void complain(const Query& query, QueryNumber number, double least) {
   const OpDeclaration& op = declaration_of(query.op);
   std::string field;
   for (const Field& each : op.fields) {
     if (each.number == number) field = each.name;
   }
   char text[80];
-  if (query.*number > largest && query.*number <= std::numeric_limits<double>::max()) {
-    std::snprintf(text, sizeof text, "of at most %g, found %g", largest, query.*number);
+  if (number(query) > largest && number(query) <= std::numeric_limits<double>::max()) {
+    std::snprintf(text, sizeof text, "of at most %g, found %g", largest, number(query));
   } else if (least == above_0) {
-    std::snprintf(text, sizeof text, "above 0, found %g", query.*number);
+    std::snprintf(text, sizeof text, "above 0, found %g", number(query));
   } else {
-    std::snprintf(text, sizeof text, "of at least %g, found %g", least, query.*number);
+    std::snprintf(text, sizeof text, "of at least %g, found %g", least, number(query));
   }
   throw Error(std::string(op.name) + "." + field, std::string("expected a finite number ") + text);
 }
@@ -56,7 +56,7 @@ QuestionForms::QuestionForms() {
   for (const OpDeclaration& op : declared_ops()) {
     Form& form = forms_.emplace_back();
     for (const Field& field : op.fields) {
-      if (field.number == nullptr) continue;
+      if (!field.number) continue;
       form.numbers.push_back(field.number);
       if (field.need == FieldNeed::nothing) continue;
       for (const bool reference : {false, true}) {
@@ -75,13 +75,13 @@ void QuestionForms::check(const Query& query, bool reference) const {
   // Without a branch for each number: a number that is too large or NaN shows in the sum.
   double spare = 0, sum = 0;
   for (const Least& each : checks) {
-    const double value = query.*each.number;
+    const double value = each.number(query);
     spare = std::min(spare, value - each.least);
     sum += value;
   }
   if (spare >= 0 && sum <= largest) return;
   for (const Least& each : checks) {
-    const double value = query.*each.number;
+    const double value = each.number(query);
     if (!(value >= each.least && value <= largest)) complain(query, each.number, each.least);
   }
 }
@@ -92,8 +92,8 @@ void QuestionForms::write_key(const Query& query, QueryKey& key) const {
   *word = static_cast<std::uint64_t>(query.op) | static_cast<std::uint64_t>(query.dtype) << 16 |
           static_cast<std::uint64_t>(query.kv_dtype) << 24;
   std::uint64_t hash = *word * 0x9E3779B97F4A7C15ull;
-  for (double Query::*number : form.numbers) {
-    *++word = std::bit_cast<std::uint64_t>(query.*number);
+  for (const QueryNumber& number : form.numbers) {
+    *++word = std::bit_cast<std::uint64_t>(number(query));
     hash = (hash ^ *word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
   }
   key.count = form.numbers.size() + 1;

@@ -34,13 +34,13 @@ class QuestionForms {
 
  private:
   struct Least {
-    double Query::*number;
+    QueryNumber number;
     double least;
   };
   struct Form {
     /// Without and with Query::decode, and the same two for a reference.
     std::array<std::vector<Least>, 4> checks;
-    std::vector<double Query::*> numbers;
+    std::vector<QueryNumber> numbers;
   };
   std::vector<Form> forms_;  // by op
 };

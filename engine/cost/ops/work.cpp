@@ -163,7 +163,7 @@ double moved_bytes(const Query& q) {
 }
 double collective_bytes(const Query& q) {
   constexpr double all_reduce = 1;  // of the words of the field
-  return q.own_0 == all_reduce ? q.bytes : q.bytes * (q.ranks - 1) / q.ranks;
+  return q.own[0] == all_reduce ? q.bytes : q.bytes * (q.ranks - 1) / q.ranks;
 }
 double elementwise_bytes(const Query& q) {
   return rooflua::elementwise_bytes(q.kernel, q.tokens, q.width);

@@ -69,8 +69,8 @@ Query query_of(const KernelTable& table, const KernelRow& row) {
   q.kv_dtype = row.kv_dtype;
   q.decode = table.decode;
   for_each_axis(op, [&](const Field& field, std::size_t place) {
-    if (field.number == nullptr || !field.read_by(q)) return;
-    q.*field.number = value_of(field, table, row, place);
+    if (!field.number || !field.read_by(q)) return;
+    field.number(q) = value_of(field, table, row, place);
   });
   if (op.from_row != nullptr) op.from_row(q, table, row);
   return q;

@@ -155,9 +155,9 @@ void read_query(const rooflua_query& in, Query& query) {
   query.kv_dtype = dtype_of(in.kv_dtype);
   const double* value = in.values;
   for (const Field& field : declaration_of(query.op).fields) {
-    if (field.number == nullptr) continue;
+    if (!field.number) continue;
     const bool counts = field.kind == FieldKind::count || field.kind == FieldKind::word;
-    query.*field.number = counts ? whole(*value, field.name.data()) : *value;
+    field.number(query) = counts ? whole(*value, field.name.data()) : *value;
     ++value;
   }
 }

@@ -51,7 +51,7 @@ int list_ops(lua_State* L) {
     entry["code"] = code++;
     Json fields = Json::array();
     for (const Field& field : op.fields) {
-      if (field.number != nullptr || field.is_kv()) fields.push_back(describe(field));
+      if (field.number || field.is_kv()) fields.push_back(describe(field));
     }
     entry["fields"] = std::move(fields);
     out.push_back(std::move(entry));

@@ -9,12 +9,12 @@ namespace rooflua::script {
 
 namespace {
 
-/// The number of the op that the text at list[i] names; null for "".
-PreparedQuestion::Number number_named(lua_State* L, int list, int i, Op op) {
+/// The number of the op that the text at list[i] names; none for "".
+QueryNumber number_named(lua_State* L, int list, int i, Op op) {
   lua_rawgeti(L, list, i);
   const std::string given = check_text(L, lua_gettop(L), "db:prepare: number");
   lua_pop(L, 1);
-  if (given.empty()) return nullptr;
+  if (given.empty()) return {};
   if (const auto number = changing_number(op, given)) return number;
   std::vector<std::string> known;
   for (const Field& field : declaration_of(op).fields) {

@@ -107,8 +107,8 @@ void push_query(lua_State* L, const Query& query) {
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "decode");
   for (const Field& field : op.fields) {
-    if (field.number == nullptr || query.*field.number == 0) continue;
-    push_value(L, field, query.*field.number);
+    if (!field.number || field.number(query) == 0) continue;
+    push_value(L, field, field.number(query));
     lua_setfield(L, -2, std::string(field.name).c_str());
   }
 }
@@ -123,9 +123,9 @@ Query check_query(lua_State* L, int index, Op op, const char* what) {
     lua_pop(L, 1);
   }
   for (const Field& field : declaration_of(op).fields) {
-    if (field.number == nullptr) continue;
+    if (!field.number) continue;
     lua_getfield(L, index, std::string(field.name).c_str());
-    query.*field.number = check_value(L, field, what);
+    field.number(query) = check_value(L, field, what);
     lua_pop(L, 1);
   }
   return query;
