@@ -6,15 +6,16 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "cost/estimate.h"
+#include "cost/estimate_cache.h"
+#include "cost/lookup/lookup.h"
 #include "cost/lookup/user_lookup.h"
-#include "cost/tables/kernel_table.h"
-#include "cost/lookup/lenders.h"
+#include "cost/model/attention.h"
+#include "cost/model/gemm.h"
 #include "cost/tables/layout.h"
-#include "spec/hardware.h"
 
 namespace rooflua {
 
@@ -69,59 +70,103 @@ class MfuDatabase {
   /// The same over tables in memory; `options.path` is not read.
   static std::shared_ptr<const MfuDatabase> from_tables(std::vector<KernelTable> tables,
                                                         const DatabaseOptions& options);
-  virtual ~MfuDatabase() = default;
+  MfuDatabase(DatabaseOptions options, std::shared_ptr<const TableStore> store, std::string lookup,
+              UserLookup user = {});
 
   /// The answer of the lookup strategy. A warm call costs under 100 ns. The reference is valid
   /// until the next call. One thread at a time.
   /// @throws LookupError where the strategy says so (an absent file, a dtype without rows)
   /// @throws Error if a field its op needs is not a positive finite number, or nothing can price
   /// the op
-  virtual const Estimate& estimate(const Query& query) const = 0;
+  const Estimate& estimate(const Query& query) const;
 
   /// The same latency, MFU and evidence, without the work behind them. The answer is not kept,
   /// because prepared questions (prepared_questions.h) keep it; only the answer of a user's lookup
   /// is kept here too.
   /// @throws as estimate()
-  virtual void answer(const Query& query, Estimate& estimate) const = 0;
+  void answer(const Query& query, Estimate& estimate) const;
 
   /// How far the rows that answer are from the format, engine and shape asked for, in doublings;
   /// infinite where no row answers. Rows of a lookup that does not tell count as 0.
-  virtual double gap(const Query& query) const = 0;
+  double gap(const Query& query) const;
 
   /// Whether nothing but the modelled kernel can price this op: no table of it here, nor in the
   /// tables of the GPU that lends.
-  virtual bool only_models(Op op) const = 0;
+  bool only_models(Op op) const;
 
   /// What the answer rests on, in words: table, rows and their lines, or why there is none.
-  virtual std::string describe(const Query& query) const = 0;
+  std::string describe(const Query& query) const;
 
-  /// Same tables, another strategy. @throws Error with the known names
-  virtual std::shared_ptr<const MfuDatabase> with_lookup(const std::string& lookup) const = 0;
-  virtual std::shared_ptr<const MfuDatabase> with_lookup(const std::string& name,
-                                                         UserLookup lookup) const = 0;
+  /// Same tables, another strategy, named or written by the user. @throws Error with the known
+  /// names
+  std::shared_ptr<const MfuDatabase> with_lookup(const std::string& name,
+                                                 UserLookup user = {}) const;
   /// The same tables, where the rows of `engine` are taken before those of others. Throws Error for
   /// an engine that is not known.
-  virtual std::shared_ptr<const MfuDatabase> of_engine(const std::string& engine) const = 0;
-  virtual const std::string& lookup() const = 0;
-  virtual const std::optional<Hardware>& hardware() const = 0;
-  virtual Layout layout() const = 0;
+  std::shared_ptr<const MfuDatabase> of_engine(const std::string& engine) const;
+  const std::string& lookup() const { return name_; }
+  const std::optional<Hardware>& hardware() const { return options_.hardware; }
+  Layout layout() const { return options_.layout; }
   /// The engine whose rows are taken before those of others.
-  virtual const std::string& engine() const = 0;
+  const std::string& engine() const { return options_.engine; }
   /// The engines whose rows stand in, in their order.
-  virtual const Lenders& lenders() const = 0;
+  const Lenders& lenders() const { return options_.lenders; }
   /// Whether the rows that answer for an op in a format contain a part of another op, as
   /// tables.toml says ("quantize", "kv_write"): of the first table that may answer, which is the
   /// lender's where only that GPU was measured in this very format. Reads no table.
-  virtual bool includes(Op op, Dtype format, std::string_view part) const = 0;
+  bool includes(Op op, Dtype format, std::string_view part) const;
   /// Whether tables of this op are of this very format, or of one with the same kernels and speed.
   /// Reads no table.
-  virtual bool holds_format(Op op, Dtype format) const = 0;
+  bool holds_format(Op op, Dtype format) const;
   /// Loads everything and lists it.
-  virtual const std::vector<const KernelTable*>& tables() const = 0;
+  const std::vector<const KernelTable*>& tables() const;
   /// How many tables have been read so far.
-  virtual int tables_loaded() const = 0;
+  int tables_loaded() const { return store_->loaded(); }
   /// The peak an MFU of this dtype refers to: the hardware's, else what the tables imply, else 0.
-  virtual FlopPerSecond peak(Dtype dtype) const = 0;
+  FlopPerSecond peak(Dtype dtype) const;
+
+ private:
+  /// Whether an op is attention that only the model prices: then its answers are not kept.
+  bool models_attention(Op op) const;
+  void model_attention(const Query& query, Estimate& estimate) const;
+
+  // Who answers: rows, then the GPU that lends, then the model.
+  Estimate price(const Query& query, RowsUsed* trace) const;
+  bool from_rows(const Query& query, Estimate& estimate, RowsUsed* trace) const;
+  bool from_donor(const Query& query, Estimate& estimate, RowsUsed* trace) const;
+  void from_model(const Query& query, Estimate& estimate, RowsUsed* trace) const;
+  /// Whether the donor has rows of the very format and shape, where own rows are of another format.
+  bool donor_is_nearer(const Query& query) const;
+
+  double mfu_of(const Query& query, double latency_s) const;
+  void add_work(const Query& query, Estimate& estimate) const;
+  const MfuDatabase* donor() const;
+
+  DatabaseOptions options_;
+  std::shared_ptr<const TableStore> store_;
+  std::string name_;  // of the lookup
+  LookupContext context_;
+  UserLookup user_;  // what lookup_ asks, where a user wrote it
+  std::unique_ptr<Lookup> lookup_;
+  bool reference_ = false, native_ = false;  // InferSim's or BLIS' own policy; one of our own
+  std::span<const OpDeclaration> ops_ = declared_ops();
+  QuestionForms forms_;
+
+  // What is remembered.
+  mutable EstimateCache cache_;
+  mutable QueryKey key_;  // of the last question
+  mutable Estimate fresh_;
+  mutable ModelledAttention prefill_, decode_;
+  mutable ModelledGemms gemms_;
+  struct Modelled {
+    bool attention = false;
+    signed char only = -1;  // whether nothing but the model prices the op; -1: not known yet
+  };
+  mutable std::vector<Modelled> modelled_;  // by op
+  mutable std::vector<const KernelTable*> tables_;
+  mutable std::vector<double> peaks_ = std::vector<double>(number_formats().size(), -1);
+  mutable std::shared_ptr<const MfuDatabase> donor_;
+  mutable bool looked_for_donor_ = false;
 };
 
 std::vector<std::string> lookup_names();

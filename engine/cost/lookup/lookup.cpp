@@ -59,6 +59,26 @@ int TableStore::loaded() const {
                                         [](const auto& table) { return table != nullptr; }));
 }
 
+std::string words(const RowsUsed& trace) {
+  std::string text = trace.remark;
+  std::size_t shown = 0;
+  for (const RowsUsed::Used& used : trace.used) {
+    if (++shown > 8) return text + "; ...";
+    const KernelRow& row = used.table->rows[static_cast<std::size_t>(used.row)];
+    text += text.empty() ? "" : "; ";
+    text += used.table->name + ":" + std::to_string(row.line) + " (";
+    for (std::size_t axis = 0; axis < used.table->axes.size(); ++axis) {
+      char number[40];
+      std::snprintf(number, sizeof number, "%s%.15g", axis == 0 ? "" : ", ", row.shape[axis]);
+      text += number;
+    }
+    char latency[40];
+    std::snprintf(latency, sizeof latency, ") %.4g us", row.latency_s * 1e6);
+    text += latency;
+  }
+  return text;
+}
+
 double LookupContext::peak_flop_per_s(Dtype dtype) const {
   if (hardware) {
     if (const auto stated = hardware->stated_peak(dtype)) return stated->in_base_units();

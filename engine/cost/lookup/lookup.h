@@ -64,6 +64,8 @@ struct RowsUsed {
   std::vector<Used> used;
   std::string remark;
 };
+/// The remark, and up to eight rows with their lines, shapes and latencies.
+std::string words(const RowsUsed& trace);
 
 /// Knows how to answer from tables. `found` is false where no table has the op: the database then
 /// asks a donor, then the modelled kernel.
