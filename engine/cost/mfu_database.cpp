@@ -98,7 +98,7 @@ MfuDatabase::MfuDatabase(DatabaseOptions options, std::shared_ptr<const TableSto
   native_ = !user_ && !reference_;
   for (const OpDeclaration& op : ops_)
     modelled_.push_back(
-        {op.search == RowSearch::attention && op.convention != FlopConvention::none});
+        {op.model == modelled::attention_prefill || op.model == modelled::attention_decode});
 }
 
 // Answers -----------------------------------------------------------------------------------------

@@ -118,8 +118,8 @@ double least_s(const Query& query, Evidence evidence, const Hardware& gpu) {
   LeastTime least = least_time(query, gpu);
   if (evidence > Evidence::interpolated) return least.time_s();
   const OpDeclaration& op = declaration_of(query.op);
-  const bool attention = op.search == RowSearch::attention;
-  if (attention && bytes_per_element(query.kv_dtype) < 2) least.arithmetic_s *= least_of_8_bits;
+  const bool cached = op.format_of_kv || op.find("kv_dtype") != nullptr;
+  if (cached && bytes_per_element(query.kv_dtype) < 2) least.arithmetic_s *= least_of_8_bits;
   if (op.find("distribution") != nullptr) least.traffic_s *= least_of_skewed;
   if (op.over_links) return least.time_s();
   const double cached_s = gpu.l2 / gpu.memory_bandwidth / unit::s;

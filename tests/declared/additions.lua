@@ -33,6 +33,31 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     code = {},
   },
   {
+    kind = "op with a model and an index", name = "sample_gemm",
+    declaration = {
+      file = "engine/cost/ops/declared.cpp",
+      {
+        before = "};\n\ntemplate <std::size_t a, std::size_t b>",
+        text = [[
+    {.name = "sample_gemm",
+     .doc = "A GEMM of half the speed, as an example of an op with a model and an index.",
+     .fields = gemm_fields,
+     .flop = work::gemm_flop,
+     .bytes = work::gemm_bytes,
+     .peak = PeakOf::dtype,
+     .model = [](const Query& query, const Hardware& hardware) {
+       modelled::Priced priced = modelled::gemm(query, hardware);
+       priced.latency_s *= 2;
+       return priced;
+     },
+     .index = index_over<GemmTables>,
+     .file = "sample_gemm"},
+]],
+      },
+    },
+    code = {},
+  },
+  {
     kind = "number format", name = "sample6",
     declaration = {
       file = "engine/spec/dtype.cpp",

@@ -31,6 +31,18 @@ check(not ok and problem:find("did you mean 'sample_scan'", 1, true), "a misspel
 holds(output "data describe h200-sxm", "sample_scan", "data describe")
 holds(output "data verify bench_data/h200-sxm", "sample_scan", "data verify")
 
+-- The op with a model and an index: rows between which k and n lie, and the model where there is no table.
+local function gemm_of(database, op)
+  local _, found = database:lookup { op = op, m = 64, k = 3000, n = 5000 }
+  return found.latency_s, found.evidence
+end
+local latency_s, evidence = gemm_of(db, "sample_gemm")
+check(evidence == "interpolated" and math.abs(latency_s - 15e-6) < 1e-9, "sample_gemm within four rows: " .. latency_s)
+local bare = mfu.open { hardware = "h200-sxm", tables = false }
+latency_s, evidence = gemm_of(bare, "sample_gemm")
+check(evidence == "modelled" and latency_s == 2 * (gemm_of(bare, "gemm")), "sample_gemm without rows: " .. latency_s)
+holds(output "data describe h200-sxm", "sample_gemm", "data describe")
+
 -- The number format: deployments know its size, and errors its name.
 local model = spec.model "llama-3.1-8b"
 local function weight_bytes(format)

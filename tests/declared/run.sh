@@ -15,7 +15,7 @@ done
 mkdir -p "$folder/tree/tests/declared"
 cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
 "$program" lua tests/declared/add.lua "$folder/tree"
-cp tests/declared/sample_scan_bf16.csv "$folder/tree/bench_data/h200-sxm/"
+cp tests/declared/sample_scan_bf16.csv tests/declared/sample_gemm_bf16.csv "$folder/tree/bench_data/h200-sxm/"
 cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
 cp -a tests/generated.lua tests/shipped_tables.lua "$folder/tree/tests/"
 if ! { cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DCMAKE_BUILD_TYPE=Debug \

@@ -1,6 +1,6 @@
 #pragma once
 // Tables of all-reduces: latency over bytes, by ranks and by mode (graph, eager, the library's).
-// Private to the grid lookups.
+// Named by the declaration of its op.
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 // Attention tables as planes, one per shape of heads, and which shape stands for another.
-// Private to the grid lookups.
+// Named by the declaration of its op.
 //
 //   decode    latency over (batch, context tokens)
 //   prefill   latency over (batch, new tokens), a plane per prior context (Contexts, grid.h)

@@ -34,7 +34,7 @@ std::vector<Format> formats_for(const OpDeclaration& op, Dtype wanted) {
   const auto listed = format_of(wanted).stand_ins;
   const bool has_own = std::any_of(listed.begin(), listed.end(),
                                    [&](const StandIn& each) { return each.dtype == wanted; });
-  if (op.search == RowSearch::keyed && !has_own) add({wanted, true});
+  if (op.index == nullptr && !has_own) add({wanted, true});
   for (const StandIn& each : listed) add(each);
   return formats;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Tables of routed experts. Private to the grid lookups.
+// Tables of routed experts. Named by the declaration of its op.
 
 #include <vector>
 

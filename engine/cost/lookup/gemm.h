@@ -1,6 +1,6 @@
 #pragma once
 // GEMM tables as series over m, one per (k, n), and how a (k, n) that was not measured is priced.
-// Private to the grid lookups.
+// Named by the declaration of its op.
 //
 //   on a measured (k, n)            its series
 //   inside a cell of four, or on a  latency linear in k and in n (a GEMM costs about

@@ -1,6 +1,6 @@
 #pragma once
 // Tables of whole MoE layers: latency over the tokens of all ranks, by shape, widths and
-// distribution. Private to the grid lookups.
+// distribution. Named by the declaration of its op.
 //
 // A shape that was not measured is read off the nearest one at as many tokens per expert, times the
 // ratio of the weights of a rank: where few tokens come the weights are read, where many come each

@@ -5,14 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "cost/lookup/all_reduce.h"
-#include "cost/lookup/attention.h"
 #include "cost/lookup/choices.h"
 #include "cost/lookup/declared.h"
-#include "cost/lookup/elementwise.h"
-#include "cost/lookup/experts.h"
-#include "cost/lookup/gemm.h"
-#include "cost/lookup/moe_layer.h"
 
 namespace rooflua {
 namespace {
@@ -105,23 +99,8 @@ class GridLookup final : public Lookup {
 }  // namespace
 
 std::unique_ptr<RowIndex> row_index(Op op, const std::vector<const KernelTable*>& tables) {
-  switch (declaration_of(op).search) {
-    case RowSearch::gemm:
-      return std::make_unique<GemmTables>(tables);
-    case RowSearch::attention:
-      return std::make_unique<AttentionIndex>(op, tables);
-    case RowSearch::experts:
-      return std::make_unique<ExpertIndex>(tables);
-    case RowSearch::moe_layer:
-      return std::make_unique<MoeLayerIndex>(tables);
-    case RowSearch::all_reduce:
-      return std::make_unique<AllReduceIndex>(tables);
-    case RowSearch::elementwise:
-      return std::make_unique<ElementwiseIndex>(tables);
-    case RowSearch::keyed:
-      break;
-  }
-  return std::make_unique<DeclaredIndex>(op, tables);
+  const auto index = declaration_of(op).index;
+  return index == nullptr ? index_over<DeclaredIndex>(op, tables) : index(op, tables);
 }
 
 std::unique_ptr<Lookup> grid_lookup(const LookupContext& context, std::string_view strategy) {

@@ -57,6 +57,31 @@ Attention absorbed_latent(const Query& query) {
           heads * width * element};
 }
 
+/// Attention to a window as attention without one that has as many query-key pairs: of a decode, to
+/// the window alone; of a prompt longer than the window, chunks of the window after half of it,
+/// since each of their tokens sees a whole window.
+Query without_window(const Query& query) {
+  Query whole = query;
+  const double w = positive(query.op, "window", query.window);
+  if (query.op == Op::attention_window_decode) {
+    whole.op = Op::attention_decode;
+    whole.context_tokens = std::min(query.context_tokens, w);
+    return whole;
+  }
+  whole.op = Op::attention_prefill;
+  const double t = positive(query.op, "new_tokens", query.new_tokens);
+  if (t > w) {
+    whole.batch = std::max(1.0, query.batch) * (t / w);
+    whole.new_tokens = w;
+    whole.context_tokens = w / 2;
+    return whole;
+  }
+  const double growing = std::clamp(w - query.context_tokens, 0.0, t);
+  const double seen = growing * (query.context_tokens + growing / 2) + (t - growing) * w;
+  whole.context_tokens = seen / t - t / 2;
+  return whole;
+}
+
 }  // namespace
 
 Attention attention_of(const Query& query) {
@@ -123,7 +148,22 @@ decode_attention(const Query& query, const Attention& shape, const Gpu& gpu) {
   return {gpu.constants.attention_launch_s + best, flop, gpu.peak};
 }
 
-Priced linear_attention(const Query& query, const Gpu& gpu) {
+Priced attention_prefill(const Query& query, const Hardware& hardware) {
+  return prefill_attention(query, attention_of(query), gpu_for(query, hardware));
+}
+
+Priced attention_decode(const Query& query, const Hardware& hardware) {
+  return decode_attention(query, attention_of(query), gpu_for(query, hardware));
+}
+
+Priced window_attention(const Query& query, const Hardware& hardware) {
+  const Query whole = without_window(query);
+  return whole.op == Op::attention_decode ? attention_decode(whole, hardware)
+                                          : attention_prefill(whole, hardware);
+}
+
+Priced linear_attention(const Query& query, const Hardware& hardware) {
+  const Gpu gpu = gpu_for(query, hardware);
   const double key_heads = positive(query.op, "key_heads", query.key_heads);
   const double key_dim = positive(query.op, "key_head_dim", query.key_head_dim);
   const double value_heads = positive(query.op, "value_heads", query.value_heads);
@@ -159,7 +199,7 @@ void ModelledAttention::operator()(const Query& query, const Hardware& hardware,
                                    Estimate& estimate) {
   if (!fits(query)) {
     known_ = false;
-    gpu_ = modelled::gpu_of(hardware, modelled::math_dtype(hardware, compute_dtype(query)));
+    gpu_ = modelled::gpu_for(query, hardware);
     shape_ = modelled::attention_of(query);
     kept_ = query;
     known_ = true;

@@ -18,7 +18,13 @@ Attention attention_of(const Query& query);
 
 Priced prefill_attention(const Query& query, const Attention& shape, const Gpu& gpu);
 Priced decode_attention(const Query& query, const Attention& shape, const Gpu& gpu);
-Priced linear_attention(const Query& query, const Gpu& gpu);
+
+/// The same of a question: plain or latent, of a prompt or of one new token of each request.
+Priced attention_prefill(const Query& query, const Hardware& hardware);
+Priced attention_decode(const Query& query, const Hardware& hardware);
+/// Attention to a window as attention without one that has as many query-key pairs.
+Priced window_attention(const Query& query, const Hardware& hardware);
+Priced linear_attention(const Query& query, const Hardware& hardware);
 
 }  // namespace rooflua::modelled
 

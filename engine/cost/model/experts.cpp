@@ -56,7 +56,9 @@ double quantize_s(double tokens, double width, const Gpu& gpu) {
   return gpu.constants.kernel_launch_s + std::max(whole_above(tokens / gpu.sms) * row, traffic);
 }
 
-Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
+Priced grouped_gemm(const Query& query, const Hardware& hardware) {
+  const Gpu gpu = gpu_for(query, hardware);
+  const Elements e = elements(query.dtype, hardware);
   positive(query.op, "experts", query.experts);
   positive(query.op, "ranks", query.ranks);
   const double topk = positive(query.op, "experts_per_token", query.experts_per_token);
@@ -79,8 +81,8 @@ Priced grouped_gemm(const Query& query, Elements e, const Gpu& gpu) {
   return {latency, flop::gated_mlp(rows, hidden, width), gpu.peak};
 }
 
-Priced moe_layer(const Query& query, Elements e, const Gpu& gpu) {
-  return grouped_gemm(work::experts_of_rank(query), e, gpu);
+Priced moe_layer(const Query& query, const Hardware& hardware) {
+  return grouped_gemm(work::experts_of_rank(query), hardware);
 }
 
 }  // namespace rooflua::modelled

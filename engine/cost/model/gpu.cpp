@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "cost/ops/work.h"
 #include "cost/tables/kernel_table.h"
 
 namespace rooflua::modelled {
@@ -25,6 +26,10 @@ Gpu gpu_of(const Hardware& hardware, Dtype dtype) {
   }
   return {hardware.peak_for(dtype).in_base_units(), hardware.memory_bandwidth.in_base_units(),
           double(hardware.sms), hardware.clock_hz, hardware.family.constants};
+}
+
+Gpu gpu_for(const Query& query, const Hardware& hardware) {
+  return gpu_of(hardware, math_dtype(hardware, compute_dtype(query)));
 }
 
 Elements elements(Dtype dtype, const Hardware& hardware) {

@@ -18,6 +18,8 @@ struct Gpu {
 
 /// @throws Error if the hardware states no peak for the dtype, no SMs or no clock
 Gpu gpu_of(const Hardware& hardware, Dtype dtype);
+/// The same, for the format that the op of a question computes in.
+Gpu gpu_for(const Query& query, const Hardware& hardware);
 
 /// Bytes per element of a GEMM's three sides.
 struct Elements {
@@ -32,6 +34,7 @@ Dtype math_dtype(const Hardware& hardware, Dtype dtype);
 /// and peak are NaN where there is no arithmetic.
 struct Priced {
   double latency_s, flop, peak;
+  Evidence evidence = Evidence::modelled;
 };
 
 /// A number of a query. @throws Error if it is not finite, or not above 0 (not below 0)

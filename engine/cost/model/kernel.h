@@ -4,6 +4,8 @@
 // bandwidth, SMs, clock) and the fitted constants of its family (spec/kernel_constants.h).
 
 #include "cost/estimate.h"
+#include "cost/model/attention.h"
+#include "cost/model/experts.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
@@ -31,9 +33,6 @@ namespace rooflua {
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 
-/// Whether modelled_kernel() knows the op. Modules and exchanges are priced from tables alone.
-bool has_model(Op op);
-
 /// Time of quantising [tokens, width] 16-bit activations to FP8 in front of a GEMM, one scale per
 /// token, as a kernel of its own, in ceil(tokens / SMs) waves. A row takes one SM
 ///
@@ -43,5 +42,16 @@ bool has_model(Op op);
 /// The model of an FP8 `gemm` is without it; vLLM's measured linear layers include it.
 /// @throws Error   as modelled_kernel()
 Seconds quantize_time(double tokens, double width, const Hardware& hardware);
+
+namespace modelled {
+
+// What declarations name as the model of their op; others stand in attention.h and experts.h.
+Priced gemm(const Query& query, const Hardware& hardware);
+Priced all_reduce(const Query& query, const Hardware& hardware);
+Priced memory(const Query& query, const Hardware& hardware);
+Priced launch(const Query& query, const Hardware& hardware);
+Priced elementwise(const Query& query, const Hardware& hardware);
+
+}  // namespace modelled
 
 }  // namespace rooflua

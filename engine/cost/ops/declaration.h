@@ -3,21 +3,29 @@
 // work, its tables and how their rows are read. Checks of questions, keys of remembered answers,
 // columns and axes of tables, the questions of Lua and their help are made from it.
 //
-// To add an op, add its entry to declared.cpp. With search `keyed` nothing else is needed: tables
-// <file>_<dtype>.csv are read, rows answer along the axes, and other keys stand in.
+// To add an op, add its entry to declared.cpp: its fields, flop, bytes, modelled time and index.
+// Without an index of its own, tables <file>_<dtype>.csv are read, rows answer along the axes, and
+// other keys stand in.
 
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "cost/ops/query.h"
 
 namespace rooflua {
 
+class RowIndex;
+struct Hardware;
 struct KernelRow;
 struct KernelTable;
+namespace modelled {
+struct Priced;
+}
 
 /// Most fields of an op, and most columns of a table that are a shape.
 inline constexpr std::size_t max_fields = 16;
@@ -95,17 +103,6 @@ std::string_view name(FlopConvention convention);
 /// The peak that an MFU refers to: of the format asked for, or of 16 bits whatever is asked for.
 enum class PeakOf : std::uint8_t { dtype, sixteen_bits };
 
-/// Which lookup reads the rows. All but `keyed` are code of their own.
-enum class RowSearch : std::uint8_t {
-  gemm,
-  attention,
-  experts,
-  moe_layer,
-  all_reduce,
-  elementwise,
-  keyed
-};
-
 struct OpDeclaration {
   std::string_view name = {};
   std::string_view doc = {};
@@ -117,7 +114,11 @@ struct OpDeclaration {
   double (*bytes)(const Query&) = nullptr;
   PeakOf peak = PeakOf::sixteen_bits;
   FlopConvention convention = FlopConvention::none;  // none: its tables print no MFU
-  RowSearch search = RowSearch::keyed;
+  /// Its time on a GPU without rows, one of model/kernel.h. Null: only tables price it.
+  modelled::Priced (*model)(const Query&, const Hardware&) = nullptr;
+  /// The index over its rows, index_over<> of one of cost/lookup. Null: DeclaredIndex, which finds
+  /// rows by the fields that are keys and reads them along the axes.
+  std::unique_ptr<RowIndex> (*index)(Op, const std::vector<const KernelTable*>&) = nullptr;
   bool over_links = false;  // bound by the links between GPUs, not by memory
   bool typed = true;        // which kernel runs depends on dtype, and each has a table of its own
   /// The format in the name of its tables is that of the KV cache; `typed` is false.

@@ -45,7 +45,7 @@ std::vector<Agreement> compare(const MfuDatabase& answers, const MfuDatabase& re
   std::vector<Agreement> result;
   for (const KernelTable* table : reference.tables()) {
     if (!table->variant.empty() && table->variant != "single") continue;
-    if (answers.only_models(table->op) && !has_model(table->op)) continue;
+    if (answers.only_models(table->op) && declaration_of(table->op).model == nullptr) continue;
     std::map<Evidence, std::vector<Ratio>> found;
     for (const Question& question : questions_of(*table)) {
       const Estimate& estimate = answers.estimate(question.query);
