@@ -240,7 +240,7 @@ TEST_CASE("a user's own run calibrates a scenario in one command", "[long]") {
   const std::string truth = temporary("truth.lua", text), csv = temporary("measured.csv", "");
   REQUIRE(rooflua::test::rooflua("run " + truth + " --quiet --requests " + csv).status == 0);
   const std::string command = "calibrate " + truth +
-                              " --set steps.host_step_s=0.0007 --evaluations 120 --params "
+                              " --set steps.host_step_s=0.0007 --evaluations 240 --params "
                               "steps.host_step_s --measured ";
   const Said said = rooflua::test::rooflua(command + csv + " --json -");
   REQUIRE(said.status == 0);
