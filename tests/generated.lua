@@ -6,6 +6,7 @@
 -- A part stands between a line that holds "generated: NAME" and a line that holds "end of NAME", each written as a
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
+local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
 local manual = require "rooflua.scenario.manual"
 local declared = require "rooflua.text.declared"
@@ -27,13 +28,6 @@ local function markdown_table(head, rows)
   lines[#lines + 1] = "|" .. ("---|"):rep(#head)
   for _, row in ipairs(rows) do add(row) end
   return table.concat(lines, "\n")
-end
-
-local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
 end
 
 --- A value as a scenario writes it; nothing for no value.
@@ -60,7 +54,7 @@ local function policy_parameters(folder, name)
   for _, described in ipairs(rooflua.list(folder)) do
     if described.name == name then
       local rows = {}
-      for _, key in ipairs(sorted_keys(described.params)) do
+      for _, key in ipairs(core.sorted_keys(described.params)) do
         local parameter = described.params[key]
         rows[#rows + 1] = { "`" .. key .. "`", code(parameter.default), accepted(parameter), parameter.doc,
           parameter.source or "" }
@@ -76,7 +70,7 @@ local function folder_parameters(folders)
   local rows = {}
   for _, folder in ipairs(folders) do
     for _, described in ipairs(rooflua.list(folder)) do
-      for _, key in ipairs(sorted_keys(described.params)) do
+      for _, key in ipairs(core.sorted_keys(described.params)) do
         local parameter = described.params[key]
         rows[#rows + 1] = { ("%s.%s"):format(folder, described.name), "`" .. key .. "`",
           type(parameter.default) == "table" and "" or code(parameter.default), parameter.doc, parameter.source or "" }

@@ -1,33 +1,21 @@
 -- What documents say of bench_data: Markdown tables for tests/generated.lua, made from every tables.toml and its rows.
+local core = require "rooflua.base.core"
+local grouped = require("rooflua.text.units").grouped
 local mfu = require "rooflua.mfu"
+local native = require "rooflua.native"
 local spec = require "rooflua.spec"
 
 local shipped = {}
 
-local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
-
 --- The entries of a tables.toml: {name, op, dtype, engine, library, project, rows}; none if there is no such file.
 local function entries_of(gpu)
-  local out = {}
-  local file = io.open("bench_data/" .. gpu .. "/tables.toml")
-  for line in file and file:lines() or function() end do
-    local name = line:match "^%[(.+)%]$"
-    if name then out[#out + 1] = { name = name } end
-    local key, value = line:match '^([%w_]+) = "?(.-)"?$'
-    if key and #out > 0 then out[#out][key] = value end
+  local path, out = "bench_data/" .. gpu .. "/tables.toml", {}
+  if not native.file_exists(path) then return out end
+  for name, entry in core.sorted_pairs(native.read_toml(path)) do
+    entry.name = name
+    out[#out + 1] = entry
   end
-  if file then file:close() end
   return out
-end
-
-local function with_commas(number)
-  local grouped = tostring(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
-  return (grouped:gsub("^,", ""))
 end
 
 --- Whose libraries a GPU's tables timed, by the project that published them: "p: vLLM 0.22.0, 0.24.0; q: ...".
@@ -43,10 +31,10 @@ local function measured_by(entries)
     projects[project][library][version or ""] = true
   end
   local out = {}
-  for _, project in ipairs(sorted_keys(projects)) do
+  for _, project in ipairs(core.sorted_keys(projects)) do
     local libraries = {}
-    for _, library in ipairs(sorted_keys(projects[project])) do
-      local versions = table.concat(sorted_keys(projects[project][library]), ", ")
+    for _, library in ipairs(core.sorted_keys(projects[project])) do
+      local versions = table.concat(core.sorted_keys(projects[project][library]), ", ")
       libraries[#libraries + 1] = library .. (versions ~= "" and " " .. versions or "")
     end
     out[#out + 1] = project .. ": " .. table.concat(libraries, "; ")
@@ -59,14 +47,14 @@ function shipped.gpus(markdown_table)
   local rows = {}
   for _, gpu in ipairs(spec.gpus()) do
     local entries, count = entries_of(gpu), 0
-    for _, entry in ipairs(entries) do count = count + tonumber(entry.rows) end
+    for _, entry in ipairs(entries) do count = count + entry.rows end
     local hardware = spec.hardware(gpu)
     local origin = measured_by(entries)
     if #entries == 0 then
       origin = hardware.tables_from == "" and "datasheet only"
         or "datasheet only; utilisation of the " .. hardware.tables_from
     end
-    rows[#rows + 1] = { gpu, count > 0 and with_commas(count) or "", origin,
+    rows[#rows + 1] = { gpu, count > 0 and grouped(count) or "", origin,
       hardware.fit_note == "" and "fitted on H100, H200" or "Hopper's" }
   end
   return markdown_table({ "GPU", "rows", "measured by", "constants of modelled kernels" }, rows)
@@ -87,11 +75,11 @@ function shipped.tables(markdown_table)
       local key = entry.op .. " " .. entry.dtype
       cells[key] = cells[key] or {}
       local letter = assert(letters[origin], "no letter for " .. entry.name)
-      cells[key][gpu] = (cells[key][gpu] or "") .. (entry.answers == "false" and letter:lower() or letter)
+      cells[key][gpu] = (cells[key][gpu] or "") .. (entry.answers == false and letter:lower() or letter)
     end
   end
   local rows, row_of = {}, {}
-  for _, key in ipairs(sorted_keys(cells)) do
+  for _, key in ipairs(core.sorted_keys(cells)) do
     local op, dtype = key:match "^(%S+) (%S+)$"
     local row = {}
     for i, gpu in ipairs(gpus) do row[i] = cells[key][gpu] or "" end
@@ -116,7 +104,7 @@ function shipped.columns(markdown_table)
       entry_of[entry.op] = entry_of[entry.op] or entry
     end
   end
-  for _, op in ipairs(sorted_keys(entry_of)) do
+  for _, op in ipairs(core.sorted_keys(entry_of)) do
     local file = assert(io.open(entry_of[op].path))
     local columns = file:read("*l"):gsub("%s+$", ""):gsub(",latency_us.*$", "")
     file:close()
@@ -154,7 +142,7 @@ function shipped.own(markdown_table)
       if us < below then short[#short + 1] = ratio elseif us >= above then long[#long + 1] = ratio end
     end
     if #all == 0 then return end
-    rows[#rows + 1] = { gpu, own.name, other.name, with_commas(#all), quantile(all, 0.5),
+    rows[#rows + 1] = { gpu, own.name, other.name, grouped(#all), quantile(all, 0.5),
       quantile(all, 0.1) .. " to " .. quantile(all, 0.9), quantile(short, 0.5), quantile(long, 0.5) }
   end
   for _, gpu in ipairs(spec.gpus()) do

@@ -51,6 +51,18 @@ local function says_yes(text)
   return word == "true" or word == "1" or word == "yes" or word == "y"
 end
 
+local function is_blackwell(facts) return facts.hardware ~= nil and facts.hardware.architecture == "blackwell" end
+
+--- Who runs GEMMs in block-scaled FP8 on Blackwell where DeepGEMM is turned off.
+local function without_deepgemm(on, facts)
+  return is_blackwell(facts) and not says_yes(on) and "flashinfer" or nil
+end
+
+--- The same where a back end is named.
+local function gemms_of(backend, facts)
+  return is_blackwell(facts) and backend == "flashinfer_trtllm" and "flashinfer" or nil
+end
+
 local function has_drafts(facts) return facts.drafts ~= nil end
 local function only_prompts(facts) return facts.role == "prefill" end
 
@@ -198,21 +210,17 @@ return {
     { "attention_backend", flag = "--attention-backend", type = "text", read_by = "page_size",
       note = "kernels are those of the tables, whichever back end is chosen", doc = "kernels of the attention" },
     { "moe_a2a_backend", since = "0.5.0rc0", flag = "--moe-a2a-backend", type = "text", idle = { "none" },
-      key = "steps.exchange", read = command.meaning { deepep = "deepep" },
-      says = function(name)
-        return name ~= "deepep" and "the exchange of tokens among experts is that of the engine's default" or nil
-      end, doc = "how tokens reach experts of other ranks" },
+      key = "steps.exchange", read = command.meaning { deepep = "deepep" }, unread = command.own_exchange,
+      doc = "how tokens reach experts of other ranks" },
     { "fp8_gemm_runner_backend", since = "0.5.4", flag = "--fp8-gemm-runner-backend", also = { "--fp8-gemm-backend" },
       type = "text", idle = { "auto" }, key = "steps.block_gemm",
-      read = command.meaning { flashinfer_trtllm = "flashinfer" },
-      says = function(name)
-        return name ~= "flashinfer_trtllm" and "kernels are those of the tables, whichever back end is chosen" or nil
-      end, doc = "who runs GEMMs in block-scaled FP8" },
-    { "SGLANG_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm",
-      read = command.meaning { ["false"] = "flashinfer", ["0"] = "flashinfer" },
+      read = gemms_of, unread = command.own_kernels,
+      doc = "who runs GEMMs in block-scaled FP8" },
+    { "SGLANG_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm", idle = { "true", "1" },
+      read = without_deepgemm, unread = command.own_kernels,
       doc = "whether DeepGEMM runs them; FlashInfer's kernels else" },
-    { "SGL_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm",
-      read = command.meaning { ["false"] = "flashinfer", ["0"] = "flashinfer" },
+    { "SGL_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm", idle = { "true", "1" },
+      read = without_deepgemm, unread = command.own_kernels,
       doc = "the same in older releases" },
     { "enable_ep_moe", flag = "--enable-ep-moe", type = "switch", key = "deployment.ep",
       read = function(on, facts) return on and facts.tp * facts.dp or 1 end, doc = "all ranks hold whole experts" },
@@ -233,7 +241,7 @@ return {
   }, require "engines.sglang.flags"),
 
   rules = {
-    { scheduler = "sglang", page_size = 1, kv_cache_dtype = "auto", disable_radix_cache = false,
+    { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,
       disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
       schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
       max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
@@ -271,7 +279,8 @@ return {
     -- transformers 5 loads this family's tokenizer without its own way to split words: clients that made random text
     -- with it counted 7,140 tokens where the server counted 35,921.
     { since = "0.5.10", before = "0.5.12", family = "deepseek_v3", random_text_tokens = 35921 / 7140,
-      source = "InferenceX pull requests 937 (the figures), 1381 and 1502 (clients were mended in May 2026)" },
+      source = "huggingface/transformers issue 45488; SGLang mends it at start: hf_transformers_utils.py, "
+        .. "_fix_v5_tokenizer_components. The figures: SemiAnalysisAI/InferenceX pull request 937" },
     { handover_s = 0.12, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
         .. "out: docs/VALIDATION.md, \"Handing over\"" },
     -- Kernels.

@@ -152,7 +152,10 @@ return {
     { "compilation_config.cudagraph_mode", type = "text",
       values = { "NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE" }, key = "steps.largest_graph",
       read = function(mode) return mode == "NONE" and 0 or nil end,
-      says = function(mode) return mode ~= "NONE" and "graphs hold what they hold by default" or nil end,
+      says = function(mode)
+        local is_followed = mode == "NONE" or mode == "FULL_DECODE_ONLY"
+        return not is_followed and "graphs hold what they hold by default" or nil
+      end,
       doc = "what CUDA graphs hold" },
     { "compilation_config", flag = "--compilation-config", also = { "-cc" }, type = "json", idle = { "3" },
       note = "what is compiled is the engine's default", doc = "compilation and CUDA graphs" },
@@ -176,8 +179,9 @@ return {
       read = command.meaning { deepep_high_throughput = "deepep", deepep_low_latency = "deepep",
         flashinfer_nvlink_one_sided = "nvlink_one_sided", flashinfer_nvlink_two_sided = "nvlink_two_sided",
         flashinfer_all2allv = "nvlink_two_sided", allgather_reducescatter = "gathered" },
-      doc = "how tokens reach experts of other ranks" },
+      unread = command.own_exchange, doc = "how tokens reach experts of other ranks" },
     { "VLLM_MXFP4_USE_MARLIN", variable = true, type = "text", key = "steps.experts_kernels", read = marlin_of,
+      idle = { "0", "false", "False" }, unread = command.own_kernels,
       doc = "Marlin runs experts in MXFP4, expanded to 16 bits" },
     { "limit_mm_per_prompt", flag = "--limit-mm-per-prompt", type = "json", pairs = true, -- before 0.9 image=2,video=1
       note = "images and their encoder are not modelled", doc = "images and videos of a request" },

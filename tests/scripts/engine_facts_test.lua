@@ -144,7 +144,7 @@ end)
 test("GEMMs in block-scaled FP8 are FlashInfer's where SGLang is told so, or DeepGEMM is off", function()
   local function gemm(options)
     options[1] = options[1] or sglang
-    return parameter(options, "steps.block_gemm")
+    return parameter(options, "steps.block_gemm", { hardware = "b200" })
   end
   test.equal(gemm {}, "own")
   test.equal(gemm { fp8_gemm_runner_backend = "flashinfer_trtllm" }, "flashinfer")
@@ -156,6 +156,25 @@ test("GEMMs in block-scaled FP8 are FlashInfer's where SGLang is told so, or Dee
       ["true"] = "own" } do
       test.equal(gemm { [name] = text }, expected, name .. "=" .. text)
     end
+  end
+end)
+
+test("an option that changes nothing in a deployment is told", function()
+  local kernels, exchange = "kernels are those of the tables", "the exchange of tokens among experts is that"
+  for _, each in ipairs {
+    { { sglang, fp8_gemm_runner_backend = "flashinfer_trtllm" }, "--fp8-gemm-runner-backend: " .. kernels },
+    { { sglang, SGLANG_ENABLE_JIT_DEEPGEMM = "false" }, "SGLANG_ENABLE_JIT_DEEPGEMM: " .. kernels },
+    { { trtllm, ["moe_config.backend"] = "CUTLASS" }, "moe_config.backend: " .. kernels },
+    { { trtllm, TRTLLM_FORCE_COMM_METHOD = "other" }, "TRTLLM_FORCE_COMM_METHOD: " .. exchange },
+    { { vllm, VLLM_MXFP4_USE_MARLIN = "1" }, "VLLM_MXFP4_USE_MARLIN: " .. kernels },
+    { { vllm, all2all_backend = "naive" }, "--all2all-backend: " .. exchange } } do
+    test.check(notes(each[1]):find(each[2], 1, true), "%s: %s", each[2], notes(each[1]))
+  end
+  for _, each in ipairs { { { sglang, SGLANG_ENABLE_JIT_DEEPGEMM = "true" } },
+    { { sglang, SGLANG_ENABLE_JIT_DEEPGEMM = "false" }, { hardware = "b200" } },
+    { { vllm, VLLM_MXFP4_USE_MARLIN = "1" }, { model = "gpt-oss-120b" } }, { { vllm, VLLM_MXFP4_USE_MARLIN = "0" } },
+    { { vllm, all2all_backend = "deepep_low_latency" } } } do
+    test.equal(notes(each[1], each[2]), "")
   end
 end)
 

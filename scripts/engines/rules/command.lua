@@ -38,6 +38,10 @@ function command.largest_of_requests(sizes, facts)
   return most and command.tokens_of_requests(most, facts)
 end
 
+--- What is said of options whose values change nothing (`unread`).
+command.own_kernels = "kernels are those of the tables, whichever back end is chosen"
+command.own_exchange = "the exchange of tokens among experts is that of the engine's default"
+
 --- A reader of values that mean something by a table; others leave the key open.
 function command.meaning(by_value)
   return function(value) return by_value[tostring(value):lower()] end

@@ -261,11 +261,26 @@ function application.policy(reader, given, key)
   return values.of(chosen.engine, chosen.release, facts_of(reader, given, chosen)).values[key]
 end
 
+--- Sentences about options whose values change nothing in this deployment: `unread` of each.
+local function unread_of(chosen, resolved)
+  local order, names = {}, {}
+  for _, name in ipairs(core.sorted_keys(chosen.options)) do
+    local option, value = chosen.engine.option[name], chosen.options[name]
+    local note = not choice.is_idle(option, value) and option.unread or nil
+    if note and option.read(value, resolved.facts, resolved.values) == nil then
+      if not names[note] then order[#order + 1], names[note] = note, {} end
+      table.insert(names[note], option.flag or name)
+    end
+  end
+  for i, note in ipairs(order) do order[i] = core.join(names[note], ", ") .. ": " .. note end
+  return order
+end
+
 --- Sentences about the engine: which release holds, options that are not modelled, and what a launch command says
 --- besides.
-local function notes_of(reader, chosen, follows)
+local function notes_of(reader, chosen, follows, resolved)
   local out = { follows and chosen.note or nil }
-  for _, list in ipairs { chosen.notes or {}, reader.shared.told or {} } do
+  for _, list in ipairs { chosen.notes or {}, unread_of(chosen, resolved), reader.shared.told or {} } do
     for _, sentence in ipairs(list) do out[#out + 1] = sentence end
   end
   return out
@@ -304,7 +319,7 @@ function application.of(reader, given, serves)
   out.engine = nil
   local follows = serves or steps.follows_engine
   return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
-    notes = notes_of(reader, chosen, follows), keys = keys,
+    notes = notes_of(reader, chosen, follows, resolved), keys = keys,
     options = chosen.options, router = keys.router }
 end
 

@@ -122,7 +122,7 @@ local function unknown(engine, name)
 end
 
 --- Whether a value of an option is what the engine does anyway.
-local function is_idle(option, value)
+function choice.is_idle(option, value)
   for _, each in ipairs(option.idle or {}) do
     if each == tostring(value) then return true end
   end
@@ -139,7 +139,7 @@ function choice.notes(engine, stated)
     local value = stated[option.name]
     local name = option.flag or option.name
     local note = value ~= nil and (option.says and option.says(value) or option.note) or nil
-    if value ~= nil and not option.key and (option.no_effect or is_idle(option, value)) then
+    if value ~= nil and not option.key and (option.no_effect or choice.is_idle(option, value)) then
       without[#without + 1] = name
     elseif note then
       if not names[note] then

@@ -4,6 +4,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local command = require "rooflua.engines.command"
 local release = require "rooflua.engines.release"
+local values = require "rooflua.engines.values"
 
 local engine = {}
 
@@ -74,7 +75,7 @@ end
 
 --- The values of the rules of an engine where `question` runs, for what no key of a scenario has.
 function engine.values(chosen, facts)
-  return require("rooflua.engines.values").of(chosen.engine, chosen.release, facts).values
+  return values.of(chosen.engine, chosen.release, facts).values
 end
 
 return engine

@@ -136,11 +136,11 @@ local function question_document(answer)
     left_out = answer.left_out }
 end
 
---- {steps, silicon, settings}; with --wide also every question.
+--- {steps, silicon, assumed, settings}; with --wide also every question.
 local function document(run, answers, of)
   local options = run.options
-  local out = { steps = run.steps.name, silicon = of, settings = { statistic = options.statistic,
-    seeds = options.seeds, requests_per_client = options.requests_per_client } }
+  local out = { steps = run.steps.name, silicon = of, assumed = totals.notes(answers), settings = {
+    statistic = options.statistic, seeds = options.seeds, requests_per_client = options.requests_per_client } }
   if run.wide then
     out.questions = json.array {}
     for i, answer in ipairs(answers) do out.questions[i] = question_document(answer) end
@@ -176,7 +176,7 @@ local function report(run, answers, of, ran)
       text.intervals(of))
   end
   add("Not scored", text.refused(answers))
-  add("Assumed", text.notes(answers))
+  add("Assumed", text.notes(totals.notes(answers)))
   if run.wide then add("Deployments and questions", text.wide(answers)) end
   return table.concat(parts, "\n\n")
 end

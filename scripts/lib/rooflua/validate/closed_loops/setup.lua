@@ -181,7 +181,7 @@ local function figures_of(scenario)
     if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
     requests[i] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
   end
-  return score.figures(requests), result.summary.evidence
+  return score.figures(requests), result
 end
 
 local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50" }
@@ -196,8 +196,9 @@ function setup.answer(question, steps, options)
     local scenario
     scenario, notes, sends = setup.scenario(question, steps, own)
     drafts = scenario.speculation ~= nil
-    local figures, of_run = figures_of(scenario)
-    evidence = evidence or of_run
+    local figures, result = figures_of(scenario)
+    evidence = evidence or result.summary.evidence
+    for _, note in ipairs(result.notes or {}) do notes[#notes + 1] = note end
     for _, name in ipairs(kept) do
       found[name] = found[name] or {}
       table.insert(found[name], figures[name])

@@ -124,15 +124,9 @@ function text.refused(answers)
 end
 
 --- What was assumed, and for how many questions.
-function text.notes(answers)
-  local counts, lines = {}, {}
-  for _, answer in ipairs(answers) do
-    local own = {}
-    for _, note in ipairs(answer.notes or {}) do
-      if not own[note] then counts[note] = (counts[note] or 0) + 1 end
-      own[note] = true
-    end
-  end
+--- @param counts table of totals.notes
+function text.notes(counts)
+  local lines = {}
   for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
   return table.concat(lines, "\n")
 end

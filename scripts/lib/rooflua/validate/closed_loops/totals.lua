@@ -160,6 +160,19 @@ function totals.document(answers)
   return out
 end
 
+--- What was assumed or is not modelled: {sentence = for how many questions}.
+function totals.notes(answers)
+  local counts = {}
+  for _, answer in ipairs(answers) do
+    local own = {}
+    for _, note in ipairs(answer.notes or {}) do
+      if not own[note] then counts[note] = (counts[note] or 0) + 1 end
+      own[note] = true
+    end
+  end
+  return counts
+end
+
 --- Share of the simulated time by evidence, every question the same weight.
 function totals.evidence(answers)
   local out, count = {}, 0
