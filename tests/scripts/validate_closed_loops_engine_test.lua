@@ -139,7 +139,7 @@ test("an option that the release does not have, or that is none, is told", funct
     return table.concat(list, "\n")
   end
   local function has(text, part) test.check(text:find(part, 1, true), text) end
-  has(told { options = "max_num_sequences=4" }, "not read: --max_num_sequences")
+  has(told { options = "max_num_sequences=4" }, "not read: max_num_sequences")
   has(told { options = "max_num_seqs=many" }, "not read: max_num_seqs")
   has(told { engine = "sglang", engine_version = "0.4.6", options = "moe_a2a_backend=deepep" },
     "moe_a2a_backend: SGLang 0.4.6 does not have it (since 0.5.0rc0)")

@@ -50,7 +50,7 @@ end)
 test("an option that is none costs no question; the report says so", function()
   local out = run { { options = "max_num_sequences=3" } }
   test.equal(out.ran, 1)
-  has(out.text, "1 x not read: --max_num_sequences: vLLM has no such flag")
+  has(out.text, "1 x not read: max_num_sequences: vLLM has no such flag")
 end)
 
 test("rows that the file does not score are left out, and said", function()

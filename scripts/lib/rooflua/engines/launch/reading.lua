@@ -364,7 +364,10 @@ function reading.named(chosen, named, environment)
   local state = state_of(chosen)
   for _, each in ipairs(named) do
     local ok, problem = pcall(read_named, state, each[1], each[2])
-    if not ok then state.told[#state.told + 1] = "not read: " .. tostring(problem):gsub("^[^%s:]+:%d+: ", "") end
+    if not ok then
+      local said = tostring(problem):gsub("^[^%s:]+:%d+: ", ""):gsub("^%-%-", "") -- as it was written, without dashes
+      state.told[#state.told + 1] = "not read: " .. said
+    end
   end
   put_parts(state)
   state.environment = environment

@@ -24,9 +24,10 @@ local function model_of(question, folder)
   if name:find "%.json$" then name = folder .. name end
   if models[name] == nil then
     local ok, found = pcall(spec.model, name)
-    models[name] = ok and found or false
+    models[name] = ok and found or tostring(found)
   end
-  return models[name] or core.fail("model not known: %s", question.family)
+  if type(models[name]) == "string" then core.fail("model not known: %s: %s", question.family, models[name]) end
+  return models[name]
 end
 
 local function hardware_of(question)
