@@ -73,6 +73,7 @@ inline constexpr FieldWord collectives[] = {
     {"all_reduce"}, {"all_gather"}, {"reduce_scatter"}, {"all_to_all"}};
 inline constexpr FieldWord exchanges[] = {
     {"normal"}, {"low_latency"}, {"nvlink_one_sided"}, {"nvlink_two_sided"}};
+inline constexpr FieldWord layouts[] = {{"contiguous"}, {"masked"}, {"grouped"}};
 inline constexpr FieldWord phases[] = {
     {"prepare"}, {"dispatch"}, {"combine"}, {"combine_low_precision"}};
 
@@ -164,6 +165,7 @@ inline constexpr Field expert_exchange[] = {
      .need = FieldNeed::zero},
     tokens};
 inline constexpr Field moe_experts[] = {
+    word("layout", QueryNumber::own(1), layouts, "How the tokens of an expert lie in memory."),
     hidden_size,
     intermediate_size,
     experts,

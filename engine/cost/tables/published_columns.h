@@ -80,6 +80,8 @@ inline constexpr Words exchange_phases[] = {
     {"alltoall_combine_low_precision", "combine_low_precision"}};
 inline constexpr Words normal[] = {{{}, "normal"}}, low_latency[] = {{{}, "low_latency"}};
 inline constexpr Words dispatch[] = {{{}, "dispatch"}}, combine[] = {{{}, "combine"}};
+inline constexpr Words contiguous[] = {{{}, "contiguous"}}, masked[] = {{{}, "masked"}},
+                       grouped[] = {{{}, "grouped"}};
 inline constexpr Words quantize[] = {{{}, "quantize"}}, sixteen_bits[] = {{{}, "bf16"}};
 
 // GEMM and attention ----------------------------------------------------------------------------
@@ -210,6 +212,7 @@ inline constexpr PublishedColumn moe[] = {format_in("moe_dtype"),
                                           all_tokens,
                                           latency_ms};
 inline constexpr PublishedColumn wide_moe[] = {format_in("moe_dtype"),
+                                               fixed_word("layout", grouped),
                                                hidden,
                                                expert_width,
                                                experts,
@@ -220,6 +223,7 @@ inline constexpr PublishedColumn wide_moe[] = {format_in("moe_dtype"),
                                                all_tokens,
                                                latency_ms};
 inline constexpr PublishedColumn contiguous_moe[] = {format_in("moe_dtype"),
+                                                     fixed_word("layout", contiguous),
                                                      hidden,
                                                      expert_width,
                                                      experts,
@@ -229,6 +233,17 @@ inline constexpr PublishedColumn contiguous_moe[] = {format_in("moe_dtype"),
                                                      spread,
                                                      all_tokens,
                                                      latency_ms};
+inline constexpr PublishedColumn masked_moe[] = {format_in("moe_dtype"),
+                                                 fixed_word("layout", masked),
+                                                 hidden,
+                                                 expert_width,
+                                                 experts,
+                                                 experts_per_token,
+                                                 {"num_experts", number, "slots"},
+                                                 {"moe_ep_size", number, "ep"},
+                                                 spread,
+                                                 all_tokens,
+                                                 latency_ms};
 
 // Between ranks ---------------------------------------------------------------------------------
 inline constexpr PublishedColumn ranks{"num_gpus", number, "ranks"};

@@ -48,8 +48,8 @@ constexpr std::string_view m3 =
 constexpr std::string_view kimi_k3 = "Kimi-K3: 96 heads, head dims 128";
 constexpr std::string_view deepep_note =
     "tokens of one rank; sms 0: low latency mode, which has no such setting";
-constexpr std::string_view contiguous_note =
-    "DeepGEMM's contiguous layout, as behind DeepEP's normal mode; slots = experts";
+constexpr std::string_view deepgemm_note =
+    "DeepGEMM; contiguous: as behind DeepEP's normal mode, masked: low latency; slots = experts";
 constexpr std::string_view gdn_kernels[] = {"causal_conv1d*", "chunk_* fused_*"};
 constexpr std::string_view kda_kernels[] = {"causal_conv1d_update",
                                             "fused_recurrent_kda_packed_decode"};
@@ -236,7 +236,17 @@ constexpr PublishedMap maps[] = {
      .includes = expert_parts,
      .timer = "not published",
      .shape = "tokens of all ranks; the time is that of one rank",
-     .note = contiguous_note,
+     .note = deepgemm_note,
+     .every_version = true},
+    {.file = "wideep_generation_moe",
+     .op = "moe_experts",
+     .columns = in::masked_moe,
+     .formats = in::expert_formats,
+     .library = "deepep",
+     .includes = expert_parts,
+     .timer = "not published",
+     .shape = "tokens of all ranks; the time is that of one rank",
+     .note = deepgemm_note,
      .every_version = true},
     {.file = "wideep_deepep_normal",
      .op = "expert_exchange",
@@ -287,8 +297,6 @@ constexpr PublishedWithoutOp without_op[] = {
     {"mamba2", "state-space layers are modelled: no op"},
     {"wideep_context_mla", "latent attention behind DeepEP, absorbed prefill: no op"},
     {"wideep_generation_mla", "latent attention behind DeepEP, its size is not published: no op"},
-    {"wideep_generation_moe",
-     "experts behind DeepEP's low latency mode: no column tells them from those of normal mode"},
     {"wideep_context_mlp", "a shared MLP of one width: no op"},
     {"wideep_generation_mlp", "a shared MLP of one width: no op"},
 };

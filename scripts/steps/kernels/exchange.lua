@@ -10,9 +10,9 @@
 --- (moe_tp) need every token: their exchange is gathered.
 --- Source: DeepEP; TensorRT-LLM's NVLinkOneSided and NVLinkTwoSided (fused_moe/communication); vLLM's
 --- allgather_reducescatter, its default.
-local contiguous = require "steps.kernels.contiguous"
 local cost = require "rooflua.cost"
 local experts = require "steps.kernels.experts"
+local sorted_experts = require "steps.kernels.sorted_experts"
 
 local exchange = {}
 exchange.__index = exchange
@@ -90,8 +90,13 @@ function exchange.of(steps, engine, layers)
         error(("steps.kernels: exchange = \"%s\": no rows of expert_exchange for it on %s"):format(kind,
           steps.hardware.name), 0)
       end
-      local rows = kind == "deepep" and contiguous.of(steps, op, experts.of(steps, op)) or nil
-      return setmetatable({ steps = steps, phases = phases_of(steps, kind, op), contiguous = rows }, exchange)
+      local own = { steps = steps, phases = phases_of(steps, kind, op) }
+      if kind == "deepep" then
+        for _, layout in ipairs { "contiguous", "masked" } do
+          own[layout] = sorted_experts.of(steps, layout, op, experts.of(steps, op))
+        end
+      end
+      return setmetatable(own, exchange)
     end
   end
 end
@@ -101,7 +106,7 @@ function exchange:is_small(rows) return math.max(1, rows / self.steps.ranks) <= 
 
 --- The rows of experts for a step with so many tokens on all ranks; nil where those of all steps answer.
 function exchange:experts(rows)
-  if self.contiguous and not self:is_small(rows) then return self.contiguous end
+  return self:is_small(rows) and self.masked or not self:is_small(rows) and self.contiguous or nil
 end
 
 --- Time of an operation of cost.layers.
