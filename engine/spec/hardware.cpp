@@ -118,6 +118,9 @@ Hardware hardware_from_table(const Json& table, const std::string& name, const s
     check_range("hardware.domain_gpus", *gpus, fields.where("domain_gpus"));
     hardware.domain_gpus = *gpus;
   }
+  hardware.node_gpus =
+      fields.small_integer("node_gpus").value_or(std::min(8, hardware.domain_gpus));
+  check_range("hardware.node_gpus", hardware.node_gpus, fields.where("node_gpus"));
   hardware.sms = fields.need_integer("sms");
   check_range("hardware.sms", hardware.sms, fields.where("sms"));
   hardware.clock_hz = figure(fields, "clock_mhz") * 1e6;

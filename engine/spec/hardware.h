@@ -28,6 +28,7 @@ struct Hardware {
   BytesPerSecond link_bandwidth;  // one direction, to the peers of one node
   std::optional<double> tdp_w;    // watts that the datasheet allows, the whole board
   int domain_gpus = 8;            // that reach each other over the link
+  int node_gpus = 8;              // of one node: that one operating system runs
   std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
   int sms = 0;                                      // streaming multiprocessors
   double clock_hz = 0;                              // boost clock

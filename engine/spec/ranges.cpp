@@ -12,7 +12,7 @@ namespace {
 
 constexpr double heads = 1e4, width = 1e6, mlp_width = 1e7, layers = 2000;
 
-constexpr std::array<FigureRange, 54> ranges{{
+constexpr std::array<FigureRange, 55> ranges{{
     {"model.layers", "layers", 1, layers},
     {"model.hidden_size", "elements", 1, width},
     {"model.heads", "heads", 1, heads},
@@ -54,6 +54,7 @@ constexpr std::array<FigureRange, 54> ranges{{
     {"model.sampling.min_p", "of the largest probability", 0, 1},
     {"model.sampling.repetition_penalty", "of a logit", 1e-6, 100},
     {"hardware.domain_gpus", "GPUs", 1, 1e5},
+    {"hardware.node_gpus", "GPUs", 1, 1e5},
     {"hardware.sms", "multiprocessors", 1, 1e4},
     {"deployment.tp", "GPUs", 1, 1024},
     {"deployment.dp", "ranks", 1, 1024},

@@ -290,6 +290,8 @@ return {
     { before = "0.5.10", family = { "qwen3_5", "qwen3_5_moe" }, norm_apart_s = 11.1e-6,
       source = "pull request 19889: 21.5 us for all-reduce and norm, 10.4 us in one kernel" },
     { shared_beside = 1024, source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD" },
+    { all_reduce_across_nodes = "nccl",
+      source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes" },
     { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },

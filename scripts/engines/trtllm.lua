@@ -181,6 +181,8 @@ return {
     { family = { "qwen2", "qwen3" }, fuses_norm = false,
       source = "models/modeling_qwen.py and modeling_qwen3.py at 010bb95f do not use it" },
     { shared_beside = math.huge, source = "_torch/modules/fused_moe: shared experts on a stream of their own" },
+    { all_reduce_across_nodes = "own",
+      source = "cpp/tensorrt_llm/thop/allreduceOp.cpp: kernels for NVLink between nodes (mnnvlTwoShotAllreduce)" },
     { exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },

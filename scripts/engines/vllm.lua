@@ -273,6 +273,8 @@ return {
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default" },
     { shared_beside = 256,
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
+    { all_reduce_across_nodes = "nccl",
+      source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes" },
     { exchange = "gathered", source = "vllm/distributed: allgather_reducescatter, the default" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,

@@ -127,6 +127,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field usable_memory_bytes number as the driver reports
 ---@field link_bytes_per_s number one direction, to the peers of one node
 ---@field domain_gpus integer GPUs that reach each other over the link
+---@field node_gpus integer GPUs of one node: that one operating system runs
 ---@field network_bytes_per_s number one direction and GPU, beyond them; 0 = not stated
 ---@field tdp_w number watts that the datasheet allows; 0 = not stated
 ---@field sms integer

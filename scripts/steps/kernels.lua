@@ -229,6 +229,8 @@ function Kernels:bind_engine(engine)
   local largest = self.largest_prefill_graph
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
+  self.reduces_by_nccl = engine.all_reduce_across_nodes == "nccl" and self.tp > self.hardware.node_gpus
+    and self.database:measures "collective"
   self.fuses_norm = engine.fuses_norm and self.tp > 1
   self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block

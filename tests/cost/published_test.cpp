@@ -216,7 +216,7 @@ TEST_CASE("MoE layers, experts, all-reduces and collectives have their own units
   CHECK(got.files.at("moe_layer_nvfp4_trtllm.csv")
             .ends_with("us\n4096,1536,128,8,2,1,balanced,8,400\n"));
   CHECK(got.files.at("moe_experts_fp8_block_trtllm.csv")
-            .ends_with("\n7168,2048,256,8,288,4,power_law_1.01_eplb,4,60\n"));
+            .ends_with("\ngrouped,7168,2048,256,8,288,4,power_law_1.01_eplb,4,60\n"));
   CHECK(got.files.at("all_reduce_bf16_vllm.csv") ==
         "ranks,bytes,mode,latency_us\n2,256,eager,20\n2,256,graph,4\n");
   CHECK(got.files.at("all_reduce_bf16_trtllm.csv").ends_with("\n2,256,graph,3\n"));
@@ -374,7 +374,7 @@ TEST_CASE("an exchange has a row for each phase, and nodes of the GB200 have fou
             .ends_with("us\nnvlink_one_sided,dispatch,16,7168,256,8,0,1,20\n"));
 }
 
-TEST_CASE("experts behind DeepEP's normal mode are taken, those of its low latency are not") {
+TEST_CASE("experts behind DeepEP's two modes are taken with their layouts") {
   Folder from;
   const std::string header =
       "moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,"
@@ -385,9 +385,9 @@ TEST_CASE("experts behind DeepEP's normal mode are taken, those of its low laten
   from.write("gb200_wideep_generation_moe_sglang0.5.10.csv", header + row + "power_law_1.01,0.1\n");
   const Imported got(from, "gb200");
   CHECK(got.files.at("moe_experts_fp8_block_deepep.csv") ==
-        "hidden_size,intermediate_size,experts,experts_per_token,slots,ep,distribution,tokens,"
-        "latency_us\n7168,2048,256,8,256,16,power_law_1.01,4096,500\n");
+        "layout,hidden_size,intermediate_size,experts,experts_per_token,slots,ep,distribution,tokens,"
+        "latency_us\ncontiguous,7168,2048,256,8,256,16,power_law_1.01,4096,500\n"
+        "masked,7168,2048,256,8,256,16,power_law_1.01,4096,100\n");
   CHECK(got.rows_left_out("distribution uniform") == 1);
-  REQUIRE(got.folder.left_out.size() == 1);
-  CHECK(got.folder.left_out[0].reason.find("low latency") != std::string::npos);
+  CHECK(got.folder.left_out.empty());
 }

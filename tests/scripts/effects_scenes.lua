@@ -242,6 +242,8 @@ local function keys_of()
     ["hardware.link_bytes_per_s"] = { 5e10 }, ["hardware.domain_gpus"] = { 4 },
     ["hardware.network_bytes_per_s"] = { 1e9 }, ["hardware.sms"] = { 66 }, ["hardware.clock_hz"] = { 1e9 },
     ["hardware.l2_bytes"] = { 1e8 } })
+  add(function() return served { steps = "kernels", hardware = { from = "gb200" }, deployment = { tp = 8 } } end,
+    { ["hardware.node_gpus"] = { 8 } })
   add(function() return served { steps = "kernels", hardware = changed } end, { ["hardware.tables_from"] = { "l40s" } })
   return out
 end
@@ -381,7 +383,7 @@ function effects.of(test)
   effects.without["steps.roofline_v2.zero_mfu"] = "no shipped table has an MFU of 0"
   effects.without["strategies.bounded.batch"] = "how many are run at once, not which"
   effects.hardware_keys = { "peak_flop_per_s", "memory_bytes_per_s", "memory_bytes", "usable_memory_bytes",
-    "link_bytes_per_s", "domain_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
+    "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
   effects.keys = keys_of()
   return effects
 end

@@ -13,7 +13,7 @@ local modules = {
   attention = { tests = tests("kernels_prices", "layer_kinds", "engines", "modules", "kinds_law"), unnoticed = 4 },
   beside = { tests = tests "beside", unnoticed = 2 },
   blockscale = { tests = prices },
-  contiguous = { tests = tests "contiguous", unnoticed = 2 },
+  sorted_experts = { tests = tests "sorted_experts", unnoticed = 2 },
   elementwise = { tests = prices, unnoticed = 4 },
   host = { tests = tests "engines", unnoticed = 1 },
   exchange = { tests = tests "exchange", unnoticed = 1 },

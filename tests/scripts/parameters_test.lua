@@ -128,7 +128,8 @@ local own_keys = {
   ["deployment.max_num_seqs"] = {}, ["deployment.max_num_batched_tokens"] = {}, ["deployment.block_size"] = {},
   ["deployment.max_model_len"] = { 0 }, ["deployment.dp_sync_s"] = { 0, 0.5 },
   ["hardware.memory_bytes_per_s"] = {}, ["hardware.memory_bytes"] = {}, ["hardware.usable_memory_bytes"] = {},
-  ["hardware.link_bytes_per_s"] = {}, ["hardware.domain_gpus"] = {}, ["hardware.network_bytes_per_s"] = { 0 },
+  ["hardware.link_bytes_per_s"] = {}, ["hardware.domain_gpus"] = {}, ["hardware.node_gpus"] = {},
+  ["hardware.network_bytes_per_s"] = { 0 },
   ["hardware.clock_hz"] = {}, ["hardware.l2_bytes"] = {}, ["hardware.sms"] = {},
   ["hardware.peak_flop_per_s.bf16"] = { 2 ^ 53 },
 }

@@ -220,6 +220,7 @@ Json fields_of(const Hardware& hardware) {
   out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();
   out["link_bytes_per_s"] = hardware.link_bandwidth.in_base_units();
   out["domain_gpus"] = hardware.domain_gpus;
+  out["node_gpus"] = hardware.node_gpus;
   out["network_bytes_per_s"] =
       hardware.network_bandwidth.value_or(BytesPerSecond{}).in_base_units();
   out["tdp_w"] = hardware.tdp_w.value_or(0);

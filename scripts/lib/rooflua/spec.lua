@@ -24,7 +24,7 @@ end
 -- A table in the units of the library: what a Hardware object shows.
 local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_bytes_per_s",
   "memory_bytes",
-  "usable_memory_bytes", "link_bytes_per_s", "domain_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
+  "usable_memory_bytes", "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
   "tables_from" }
 
 --- Keys of a hardware.toml, and what these figures are called in a table with `from`.
@@ -91,7 +91,7 @@ local function toml_form(given)
     memory_gb = memory_bytes / 1e9,
     usable_memory_gib = figure(usable_bytes(given, base, memory_bytes), "usable_memory_bytes") / 2^30,
     link_gb_per_s = need "link_bytes_per_s" / 1e9,
-    domain_gpus = take "domain_gpus",
+    domain_gpus = take "domain_gpus", node_gpus = take "node_gpus",
     network_gb_per_s = network and network ~= 0 and figure(network, "network_bytes_per_s") / 1e9 or nil,
     sms = need "sms", clock_mhz = need "clock_hz" / 1e6, l2_mib = need "l2_bytes" / 2^20,
     tables_from = given.tables_from or (given.from and base.name) or nil,

@@ -14,6 +14,10 @@ function ops.all_reduce(steps, op, rows)
   local ranks = op.rows == "group_tokens" and steps.ranks or steps.tp
   local query = { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)
+  if steps.reduces_by_nccl and ranks == steps.tp then
+    return cost.lookup(steps.database, { op = "collective", collective = "all_reduce", dtype = "bf16", ranks = ranks,
+      bytes = op.bytes_per_row * run }, op.count, op.name)
+  end
   return cost.all_reduce(steps.database, op.bytes_per_row * run, ranks, op.count, op.name)
 end
 

@@ -48,6 +48,7 @@ return {
   of_kernels("fuses_norm", nil, "whether a norm is part of the all-reduce in front of it"),
   of_kernels("shared_beside", "tokens", "largest graph in which shared experts run beside routed ones"),
   of_kernels("exchange", nil, "how tokens reach experts of other data-parallel ranks"),
+  of_kernels("all_reduce_across_nodes", nil, "kernels of an all-reduce between nodes: own or nccl"),
   of_kernels("expert_block", "rows", "rows of a block of experts in block-scaled FP8; 0 = none"),
   of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),
   of_memory("runtime_bytes", "B", "context, workspaces and communication buffers of a GPU"),

@@ -1,4 +1,4 @@
--- Routed experts behind DeepEP's normal mode: which steps are priced by its rows, and between which of them.
+-- Routed experts behind DeepEP: which steps are priced by which of its rows, between them and behind the last.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
@@ -23,8 +23,8 @@ local function experts(steps, n, ranks)
   end
 end
 
-local function published_s(steps, ranks, tokens)
-  local _, estimate = steps.database:lookup { op = "moe_experts", dtype = "fp8_block", experts = 256, slots = 256,
+local function published_s(steps, ranks, tokens, layout)
+  local _, estimate = steps.database:lookup { op = "moe_experts", layout = layout or "contiguous", dtype = "fp8_block", experts = 256, slots = 256,
     experts_per_token = 8, hidden_size = 7168, intermediate_size = 2048, ep = ranks, tokens = tokens }
   return estimate.latency_s, estimate.evidence
 end
@@ -46,12 +46,32 @@ test("between two numbers of ranks both answer, with as many tokens of each rank
   test.equal(row.evidence, "interpolated")
 end)
 
-test("steps in graphs, other formats and gathered tokens are priced by rows of all steps", function()
-  local function sorted(row) return row.note:find("DeepEP's normal mode", 1, true) ~= nil end
-  test.equal(sorted(experts(bind(16), 4096, 16)), true)
-  test.equal(sorted(experts(bind(16), 128, 16)), false, "as few tokens as a graph holds: low latency")
-  test.equal(sorted(experts(bind(16, { exchange = "gathered" }), 4096, 16)), false)
-  test.equal(sorted(experts(bind(16, nil, { weights = "nvfp4" }), 4096, 16)), false)
+test("steps in graphs take the rows of the masked layout", function()
+  local steps = bind(32)
+  for _, n in ipairs { 4, 32, 128 } do
+    local row, expected_s, evidence = experts(steps, n, 32), published_s(steps, 32, 32 * n, "masked")
+    test.near(row.time_s, expected_s, 1e-9, n)
+    test.equal(row.evidence, evidence)
+    test.equal(row.note:find("masked", 1, true) ~= nil, true)
+  end
+  test.at_least(published_s(steps, 32, 4096, "contiguous"), 2 * published_s(steps, 32, 4096, "masked"))
+end)
+
+test("behind the last row the time follows the line of the last two", function()
+  local steps = bind(32, { exchange = "deepep", largest_graph = 768 })
+  local last_s, before_s = published_s(steps, 32, 32 * 128, "masked"), published_s(steps, 32, 32 * 64, "masked")
+  local row = experts(steps, 320, 32)
+  test.near(row.time_s, last_s + (last_s - before_s) * (320 - 128) / 64, 1e-9)
+  test.equal(row.evidence, "extrapolated")
+end)
+
+test("other formats and gathered tokens are priced by rows of all steps", function()
+  local function sorted(row) return row.note:find("behind DeepEP", 1, true) ~= nil end
+  for _, n in ipairs { 128, 4096 } do
+    test.equal(sorted(experts(bind(16), n, 16)), true, n)
+    test.equal(sorted(experts(bind(16, { exchange = "gathered" }), n, 16)), false, n)
+    test.equal(sorted(experts(bind(16, nil, { weights = "nvfp4" }), n, 16)), false, n)
+  end
 end)
 
 test("more tokens never take less time, also where graphs end", function()
