@@ -230,7 +230,7 @@ function Kernels:bind_engine(engine)
   if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
   self.prefill_graph_tokens = largest
   self.reduces_by_nccl = engine.all_reduce_across_nodes == "nccl" and self.tp > self.hardware.node_gpus
-    and self.database:measures "collective"
+    and self.tp <= self.hardware.domain_gpus and self.database:measures "collective"
   self.fuses_norm = engine.fuses_norm and self.tp > 1
   self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block

@@ -383,7 +383,8 @@ function effects.of(test)
   effects.without["steps.roofline_v2.zero_mfu"] = "no shipped table has an MFU of 0"
   effects.without["strategies.bounded.batch"] = "how many are run at once, not which"
   effects.hardware_keys = { "peak_flop_per_s", "memory_bytes_per_s", "memory_bytes", "usable_memory_bytes",
-    "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes", "tables_from" }
+    "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
+    "tables_from" }
   effects.keys = keys_of()
   return effects
 end

@@ -23,9 +23,8 @@ end
 
 -- A table in the units of the library: what a Hardware object shows.
 local si_fields = { "name", "from", "architecture", "peak_flop_per_s", "memory_bytes_per_s",
-  "memory_bytes",
-  "usable_memory_bytes", "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
-  "tables_from" }
+  "memory_bytes", "usable_memory_bytes", "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s",
+  "sms", "clock_hz", "l2_bytes", "tables_from" }
 
 --- Keys of a hardware.toml, and what these figures are called in a table with `from`.
 local words_of_toml = { peak_tflop_per_s = "peak_flop_per_s", memory_gb_per_s = "memory_bytes_per_s",

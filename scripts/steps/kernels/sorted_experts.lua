@@ -7,7 +7,7 @@
 ---
 --- Rows of moe_experts from the library DeepEP hold this, by the tokens of all ranks; their tokens are spread over the
 --- experts by a power law. Rows for 2, 4, 16, 32 ... ranks were published. Between two of them the geometric mean of
---- both is taken, each with as many tokens per rank; beside them the nearest one stands in, with as many tokens per rank.
+--- both is taken, each with as many tokens per rank; beside them the nearest one stands in, with as many of them.
 --- Behind the last row the time goes on along the line of the last two: most of it is the weights, which every token
 --- shares.
 --- Source: SGLang's deepep_moe (deepep-mode normal, low_latency); vLLM's DeepGemmExperts and BatchedDeepGemmExperts.
