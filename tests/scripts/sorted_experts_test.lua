@@ -25,7 +25,8 @@ end
 
 local function published_s(steps, ranks, tokens, layout)
   local _, estimate = steps.database:lookup { op = "moe_experts", layout = layout or "contiguous",
-    dtype = "fp8_block", experts = 256, slots = 256, experts_per_token = 8, hidden_size = 7168, intermediate_size = 2048, ep = ranks, tokens = tokens }
+    dtype = "fp8_block", experts = 256, slots = 256, experts_per_token = 8, hidden_size = 7168,
+    intermediate_size = 2048, ep = ranks, tokens = tokens }
   return estimate.latency_s, estimate.evidence
 end
 
