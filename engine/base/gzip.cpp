@@ -72,10 +72,10 @@ std::string unpacked(const std::filesystem::path& path, std::string packed, std:
   return text;
 }
 
-[[noreturn]] void refuse_long(const std::filesystem::path& path, std::size_t most) {
+[[noreturn]] void refuse_long(const std::filesystem::path& path, std::size_t most, bool unpacked) {
   const std::string mib = std::to_string(most >> 20);
   throw Error(path.string(), "has more than " + mib + " MiB of text" +
-                                 (path.extension() == ".gz" ? " when it is unpacked" : "") +
+                                 (unpacked ? " when it is unpacked" : "") +
                                  "; divide it into several files");
 }
 
@@ -83,7 +83,7 @@ std::string unpacked(const std::filesystem::path& path, std::string packed, std:
 std::string read(const std::filesystem::path& path, std::size_t most) {
   if (path.extension() != ".gz") return read_plain(path, most);
   std::string packed = read_plain(path, most_text_bytes + 1);
-  if (packed.size() > most_text_bytes) refuse_long(path, most_text_bytes);
+  if (packed.size() > most_text_bytes) refuse_long(path, most_text_bytes, true);
   return unpacked(path, std::move(packed), most);
 }
 
@@ -91,7 +91,13 @@ std::string read(const std::filesystem::path& path, std::size_t most) {
 
 std::string read_text(const std::filesystem::path& path, std::size_t most) {
   std::string text = read(path, most + 1);
-  if (text.size() > most) refuse_long(path, most);
+  if (text.size() > most) refuse_long(path, most, path.extension() == ".gz");
+  return text;
+}
+
+std::string unpack_gzip(std::string packed, const std::filesystem::path& name, std::size_t most) {
+  std::string text = unpacked(name, std::move(packed), most + 1);
+  if (text.size() > most) refuse_long(name, most, true);
   return text;
 }
 

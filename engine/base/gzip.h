@@ -18,6 +18,12 @@ constexpr std::size_t most_text_bytes = std::size_t{128} << 20;
 /// long
 std::string read_text(const std::filesystem::path& path, std::size_t most = most_text_bytes);
 
+/// What gzip packed into these bytes, one part or several in a row.
+/// @param name  stands for the file in messages
+/// @throws Error as read_text
+std::string unpack_gzip(std::string packed, const std::filesystem::path& name,
+                        std::size_t most = most_text_bytes);
+
 /// At most the first `bytes` of the text.
 /// @throws Error as read_text
 std::string read_text_start(const std::filesystem::path& path, std::size_t bytes);

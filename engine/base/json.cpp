@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -103,10 +104,49 @@ std::string place(std::string_view text, std::size_t position, const std::string
 
 constexpr int number_overflow = 406;  // nlohmann's json.exception.out_of_range.406
 
+/// A word of Python's for a number, and the text of the same length that stands for it while the
+/// library reads, so that places in messages stay right. No document holds such a text: where one
+/// has the character DEL, words are left as they are.
+struct NumberWord {
+  std::string_view word, mark;
+  double value;
+};
+constexpr char mark_character = '\x7F';
+constexpr NumberWord number_words[] = {
+    {"-Infinity", "\"\x7F\x7F\x7F\x7F\x7F\x7F\x7F\"", -std::numeric_limits<double>::infinity()},
+    {"Infinity", "\"\x7F\x7F\x7F\x7F\x7F\x7F\"", std::numeric_limits<double>::infinity()},
+    {"NaN", "\"\x7F\"", std::numeric_limits<double>::quiet_NaN()}};
+
+/// The text with marks for the words outside of its quotes.
+std::string with_marks(std::string_view text) {
+  std::string out(text);
+  bool quoted = false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const char c = out[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted || (c != '-' && c != 'I' && c != 'N')) continue;
+    for (const NumberWord& each : number_words) {
+      if (out.compare(i, each.word.size(), each.word) != 0) continue;
+      out.replace(i, each.word.size(), each.mark);
+      i += each.word.size() - 1;
+      break;
+    }
+  }
+  return out;
+}
+
+bool needs_marks(std::string_view text) {
+  const auto has = [&](auto what) { return text.find(what) != std::string_view::npos; };
+  return (has("NaN") || has("Infinity")) && !has(mark_character);
+}
+
 /// Builds a Json from the events of nlohmann's reader.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Builder(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  /// @param marks  whether texts that are marks of number_words stand for numbers
+  Builder(std::string_view text, const std::string& name, bool marks)
+      : text_(text), name_(name), marks_(marks) {}
   Json take() { return std::move(root_); }
 
   bool null() override { return add(Json()); }
@@ -118,7 +158,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return add(static_cast<double>(value));
   }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
-  bool string(string_t& value) override { return add(std::move(value)); }
+  bool string(string_t& value) override {
+    if (marks_ && !value.empty() && value.front() == mark_character) {
+      for (const NumberWord& each : number_words) {
+        if (each.mark.size() == value.size() + 2) return add(each.value);
+      }
+    }
+    return add(std::move(value));
+  }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(); }
   bool start_array(std::size_t) override { return open(); }
@@ -193,6 +240,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   std::string_view text_;
   const std::string& name_;
+  bool marks_;
   Json root_;
   // One list for all open containers, so that each container is made once, in its size.
   std::vector<Json::Member> values_;
@@ -261,9 +309,12 @@ void dump(const Json& value, int indent, int depth, std::string& out) {
 
 }  // namespace
 
-Json parse_json(std::string_view text, const std::string& name) {
+Json parse_json(std::string_view text, const std::string& name, NumberWords words) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  Builder builder(text, name);
+  const bool marks = words == NumberWords::of_python && needs_marks(text);
+  const std::string marked = marks ? with_marks(text) : "";
+  if (marks) text = marked;
+  Builder builder(text, name, marks);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

@@ -96,8 +96,13 @@ inline Json Json::array() {
 /// "null", "boolean", "number", "text", "array", "object"
 std::string_view kind_name(const Json& value);
 
+/// Which words stand for numbers: none, as the standard has it, or NaN, Infinity and -Infinity, as
+/// Python writes them.
+enum class NumberWords { none, of_python };
+
 /// @throws Error "name:line:column: ..." on bad syntax or a key that occurs twice in one object
-Json parse_json(std::string_view text, const std::string& name);
+Json parse_json(std::string_view text, const std::string& name,
+                NumberWords words = NumberWords::none);
 /// @throws Error as parse_json() does, or if the file cannot be read
 Json read_json(const std::filesystem::path& path);
 

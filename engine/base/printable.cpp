@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace rooflua {
 
@@ -53,6 +54,23 @@ bool is_plain(std::string_view text) {
     text.remove_prefix(code.bytes);
   }
   return true;
+}
+
+std::size_t first_not_utf8(std::string_view text) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080u;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::uint64_t eight = 0;
+    if (text.size() - at >= sizeof eight) std::memcpy(&eight, text.data() + at, sizeof eight);
+    if (text.size() - at >= sizeof eight && (eight & high_bits) == 0) {
+      at += sizeof eight;
+      continue;
+    }
+    const CodePoint code = first_of(text.substr(at));
+    if (code.bytes == 0) return at;
+    at += code.bytes;
+  }
+  return std::string_view::npos;
 }
 
 std::string printable(std::string_view text) {

@@ -2,6 +2,7 @@
 // Texts of users in messages, reports and documents: whatever they hold, a terminal is not
 // controlled, a document stays valid, and two runs print the same.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,9 @@ namespace rooflua {
 
 /// Whether the text is UTF-8 without control characters; line breaks and tabs count as such.
 bool is_plain(std::string_view text);
+
+/// Where the first byte is that is not UTF-8; npos where there is none.
+std::size_t first_not_utf8(std::string_view text);
 
 /// The text with "\x1b" for control characters (but not for line breaks and tabs) and for bytes
 /// that are not UTF-8.

@@ -16,8 +16,8 @@ end
 local function notes_of(run) return table.concat(run.notes, "; ") end
 
 test("a scrape is told by its text and counts from the server's start", function()
-  test.equal(told.format("metrics", after).name, "prometheus")
-  test.equal(told.format("a.csv", "arrival_s,prompt_tokens,output_tokens\n1,2,3\n"), nil)
+  test.equal(told.name("metrics", after), "prometheus")
+  test.equal(told.name("a.csv", "arrival_s,prompt_tokens,output_tokens\n1,2,3\n"), nil)
   local run = read(after .. "# rooflua rate_per_s 4\n")
   test.equal(#run.requests, 42, "stop and length; the aborted one is a failure")
   test.equal(run.failed, 1)

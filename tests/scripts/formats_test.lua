@@ -40,11 +40,11 @@ test("each format is told by its content, whatever the file is called", function
     ["llm_d_report.json"] = "llm_d", ["inferencex_agg.json"] = "inferencex", ["inferencex_rows.json"] = "inferencex",
     ["otlp_spans.jsonl"] = "otlp" } do
     local copy = test.file(".txt", text_of(name))
-    test.equal(told.format(copy, text_of(name)).name, format, name)
+    test.equal(told.name(copy, text_of(name)), format, name)
     test.check(#measured.read_all(copy) > 0, name)
   end
-  test.equal(told.format("a.csv", "arrival_s,prompt_tokens\n1,2\n"), nil)
-  test.equal(told.format("a.json", '{"mean_ttft_ms": 3}').name, "vllm_bench")
+  test.equal(told.name("a.csv", "arrival_s,prompt_tokens\n1,2\n"), nil)
+  test.equal(told.name("a.json", '{"mean_ttft_ms": 3}'), "vllm_bench")
 end)
 
 -- AIPerf --------------------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ test("guidellm: a sample of the requests is not replayed as if it were all; the 
 end)
 
 test("guidellm: another version and a missing figure are refused by their key", function()
-  refused("metadata.version: expected 2, found number 1", changed("guidellm.json", function(d)
-    d.metadata.version = 1
+  refused("metadata.version: expected 1 or 2, found number 3", changed("guidellm.json", function(d)
+    d.metadata.version = 3
   end))
   refused("benchmarks[1]: requests.successful[2]: time_to_first_token_ms: is missing; guidellm measures it of",
     changed("guidellm.json", function(d) d.benchmarks[1].requests.successful[2].time_to_first_token_ms = nil end))
@@ -191,8 +191,7 @@ test("InferenceX: seconds, clients, and throughput per GPU: of decode GPUs only 
   test.equal(run.requests[1].output_tokens, 256)
   test.near(run.metrics.tpot_s_mean, 0.01, 1e-12)
   local text = text_of "inferencex_rows.json"
-  local format, document = told.format("rows.json", text)
-  local rows = told.read("rows.json", format, document)
+  local rows = told.read("rows.json", told.parts("rows.json", text))
   test.equal(rows[1].output_tokens_per_s, 800, "2 GPUs")
   test.equal(rows[2].output_tokens_per_s, 3200, "8 decode GPUs, not 12")
   test.equal(rows[2].name, "h200 vllm fp8 conc 64")
@@ -228,7 +227,7 @@ test("a wrong type, a negative number and a file of no known tool are refused", 
   refused("successes.latency.request_latency.mean: expected a number from 0 to", changed("inference_perf_stage_0.json",
     function(d) d.successes.latency.request_latency.mean = -1 end))
   refused("nor is it a file of another known tool (vllm bench serve, AIPerf, guidellm, inference-perf, llm-d, "
-    .. "InferenceX, OpenTelemetry or Prometheus (of vLLM))", test.file(".json", '{"a": 1}'))
+    .. "InferenceX, genai-perf, llmperf, trtllm-bench, OpenTelemetry or Prometheus (of vLLM)); found keys a", test.file(".json", '{"a": 1}'))
   refused("nor is it a file of another known tool", test.file(".json", "[1, 2]"))
   refused("is a result document of rooflua, which is no measurement", test.file(".json", '{"variants": []}'))
 end)

@@ -3,10 +3,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/json_documents.h"
 #include "base/printable.h"
+#include "base/user_text.h"
 #include "base/yaml.h"
 #include "script/vm/context.h"
 
@@ -15,7 +18,7 @@ namespace rooflua::script {
 namespace {
 
 /// A limit on nesting: no written document reaches it, and a recursion that deep fits on the stack.
-void check_depth(const std::string& text) {
+void check_depth(const std::string& text, const std::string& name) {
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -28,16 +31,35 @@ void check_depth(const std::string& text) {
     if (c == '"') quoted = true;
     if (c == ']' || c == '}') --depth;
     if ((c == '[' || c == '{') && ++depth > 150) {
-      throw Error("json.decode", "nested more than 150 levels deep");
+      throw Error(name, "nested more than 150 levels deep");
     }
   }
 }
 
 int json_decode(lua_State* L) {
   const std::string text = check_text(L, 1, "json.decode");
-  check_depth(text);
+  check_depth(text, "json.decode");
   const std::string name = lua_isnoneornil(L, 2) ? "json" : check_text(L, 2, "name");
   push_json(L, parse_json(text, name), true);
+  return 1;
+}
+
+/// json_documents(text, name) -> {{line, value}, ...}: every document of the text (base/
+/// json_documents.h). Raises an error with the line of bad syntax.
+int json_documents(lua_State* L) {
+  const std::string text = check_text(L, 1, "text"), name = check_text(L, 2, "name");
+  check_depth(text, name);
+  const std::vector<JsonDocument> documents = parse_json_documents(text, name);
+  lua_createtable(L, static_cast<int>(documents.size()), 0);
+  int count = 0;
+  for (const JsonDocument& each : documents) {
+    lua_createtable(L, 0, 2);
+    lua_pushinteger(L, each.line);
+    lua_setfield(L, -2, "line");
+    push_json(L, each.value, true);
+    lua_setfield(L, -2, "value");
+    lua_rawseti(L, -2, ++count);
+  }
   return 1;
 }
 
@@ -94,8 +116,9 @@ std::set<std::string> names_at(lua_State* L, int index) {
 int csv_read(lua_State* L) {
   const bool keep = lua_toboolean(L, 2) != 0;
   const std::set<std::string> texts = names_at(L, 3);
+  const std::string path = check_text(L, 1, "csv.read");
   const CsvFile file =
-      read_csv(check_text(L, 1, "csv.read"), keep ? LongRows::kept : LongRows::refused);
+      parse_csv(read_user_text(path), path, keep ? LongRows::kept : LongRows::refused);
   lua_createtable(L, static_cast<int>(file.rows.size()), 0);
   int count = 0;
   for (const CsvRow& row : file.rows) {
@@ -147,6 +170,7 @@ int json_marks(lua_State* L) {
 
 void bind_documents(lua_State* L) {
   set_function(L, "json_decode", guarded<json_decode>);
+  set_function(L, "json_documents", guarded<json_documents>);
   set_function(L, "yaml_decode", guarded<yaml_decode>);
   set_function(L, "json_encode", guarded<json_encode>);
   set_function(L, "json_marks", guarded<json_marks>);

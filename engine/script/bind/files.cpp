@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/toml.h"
+#include "base/user_text.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -54,6 +55,18 @@ int read_file(lua_State* L) {
   }
   const std::string content = std::move(text).str();
   lua_pushlstring(L, content.data(), content.size());
+  return 1;
+}
+
+/// read_user_text(path) -> the text of a user's file in UTF-8 (base/user_text.h). Raises an error
+/// that says what the file is where it is none.
+int user_text_of(lua_State* L) {
+  const std::string path = check_text(L, 1, "path");
+  std::error_code problem;
+  if (!fs::exists(path, problem))
+    throw Error("", "cannot read " + path + ": there is no such file" + others_like(path));
+  const std::string text = read_user_text(path);
+  lua_pushlstring(L, text.data(), text.size());
   return 1;
 }
 
@@ -154,6 +167,7 @@ int load_text(lua_State* L) {
 
 void bind_files(lua_State* L) {
   set_function(L, "read_file", guarded<read_file>);
+  set_function(L, "read_user_text", guarded<user_text_of>);
   set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);
   set_function(L, "list_folder", guarded<list_folder>);

@@ -104,6 +104,11 @@ int serve_left_out(lua_State* L, Run& run) {
   return 1;
 }
 
+/// serve_workload_notes(run) -> a list of sentences of its workload.
+int serve_workload_notes(lua_State* L, Run& run) {
+  return push_texts(L, run.workload->notes());
+}
+
 /// left_out_lines(documents) -> a list of lines (measure/write/left_out.h).
 int left_out_text(lua_State* L) {
   const Json documents = to_json(L, 1, "documents");
@@ -222,8 +227,8 @@ int serve_growth(lua_State* L, Run& run) {
   return 2;
 }
 
-/// serve_limited(run) -> whether seats or token budgets decided anything, and the most requests that
-/// ran in a step of one replica; nothing without caps = true.
+/// serve_limited(run) -> whether seats or token budgets decided anything, and the most requests
+/// that ran in a step of one replica; nothing without caps = true.
 int serve_limited(lua_State* L, Run& run) {
   const auto* watch = run.find<CapWatch>();
   if (watch == nullptr) return 0;
@@ -292,6 +297,7 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_request", on_run<"request", serve_request>);
   set_function(L, "left_out_lines", guarded<left_out_text>);
   set_function(L, "strict_problem", guarded<strict_problem_of>);
+  set_function(L, "serve_workload_notes", on_run<"result", serve_workload_notes>);
   set_function(L, "serve_left_out", on_run<"result", serve_left_out>);
   set_function(L, "serve_record", on_run<"result", serve_record>);
   set_function(L, "serve_requests", on_run<"result", serve_requests>);

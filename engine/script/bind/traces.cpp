@@ -10,6 +10,7 @@
 #include "script/bind/trace_box.h"
 #include "serve/contract/clock.h"
 #include "serve/traces/columns.h"
+#include "serve/traces/time_unit.h"
 
 namespace rooflua::script {
 
@@ -41,6 +42,7 @@ class TraceWorkload : public Workload {
   }
   bool shares_content() const override { return !trace_->segments.empty(); }
   std::optional<Unsent> left_out() const override { return rooflua::left_out(*trace_); }
+  std::vector<std::string> notes() const override { return trace_->notes; }
   std::unique_ptr<Workload> fork() const override { return std::make_unique<TraceWorkload>(*this); }
 
  private:
@@ -78,6 +80,9 @@ int trace_open(lua_State* L) {
   if (!format.empty()) options.format = trace_format(format, "trace: format");
   options.limit = static_cast<std::size_t>(limit);
   options.sort = lua_toboolean(L, 4) != 0;
+  if (const std::string unit = check_text(L, 8, "trace: time_unit"); !unit.empty())
+    options.units_per_s = time_unit(unit, "trace: time_unit").per_s;
+  options.run = check_text(L, 9, "trace: run");
   auto box = std::make_shared<TraceBox>();
   box->trace = std::make_shared<Trace>(read_trace(path, options));
   box->time_scale = time_scale;
@@ -103,7 +108,7 @@ int trace_rows(lua_State* L) {
   return 1;
 }
 
-/// trace_describe(trace) -> {file, format, rows, requests, left_out}
+/// trace_describe(trace) -> {file, format, rows, requests, left_out, notes}
 int trace_describe(lua_State* L) {
   const Trace& trace = *check_object<TraceBox>(L, 1, "trace")->trace;
   Json out = Json::object();
@@ -112,6 +117,8 @@ int trace_describe(lua_State* L) {
   out["rows"] = trace.read;
   out["requests"] = static_cast<std::int64_t>(trace.rows.size());
   out["left_out"] = to_json(left_out(trace));
+  out["notes"] = Json::array();
+  for (const std::string& note : trace.notes) out["notes"].push_back(note);
   push_json(L, out, false);
   return 1;
 }
@@ -127,7 +134,7 @@ int trace_column_of(lua_State* L) {
                                                         : nullptr;
   if (role == nullptr) return 0;
   lua_pushstring(L, role);
-  lua_pushnumber(L, column.units_per_s);
+  lua_pushnumber(L, column.units_per_s > 0 ? column.units_per_s : 1);
   return 2;
 }
 

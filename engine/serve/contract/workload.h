@@ -56,6 +56,9 @@ class Workload {
   /// What was left out so far; nothing where every request is sent.
   virtual std::optional<Unsent> left_out() const { return std::nullopt; }
 
+  /// Sentences on the requests for every output, such as the unit of time that a trace was read in.
+  virtual std::vector<std::string> notes() const { return {}; }
+
   /// An independent copy that goes on from the same point; null if the state cannot be copied.
   virtual std::unique_ptr<Workload> fork() const { return nullptr; }
 };

@@ -131,6 +131,33 @@ std::int64_t TraceBuilder::whole(const RawTraceRow& raw, TraceRole role,
   return *value;
 }
 
+void TraceBuilder::set_arrival_unit(const TraceColumn& column) {
+  const double named = column.units_per_s;
+  if (named > 0 && options_.units_per_s && *options_.units_per_s != named) {
+    throw Error(trace_.file,
+                "time_unit: the name of the column of arrivals states another unit; "
+                "rename the column, or leave time_unit out");
+  }
+  const bool is_told = named == 0 && !options_.units_per_s;
+  if (trace_.read > 0 && is_told != is_told_)
+    throw Error(trace_.file, "the arrivals stand in columns with and without a unit in their name");
+  is_told_ = is_told;
+  documented_s_ = column.documented_s;
+  units_per_s_ = named > 0 ? named : options_.units_per_s.value_or(1);
+}
+
+void TraceBuilder::tell_unit() {
+  const ToldUnit told = told_unit(stamps_, documented_s_);
+  const double start =
+      first_stamp_ / told.unit.per_s >= unix_time_s ? first_stamp_ : 0;  // of a clock
+  if (start > 0) start_s_ = start / told.unit.per_s;
+  for (TraceRow& row : trace_.rows) row.arrival_s = (row.arrival_s - start) / told.unit.per_s;
+  if (stamps_.most / told.unit.per_s >= farthest_s)
+    throw Error(trace_.file, "arrival: its stamps reach beyond the year 5000 in every unit");
+  const std::string note = note_on_told(trace_.file, stamps_, told);
+  if (!note.empty()) trace_.notes.push_back(note);
+}
+
 double TraceBuilder::arrival(const RawTraceRow& raw) {
   const std::string_view text = raw[TraceRole::arrival];
   if (trace_.read > 0 && looks_like_date(text) != start_ns_.has_value()) {
@@ -152,18 +179,26 @@ double TraceBuilder::arrival(const RawTraceRow& raw) {
     throw Error(where(raw, TraceRole::arrival), "expected a number, found " + quoted(text));
   }
   if (*number < 0) throw Error(where(raw, TraceRole::arrival), "is negative: " + quoted(text));
+  if (stamps_.count == 0) first_stamp_ = *number;
+  stamps_.add(*number);
+  if (is_told_) return *number;
   const double time_s = *number / units_per_s_;
   if (time_s >= farthest_s) {
     throw Error(where(raw, TraceRole::arrival),
                 quoted(text) +
-                    " is after the year 5000 in the unit of this column; a name that "
-                    "ends with _ms or _us would say milliseconds or microseconds");
+                    " is after the year 5000 in the unit of this column; time_unit = \"ms\", or a "
+                    "name that ends with _ms, would say milliseconds");
   }
   if (trace_.rows.empty() && !start_s_ && time_s >= unix_time_s) start_s_ = time_s;
   return start_s_ ? time_s - *start_s_ : time_s;
 }
 
 void TraceBuilder::append(const RawTraceRow& raw) {
+  if (has_enough()) {  // the unit of time must not follow from the limit: the stamps are read on
+    if (const auto stamp = parse_number(raw[TraceRole::arrival]); stamp && *stamp >= 0)
+      stamps_.add(*stamp);
+    return;
+  }
   TraceRow row;
   row.line = raw.line;
   row.arrival_s = arrival(raw);
@@ -329,6 +364,14 @@ void TraceBuilder::finish() {
              " (first in line " + std::to_string(rows.first_line) + ")";
     }
     throw Error(trace_.file, "no request in it" + why);
+  }
+  const bool are_dates = start_ns_.has_value();
+  if (are_dates && options_.units_per_s)
+    throw Error(trace_.file, "time_unit: nothing reads it: the arrivals are dates; leave it out");
+  if (is_told_ && !are_dates) tell_unit();
+  if (!is_told_ && !are_dates) {
+    const std::string note = note_on_stated(trace_.file, stamps_, units_per_s_);
+    if (!note.empty()) trace_.notes.push_back(note);
   }
   if (sorts()) sort();
   name_classes();

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "serve/traces/columns.h"
+#include "serve/traces/time_unit.h"
 #include "serve/traces/trace.h"
 
 namespace rooflua {
@@ -23,19 +24,24 @@ class TraceBuilder {
  public:
   TraceBuilder(Trace& trace, const TraceOptions& options) : trace_(trace), options_(options) {}
 
-  void set_arrival_unit(double units_per_s) { units_per_s_ = units_per_s; }
+  /// What the column of arrivals is. Call before the first row, and again where another column
+  /// takes its place. @throws Error if its name contradicts the unit that the options state
+  void set_arrival_unit(const TraceColumn& column);
   /// @throws Error as read_trace
   void append(const RawTraceRow& raw);
   /// Counts a row that is not replayed.
   void leave_out(const std::string& why, const RawTraceRow& raw);
   /// Whether the rows that follow change nothing.
-  bool full() const {
-    return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();
-  }
+  bool full() const { return has_enough() && !is_told_; }
   /// Sorts if the options say so. Call once, after the last row. @throws Error if no row is left
   void finish();
 
  private:
+  bool has_enough() const {
+    return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();
+  }
+  /// Makes seconds of the stamps of all rows, whose unit is told by them.
+  void tell_unit();
   void sort();
   bool sorts() const { return options_.sort || trace_.format == TraceFormat::requests; }
   double arrival(const RawTraceRow& raw);
@@ -58,6 +64,10 @@ class TraceBuilder {
   Trace& trace_;
   const TraceOptions& options_;
   double units_per_s_ = 1;
+  bool is_told_ = false;  // the unit follows from the stamps; until finish() rows have stamps
+  bool documented_s_ = false;
+  Stamps stamps_;
+  double first_stamp_ = 0;
   std::optional<std::int64_t> start_ns_;  // of a trace with dates
   std::optional<double> start_s_;         // of a trace with Unix times
   double last_arrival_s_ = 0;

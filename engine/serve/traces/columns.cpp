@@ -36,24 +36,29 @@ constexpr Spelling azure_columns[] = {{"timestamp", {TraceRole::arrival}},
                                       {"generatedtokens", {TraceRole::output}}};
 
 constexpr Spelling burstgpt_columns[] = {
-    {"timestamp", {TraceRole::arrival}},     {"timestamp_s", {TraceRole::arrival}},
-    {"request_tokens", {TraceRole::prompt}}, {"response_tokens", {TraceRole::output}},
-    {"model", {TraceRole::request_class}},   {"session_id", {TraceRole::session}}};
+    {"timestamp", {TraceRole::arrival, 0, true}}, {"timestamp_s", {TraceRole::arrival, 1}},
+    {"request_tokens", {TraceRole::prompt}},      {"response_tokens", {TraceRole::output}},
+    {"model", {TraceRole::request_class}},        {"session_id", {TraceRole::session}}};
 
-constexpr Spelling mooncake_columns[] = {{"timestamp", {TraceRole::arrival, 1e3}},
+constexpr Spelling mooncake_columns[] = {{"timestamp", {TraceRole::arrival}},
                                          {"input_length", {TraceRole::prompt}},
                                          {"output_length", {TraceRole::output}},
                                          {"hash_ids", {TraceRole::hash_ids}}};
 
 constexpr Spelling plain_columns[] = {
-    {"arrival_s", {TraceRole::arrival}},
-    {"arrival_time_s", {TraceRole::arrival}},
+    {"arrival_s", {TraceRole::arrival, 1}},
+    {"arrival_time_s", {TraceRole::arrival, 1}},
     {"arrival", {TraceRole::arrival}},
     {"arrival_time", {TraceRole::arrival}},
     {"arrived_at", {TraceRole::arrival}},
-    {"time_s", {TraceRole::arrival}},
+    {"time_s", {TraceRole::arrival, 1}},
     {"timestamp", {TraceRole::arrival}},
-    {"timestamp_s", {TraceRole::arrival}},
+    {"timestamp_s", {TraceRole::arrival, 1}},
+    {"time_ms", {TraceRole::arrival, 1e3}},
+    {"time_us", {TraceRole::arrival, 1e6}},
+    {"arrival_ns", {TraceRole::arrival, 1e9}},
+    {"arrival_time_ns", {TraceRole::arrival, 1e9}},
+    {"timestamp_ns", {TraceRole::arrival, 1e9}},
     {"arrival_ms", {TraceRole::arrival, 1e3}},
     {"arrival_time_ms", {TraceRole::arrival, 1e3}},
     {"timestamp_ms", {TraceRole::arrival, 1e3}},
@@ -109,6 +114,7 @@ std::span<const Spelling> columns_of(TraceFormat format) {
     case TraceFormat::requests:
     case TraceFormat::aiperf:
     case TraceFormat::otlp:
+    case TraceFormat::vllm_bench:
       break;
   }
   return plain_columns;

@@ -31,7 +31,8 @@ inline constexpr int trace_role_count = 14;
 /// What a column means, and for an arrival its unit.
 struct TraceColumn {
   TraceRole role = TraceRole::none;
-  double units_per_s = 1;  // 1000 for milliseconds
+  double units_per_s = 0;     // 1000 for milliseconds; 0: the name does not say it
+  bool documented_s = false;  // the name does not say it, the source of the format says seconds
 };
 
 /// What the column means in that format; none where the format does not read it.

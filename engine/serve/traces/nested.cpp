@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_text.h"
 #include "serve/traces/builder.h"
+#include "serve/traces/columns.h"
 
 namespace rooflua {
 
@@ -204,7 +205,10 @@ void read_nested(std::string_view text, Trace& trace, const TraceOptions& option
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   TraceBuilder builder(trace, options);
-  builder.set_arrival_unit(1e9);
+  if (options.units_per_s)
+    throw Error(trace.file, "time_unit: the stamps of format '" + std::string(name(trace.format)) +
+                                "' are nanoseconds; leave it out");
+  builder.set_arrival_unit({TraceRole::arrival, 1e9});
   std::optional<std::int64_t> first_ns;
   for (const NestedRow& row : rows) {
     if (builder.full()) break;

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include "base/csv_scanner.h"
 #include "base/error.h"
 #include "base/json_lines.h"
+#include "base/user_text.h"
+#include "serve/traces/bench.h"
 #include "serve/traces/builder.h"
 #include "serve/traces/nested.h"
 
@@ -41,7 +42,7 @@ class ColumnMap {
                                "' mean the same; name the format or drop one");
       }
       other = name;
-      if (column.role == TraceRole::arrival) units_per_s = column.units_per_s;
+      if (column.role == TraceRole::arrival) arrival = column;
     }
     refuse_odd_header(names, where);
     require(taken, TraceRole::arrival, "arrival", names, format, where);
@@ -50,7 +51,7 @@ class ColumnMap {
   }
 
   std::vector<TraceRole> roles;
-  double units_per_s = 1;
+  TraceColumn arrival;
 
  private:
   static void require(const std::array<std::string_view, trace_role_count>& taken, TraceRole role,
@@ -65,32 +66,11 @@ class ColumnMap {
   }
 };
 
-struct Signature {
-  std::string_view bytes;  // at the start of a file
-  std::string_view what;   // what such a file is
-};
-constexpr Signature signatures[] = {
-    {"\x1F\x8B", "compressed with gzip; unpack it with gunzip -k"},
-    {"\x28\xB5\x2F\xFD", "compressed with zstd; unpack it with unzstd"},
-    {"\xFD\x37zXZ", "compressed with xz; unpack it with unxz -k"},
-    {"BZh", "compressed with bzip2; unpack it with bunzip2 -k"},
-    {"PK\x03\x04", "a zip archive; unpack it with unzip"},
-    {"PAR1", "a Parquet file; write it as CSV"},
-    {"SQLite format 3", "an SQLite database; write it as CSV"},
-    {"\xFF\xFE", "text in UTF-16; write it in UTF-8"},
-    {"\xFE\xFF", "text in UTF-16; write it in UTF-8"}};
-
-/// @throws Error if the file is not text that can be read, told by its first bytes and line ends
-void refuse_binary(std::string_view text, const std::string& file) {
-  for (const Signature& each : signatures) {
-    if (text.starts_with(each.bytes))
-      throw Error(file, "expected CSV or JSONL; this is " + std::string(each.what));
-  }
+/// @throws Error if the lines of the text are not those of CSV or JSONL
+void refuse_other_lines(std::string_view text, const std::string& file) {
   const std::size_t cr = text.find('\r');
   if (cr < text.size() - 1 && text.find('\n') == std::string_view::npos)
     throw Error(file, "expected lines that end with a line feed, found carriage returns alone");
-  if (text.substr(0, 4096).find('\0') != std::string_view::npos)
-    throw Error(file, "expected CSV or JSONL; this is a binary file");
 }
 
 void read_rows(CsvScanner& scanner, Trace& trace, const TraceOptions& options) {
@@ -107,7 +87,7 @@ void read_rows(CsvScanner& scanner, Trace& trace, const TraceOptions& options) {
   trace.format = options.format.value_or(detect_format(header));
   const ColumnMap map(header, trace.format, at(trace.file, scanner.line()));
   TraceBuilder builder(trace, options);
-  builder.set_arrival_unit(map.units_per_s);
+  builder.set_arrival_unit(map.arrival);
   RawTraceRow raw;  // the same roles in every row
   while (!builder.full() && scanner.next()) {
     raw.line = scanner.line();
@@ -140,7 +120,7 @@ void read_lines(JsonLines& lines, Trace& trace, const TraceOptions& options) {
       for (const std::string& key : keys) names.push_back(plain_spelling(key));
       if (!map) trace.format = options.format.value_or(detect_format(names));
       map.emplace(names, trace.format, at(trace.file, lines.line()));
-      builder.set_arrival_unit(map->units_per_s);
+      builder.set_arrival_unit(map->arrival);
     }
     RawTraceRow raw;
     raw.line = lines.line();
@@ -152,12 +132,22 @@ void read_lines(JsonLines& lines, Trace& trace, const TraceOptions& options) {
 
 }  // namespace
 
-Trace parse_trace(std::string_view text, const std::string& file, const TraceOptions& options) {
+namespace {
+
+Trace read_checked(std::string_view text, const std::string& file, const TraceOptions& options) {
   Trace trace;
   trace.file = file;
-  refuse_binary(text, file);
-  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  refuse_other_lines(text, file);
+  const std::size_t first = text.find_first_not_of(" \t\r\n\x1E");
   if (first == std::string_view::npos) throw Error(file, "an empty file");
+  const bool is_json = text[first] == '{' || text[first] == '[';
+  if (options.format ? *options.format == TraceFormat::vllm_bench : is_json && is_bench(text)) {
+    trace.format = TraceFormat::vllm_bench;
+    read_bench(text, trace, options);
+    return trace;
+  }
+  if (!options.run.empty())
+    throw Error(file, "run: nothing reads it: only results of vllm bench serve hold several runs");
   if (text[first] == '{') {
     if (const auto nested = options.format ? *options.format : nested_format(text.substr(first));
         is_nested(nested)) {
@@ -177,16 +167,15 @@ Trace parse_trace(std::string_view text, const std::string& file, const TraceOpt
   return trace;
 }
 
+}  // namespace
+
+Trace parse_trace(std::string_view text, const std::string& file, const TraceOptions& options) {
+  return read_checked(user_text(std::string(text), file), file, options);
+}
+
 Trace read_trace(const std::filesystem::path& path, const TraceOptions& options) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path.string(), "cannot be read");
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) throw Error(path.string(), "cannot be read: " + error.message());
-  std::string text(size, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(size));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return parse_trace(text, path.string(), options);
+  const std::string text = read_user_text(path);
+  return read_checked(text, path.string(), options);
 }
 
 }  // namespace rooflua

@@ -12,20 +12,24 @@
 //     blis_training  CSV    arrival_us, input_tokens, output_tokens_true, prompt_id
 //     azure          CSV    TIMESTAMP (date and time), ContextTokens, GeneratedTokens
 //     burstgpt       CSV    Timestamp, Request tokens, Response tokens; response 0 is a failure
-//     mooncake       JSONL  timestamp (ms), input_length, output_length, hash_ids: one for every
-//                           512 tokens of the prompt, and one for the rest
+//     mooncake       JSONL  timestamp, input_length, output_length, hash_ids: one for every
+//                           512 tokens of the prompt, and one for the rest (Mooncake: ms and 512;
+//                           qwen-bailian has the same keys: s and 16)
 //     requests       CSV    the file of --requests, one row per request as it ends: arrival_s,
 //                           prompt_tokens, output_tokens, ttft_s, ...; sorted by arrival here
 //     aiperf         JSONL  profile_export.jsonl of AIPerf: metadata.request_start_ns,
 //                           metrics.input_sequence_length, metrics.output_sequence_length; sorted
 //     otlp           JSON   spans llm_request that vLLM exports to OpenTelemetry, a batch per line
 //                           or one document; sorted
-//     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms or
-//                    us by its suffix; optional: class, session, round, priority, prompt_id,
+//     vllm_bench     JSON   a result of vllm bench serve --save-detailed: serve/traces/bench.h
+//     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms,
+//                    us or ns by its suffix; optional: class, session, round, priority, prompt_id,
 //                    prefix_group with prefix_length (a part of the prompt)
 //
-// Arrivals are seconds as the file has them; dates and Unix times (1e9 s or more) count from the
-// first row.
+// A column of arrivals whose name does not state its unit is in the unit that the caller states,
+// else in that which its stamps tell (serve/traces/time_unit.h), and a note says so. Dates and Unix
+// times (1e9 s or more) count from the first row. Files may be in any encoding that
+// base/user_text.h reads, and packed with gzip.
 // @source Azure: Splitwise, ISCA 2024; Mooncake: FAST 2025; BurstGPT: arXiv 2401.17644;
 //         AIPerf and OTLP: serve/traces/nested.h
 
@@ -40,7 +44,7 @@ namespace rooflua {
 /// An answer of no tokens is not replayed but counted in `skipped`.
 /// @throws Error "file:row: what was found and what would be right": a missing column, a value that
 ///         is not a number, a negative or unsorted arrival, a prompt of no tokens, content that is
-///         not that of its prompt, no request at all; a file that is compressed or not text
+///         not that of its prompt, no request at all; a file that is not text
 Trace read_trace(const std::filesystem::path& path, const TraceOptions& options = {});
 
 /// The same from memory; `file` stands for it in messages.

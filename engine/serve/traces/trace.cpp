@@ -8,9 +8,9 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> format_names = {"plain",         "requests", "azure",
-                                                          "burstgpt",      "mooncake", "blis_v2",
-                                                          "blis_training", "aiperf",   "otlp"};
+constexpr std::array<std::string_view, 10> format_names = {
+    "plain",   "requests",      "azure",  "burstgpt", "mooncake",
+    "blis_v2", "blis_training", "aiperf", "otlp",     "vllm_bench"};
 
 }  // namespace
 

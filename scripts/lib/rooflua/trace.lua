@@ -6,24 +6,29 @@ local files = require "rooflua.sandbox.files"
 local trace = {}
 
 --- @param path string a file beside the scenario or in the working directory:
----   BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, AIPerf, OTLP, plain CSV or JSONL, our per-request CSV
+---   BLIS TraceV2, Azure 2023, Mooncake, BurstGPT, AIPerf, OTLP, results of vllm bench serve --save-detailed, plain
+---   CSV or JSONL, our per-request CSV; in any Unicode encoding, and packed with gzip or not
 --- @param format string the name of a format; "" recognises it by the columns
 --- @param limit number only the first so many; 0 = all
 --- @param sort boolean accept rows that are not in order of arrival
 --- @param time_scale number multiplies arrival times
 --- @param max_output_tokens integer|string|nil what requests declare, as in arrivals.limit
 --- @param hash_block_tokens integer|nil how many tokens an id of hash_ids stands for
-function trace.open(path, format, limit, sort, time_scale, max_output_tokens, hash_block_tokens)
+--- @param time_unit string|nil the unit of arrivals: "s", "ms", "us" or "ns"; nil or "": by the name of their column,
+---   else told from the stamps, with a note
+--- @param run string|nil which result of a file of several: its number or name
+function trace.open(path, format, limit, sort, time_scale, max_output_tokens, hash_block_tokens, time_unit, run)
   if path == nil or path == "" then
     core.fail 'workload.path: is missing; expected a recorded trace: require "workloads.trace" { path = "mine.csv" }'
   end
   if max_output_tokens == "exact" then max_output_tokens = -1 end
   path = files.find(path, "workload: path", "file")
   return native.trace_open(path, format or "", limit or 0, sort or false, time_scale or 1,
-    max_output_tokens or 0, hash_block_tokens or 512)
+    max_output_tokens or 0, hash_block_tokens or 512, time_unit or "", run and tostring(run) or "")
 end
 
---- An opened trace: {file, format, rows, requests, left_out}. `rows` counts every row that was read. Rows that are no
+--- An opened trace: {file, format, rows, requests, left_out, notes}. `notes` are sentences, as on the unit of time that
+--- was told. `rows` counts every row that was read. Rows that are no
 --- requests to replay are in left_out = {{source, unit, total, count, reasons = {{why, count, first_line}}}}, which is
 --- nil where there are none.
 function trace.describe(opened)

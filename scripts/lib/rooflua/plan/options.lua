@@ -4,6 +4,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local quoting = require "rooflua.text.quoting"
+local told = require "rooflua.formats.told"
 
 local options = {}
 
@@ -97,7 +98,8 @@ local function workload_of(text, clients)
     local own = chunks.require "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
-  if native.file_exists(text) then return policy_node("workloads.trace", { path = text }), true end
+  local path, run = told.split(text)
+  if native.file_exists(path) then return policy_node("workloads.trace", { path = path, run = run }), true end
   fail("--workload %s: expected PROMPT+ANSWER tokens as 2000+300, a preset or a trace file; %s", text,
     native.unknown_name("preset", text, presets))
 end

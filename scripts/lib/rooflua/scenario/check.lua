@@ -160,6 +160,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
   tell(out, notes.of(bound))
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
+  tell(out, requests.notes)
   local figures = forecast.figures(requests)
   if figures.count == 0 then
     try_policies(reader, given, not is_one_of_many and out or nil)

@@ -8,13 +8,14 @@
 --     cycle_us                        engine steps
 --     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
---     ttfts (JSON)                    what `vllm bench serve --save-result --save-detailed` writes
---     a file of another tool of formats/told.lua (JSON, JSONL, text)     requests where it has them, else figures
+--     a file of a tool of formats/told.lua (JSON, JSONL, text)     requests where it has them with their arrivals, else
+--                                     figures
 --     anything else                   figures of the case's `measured` column, quantiles of its row
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local measured_requests = require "rooflua.explore.fit.measured_requests"
+local measured_runs = require "rooflua.explore.fit.measured_runs"
 local told = require "rooflua.formats.told"
 
 local measured = {}
@@ -166,7 +167,7 @@ local function from_csv(case, all)
   end
   if there.ttft_s and there.e2e_s or there.arrival_s or there.arrival_us then
     local requests = replayed(measured_requests.of_rows(case.path, rows), case.path)
-    local name = case.path:match "([^/]*)%.csv$"
+    local name = case.path:match "([^/]*)%.csv"
     return { requests = mark_scored(requests, case), settings = indexed(case.path, name) }
   end
   local row = case.selection and row_of(rows, case.selection)
@@ -177,13 +178,15 @@ local function from_csv(case, all)
     rows = rows }
 end
 
---- The run that the selector names, as run=2; the only one where the file has one.
+--- The run that the selector names, by its number or its name, as run=2; the only one where the file has one.
 local function chosen_run(case, runs)
-  local number = case.selection and case.selection.run
-  if not number and #runs == 1 then return runs[1] end
-  if runs[number] then return runs[number] end
-  core.fail("%s: selector: %s has %d runs; expected run=1 to run=%d, found '%s'", case.where, case.path, #runs, #runs,
-    number or "")
+  local wanted = case.selection and case.selection.run
+  if wanted == nil and #runs == 1 then return runs[1] end
+  for i, run in ipairs(runs) do
+    if i == wanted or run.name == wanted then return run end
+  end
+  return core.fail("%s: selector: %s has %d runs; expected run=1 to run=%d, found '%s'", case.where, case.path, #runs,
+    #runs, wanted or "")
 end
 
 --- The clients that a file states become those of the case, which may state the same.
@@ -209,12 +212,53 @@ local function with_lengths(requests)
   return out
 end
 
---- A run of another tool: its requests, else its figures and settings.
+--- The figures of requests without arrivals, which cannot be replayed one by one.
+local function without_arrivals(run)
+  local requests, prompt, output = {}, 0, 0
+  for _, each in ipairs(run.requests) do
+    if not each.failed then
+      requests[#requests + 1], prompt, output = each, prompt + each.prompt_tokens, output + each.output_tokens
+    end
+  end
+  local count = #requests
+  if count == 0 then return run end
+  return { metrics = measured_runs.metrics(requests, 1, count), prompt_tokens = prompt / count,
+    output_tokens = output / count, count = count, rate_per_s = run.rate_per_s, clients = run.clients,
+    burstiness = run.burstiness, output_tokens_per_s = run.output_tokens_per_s, refused = run.refused }
+end
+
+--- A run whose requests were all sent at once has their arrivals: they are 0.
+local function add_arrivals(case, run)
+  if run.rate_per_s or run.clients or run.refused or case.settings.rate_per_s or case.settings.clients then return end
+  for _, each in ipairs(run.requests) do each.arrival_s = each.arrival_s or 0 end
+end
+
+--- The load must be known: the case states it, or the file does.
+local function check_load(case, run)
+  if case.settings.rate_per_s or case.settings.clients then return end
+  if run.refused and not run.rate_per_s and not run.clients then core.fail("%s", run.refused) end
+  if not run.rate_per_s and not run.clients then
+    core.fail("%s: %s states no rate and no clients, and has no times of single requests; state the load in "
+      .. "'workload', as 'Poisson 8 rps' or 'closed loop c=16'", case.where, case.path)
+  end
+  if run.rate_per_s and (run.burstiness or 1) ~= 1 then
+    core.fail("%s: burstiness: totals are replayed with Poisson arrivals (1), found %g in %s", case.where,
+      run.burstiness, case.path)
+  end
+end
+
+--- A run of a tool: its requests where they have arrivals, else its figures and settings.
 local function of_tool(case, runs)
   local run = chosen_run(case, runs)
   if run.requests then
-    return { requests = mark_scored(replayed(with_lengths(run.requests), case.path), case, #runs > 1), settings = {} }
+    add_arrivals(case, run)
+    if run.requests[1].arrival_s then
+      return { requests = mark_scored(replayed(with_lengths(run.requests), case.path), case, #runs > 1),
+        settings = {} }
+    end
+    run = without_arrivals(run)
   end
+  check_load(case, run)
   local figures = { throughput = run.output_tokens_per_s }
   for metric, value in pairs(run.metrics) do figures[figure_of[metric]] = value end
   take_clients(case, run.clients)
@@ -224,50 +268,41 @@ local function of_tool(case, runs)
 end
 
 --- Whether inference-perf wrote it before it counted the tokens of prompts as prompt_tokens.
-local function is_early_totals(format, document)
-  return format.name == "inference_perf" and document.successes and not document.successes.prompt_tokens
+local function is_early_totals(parts)
+  local part = parts[1]
+  return #parts == 1 and part.format.name == "inference_perf" and part.document.successes
+    and not part.document.successes.prompt_tokens
 end
 
-local function from_json(case)
-  local format, document, lines = told.format(case.path, native.read_file(case.path))
-  if format and format.read and not is_early_totals(format, document) then
-    return of_tool(case, told.read(case.path, format, document, lines))
+local function settings_beside(path)
+  local meta = folder_of(path) .. "/meta.json"
+  if not native.file_exists(meta) then return {} end
+  return settings_from(json.decode(native.read_user_text(meta)).engine_kwargs or {})
+end
+
+--- A file of a tool, whatever it is called.
+local function from_tool(case)
+  local parts = told.parts(case.path, native.read_user_text(case.path))
+  if not parts then core.fail("%s: is no file of a known tool (%s)", case.path, told.tools()) end
+  if is_early_totals(parts) then
+    local figures, settings = measured_requests.inference_perf(case.path, parts[1].document)
+    return { figures = figures, settings = settings }
   end
-  local requests = measured_requests.of_bench(case.path, document)
-  if requests then return { requests = mark_scored(replayed(requests, case.path), case), settings = {} } end
-  local figures, settings = measured_requests.inference_perf(case.path, document)
-  return { figures = figures, settings = settings }
+  local out = of_tool(case, told.read(case.path, parts))
+  if #parts == 1 and parts[1].format.name == "stamps" then out.settings = settings_beside(case.path) end
+  return out
 end
 
-local function from_jsonl(case)
-  local format, document, lines = told.format(case.path, native.read_file(case.path))
-  if format and format.read and format.name ~= "stamps" then
-    return of_tool(case, told.read(case.path, format, document, lines))
-  end
-  local settings, meta = {}, folder_of(case.path) .. "/meta.json"
-  if native.file_exists(meta) then settings = settings_from(json.decode(native.read_file(meta)).engine_kwargs or {}) end
-  local requests = replayed(measured_requests.of_stamps(case.path), case.path)
-  return { requests = mark_scored(requests, case), settings = settings }
-end
-
---- A scrape of Prometheus, which tools keep under any ending.
-local function from_text(case)
-  local text = native.read_file(case.path)
-  local format, document, lines = told.format(case.path, text)
-  if format and format.read and format.name ~= "stamps" then
-    return of_tool(case, told.read(case.path, format, document, lines))
-  end
-  return core.fail("%s: is no file of a known tool (%s)", case.path, told.tools())
-end
-
-local readers = { csv = from_csv, json = from_json, jsonl = from_jsonl, txt = from_text, prom = from_text }
+local readers = { csv = from_csv, json = from_tool, jsonl = from_tool, ndjson = from_tool, txt = from_tool,
+  prom = from_tool }
 
 --- @param case table from validate/cases.lua
 --- @param all table every case of the folder
 function measured.of(case, all)
   if not native.file_exists(case.path) then core.fail("%s: there is no such file", case.path) end
-  local reader = readers[case.path:match "%.(%w+)$"]
-  if not reader then core.fail("%s: expected a .csv, .json, .jsonl, .txt or .prom file", case.path) end
+  local reader = readers[case.path:gsub("%.gz$", ""):match "%.(%w+)$"]
+  if not reader then core.fail("%s: expected a .csv, .json, .jsonl, .txt or .prom file, or one of them with .gz",
+    case.path) end
   return reader(case, all)
 end
 

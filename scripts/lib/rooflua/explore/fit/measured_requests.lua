@@ -6,6 +6,7 @@
 -- records none gives none. The list is in the order of the file.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local fields = require "rooflua.formats.fields"
 local json = require "rooflua.json"
 
 local measured_requests = {}
@@ -32,6 +33,15 @@ local columns = {
 local optional = { "stage", "queue_s" }
 --- The same fields in the spellings of workloads.trace (engine/serve/traces/columns.cpp).
 local field_of_role = { arrival = "arrival_s", prompt = "prompt_tokens", output = "output_tokens" }
+
+--- A column that occurs twice says two things: which of them is meant is not known.
+function measured_requests.check_header(path, header)
+  local seen = {}
+  for _, name in ipairs(header) do
+    if seen[name] then fail("%s:1: column '%s' occurs twice", path, name) end
+    seen[name] = true
+  end
+end
 
 --- field -> {name of the column, its units per second}, and the column that says what failed.
 local function find_columns(path, rows)
@@ -157,17 +167,22 @@ end
 
 -- Others ---------------------------------------------------------------------------------------------------------
 
+local stamps = { "arrival_time", "queued_ts", "first_token_ts", "last_token_ts" }
+
 --- Requests from the JSONL of an engine's time stamps. Its arrivals are of another clock, so the first request aligns
 --- the two.
-function measured_requests.of_stamps(path)
-  local requests, first = {}, nil
-  for line in native.read_file(path):gmatch "[^\r\n]+" do
-    local row = json.decode(line)
-    first = first or row
+--- @param lines table list of {where, document}
+function measured_requests.of_stamps(lines)
+  local requests, first = {}, lines[1].document
+  for i, line in ipairs(lines) do
+    local row = line.document
+    for _, key in ipairs(stamps) do fields.needed(line.where, row, key, most_stamp_s) end
     local arrival_s = row.arrival_time - first.arrival_time
     local function since(stamp) return stamp - first.queued_ts - arrival_s end
-    requests[#requests + 1] = { arrival_s = arrival_s, prompt_tokens = row.input_toks, output_tokens = row.output_toks,
-      ttft_s = since(row.first_token_ts), e2e_s = since(row.last_token_ts), failed = false }
+    requests[i] = fields.in_order(line.where, { arrival_s = arrival_s, failed = false,
+      prompt_tokens = fields.needed(line.where, row, "input_toks", most_tokens),
+      output_tokens = fields.needed(line.where, row, "output_toks", most_tokens),
+      ttft_s = since(row.first_token_ts), e2e_s = since(row.last_token_ts) })
   end
   return requests
 end

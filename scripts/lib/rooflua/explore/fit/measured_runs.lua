@@ -2,7 +2,6 @@
 -- with a row per request.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local json = require "rooflua.json"
 local measured_requests = require "rooflua.explore.fit.measured_requests"
 local policy = require "rooflua.policy"
 local statistics = require "rooflua.base.statistics"
@@ -10,7 +9,6 @@ local told = require "rooflua.formats.told"
 
 local measured = {}
 local fail = core.fail
-local latest_s, most_tokens, most_requests = native.latest_s, 2147483647, 1e7
 
 --- The requests that were completed, and how many were not.
 local function completed(requests)
@@ -26,40 +24,6 @@ local function completed(requests)
   return out, failed
 end
 
-local function read_csv(path)
-  local requests, failed = completed(measured_requests.of_rows(path, native.csv_read(path)))
-  return { requests = requests, failed = failed, rows = true }
-end
-
-local totals = { ttft_s_mean = "mean_ttft_ms", ttft_s_p50 = "median_ttft_ms", tpot_s_mean = "mean_tpot_ms",
-  tpot_s_p50 = "median_tpot_ms", e2e_s_mean = "mean_e2el_ms" }
-
---- A number of the document from above 0 to `most`; nil where it is missing.
-local function positive(path, document, key, most)
-  local value = tonumber(document[key]) or document[key] -- vLLM writes a rate as text
-  if value == nil or value == json.null then return nil end
-  if type(value) ~= "number" or not (value > 0 and value <= most) then
-    fail("%s: %s: expected a number above 0, at most %g, found %s", path, key, most, core.describe(value))
-  end
-  return value
-end
-
---- Requests per second; nil where all were sent at once, which vLLM writes as "inf".
-local function rate_of(path, document)
-  if tonumber(document.request_rate) == math.huge then return nil end
-  return positive(path, document, "request_rate", 1e12)
-end
-
---- The mean number of tokens of a request, in whole tokens.
-local function mean_tokens(path, document, key, count)
-  local total = core.not_negative(document[key], path .. ": " .. key)
-  local mean = math.floor(total / count + 0.5)
-  if mean < 1 or mean > most_tokens then
-    fail("%s: %s: %g tokens of %d requests: expected 1 to 2^31 - 1 of each", path, key, total, count)
-  end
-  return mean
-end
-
 --- Requests of equal length in place of those that a file only counts.
 local function equal_requests(count, prompt, output)
   local requests = {}
@@ -67,30 +31,7 @@ local function equal_requests(count, prompt, output)
   return requests
 end
 
-local function read_bench(path, document)
-  local found = { failed = 0, metrics = {} }
-  found.rate_per_s = rate_of(path, document)
-  found.burstiness = positive(path, document, "burstiness", math.huge) or 1
-  found.clients = positive(path, document, "max_concurrency", most_requests)
-  positive(path, document, "duration", latest_s)
-  found.requests, found.failed = completed(measured_requests.of_bench(path, document))
-  for metric, key in core.sorted_pairs(totals) do
-    local value = document[key] ~= 0 and positive(path, document, key, 1e3 * latest_s)
-    if value then found.metrics[metric] = value / 1e3 end
-  end
-  if found.requests then return found end
-  local count = positive(path, document, document.completed and "completed" or "num_prompts", most_requests)
-  if not count then fail("%s: has no request that was completed", path) end
-  if next(found.metrics) == nil then
-    fail("%s: mean_ttft_ms: expected a number above 0, found %s", path, core.describe(document.mean_ttft_ms))
-  end
-  local prompt = mean_tokens(path, document, "total_input_tokens", count)
-  local output = mean_tokens(path, document, "total_output_tokens", count)
-  found.failed, found.requests, found.mean_lengths = 0, equal_requests(count, prompt, output), true
-  return found
-end
-
---- A run of another tool, in the shape of read_bench.
+--- A run of a tool, ready to be replayed.
 local function of_tool(path, run)
   if run.refused then fail("%s", run.refused) end
   run.burstiness = run.burstiness or 1
@@ -100,25 +41,28 @@ local function of_tool(path, run)
   end
   if next(run.metrics) == nil then fail("%s: no data: states no TTFT, TPOT or time of a request", path) end
   if run.count < 1 then fail("%s: no data: it has no request that was completed", path) end
+  if run.count % 1 ~= 0 then fail("%s: expected a whole number of requests, found %g", path, run.count) end
   local function whole(field) return math.max(1, math.floor(run[field] + 0.5)) end
   run.requests, run.mean_lengths = equal_requests(run.count, whole "prompt_tokens", whole "output_tokens"), true
   return run
 end
 
---- The runs of a file of any format.
-local function read_file(path, text)
-  local format, document, lines = told.format(path, text)
-  if not format then return { read_csv(path) } end
-  if format.read then
-    local runs = told.read(path, format, document, lines)
-    for i, run in ipairs(runs) do runs[i] = of_tool(path, run) end
-    return runs
-  end
-  if format.name ~= "vllm_bench" then
-    fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts; nor is it a "
-      .. "file of another known tool (%s)", path, told.tools())
-  end
-  return { read_bench(path, document) }
+--- The runs of a CSV: one with a request per row, or one per row of a summary, as `vllm bench sweep` writes it.
+local function read_csv(path)
+  local rows, header = native.csv_read(path)
+  measured_requests.check_header(path, header)
+  local parts = told.rows(path, rows, header)
+  if parts then return told.read(path, parts) end
+  return { { requests = measured_requests.of_rows(path, rows), rows = true } }
+end
+
+--- The runs of a file of any format, those with the wanted name or number.
+local function read_file(path, wanted)
+  local parts = told.parts(path, native.read_user_text(path))
+  local runs = parts and told.read(path, parts) or read_csv(path)
+  if wanted then runs = { told.chosen(path, runs, wanted) } end
+  for i, run in ipairs(runs) do runs[i] = of_tool(run.name and path .. ": " .. run.name or path, run) end
+  return runs
 end
 
 -- Replay ------------------------------------------------------------------------------------------------------
@@ -206,10 +150,10 @@ end
 
 --- The measured runs of a file: a list of {path, requests, failed, how, metrics, notes, workload}. A file of several
 --- runs gives each of them a path with its name: "report.json: benchmark 2".
-function measured.read_all(path)
-  local text, problem = native.read_file(path)
-  if not text then fail("%s", problem) end
-  local runs = read_file(path, text)
+--- @param name string the path; "report.json#benchmark 2" and "report.json#2" name one of its runs
+function measured.read_all(name)
+  local path, wanted = told.split(name)
+  local runs = read_file(path, wanted)
   for i, run in ipairs(runs) do runs[i] = ready(run, run.name and path .. ": " .. run.name or path) end
   return runs
 end

@@ -15,7 +15,8 @@ local most_drawn, most_decodes = 256, 1024
 --- The key of the seconds that notes of the model touch, beside the names of evidence.
 forecast.noted = "noted"
 
---- The first requests of a workload: lists of arrivals and lengths, and of a trace what is left out of it. Requests
+--- The first requests of a workload: lists of arrivals and lengths, and of a trace what is left out of it and its notes.
+--- Requests
 --- that wait for the end of others are not among them.
 function forecast.requests(workload, streams)
   local source = policy.fresh(workload):requests(streams)
@@ -26,7 +27,8 @@ function forecast.requests(workload, streams)
   end
   if type(source) == "userdata" then
     for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[1], row[2], row[3]) end
-    out.left_out = native.trace_describe(source).left_out
+    local described = native.trace_describe(source)
+    out.left_out, out.notes = described.left_out, described.notes
     return out
   end
   -- What the run refuses is not drawn: the trial of policies says what is wrong with it.
