@@ -270,6 +270,8 @@ return {
     { since = "0.5.3", mem_fraction_static = memory_of_reserve, source = "python/sglang/srt/server_args.py" },
     { router = "round_robin", dp_padding = "sglang",
       source = "managers/data_parallel_controller.py; layers/dp_attention.py" },
+    { pipeline_steps = function(facts) return facts.pp end, source = "managers/scheduler_pp_mixin.py: pp_loop_size is "
+      .. "pp_size and pp_async_batch_depth, 0 by default; before it managers/scheduler.py, event_loop_pp" },
     { own_sampling = true, sorted_logit_s = 0, source = "python/sglang/srt/server_args.py: sampling_defaults model; "
       .. "FlashInfer samples without sorting" },
     -- Host.

@@ -171,6 +171,8 @@ return {
     { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
     { router = "trtllm_dp", dp_padding = "vllm", source = "_torch/pyexecutor/scheduler/adp_router.py; before 1.2 "
         .. "executor_request_queue.py" },
+    { pipeline_steps = function(facts) return facts.pp end,
+      source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
     -- Host.
     { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },

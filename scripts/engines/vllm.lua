@@ -237,6 +237,8 @@ return {
     { since = "0.14", async_scheduling = true, source = "vllm/config/vllm.py; pull request 27614" },
     { since = "0.14", before = "0.15", async_scheduling = function(facts) return facts.pp == 1 end,
       source = "vllm/config/vllm.py; pull request 32359 allows it with stages" },
+    { since = "0.8", pipeline_steps = function(facts) return facts.pp end,
+      source = "vllm/v1/executor: max_concurrent_batches; vllm/v1/engine/core.py: step_with_batch_queue" },
     { since = "0.8", before = "0.19", scheduler_reserve_full_isl = false,
       source = "vllm/config/scheduler.py: does not exist" },
     { since = "0.19", scheduler_reserve_full_isl = true, source = "vllm/config/scheduler.py; pull request 37307" },

@@ -331,9 +331,11 @@ end
 --- @param drafts integer of this rank
 function Kernels:ranks_time(batch, drafts)
   local own, all = self.padding(batch, self.dp, self.graph_tokens, self.ep > 1)
-  if drafts == 0 then return self.layers_time(own) + self.experts_time(all), batch.group_max_tokens end
+  local there = group.own_tokens(batch, self.dp)
+  local layers_s = self.layers_time(own, batch.tokens)
+  if drafts == 0 then return layers_s + self.experts_time(all, there), batch.group_max_tokens end
   local of_all = math.floor(drafts * batch.group_tokens / batch.tokens)
-  return self.layers_time(own) + self.experts_drafts_time(all, of_all), batch.group_max_tokens
+  return layers_s + self.experts_drafts_time(all, of_all, there), batch.group_max_tokens
 end
 
 --- Time of what sees rows and no contexts: layers, experts and the head, which samples drafts, too. Returns also the
@@ -346,7 +348,7 @@ function Kernels:rows_time(batch)
     return time_s + self.head_time(rows), most
   end
   if drafts > 0 then return self.drafts_time(tokens, drafts) + self.head_time(rows), tokens end
-  return self.layers_time(graphs.padded(tokens, self.graph_tokens)) + self.head_time(rows), tokens
+  return self.layers_time(graphs.padded(tokens, self.graph_tokens), tokens) + self.head_time(rows), tokens
 end
 
 --- Time of the step on the GPU.
@@ -370,7 +372,8 @@ function Kernels:gpu_time(batch, rows_s, fullest)
   local sampler_s = self.sampler_s + self.sorted_row_s * rows
   time_s = time_s + attention_s + record("sampler", sampler_s, assumed)
   if fullest <= (batch.tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
-  return max(time_s, self.eager_s)
+  if time_s >= self.eager_s then return time_s end
+  return time_s + record("eager", self.eager_s - time_s, assumed)
 end
 
 --- Time of the step on the GPU and, where it is longer, on the host.

@@ -113,6 +113,45 @@ test("one batch at a time leaves the stages idle in turn", function()
   test.check(full.ttft_s.p50 < single.ttft_s.p50, "the next prompt follows at once")
 end)
 
+--- Closed loops of short prompts, which fit one step together.
+local function loop(clients, output_tokens)
+  return require "workloads.closed_loop" { clients = clients, num_requests = 5 * clients, prompt_tokens = 50,
+    output_tokens = output_tokens }
+end
+
+test("a pipeline carries more than one GPU in a closed loop, whatever the lengths of the answers", function()
+  local spread = { distribution = "lognormal", mean = 200, sigma = 0.6, max = 1000 }
+  for name, output_tokens in pairs { equal = 200, spread = spread } do
+    for _, engine in ipairs { "vllm 0.11", "sglang 0.5.9", "trtllm" } do
+      local rates = {}
+      for _, pp in ipairs { 1, 2, 4 } do
+        rates[pp] = serve.run(with({ tp = 4, pp = pp }, { engine = engine, workload = loop(128, output_tokens) }))
+          .summary.output_tokens_per_s
+      end
+      test.check(rates[2] > 1.03 * rates[1], "%s, %s: two stages have %.3f times the rate", name, engine,
+        rates[2] / rates[1])
+      test.check(rates[4] > rates[2], "%s, %s: four stages", name, engine)
+    end
+  end
+end)
+
+test("the requests of a closed loop spread over the lanes", function()
+  for name, output_tokens in pairs { equal = 200, spread = { distribution = "uniform", min = 50, max = 350 } } do
+    local live = serve.open(with({ tp = 4, pp = 2 }, { engine = "vllm 0.11", workload = loop(64, output_tokens) }))
+    local least, before = 1, nil
+    live:run_until(5)
+    for _, step in ipairs(live:steps()) do
+      if step.running == 64 and step.prefills == 0 then
+        if before then least = math.min(least, step.decodes / 64, before / 64) end
+        before = step.decodes
+      end
+    end
+    live:close()
+    test.check(before, "%s: no step decodes all", name)
+    test.check(least > 0.25, "%s: a lane has %.0f %% of the requests", name, 100 * least)
+  end
+end)
+
 test("a live replica shows its lanes", function()
   local live, most = serve.open(scenario { deployment = { tp = 4, pp = 4 } }), 0
   local flown = false

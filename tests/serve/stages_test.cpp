@@ -93,7 +93,7 @@ TEST_CASE("two prompts that do not fit one step become two lanes, whose tokens a
   bindings.observers.push_back(&one);
   simulate(bench.cluster, bindings);
   CHECK(bench.recorder.steps == Lines{
-                                    "0..2: p0:16+0* w1 u1",
+                                    "0..2: p0:16+0* w0 u1",
                                     "1..3: p1:16+0* w0 u2",
                                     "2..4: d1 w0 u3",
                                     "3..5: d1 w0 u4",
@@ -104,13 +104,41 @@ TEST_CASE("two prompts that do not fit one step become two lanes, whose tokens a
   CHECK(one.most == 2);
 }
 
-TEST_CASE("prompts that fit one step stay one lane: the second stage idles while the first works") {
+TEST_CASE("prompts that come together are divided over the lanes, though they fit one step") {
+  Bench bench(100, 64);
+  bench.replica().stages = equal_stages(2);
+  bench.model.base_s = 2;
+  bench.run({spec(0, 16, 2), spec(0, 16, 2), spec(0, 16, 2)});
+  CHECK(bench.recorder.steps == Lines{"0..2: p0:16+0* p1:16+0* w0 u2", "1..3: p2:16+0* w0 u3",
+                                      "2..4: d2 w0 u5", "3..5: d1 w0 u6"});
+}
+
+TEST_CASE("with one step under way at a time the second stage idles while the first works") {
   Bench bench(100, 32);
   bench.replica().stages = equal_stages(2);
+  bench.replica().stages.batches = 1;
   bench.model.base_s = 2;
   bench.run({spec(0, 16, 3), spec(0, 16, 3)});
   CHECK(bench.recorder.steps ==
         Lines{"0..2: p0:16+0* p1:16+0* w0 u2", "2..4: d2 w0 u4", "4..6: d2 w0 u4"});
+}
+
+TEST_CASE("requests of one instant enter with the next plans, as many as steps are under way") {
+  const auto entered = [](Reception& reception, std::int32_t plans) {
+    std::vector<std::int32_t> slots;
+    reception.let_in(plans, slots);
+    return slots;
+  };
+  using Slots = std::vector<std::int32_t>;
+  Reception reception;
+  for (std::int32_t slot = 0; slot < 5; ++slot) reception.add(slot, 1 * s);
+  CHECK(entered(reception, 2) == Slots{0, 1, 2});
+  reception.add(5, 2 * s);
+  CHECK(entered(reception, 2) == Slots{3, 4, 5});  // in the order in which they were sent
+  CHECK(reception.empty());
+  CHECK(entered(reception, 2).empty());
+  for (std::int32_t slot = 0; slot < 5; ++slot) reception.add(slot, 3 * s);
+  CHECK(entered(reception, 1) == Slots{0, 1, 2, 3, 4});
 }
 
 TEST_CASE("the next chunk of a prompt follows the one before it through the stages") {
@@ -139,6 +167,7 @@ TEST_CASE("a full pipe gives a token per lane in the time of a step of one lane"
       constexpr std::int32_t per_lane = 4;
       Bench bench(10000, full ? 16 * per_lane : 16 * per_lane * pp);
       bench.replica().stages = equal_stages(pp);
+      bench.replica().stages.batches = full ? 0 : 1;
       bench.model = LinearSteps(0.5, 0.125);
       std::vector<RequestSpec> specs(static_cast<std::size_t>(per_lane * pp), spec(0, 16, 40));
       bench.run(specs);

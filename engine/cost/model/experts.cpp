@@ -72,13 +72,14 @@ Priced grouped_gemm(const Query& query, const Hardware& hardware) {
   const bool narrow = e.in < 2;
   const Gpu math = narrow ? gpu.slowed(gpu.constants.expert_fp8_math) : gpu;
   const double moved = rows * (narrow ? 1 : parts);
-  const double routed = gpu.constants.expert_row_traffic * 2 * moved * (3 * width + hidden);
+  const double up = query.gated != 0 ? 2 : 1;  // matrices of the first GEMM
+  const double routed = gpu.constants.expert_row_traffic * 2 * moved * ((up + 1) * width + hidden);
   const double quantize =
       narrow ? quantize_s(tokens * parts, hidden, gpu) + quantize_s(rows, width, gpu) : 0;
   const double latency = gpu.constants.grouped_launch_s + gpu.traffic(routed) +
-                         grouped_time(touched, rows / touched, hidden, 2 * width, e, math) +
+                         grouped_time(touched, rows / touched, hidden, up * width, e, math) +
                          grouped_time(touched, rows / touched, width, hidden, e, math) + quantize;
-  return {latency, flop::gated_mlp(rows, hidden, width), gpu.peak};
+  return {latency, flop_of(query), gpu.peak};
 }
 
 Priced moe_layer(const Query& query, const Hardware& hardware) {

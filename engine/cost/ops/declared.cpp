@@ -87,6 +87,7 @@ constexpr Field grouped_gemm_fields[] = {
     tokens,
     label("distribution", "How tokens are spread over experts."),
     tp,
+    gated,
     decode};
 constexpr std::string_view grouped_gemm_columns[] = {"experts", "topk", "tokens",
                                                      "k",       "n",    "distribution"};
@@ -184,6 +185,7 @@ constexpr Field moe_layer_fields[] = {
      .need = FieldNeed::nothing,
      .otherwise = 2,
      .words = module_fields::distributions},
+    gated,
     module_fields::all_tokens};
 
 constexpr Field memory_fields[] = {kernel, bytes};

@@ -50,6 +50,7 @@ struct Query {
   double new_tokens = 0, context_tokens = 0;  // per request; context before the new tokens
   double experts = 0, ranks = 1, experts_per_token = 0;
   double hidden_size = 0, intermediate_size = 0;
+  double gated = 1;  // 0: experts have two matrices, up and down, and no gate
   double tokens = 0;  // of one rank, before they are sent to experts
   double decode = 0;  // 1: the decode table of an op that has two
   double kv_lora_rank = 0, qk_nope_head_dim = 0, qk_rope_head_dim = 0, v_head_dim = 0;

@@ -110,12 +110,15 @@ double latent_decode_bytes(const Query& q) {
          q.context_tokens;
 }
 
+double expert_matrices(const Query& q) {
+  return q.gated != 0 ? 3 : 2;
+}
 double experts_flop(const Query& q, double) {
-  return 6 * q.tokens * q.experts_per_token * q.hidden_size * q.intermediate_size /
-         std::max(1.0, q.tp);
+  return 2 * expert_matrices(q) * q.tokens * q.experts_per_token * q.hidden_size *
+         q.intermediate_size / std::max(1.0, q.tp);
 }
 double experts_bytes(const Query& q) {
-  return bytes_per_element(q.dtype) * 3 * q.hidden_size * q.intermediate_size /
+  return bytes_per_element(q.dtype) * expert_matrices(q) * q.hidden_size * q.intermediate_size /
          std::max(1.0, q.tp) * touched_experts(q);
 }
 

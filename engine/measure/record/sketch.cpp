@@ -92,13 +92,37 @@ void TimeBins::add_at(Picoseconds now, double amount) {
 
 // --- Steps -----------------------------------------------------------------------------------
 
+Amounts Amounts::of(const Batch& batch, const StepPrice& price) {
+  Amounts out{1, double(batch.tokens), double(batch.requests + batch.decode_tokens - batch.decodes),
+              batch.decode_context_tokens, 0, price.time_s};
+  for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
+    const double new_tokens = batch.prefills[i].new_tokens;
+    out.pairs += new_tokens * (batch.prefills[i].context_tokens + (new_tokens + 1) / 2);
+  }
+  return out;
+}
+
+void Amounts::add(const Amounts& other) {
+  steps += other.steps;
+  tokens += other.tokens;
+  rows += other.rows;
+  contexts += other.contexts;
+  pairs += other.pairs;
+  time_s += other.time_s;
+}
+
 void StepSurvey::add(const Batch& batch, const StepPrice& price) {
   if (batch.tokens == 0) return;
+  const auto index = static_cast<std::size_t>(batch.replica);
+  if (index >= totals_.size()) totals_.resize(index + 1);
+  const Amounts amounts = Amounts::of(batch, price);
+  totals_[index].add(amounts);
   busy_s_ += price.time_s;
   const auto passed = static_cast<std::int64_t>(std::ceil(busy_s_ / spacing_s_));
   if (passed <= moment_) return;
   Kept kept{moment_, passed - 1, {}};
   kept.step.replica = batch.replica;
+  kept.step.amounts = amounts;
   kept.step.time_s = price.time_s;
   kept.step.own_s = price.own_s;
   kept.step.group = GroupWork::of(batch);

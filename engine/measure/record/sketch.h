@@ -38,9 +38,22 @@ class TimeBins {
   std::vector<double> bins_;
 };
 
+/// What a step amounts to, or several: numbers that its work hangs together with.
+struct Amounts {
+  double steps = 0;
+  double tokens = 0, rows = 0;  // rows: what the LM head sees
+  double contexts = 0;          // cached tokens of decodes
+  double pairs = 0;             // of a prompt's new tokens with tokens before them
+  double time_s = 0;            // StepPrice
+
+  static Amounts of(const Batch& batch, const StepPrice& price);
+  void add(const Amounts& other);
+};
+
 /// One step, kept as it was priced.
 struct SampledStep {
   std::int32_t replica = 0;
+  Amounts amounts;
   std::int64_t weight = 0;       // moments of the grid that fell into it
   double time_s = 0, own_s = 0;  // StepPrice
   std::vector<PrefillWork> prefills;
@@ -58,6 +71,8 @@ class StepSurvey {
   /// An empty step of a rank is left out.
   void add(const Batch& batch, const StepPrice& price);
   std::vector<SampledStep> steps() const;
+  /// Of all steps, by replica.
+  const std::vector<Amounts>& totals() const { return totals_; }
 
  private:
   struct Kept {
@@ -69,6 +84,7 @@ class StepSurvey {
   double spacing_s_ = 1e-3, busy_s_ = 0;
   std::int64_t moment_ = 0;  // the next moment is at moment_ * spacing_s_ of busy time
   std::vector<Kept> kept_;
+  std::vector<Amounts> totals_;
 };
 
 class Sketch : public Observer {

@@ -241,11 +241,15 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
   return out;
 }
 
+/// A run that was stopped was busy after its last completion, too.
+Picoseconds SummaryObserver::seen() const {
+  const Picoseconds last = std::max(last_completion_, last_step_end_);
+  return last > first_arrival_ ? last - first_arrival_ : 0;
+}
+
 std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
-  // A run that was stopped was busy after its last completion, too.
-  const Picoseconds last = std::max(last_completion_, last_step_end_);
-  const double seen_ps = last > first_arrival_ ? static_cast<double>(last - first_arrival_) : 0;
+  const auto seen_ps = static_cast<double>(seen());
   const std::size_t count = std::max(replicas_.size(), replica_counts_.size());
   std::vector<Places> places;  // of a single replica they are all
   if (count > 1) places = places_by(&Completed::replica);
@@ -318,6 +322,7 @@ Summary SummaryObserver::sum_up() const {
   for (const ReplicaSummary& replica : out.replicas)
     out.idle_frac += (1 - replica.busy_frac) / static_cast<double>(out.replicas.size());
   out.idle_frac = std::clamp(out.idle_frac, 0.0, 1.0);  // rounding of the sum
+  out.seen_s = seconds(seen());
   out.speculation = speculation_summary();
   out.sessions = session_summary();
   return out;

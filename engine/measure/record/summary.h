@@ -105,6 +105,7 @@ struct Summary {
   std::int64_t peak_concurrency = 0;    // requests sent and not ended; departures before arrivals
   double kv_used_frac_max = 0;
   double idle_frac = 0;  // 1 - busy_frac, the mean over replicas
+  double seen_s = 0;     // first arrival to the end of the last step
   /// Of the peaks of the GPUs over the whole run, idle time included; nothing where no steps were
   /// sampled.
   std::optional<double> mfu, bandwidth_frac;
@@ -192,6 +193,7 @@ class SummaryObserver : public Observer {
 
   Summary sum_up() const;
   Picoseconds duration() const;
+  Picoseconds seen() const;
   Group all_requests() const;
   std::vector<Places> places_by(std::int32_t Completed::*group) const;
   /// @param places  of the group's requests; null: every kept request

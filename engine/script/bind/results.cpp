@@ -1,5 +1,6 @@
 // What a run amounted to, and what it looks like now, for Lua.
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -22,9 +23,9 @@ namespace rooflua::script {
 Summary summary_of(const Run& run) {
   Summary out = run.summary->summary();
   out.noted_frac = run.noted_frac;
-  if (run.steps_mfu) {
-    out.mfu = *run.steps_mfu * (1 - out.idle_frac);
-    out.bandwidth_frac = run.steps_bandwidth_frac * (1 - out.idle_frac);
+  if (run.work_s && out.seen_s > 0) {
+    out.mfu = std::min(1.0, *run.work_s / out.seen_s);
+    out.bandwidth_frac = std::min(1.0, run.moving_s / out.seen_s);
   }
   if (const auto* metrics = run.find<LuaOwnMetrics>()) out.own = metrics->values();
   return out;
@@ -44,10 +45,10 @@ int serve_noted(lua_State* L, Run& run) {
   return 0;
 }
 
-/// serve_utilised(run, mfu, bandwidth_frac): means over the time of steps.
+/// serve_utilised(run, work_s, moving_s): seconds of a GPU, of all steps (Run).
 int serve_utilised(lua_State* L, Run& run) {
-  run.steps_mfu = check_number(L, 2, "serve_utilised");
-  run.steps_bandwidth_frac = check_number(L, 3, "serve_utilised");
+  run.work_s = check_number(L, 2, "serve_utilised");
+  run.moving_s = check_number(L, 3, "serve_utilised");
   return 0;
 }
 
@@ -246,6 +247,17 @@ int serve_why(lua_State* L, Run& run) {
   return 2;
 }
 
+Json amounts_json(const Amounts& amounts) {
+  Json out = Json::object();
+  out["steps"] = amounts.steps;
+  out["tokens"] = amounts.tokens;
+  out["rows"] = amounts.rows;
+  out["contexts"] = amounts.contexts;
+  out["pairs"] = amounts.pairs;
+  out["time_s"] = amounts.time_s;
+  return out;
+}
+
 Json describe_step(const SampledStep& step) {
   Json prefills = Json::array(), contexts = Json::array();
   for (const PrefillWork& each : step.prefills) {
@@ -260,6 +272,7 @@ Json describe_step(const SampledStep& step) {
   out["replica"] = step.replica + 1;
   out["weight"] = step.weight;
   out["time_s"] = step.time_s;
+  out["amounts"] = amounts_json(step.amounts);
   out["batch"]["prefills"] = std::move(prefills);
   out["batch"]["decode_contexts"] = std::move(contexts);
   put_drafts(out["batch"], step.drafts);
@@ -270,8 +283,8 @@ Json describe_step(const SampledStep& step) {
   return out;
 }
 
-/// serve_sketch(run) -> what a report draws, as JSON text, and the sampled steps; nothing without
-/// sketch = true.
+/// serve_sketch(run) -> what a report draws, as JSON text, the sampled steps, and what all steps of
+/// each replica amount to; nothing without sketch = true.
 int serve_sketch(lua_State* L, Run& run) {
   const auto* sketch = run.find<Sketch>();
   if (sketch == nullptr) return 0;
@@ -279,7 +292,10 @@ int serve_sketch(lua_State* L, Run& run) {
   for (const SampledStep& step : sketch->sample().steps()) steps.push_back(describe_step(step));
   lua_pushstring(L, dump_json(sketch->json()).c_str());
   push_json(L, steps, false);
-  return 2;
+  Json totals = Json::array();
+  for (const Amounts& each : sketch->sample().totals()) totals.push_back(amounts_json(each));
+  push_json(L, totals, false);
+  return 3;
 }
 
 }  // namespace

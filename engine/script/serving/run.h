@@ -44,8 +44,10 @@ struct Run {
   std::uint64_t seed = 0;                            // of the scenario
   Json partial;                                      // why it was stopped; null where it was not
   std::optional<double> noted_frac;                  // Summary::noted_frac, once it is known
-  std::optional<double> steps_mfu;                   // over the time of steps, if they were sampled
-  double steps_bandwidth_frac = 0;
+  // Of all steps, if they were sampled: seconds that a GPU takes at its peak, and at the bandwidth
+  // of its memory, on average over the GPUs.
+  std::optional<double> work_s;
+  double moving_s = 0;
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 

@@ -14,17 +14,18 @@ namespace rooflua::script {
 
 namespace {
 
-/// What was recorded becomes shares, scaled to the step; a step that records nothing is an
-/// assumption.
+/// What was recorded sums to the time of the step. Time that nothing was recorded for is assumed;
+/// where more was recorded, because work overlaps, every evidence gets less of it.
 void share_evidence(StepPrice& price) {
+  constexpr double rounding = 1e-9;
   double recorded = 0;
   for (const double seconds : price.evidence_s) recorded += seconds;
-  if (recorded > 0) {
-    for (double& seconds : price.evidence_s) seconds = price.time_s * (seconds / recorded);
+  if (const double rest_s = price.time_s - recorded; rest_s > rounding * price.time_s) {
+    price.evidence_s[static_cast<int>(Evidence::assumed)] += rest_s;
     return;
   }
-  for (double& seconds : price.evidence_s) seconds = 0;
-  price.evidence_s[static_cast<int>(Evidence::assumed)] = price.time_s;
+  if (!(recorded > 0)) return;
+  for (double& seconds : price.evidence_s) seconds = price.time_s * (seconds / recorded);
 }
 
 }  // namespace

@@ -164,20 +164,36 @@ void Simulation::wake(const RankGroup& group) {
 void Simulation::fill_stages(RankGroup& group) {
   Replica& replica = at(group.members.front());
   const std::int32_t index = replica.view().index;
-  const auto alarm = [&] { alarms_.push({replica.pipeline().front().end, index}); };
-  if (replica.bring_forward()) alarm();
+  if (replica.bring_forward()) alarms_.push({replica.pipeline().front().end, index});
   if (preempts_in_vain(index)) {
     if (replica.planned_steps() > 0) return;  // what is in flight lands first
     starve_contenders(replica);
   }
-  while (replica.has_room()) {
-    if (plan(replica) == 0) break;
-    const bool first = replica.planned_steps() == 0;
-    price_stages(replica);
-    if (first) alarm();
-    idle_asks_ = 0;
+  while (replica.has_room() && plan_stages(replica)) {
   }
   if (replica.planned_steps() == 0) wake(group);
+}
+
+/// One step more under way. @returns whether there was something to plan
+bool Simulation::plan_stages(Replica& replica) {
+  const Reception& coming = receptions_[static_cast<std::size_t>(replica.view().index)];
+  const bool idle = replica.planned_steps() == 0;
+  do let_in(replica);
+  while (plan(replica) == 0 && idle && !coming.empty());
+  if (replica.plan().view().tokens == 0) return false;
+  price_stages(replica);
+  if (idle) alarms_.push({replica.pipeline().front().end, replica.view().index});
+  idle_asks_ = 0;
+  return true;
+}
+
+/// Requests on their way into the engine that the next plan sees.
+void Simulation::let_in(Replica& replica) {
+  const std::int32_t index = replica.view().index;
+  entering_.clear();
+  receptions_[static_cast<std::size_t>(index)].let_in(replica.config().stages.most_batches(),
+                                                      entering_);
+  for (const std::int32_t slot : entering_) enter(slot, replica);
 }
 
 void Simulation::price_stages(Replica& replica) {

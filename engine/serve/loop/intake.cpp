@@ -90,9 +90,18 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
     progress.limit = std::min(progress.limit, room);
     progress.stop_at = std::min(progress.stop_at, room);
   }
-  replica.enqueue(slot, now_, scheduler(index));
-  for (Observer* observer : bindings_.observers) observer->on_queued(request, now_);
+  if (replica.has_stages()) {
+    receptions_[static_cast<std::size_t>(index)].add(slot, now_);
+  } else {
+    enter(slot, replica);
+  }
   touch(index);
+}
+
+/// Into the queue of the engine.
+void Simulation::enter(std::int32_t slot, Replica& replica) {
+  replica.enqueue(slot, now_, scheduler(replica.view().index));
+  for (Observer* observer : bindings_.observers) observer->on_queued(requests_[slot], now_);
 }
 
 /// Follow-ups of a request that ended at `now`.

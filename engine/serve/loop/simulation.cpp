@@ -89,6 +89,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   std::size_t most = 0;
   for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
   runs_.resize(replicas_.size());
+  receptions_.resize(replicas_.size());
   look_at_observers();
   prices_.resize(most);
   operations_.resize(most);
@@ -177,6 +178,8 @@ void Simulation::land_steps() {
     for (const std::int32_t slot : ending_) {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
+    // With stages the next plan is made before a client can answer.
+    if (replica.has_stages()) fill_stages(group_with(due.replica));
   }
 }
 

@@ -22,7 +22,9 @@
 //      plans twice at one instant. While a step is running, arrivals only queue.
 //      A replica with several stages has as many steps under way as ReplicaConfig::stages says, in
 //      place of async_depth. Each starts when it is planned, or when the first stage is free; plans
-//      are made when the oldest one lands, or when none is under way (lanes/flight.h).
+//      are made when the oldest one lands, at once behind 1 (a client cannot answer before), or
+//      when none is under way (lanes/flight.h). What comes then, enters with the next plans
+//      (lanes/reception.h).
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
@@ -45,6 +47,7 @@
 #include "serve/contract/bindings.h"
 #include "serve/events/alarm_queue.h"
 #include "serve/events/event_heap.h"
+#include "serve/lanes/reception.h"
 #include "serve/loop/group.h"
 #include "serve/loop/router_signals.h"
 #include "serve/replica/cluster.h"
@@ -142,6 +145,8 @@ class Simulation final : public RouteSource {
   void plan_steps();
   void fill_pipeline(RankGroup& group);
   void fill_stages(RankGroup& group);
+  bool plan_stages(Replica& replica);
+  void let_in(Replica& replica);
   void price_stages(Replica& replica);
   bool preempts_in_vain(std::int32_t index) const;
   void look_at_ranks(RankGroup& group);
@@ -167,6 +172,7 @@ class Simulation final : public RouteSource {
   void route(std::int32_t slot);
   std::int32_t choose(std::int32_t slot, Stage stage);
   void queue(std::int32_t slot, std::int32_t replica);
+  void enter(std::int32_t slot, Replica& replica);
   void finish(std::int32_t slot, Outcome outcome);
   void end_failing(Replica& replica);
   RequestDone describe(std::int32_t slot, Outcome outcome) const;
@@ -191,6 +197,9 @@ class Simulation final : public RouteSource {
   void bind_speculation();
   bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
+  RankGroup& group_with(std::int32_t index) {
+    return groups_[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(index)])];
+  }
   SchedulerPolicy& scheduler(std::int32_t index) {
     return *bindings_.schedulers[static_cast<std::size_t>(index)];
   }
@@ -205,6 +214,7 @@ class Simulation final : public RouteSource {
   EventHeap<Delivery> deliveries_;
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
   AlarmQueue alarms_;
+  std::vector<Reception> receptions_;  // by replica; of those with stages
   std::int64_t posted_ = 0;  // deliveries
 
   // the workload
@@ -225,6 +235,7 @@ class Simulation final : public RouteSource {
   // one instant
   std::vector<std::int32_t> touched_;  // groups that saw an event
   std::vector<char> is_touched_;
+  std::vector<std::int32_t> entering_;
   std::vector<Picoseconds> gaps_;
   std::vector<std::int32_t> ending_;
   std::vector<PricedRun> runs_;                  // by replica

@@ -18,6 +18,7 @@ local verify = require "steps.kernels.verify"
 
 local max, min = math.max, math.min
 local record, shapes_wanted, listening, query_text = cost.record, cost.shapes_wanted, cost.listening, cost.query_text
+local record_count = cost.counted
 local lookup_price, prefill_price, raised = cost.lookup, cost.attention_prefill, bounds.raised
 local attention_block = 128  -- keys that a decode attention kernel loads at once; fewer keys cost the same
 
@@ -144,6 +145,10 @@ function attention:decode_rows(n, context, batch)
   end
   local time_s = record(self.decode_name, latency_s, evidence, layers, flop, bytes,
                         flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op, shape)
+  if tokens ~= counted and listening() then
+    record_count { flop = tokens * self.decode_pair_flop, bytes = tokens * self.kv_bytes_per_token, field = "context",
+      there = tokens / n, asked = computed / n }
+  end
   local floor_s = max(tokens * self.decode_pair_flop / self.peak, tokens * self.kv_bytes_per_token / self.bandwidth)
   time_s = raised(time_s, floor_s, layers, self.decode_name)
   if self.index then time_s = time_s + self.index:decode(batch, all) end
@@ -232,6 +237,11 @@ function attention:bounded_latency(t, p, pairs)
   return launch_s + (latency_s - launch_s) * part, evidence
 end
 
+--- The MFU of a prompt's work in the time that it adds to a call; nil where the call runs anyway.
+function attention:mfu_of(flop, time_s)
+  return time_s > 0 and flop / (time_s * self.steps.peak_flop_per_s) or nil
+end
+
 function attention:bounded_prefill(t, p, pairs, paid_s)
   local latency_s, evidence = self:bounded_latency(t, p, pairs)
   local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
@@ -241,8 +251,9 @@ function attention:bounded_prefill(t, p, pairs, paid_s)
     shape = query_text(self.prefill_query)
     if listening() then note = ("%.14g query-key pairs"):format(pairs) end
   end
-  return (record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
-                 flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, self.prefill_query.op, shape))
+  local time_s = max(0, latency_s - paid_s)
+  return (record(self.prefill_name, time_s, evidence, self.layers, flop, bytes, self:mfu_of(flop, time_s), "compute",
+                 note, self.prefill_query.op, shape))
 end
 
 --- The price of a chunk from the grid of measured rows, less the launch that is paid already.
@@ -256,8 +267,9 @@ function attention:measured_prefill(t, p, pairs, paid_s)
     shape, note = query_text(query), self.prefill_calls:note(t, p)
     if note and paid_s > 0 then note = "in the same call; " .. note end
   end
-  return (record(self.prefill_name, max(0, latency_s - paid_s), evidence, self.layers, flop, bytes,
-                 flop / (latency_s * self.steps.peak_flop_per_s), "compute", note, query.op, shape))
+  local time_s = max(0, latency_s - paid_s)
+  return (record(self.prefill_name, time_s, evidence, self.layers, flop, bytes, self:mfu_of(flop, time_s), "compute",
+                 note, query.op, shape))
 end
 
 --- What a chunk of latent attention adds to a call whose launch is paid already.
@@ -268,8 +280,8 @@ function attention:same_call(query, paid_s)
     shape, note = query_text(query), "in the same call; " .. estimate.note
   end
   local time_s = max(0, estimate.latency_s - paid_s)
-  return (record(self.prefill_name, time_s, estimate, self.layers, estimate.flop,
-                 estimate.bytes, estimate.mfu, "compute", note, query.op, shape))
+  return (record(self.prefill_name, time_s, estimate, self.layers, estimate.flop, estimate.bytes,
+                 time_s > 0 and estimate.mfu * estimate.latency_s / time_s or nil, "compute", note, query.op, shape))
 end
 
 return attention

@@ -39,21 +39,24 @@ function beside.split(list)
   return plain, self
 end
 
-local function sum(steps, list, rows, drafts, tokens)
+local function sum(steps, list, rows, drafts, tokens, there)
   local time_s = 0
-  for i = 1, #list do time_s = time_s + ops.price(steps, list[i], rows, drafts, tokens) end
+  for i = 1, #list do time_s = time_s + ops.price(steps, list[i], rows, drafts, tokens, there) end
   return time_s
 end
 
 --- The same without a trace in the ledger.
-local function alone(steps, list, rows, drafts, tokens)
-  return cost.explain(function() return sum(steps, list, rows, drafts, tokens) end)
+local function alone(steps, list, rows, drafts, tokens, there)
+  return cost.explain(function() return sum(steps, list, rows, drafts, tokens, there) end)
 end
 
 --- The part of the shared experts' time that a step pays.
 local function visible_part(steps, shared, routed_s)
   local least_s, peak, bandwidth = 0, steps.bounds:peak(steps.dtype), steps.hardware.memory_bytes_per_s
-  for _, row in ipairs(shared.rows) do least_s = least_s + row.count * max(row.flop / peak, row.bytes / bandwidth) end
+  for _, row in ipairs(shared.rows) do
+    local priced = row.priced or row
+    least_s = least_s + row.count * max(priced.flop / peak, priced.bytes / bandwidth)
+  end
   return math.min(1, max(shared.time_s - routed_s, least_s) / shared.time_s)
 end
 
@@ -61,15 +64,18 @@ end
 --- @param rows integer tokens with padding
 --- @param drafts integer? of them
 --- @param tokens integer? without padding
-function beside:time(steps, rows, drafts, tokens)
-  if rows > steps.shared_tokens then return sum(steps, self.shared, rows, drafts, tokens) end
-  local shared, time_s = alone(steps, self.shared, rows, drafts, tokens), 0
+--- @param there number? as in ops.price
+function beside:time(steps, rows, drafts, tokens, there)
+  if rows > steps.shared_tokens then return sum(steps, self.shared, rows, drafts, tokens, there) end
+  local shared, time_s = alone(steps, self.shared, rows, drafts, tokens, there), 0
   local part = visible_part(steps, shared, alone(steps, self.routed, rows, drafts, tokens).time_s)
   local note = ("%.0f %% of its time is hidden by the routed experts"):format(100 * (1 - part))
   for _, row in ipairs(shared.rows) do  -- as they are before corrections, which see what is recorded here
     local name = row.name:match "[^.]*$"  -- without the drafter's prefix, which it gets again
-    time_s = time_s + cost.record(name, row.time_s * part, row.evidence, row.count, row.flop, row.bytes, row.mfu,
-                                  row.bound, note, row.kind, row.shape)
+    local priced = row.priced or row
+    time_s = time_s + cost.record(name, row.time_s * part, row.evidence, row.count, priced.flop, priced.bytes,
+                                  priced.mfu, row.bound, note, row.kind, priced.shape)
+    if row.kind ~= "floor" then cost.counted(row) end
   end
   return time_s
 end
@@ -77,9 +83,9 @@ end
 --- The price of a list of operations as a memoized function of their rows. A method of steps.Kernels.
 function beside.sum_of(steps, list)
   local plain, shared = beside.split(list)
-  return cost.memoize(function(rows)
-    local time_s = sum(steps, plain, rows)
-    return shared and time_s + shared:time(steps, rows) or time_s
+  return cost.memoize(function(rows, there)
+    local time_s = sum(steps, plain, rows, nil, nil, there)
+    return shared and time_s + shared:time(steps, rows, nil, nil, there) or time_s
   end)
 end
 
@@ -87,10 +93,11 @@ end
 --- @param largest integer tokens of the largest graph; 0: they are padded already
 function beside.sum_with_drafts(steps, list, largest)
   local plain, shared = beside.split(list)
-  return cost.memoize2(function(tokens, drafts)
+  return cost.memoize2(function(tokens, drafts, there)
     local rows = graphs.padded(tokens, largest)
-    local time_s = sum(steps, plain, rows, drafts, tokens)
-    return shared and time_s + shared:time(steps, rows, drafts, tokens) or time_s
+    there = there or tokens
+    local time_s = sum(steps, plain, rows, drafts, tokens, there)
+    return shared and time_s + shared:time(steps, rows, drafts, tokens, there) or time_s
   end)
 end
 

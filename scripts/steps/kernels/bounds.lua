@@ -149,11 +149,22 @@ function bounds:gemm_alone(op, rows)
                      "less the quantisation, which is fused into the kernel in front", "gemm", shape)
 end
 
+--- The work of `there` rows of the operation that was entered last, whose price asked for others.
+--- @param op table one of cost.layers
+--- @param field string of the shape
+function bounds.counted(op, field, there, asked)
+  if not cost.listening() or there == asked then return end
+  cost.counted { flop = op.flop_per_row * there, bytes = op.weight_bytes + op.bytes_per_row * there, field = field,
+    there = there, asked = asked }
+end
+
 local slow_blocks = "FlashInfer's kernels for block-scaled FP8 (kernels/blockscale.lua)"
 
 --- Time of a GEMM within both bounds.
 --- @param op table one of cost.layers
-function bounds:gemm(op, m)
+--- @param m number rows that run
+--- @param there number? of these, rows that there are
+function bounds:gemm(op, m, there)
   local rows = self:rows_to_run(op, m)
   local time_s
   if op.dtype == "fp8" and self.fused_quantize then
@@ -161,6 +172,7 @@ function bounds:gemm(op, m)
   else
     time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
   end
+  bounds.counted(op, "m", there or m, rows)
   if self.block_time then time_s = raised(time_s, self.block_time(op, m), op.count, op.name, slow_blocks) end
   return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
 end

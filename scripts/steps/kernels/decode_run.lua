@@ -67,7 +67,12 @@ local function complete(same, run, first, last)
   for i = first, last do
     if noted then run:add_noted(i) end
     if sampler_s > 0 then add(run, i, assumed, sampler_s) end
-    local gpu_s = max(rows_s + times[i] + sampler_s, eager_s)
+    local gpu_s = rows_s + times[i] + sampler_s
+    if gpu_s < eager_s then
+      local eager_more_s = eager_s - gpu_s
+      add(run, i, assumed, eager_more_s)
+      gpu_s = gpu_s + eager_more_s
+    end
     local more_s = asynchronous and max(host_s - gpu_s, 0) or host_s
     if more_s > 0 then add(run, i, assumed, more_s) end
     put(run, i, gpu_s + more_s)

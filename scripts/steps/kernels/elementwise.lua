@@ -11,6 +11,8 @@
 --- bytes over bandwidth, and more rows never cost less.
 local cost = require "rooflua.cost"
 
+local counted = require("steps.kernels.bounds").counted
+
 local elementwise = {}
 elementwise.__index = elementwise
 
@@ -96,7 +98,7 @@ function elementwise:is_fused(op)
   return self.steps.fuses_norm and (op.name:find "^attention_norm" or op.name:find "^mlp_norm") ~= nil
 end
 
-function elementwise:without_rows(op, bytes, rows)
+function elementwise:without_rows(op, bytes, rows, there)
   local steps = self.steps
   local fused = self:is_fused(op)
   local node_s = fused and 0 or self.node_s
@@ -105,7 +107,9 @@ function elementwise:without_rows(op, bytes, rows)
   local note = fused and "bytes over bandwidth, in the kernel of the all-reduce"
     or self.node_evidence and "bytes over bandwidth, and a graph node (" .. self.node_evidence .. ")"
     or "bytes over bandwidth, and small_kernel_s"
-  return cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
+  time_s = cost.record(op.name, time_s, "modelled", op.count, 0, bytes, nil, "memory", note, "elementwise", shape)
+  counted(op, "rows", there, rows)
+  return time_s
 end
 
 --- Whether GEMM rows of a format contain the quantisation of their input.
@@ -118,15 +122,24 @@ function elementwise:is_in_gemm(dtype)
   return known
 end
 
-function elementwise:price(op, rows)
+--- @param rows number that run
+--- @param there number? of these, rows that there are
+function elementwise:price(op, rows, there)
+  there = there or rows
   local bytes = op.bytes_per_row * rows + op.weight_bytes
   if op.name:find "^quantize_" and self:is_in_gemm(op.dtype) then
     return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
   end
   local query, bounds = self:query(op), self.steps.bounds
-  if not query or self:is_fused(op) then return self:without_rows(op, bytes, rows) end
-  bounds.ask(op, bounds:rows_to_run(op, rows, query), query)
+  if not query or self:is_fused(op) then return self:without_rows(op, bytes, rows, there) end
+  local run = bounds:rows_to_run(op, rows, query)
+  bounds.ask(op, run, query)
   local time_s = cost.lookup(self.steps.database, query, op.count, op.name)
+  if query.op == "memory" then
+    counted(op, "bytes", there, run)
+  else
+    counted(op, "tokens", there, run)
+  end
   return bounds:at_least(time_s, 0, bytes, op.dtype, op.count, op.name)
 end
 

@@ -111,13 +111,16 @@ end
 
 --- Time of an operation of cost.layers.
 --- @param rows number tokens of all ranks
-function exchange:price(op, rows)
+--- @param there number? of these, without padding
+function exchange:price(op, rows, there)
   local steps, time_s = self.steps, 0
+  there = math.max(1, (there or rows) / steps.ranks)
   local tokens, is_small = math.max(1, rows / steps.ranks), self:is_small(rows)
   for _, phase in ipairs(self.phases) do
     local query, key = is_small and phase.low or phase.high, is_small and phase or phase.high_key
     query.tokens = steps.bounds:rows_to_run(key, tokens, query)
     time_s = time_s + cost.lookup(steps.database, query, op.count, phase.name)
+    if cost.listening() then cost.counted { field = "tokens", there = there, asked = query.tokens } end
   end
   return time_s
 end

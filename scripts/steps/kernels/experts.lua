@@ -33,6 +33,11 @@ function experts.of(steps, op)
   return moe, moe.latent_size or steps.model.hidden_size
 end
 
+--- What a query says of experts without a gate; nil of others.
+local function ungated(steps, op)
+  if not steps.model.mlp[op.kind].gated then return false end
+end
+
 --- The query for routed experts: the GEMMs of one rank. A rank of whole experts (ep) has all tokens.
 local function grouped_query(steps, op)
   local moe, width = experts.of(steps, op)
@@ -40,6 +45,7 @@ local function grouped_query(steps, op)
     op = "grouped_gemm", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
     hidden_size = width, intermediate_size = moe.intermediate_size,
     tp = steps.moe_tp, ranks = steps.moe_tp * steps.ep, tokens = 1, decode = true,
+    gated = ungated(steps, op),
   }
 end
 
@@ -49,6 +55,7 @@ local function layer_query(steps, op)
   return {
     op = "moe_layer", dtype = op.dtype, experts = moe.experts, experts_per_token = moe.experts_per_token,
     hidden_size = width, intermediate_size = moe.intermediate_size, tp = steps.moe_tp, ep = steps.ep, tokens = 1,
+    gated = ungated(steps, op),
   }
 end
 
@@ -131,22 +138,34 @@ local function least_share(steps, op, query, all, without)
   return own:latency(op, own:rows_to_run(op, without, query), query) / own:latency(op, all, query)
 end
 
+--- The work of the tokens that there are, in the row that was entered last.
+--- @param there number tokens of all ranks
+--- @param share number of the runs that count
+--- @param mine number tokens in the terms of the rows that answered, which were asked for `asked`
+local function count(steps, op, moe, there, share, mine, asked)
+  local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, there) / moe.experts
+  cost.counted { flop = op.flop_per_row * there * steps.fullest * op.rows_per_token / steps.ep / share,
+    bytes = op.weight_bytes * touched, field = "tokens", there = mine * steps.fullest, asked = asked }
+end
+
 --- Routed experts. They cost at least the weights of the experts that the tokens touch. Experts see the tokens of all
 --- data-parallel ranks. A rank of whole experts gets its share of the rows; the fullest rank gets more and sets the
 --- time.
 --- @param drafts integer? how many of the rows are drafts
 --- @param unpadded integer? rows without padding, where there are drafts
-function experts.price(steps, op, rows, drafts, unpadded)
+--- @param there number? rows that there are, which explanations count
+function experts.price(steps, op, rows, drafts, unpadded, there)
   local moe, width = experts.of(steps, op)
+  there = there or rows
   local share, without = 1, rows
   if drafts and steps.draft_overlap > 0 then
     share, without = touched_share(steps, moe, rows, drafts, unpadded), unpadded - drafts
   end
   if steps.experts_kernels == "marlin" and marlin.runs[op.dtype] then
-    return marlin.price(steps, op, moe, rows, share, without)
+    return marlin.price(steps, op, moe, rows, share, without, there)
   end
   local sorted = steps.travels and steps.travels:experts(rows)
-  if sorted then return sorted:price(op, rows) end
+  if sorted then return sorted:price(op, rows, there) end
   local in_blocks = steps.block_rows > 1 and op.dtype == "fp8_block"
   local empty_s = in_blocks and empty_rows(steps, op, moe, width) or 0
   local whole = is_whole_layer(steps, op)
@@ -158,6 +177,7 @@ function experts.price(steps, op, rows, drafts, unpadded)
   if share < 1 then share = math.max(share, least_share(steps, op, query, run, tokens * without / rows)) end
   query.tokens = run
   local time_s = cost.lookup(steps.experts_database, query, op.count * share, op.name)
+  if cost.listening() then count(steps, op, moe, there, share, whole and there or there / steps.ep, query.tokens) end
   local touched = share * cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
   return empty_s + steps.experts_bounds:at_least(time_s, op.flop_per_row * rows * steps.fullest * op.rows_per_token
                                                  / steps.ep, op.weight_bytes * touched, op.dtype, op.count, op.name)

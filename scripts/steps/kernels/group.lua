@@ -19,6 +19,7 @@ local rules = {} -- by name
 
 --- Tokens of all ranks where each runs its own.
 local function own_tokens(batch, ranks) return batch.group_tokens * ranks / batch.group_ranks end
+group.own_tokens = own_tokens
 
 --- The same for a rule of padding.
 --- @param batch rooflua.Batch

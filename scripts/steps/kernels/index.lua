@@ -46,7 +46,8 @@ end
 
 function index:price(pairs, tokens)
   local time_s, bound, flop, bytes = self:time(pairs, tokens)
-  return cost.record(self.name, time_s, "assumed", self.layers, flop, bytes, self.steps.index_mfu, bound,
+  local mfu = flop / (time_s * self.steps.bounds:peak(self.dtype))
+  return cost.record(self.name, time_s, "assumed", self.layers, flop, bytes, mfu, bound,
                      "index_mfu; scores, and the selection", "index")
 end
 

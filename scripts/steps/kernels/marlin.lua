@@ -54,7 +54,8 @@ end
 --- @param tokens number that experts see
 --- @param share number of the experts that these tokens touch, which drafts share with other tokens
 --- @param without number the tokens that are no drafts: drafts never make a step cheaper
-function marlin.price(steps, op, moe, tokens, share, without)
+--- @param there number tokens without padding
+function marlin.price(steps, op, moe, tokens, share, without, there)
   local rows_of_token, points = steps.fullest * moe.experts_per_token / moe.experts, marlin.runs[op.dtype]
   local rows = tokens * rows_of_token
   local byte_s = seconds_per_byte(points, rows)
@@ -64,9 +65,15 @@ function marlin.price(steps, op, moe, tokens, share, without)
   local time_s = fixed_s + bytes * byte_s * scale
   local flop = op.flop_per_row * tokens * op.rows_per_token / steps.ep
   local shape = cost.shapes_wanted() and ("tokens=%.14g experts=%d"):format(tokens, moe.experts) or nil
-  return cost.record(op.name, time_s, "stand_in", op.count, flop, bytes,
-                     flop / (time_s * steps.peak_flop_per_s), rows > 10 and "compute" or "memory",
-                     "Marlin rows of other shapes, by rows per expert", "grouped_gemm", shape)
+  local paid_s = cost.record(op.name, time_s, "stand_in", op.count, flop, bytes,
+                             flop / (time_s * steps.peak_flop_per_s), rows > 10 and "compute" or "memory",
+                             "Marlin rows of other shapes, by rows per expert", "grouped_gemm", shape)
+  if cost.listening() then
+    local touched = cost.bytes.touched_experts(moe.experts, moe.experts_per_token, there) / moe.experts
+    cost.counted { flop = op.flop_per_row * there * op.rows_per_token / steps.ep, bytes = bytes * share * touched,
+      field = "tokens", there = there, asked = tokens }
+  end
+  return paid_s
 end
 
 return marlin

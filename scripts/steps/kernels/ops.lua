@@ -1,24 +1,32 @@
 --- The price of each operation of a forward pass as a function of its rows. An operation is an entry of
 --- cost.layers: its shape on one rank, how often it runs, and which rows of the batch it sees.
+local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local experts = require "steps.kernels.experts"
 
 local ops = { grouped_gemm = experts.price }
 
-function ops.elementwise(steps, op, rows) return steps.elementwise:price(op, rows) end
+function ops.elementwise(steps, op, rows, _, _, there) return steps.elementwise:price(op, rows, there) end
 
 --- Data-parallel ranks that gather the tokens of all in front of the experts, and scatter the results, move what an
 --- all-reduce over all ranks moves. Rows of the exchange are the tokens of all ranks.
-function ops.all_reduce(steps, op, rows)
-  if op.rows == "group_tokens" and steps.travels then return steps.travels:price(op, rows) end
+function ops.all_reduce(steps, op, rows, _, _, there)
+  if op.rows == "group_tokens" and steps.travels then return steps.travels:price(op, rows, there) end
   local ranks = op.rows == "group_tokens" and steps.ranks or steps.tp
   local query = { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)
+  local bytes, time_s = op.bytes_per_row * run, nil
   if steps.reduces_by_nccl and ranks == steps.tp then
-    return cost.lookup(steps.database, { op = "collective", collective = "all_reduce", dtype = "bf16", ranks = ranks,
-      bytes = op.bytes_per_row * run }, op.count, op.name)
+    time_s = cost.lookup(steps.database, { op = "collective", collective = "all_reduce", dtype = "bf16",
+      ranks = ranks, bytes = bytes }, op.count, op.name)
+  else
+    time_s = cost.all_reduce(steps.database, bytes, ranks, op.count, op.name)
   end
-  return cost.all_reduce(steps.database, op.bytes_per_row * run, ranks, op.count, op.name)
+  there = there or rows
+  if cost.listening() and there ~= run then
+    cost.counted { bytes = op.bytes_per_row * there, field = "bytes", there = op.bytes_per_row * there, asked = bytes }
+  end
+  return time_s
 end
 
 --- The query for a projection that latent attention absorbs.
@@ -32,11 +40,12 @@ local function absorbed_query(steps, op)
 end
 
 --- Many small GEMMs in one launch: the absorbed projections of latent attention.
-function ops.batched_gemm(steps, op, rows)
+function ops.batched_gemm(steps, op, rows, there)
   if op.name:find "^bmm_" and steps.database:measures "mla_bmm" then
     local query = absorbed_query(steps, op)
     query.tokens = steps.bounds:rows_to_run(op, rows, query)
     local time_s = cost.lookup(steps.database, query, op.count, op.name)
+    bounds.counted(op, "tokens", there, query.tokens)
     return steps.bounds:at_least(time_s, op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows, op.dtype,
                                   op.count, op.name)
   end
@@ -44,22 +53,26 @@ function ops.batched_gemm(steps, op, rows)
   local time_s, bound = cost.roofline(flop, bytes, steps.peak_flop_per_s, steps.batched_gemm_mfu,
                                       steps.hardware.memory_bytes_per_s)
   local shape = cost.shapes_wanted() and ("%d x m=%.14g k=%.14g n=%.14g"):format(op.groups, rows, op.k, op.n) or nil
-  return cost.record(op.name, time_s + steps.small_kernel_s, "assumed", op.count, flop, bytes,
-                     steps.batched_gemm_mfu, bound, "batched_gemm_mfu", "gemm", shape)
+  time_s = time_s + steps.small_kernel_s
+  time_s = cost.record(op.name, time_s, "assumed", op.count, flop, bytes, flop / (time_s * steps.peak_flop_per_s), bound,
+                       "batched_gemm_mfu", "gemm", shape)
+  bounds.counted(op, "m", there, rows)
+  return time_s
 end
 
-function ops.gemm(steps, op, rows)
-  if op.groups > 1 then return ops.batched_gemm(steps, op, rows) end
-  return steps.bounds:gemm(op, rows)
+function ops.gemm(steps, op, rows, _, _, there)
+  if op.groups > 1 then return ops.batched_gemm(steps, op, rows, there or rows) end
+  return steps.bounds:gemm(op, rows, there)
 end
 
 --- Time of an operation over `rows`, with padding where the step has any.
 --- @param drafts integer? how many of the rows are drafts
 --- @param tokens integer? rows without padding, where there are drafts
-function ops.price(steps, op, rows, drafts, tokens)
+--- @param there number? rows that there are, which explanations count; default: all rows
+function ops.price(steps, op, rows, drafts, tokens, there)
   local price = ops[op.op]
   if not price then error("steps.kernels: no price for operation " .. op.op, 0) end
-  return price(steps, op, rows, drafts, tokens)
+  return price(steps, op, rows, drafts, tokens, there)
 end
 
 -- Attention queries: heads of the whole model, because the lookup divides them by tp -------------------------

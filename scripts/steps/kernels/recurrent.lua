@@ -55,8 +55,9 @@ function recurrent:delta_call(query, requests, tokens, name)
   local bytes = 2 * requests * state + tokens * op.bytes_per_row + op.weight_bytes
   local shape, note
   if cost.shapes_wanted() then shape, note = cost.query_text(query), estimate.note end
-  return cost.record(name, time_s, estimate, self.layers, flop, bytes, flop / (time_s * self.steps.peak_flop_per_s),
-                     "memory", note, query.op, shape)
+  local paid_s = cost.record(name, time_s, estimate, self.layers, flop, bytes,
+                             flop / (time_s * self.steps.peak_flop_per_s), "memory", note, query.op, shape)
+  return paid_s
 end
 
 --- Time of all layers of the kind in a step.
@@ -88,8 +89,9 @@ function recurrent:state_space(requests, tokens, more_flop, kernels, name)
   local time_s, bound = cost.roofline(flop, bytes, steps.peak_flop_per_s, steps.state_space_mfu, bandwidth)
   local shape = cost.shapes_wanted() and ("requests=%.14g tokens=%.14g heads=%.14g"):format(requests, tokens, op.heads)
     or nil
-  return cost.record(name, time_s + kernels * steps.small_kernel_s, "assumed", self.layers, flop, bytes,
-                     steps.state_space_mfu, bound, "state_space_mfu", "linear_attention", shape)
+  time_s = time_s + kernels * steps.small_kernel_s
+  return cost.record(name, time_s, "assumed", self.layers, flop, bytes, flop / (time_s * steps.peak_flop_per_s), bound,
+                     "state_space_mfu", "linear_attention", shape)
 end
 
 --- Time of Mamba2 layers in a step. The scan of a prompt also computes the pairs of tokens within a chunk.

@@ -96,7 +96,8 @@ end
 
 --- Time of an operation of cost.layers.
 --- @param rows number tokens of all ranks
-function sorted_experts:price(op, rows)
+--- @param there number of these, without padding
+function sorted_experts:price(op, rows, there)
   local steps, ranks = self.steps, self.ranks
   local tokens = rows * steps.fullest
   local time_s, evidence = of_ranks(self, 1, tokens * ranks[1] / steps.ep)
@@ -109,8 +110,12 @@ function sorted_experts:price(op, rows)
   local flop = op.flop_per_row * tokens * op.rows_per_token / steps.ep
   local shape = cost.shapes_wanted() and ("tokens=%.14g ep=%d"):format(tokens, steps.ep) or nil
   local mfu = flop / (time_s * steps.bounds:peak(op.dtype))
-  return cost.record(op.name, time_s, evidence, op.count, flop, op.weight_bytes, mfu, "compute",
-                     self.note, "moe_experts", shape)
+  time_s = cost.record(op.name, time_s, evidence, op.count, flop, op.weight_bytes, mfu, "compute",
+                       self.note, "moe_experts", shape)
+  if there ~= rows and cost.listening() then
+    cost.counted { flop = flop * there / rows, field = "tokens", there = tokens * there / rows, asked = tokens }
+  end
+  return time_s
 end
 
 return sorted_experts

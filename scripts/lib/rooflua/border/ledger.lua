@@ -81,17 +81,62 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
   return time_s
 end
 
+--- The row of an operation that was entered last; nil where there is none.
+local function last_operation(name)
+  for i = #rows, 1, -1 do
+    local row = rows[i]
+    if row.kind ~= "correction" and row.kind ~= "floor" and (name == nil or row.name == name) then return row end
+  end
+end
+
+--- A lower bound makes an operation longer: the operation reaches less of the peak.
+local function lengthen(name, floor_s)
+  local row = last_operation(name)
+  if row and row.mfu and row.time_s > 0 then row.mfu = row.mfu * row.time_s / (row.time_s + floor_s) end
+end
+
 --- What rows and corrections make of one operation.
 --- @return number time_s of one run, corrected
 local function observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
   if prefix then name = prefix .. (name or kind) end
   if rows then
-    rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop,
-      bytes = bytes, mfu = value == value and value or nil, bound = bound,
-      evidence = evidence_names[code], note = note or "", time_s = time_s, count = count }
+    local mfu = value == value and value or nil
+    if kind == "floor" then lengthen(name, time_s) end
+    rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop, bytes = bytes, mfu = mfu,
+      at_peak_s = mfu and mfu < infinity and mfu * time_s or nil, bound = bound, evidence = evidence_names[code],
+      note = note or "", time_s = time_s, count = count }
   end
   if correction_count == 0 then return time_s end
   return (correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape))
+end
+
+--- "m=64 as m=96 k=4096": a field of a shape whose price asked for more than there is.
+local function shape_of(shape, field, there, asked)
+  local from = (" " .. shape .. " "):find((" %s=%.14g "):format(field, asked), 1, true)
+  if not from then return shape end
+  return ("%s%s=%.4g as %s"):format(shape:sub(1, from - 1), field, there, shape:sub(from))
+end
+
+--- The work of the operation that was entered last: that of the rows that there are, where its price asked for others.
+--- Only the row of an explanation changes. Times, and what corrections see, are those of the price. What the price
+--- asked for stays in row.priced.
+--- @param work table {flop, bytes: of one run; field, there, asked: the field of the shape that differs; or shape;
+--- at_peak_s: seconds of its arithmetic at the peak}; each is optional
+function ledger.counted(work)
+  local row = rows and last_operation()
+  if not row then return end
+  row.priced = { flop = row.flop, bytes = row.bytes, mfu = row.mfu, shape = row.shape }
+  local flop = work.flop or row.flop
+  if flop ~= row.flop then
+    local part = row.flop > 0 and flop / row.flop or 0
+    row.flop, row.mfu = flop, row.mfu and row.mfu * part
+    row.at_peak_s = row.at_peak_s and row.at_peak_s * part
+  end
+  row.bytes, row.at_peak_s, row.shape = work.bytes or row.bytes, work.at_peak_s or row.at_peak_s,
+    work.shape or row.shape
+  if work.asked and work.asked ~= work.there then
+    row.shape = shape_of(row.shape, work.field, work.there, work.asked)
+  end
 end
 
 --- Enters one operation: its row, its corrections, its seconds.
@@ -172,7 +217,8 @@ local function check_function(fn, what)
 end
 
 --- Remembers a priced function of one number: its results, and the seconds per evidence that it adds. The function
---- must depend on nothing else.
+--- must depend on nothing else. A second number is passed on while an explanation listens: how many rows there are of
+--- those that the first one asks for, which changes rows and no price.
 function ledger.memoize(fn)
   check_function(fn, "cost.memoize")
   local entries, room, prices = 0, 16, remembered(16)
@@ -228,11 +274,11 @@ function ledger.memoize(fn)
     end
     return keep(key, native.price_apart(fn, key))
   end
-  return function(key)
+  return function(key, there)
     local is_direct = type(key) == "number" and key >= 0 and key < memo.direct_size and key % 1 == 0
     local place = is_direct and memo.direct[key] or places[key] or 0
     if place == 0 or rows then
-      if rows then return (fn(key)) end
+      if rows then return (fn(key, there)) end
       return (miss(key))
     end
     local s, a = seconds, memo.prices[place].seconds
@@ -250,8 +296,8 @@ function ledger.memoize2(fn)
     local b = key % base
     return fn((key - b) / base, b)
   end)
-  return function(a, b)
-    if rows then return (fn(a, b)) end
+  return function(a, b, there)
+    if rows then return (fn(a, b, there)) end
     if type(a) == "number" and type(b) == "number" and a >= 0 and a < base and b >= 0 and
       b < base and a % 1 == 0 and b % 1 == 0 then
       return (one(a * base + b))
@@ -278,14 +324,15 @@ function ledger.reset()
   for i = 0, 5 do state.seconds[i] = 0 end
 end
 
---- Scales the account so that it sums to the time of the step. If nothing was recorded, the time is assumed.
+--- Makes the account sum to the time of the step. Time that nothing was recorded for is assumed. Where more was
+--- recorded, because work overlaps, every evidence gets less of it.
 function ledger.settle(time_s)
   local total = 0
   for i = 0, 5 do total = total + state.seconds[i] end
-  if total > 0 then
+  if total > time_s then
     for i = 0, 5 do state.seconds[i] = state.seconds[i] * (time_s / total) end
   else
-    state.seconds[5] = time_s
+    state.seconds[5] = state.seconds[5] + (time_s - total)
   end
 end
 
@@ -351,6 +398,17 @@ function ledger.silence()
   look()
 end
 
+local rounding = 1e-9 -- of the time of a step
+
+--- What a step takes beyond the operations that were recorded, which nothing is known of; or, below 0, what they take
+--- less because they overlap.
+function ledger.rest_row(rest_s)
+  local missing = rest_s > 0
+  return { name = missing and "not_itemised" or "overlap", kind = missing and "step" or "correction", shape = "",
+    flop = 0, bytes = 0, bound = "", evidence = "assumed", time_s = rest_s, count = 1,
+    note = missing and "the step model returns more than it records" or "the step model returns less than it records" }
+end
+
 local function explained(call, keep)
   local outer_rows, mine = rows, {}
   local outer_listening = state.listening
@@ -362,15 +420,21 @@ local function explained(call, keep)
   if not ok then error(time_s, 0) end
   local total, sum = 0, {}
   for i = 0, 5 do total = total + added[i] end
+  if type(time_s) ~= "number" then time_s = total end
+  local rest_s = time_s - total
+  if math.abs(rest_s) > rounding * math.abs(time_s) then
+    mine[#mine + 1] = ledger.rest_row(rest_s)
+    if rest_s > 0 then total, added[5] = time_s, added[5] + rest_s end
+    if keep and rest_s > 0 then state.seconds[5] = state.seconds[5] + rest_s end
+  end
   for i = 0, 5 do
     if added[i] > 0 then sum[evidence_names[i]] = added[i] / total end
   end
   local plain, corrected = {}, {}
   for _, row in ipairs(mine) do
-    local list = row.kind == "correction" and corrected or plain
+    local list = row.kind == "correction" and row.of and corrected or plain
     list[#list + 1] = row
   end
-  if type(time_s) ~= "number" then time_s = total end
   return { time_s = time_s, rows = plain, evidence = sum, corrections = corrected }
 end
 

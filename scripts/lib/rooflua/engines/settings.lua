@@ -26,6 +26,8 @@ return {
     { read_by = "validate" }),
   entry("handover_s", "s", "of a prompt beside its bytes, from an engine that prefills to one that decodes",
     { read_by = "validate" }),
+  entry("pipeline_steps", "steps", "under way at once in a pipeline (deployment.pp_batches)",
+    { read_by = "serving.replicas" }),
   entry("router", nil, "policy of scripts/routers that deals requests to the ranks of deployment.dp",
     { key = "router" }),
   of_steps("host_step_s", "s", "host time of a step"),

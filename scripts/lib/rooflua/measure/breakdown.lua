@@ -5,6 +5,7 @@ local json = require "rooflua.json"
 local native = require "rooflua.native"
 local notes = require "rooflua.scenario.notes"
 local prices = require "rooflua.scenario.prices"
+local sampled = require "rooflua.measure.sampled"
 local units = require "rooflua.text.units"
 
 local breakdown = {}
@@ -19,18 +20,11 @@ local function add_share(sums, order, row, share)
   sum.share = sum.share + share
 end
 
---- Adds the rows of one step to the sums: the share of the step, times its weight. Time that a step model adds
---- outside its operations (as a maximum of host and GPU does) is a row of its own.
+--- Adds the rows of one step to the sums: the share of the step, times its weight.
 local function add(sums, order, priced, weight)
   if not (priced.time_s > 0) then return end
-  local rest = 1
   for _, row in ipairs(priced.rows) do
-    local share = row.time_s * (row.count or 1) / priced.time_s
-    add_share(sums, order, row, weight * share)
-    rest = rest - share
-  end
-  if math.abs(rest) > 1e-9 then
-    add_share(sums, order, { name = "not itemised", kind = "step", evidence = "" }, weight * rest)
+    add_share(sums, order, row, weight * row.time_s * (row.count or 1) / priced.time_s)
   end
 end
 
@@ -45,27 +39,47 @@ local function add_waits(sums, order, step, replica)
   end
 end
 
---- What a step does of what its GPUs could do in its time: arithmetic over the peak, and bytes over what the memory
---- moves. Bytes that go over links are not the memory's.
-local function utilisation(priced, time_s, hardware)
-  local mfu, bytes = 0, 0
+--- GPU-seconds of a step's work on all ranks of a stage: its arithmetic at the peak, and its bytes at the bandwidth of
+--- the memory. Bytes that go over links are not the memory's.
+local function work_of(priced, replica)
+  local hardware, tp = replica.prepared.hardware, replica.deployment.tp
+  local work_s, bytes = 0, 0
   for _, row in ipairs(priced.rows) do
     local runs = row.count or 1
-    if row.mfu and row.mfu > 0 and row.mfu < math.huge then mfu = mfu + row.mfu * row.time_s * runs end
+    work_s = work_s + runs * (row.at_peak_s or (row.flop or 0) / hardware.peak_flop_per_s.bf16)
     if row.bytes and row.bound ~= "link" then bytes = bytes + row.bytes * runs end
   end
-  return mfu / time_s, bytes / hardware.memory_bytes_per_s / time_s
+  return tp * work_s, tp * bytes / hardware.memory_bytes_per_s
+end
+
+--- GPU-seconds of the work of all steps, over the GPUs.
+--- @param samples table[] sampled steps with their work
+--- @param totals table[] by replica: the amounts of all its steps
+local function over_gpus(samples, totals, replicas)
+  local sums, gpus = {}, 0
+  for i, amounts in ipairs(totals) do
+    local deployment = replicas[i].deployment
+    for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + deployment.tp * amount end
+    gpus = gpus + deployment.tp * deployment.pp
+  end
+  for i = #totals + 1, #replicas do gpus = gpus + replicas[i].deployment.tp * replicas[i].deployment.pp end
+  local moments = 0
+  for _, each in ipairs(samples) do moments = moments + each.weight end
+  for _, each in ipairs(samples) do each.stands_for = each.weight / moments * each.busy_s / each.time_s end
+  return sampled.sum(samples, sums, "work_s") / gpus, sampled.sum(samples, sums, "moving_s") / gpus
 end
 
 --- Shares of step time by op, largest first. `replicas` come from serve, each with its step model.
----@param steps table list of {replica, weight, time_s, own_s, batch}; own_s only of ranks that step together
+---@param steps table list of {replica, weight, time_s, own_s, batch, amounts}; own_s only of ranks that step together
+---@param totals table? by replica: the amounts of all its steps; none: no work is asked for
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
 ---@return number? noted_frac share of the time that notes of the model touch
----@return number mfu of the time of steps
----@return number bandwidth_frac of the time of steps
-function breakdown.of_steps(steps, replicas)
+---@return number? work_s GPU-seconds of arithmetic at the peak, over the GPUs
+---@return number? moving_s the same of bytes at the memory's bandwidth
+function breakdown.of_steps(steps, replicas, totals)
   local sums, order, weights, all, all_weights = {}, {}, 0, {}, {}
-  local mfu_sum, bandwidth_sum = 0, 0
+  local samples, busy_s = {}, 0
+  for _, amounts in ipairs(totals or {}) do busy_s = busy_s + amounts.time_s end
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
     local priced = prices.price_batch(replica.prepared, replica.steps, batch.new(step.batch))
@@ -73,9 +87,13 @@ function breakdown.of_steps(steps, replicas)
     if step.own_s then add_waits(sums, order, step, replica) end
     all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
     weights = weights + step.weight
-    if step.time_s > 0 then
-      local mfu, bandwidth_frac = utilisation(priced, step.time_s, replica.prepared.hardware)
-      mfu_sum, bandwidth_sum = mfu_sum + step.weight * mfu, bandwidth_sum + step.weight * bandwidth_frac
+    if totals and step.time_s > 0 then
+      local tp, each = replica.deployment.tp, { weight = step.weight, time_s = step.time_s, busy_s = busy_s }
+      for name, amount in pairs(step.amounts) do
+        if name ~= "time_s" then each[name] = tp * amount end
+      end
+      each.work_s, each.moving_s = work_of(priced, replica)
+      samples[#samples + 1] = each
     end
   end
   for _, sum in ipairs(order) do sum.share = sum.share / weights end
@@ -85,8 +103,9 @@ function breakdown.of_steps(steps, replicas)
   end)
   local rows = json.array {}
   for i, sum in ipairs(order) do rows[i] = sum end
-  return { steps = #steps, rows = rows }, notes.mean_share(all, all_weights), mfu_sum / weights,
-    bandwidth_sum / weights
+  local of_steps, noted_frac = { steps = #steps, rows = rows }, notes.mean_share(all, all_weights)
+  if #samples == 0 then return of_steps, noted_frac end
+  return of_steps, noted_frac, over_gpus(samples, totals, replicas)
 end
 
 --- Tells a finished run whose steps were sampled how busy they kept the GPUs, and the share of its time that notes of
@@ -96,10 +115,10 @@ end
 ---@return table[]? steps that were sampled
 ---@return table? of_steps the result of breakdown.of_steps, where steps were sampled
 function breakdown.tell(state)
-  local sketch, steps = native.serve_sketch(state.run)
+  local sketch, steps, totals = native.serve_sketch(state.run)
   if not steps or #steps == 0 then return sketch, steps end
-  local of_steps, noted_frac, mfu, bandwidth_frac = breakdown.of_steps(steps, state.replicas)
-  native.serve_utilised(state.run, mfu, bandwidth_frac)
+  local of_steps, noted_frac, work_s, moving_s = breakdown.of_steps(steps, state.replicas, totals)
+  if work_s then native.serve_utilised(state.run, work_s, moving_s) end
   if noted_frac then native.serve_noted(state.run, noted_frac) end
   return sketch, steps, of_steps
 end

@@ -66,6 +66,15 @@ local function all_rows(tree)
   return rows
 end
 
+--- Shares of a time that became longer by what is assumed. Where it became shorter, every evidence has less of it.
+local function lengthened(evidence, before_s, time_s)
+  if time_s <= before_s then return evidence end
+  local out = {}
+  for name, share in pairs(evidence) do out[name] = share * before_s / time_s end
+  out.assumed = (out.assumed or 0) + (time_s - before_s) / time_s
+  return out
+end
+
 --- @param drafter table? that is priced behind the step model
 local function price_one(prepared, steps, item, drafter)
   local time_s
@@ -82,9 +91,9 @@ local function price_one(prepared, steps, item, drafter)
     prepared.reader:fail("steps", "%s:time returned %s; expected seconds", tostring(steps.name), core.describe(time_s))
   end
   local rows = all_rows(tree)
+  local evidence, before_s = tree.evidence, time_s
   time_s = step_corrections(prepared, item, time_s, rows)
-  local evidence = tree.evidence
-  if next(evidence) == nil and time_s > 0 then evidence = { assumed = 1 } end
+  evidence = lengthened(evidence, before_s, time_s)
   if prepared.stages then
     time_s, evidence = stages.add_sends(prepared.stages, item.tokens, rows, evidence, time_s)
   end

@@ -164,9 +164,12 @@ function replicas.bound_steps(prepared)
 end
 
 --- The stages as the engine is told of them.
-local function stages_of(stages, batches)
+--- @param batches integer? deployment.pp_batches, where it is given
+local function stages_of(prepared, batches)
+  local stages, engine = prepared.stages, prepared.engine
   if not stages then return nil end
-  return { batches = batches or #stages.shares, shares = stages.shares, links = stages.links }
+  return { batches = batches or engine and engine.values.pipeline_steps or #stages.shares, shares = stages.shares,
+    links = stages.links }
 end
 
 --- The scheduler with the budget that drafting leaves.
@@ -211,7 +214,7 @@ local function build(reader, given, own, before)
       context_chunk = prepared.context_chunk,
       prefix_caching = serving.prefix_caching ~= false,
       role = own.role or "both",
-      stages = stages_of(prepared.stages, serving.pp_batches),
+      stages = stages_of(prepared, serving.pp_batches),
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
       seed = given.seed,
