@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
+#include "spec/hf/document.h"
 
 namespace rooflua {
 
@@ -237,6 +238,8 @@ Model load_changed_model(const Json& changes, const std::string& origin, const f
   const Fields fields(changes, origin);
   Description base = describe(fields.need_text("from"), home);
   base.name = base.document.find("name") == nullptr ? base.name + "+" : base.name;
+  if (hf::is_config(base.document))
+    base.document = hf::language_model(base.document, base.origin);
   Json::Object own;  // without what belongs to the file, and without the word `from`
   for (const Json::Member& member : base.document.members()) {
     const bool others = member.key == "aliases" || member.key == "published";

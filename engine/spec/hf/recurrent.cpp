@@ -124,7 +124,6 @@ void read_blocks(Model& model, const Fields& config) {
   };
   if (of('M') + of('*') + of('-') + of('E') != model.layers)
     throw Error(config.where("hybrid_override_pattern"), "expected the letters M, *, - and E");
-  model.gated_mlp = config.text("mlp_hidden_act").value_or("") != "relu2";
   if (of('M') > 0) put(model, mamba_layers(of('M'), config));
   put(model, layers_of(Kind::full, of('*'), model));
   if (of('-') > 0) {
