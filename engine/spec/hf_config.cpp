@@ -111,8 +111,36 @@ int kv_heads_of(const Model& model, const Fields& fields, const Class* model_cla
   return ignored ? 1 : stated;
 }
 
+/// @throws Error for a file whose tables describe no language model, and for a dense layer without
+/// a width
+void check_whole(const Model& model, const Fields& fields) {
+  if (!model.mlps.empty() || model.intermediate_size > 0 || model.dense_mlp_layers() == 0) return;
+  throw Error(fields.where("intermediate_size"),
+              "is missing for the dense layers; expected one of: intermediate_size, "
+              "ffn_hidden_size, ffn_dim, n_inner");
+}
+
+/// Of latent attention every head has a cache entry of its own, whatever the file says.
+void check_heads(const Model& model, const Fields& fields) {
+  if (model.mla || model.kv_heads < 1 || model.heads % model.kv_heads == 0) return;
+  const std::string heads(
+      fields.first_of({"num_attention_heads", "n_heads", "n_head", "attention_heads"}));
+  const std::string_view own = fields.first_of({"num_key_value_heads", "num_kv_heads", "kv_n_heads",
+                                                "multi_query_group_num", "num_attention_groups",
+                                                "n_head_kv", "n_kv_heads"});
+  throw Error(fields.where(own), std::to_string(model.heads) + " heads (" + heads +
+                                     ") do not divide by " + std::to_string(model.kv_heads) +
+                                     " KV heads");
+}
+
 void read_shape(Model& model, const Fields& fields, const Class* model_class) {
   const auto listed = listed_layers(fields);
+  const bool any = listed || !fields.first_of({"num_hidden_layers", "num_layers", "n_layers",
+                                               "n_layer"}).empty();
+  if (!any)
+    throw Error(fields.where("num_hidden_layers"),
+                "is missing; expected num_hidden_layers, num_layers, n_layers or n_layer, here or "
+                "in a table of the language model (text_config, llm_config, ...)");
   model.layers =
       listed && !fields.has("num_hidden_layers")
           ? *listed
@@ -129,7 +157,9 @@ void read_shape(Model& model, const Fields& fields, const Class* model_class) {
   if (const int own = fields.small_integer("word_embed_proj_dim").value_or(model.hidden_size);
       own != model.hidden_size)
     throw Error(fields.where("word_embed_proj_dim"),
-                "an embedding of another width than the model's is not supported");
+                std::to_string(own) + " beside a hidden_size of " +
+                    std::to_string(model.hidden_size) +
+                    ": an embedding of another width than the model's is not supported");
   for (const char* key : {"max_position_embeddings", "seq_length", "max_sequence_length",
                           "n_positions", "max_seq_len", "model_max_length", "n_ctx"}) {
     const int stated = fields.small_integer(key).value_or(0);
@@ -145,7 +175,10 @@ void read_defaults(Model& model, const Fields& fields, const Class* model_class)
   model.attention_bias = by_class(qkv_bias);
   for (const char* key : {"attention_bias", "add_qkv_bias", "qkv_bias", "use_qkv_bias"})
     model.attention_bias = fields.boolean(key).value_or(model.attention_bias);
-  model.qk_norm_across_heads = fields.text("qk_norm_type").value_or("") == "per_layer";
+  const std::string norms = fields.text("qk_norm_type").value_or("per_head");
+  if (!one_of(norms, {"per_head", "per_layer"}))
+    throw Error(fields.where("qk_norm_type"), "expected per_head or per_layer, found '" + norms + "'");
+  model.qk_norm_across_heads = norms == "per_layer";
   model.gated_mlp = has_gate(fields, model_class);
   model.intermediate_size = mlp_width(model, fields, model_class);
   model.dtype = stated_dtype(fields, model);
@@ -198,6 +231,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   read_defaults(model, fields, model_class);
   model.vision = vision_encoder(fields, model.hidden_size);
   read_latent_attention(model, fields);
+  check_heads(model, fields);
   read_experts(model, fields, model_class);
   read_hf_layers(model, fields, model_class);
   read_hf_formats(model, fields);
@@ -209,6 +243,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   if (model_class == nullptr) note_unknown_class(model, fields);
   note_positions(model, model_class);
   note_ignored(model, ignored);
+  check_whole(model, fields);
   validate(model, origin);
   if (model_class == nullptr && !fields.has("tie_word_embeddings")) check_tied(model, fields);
   return model;

@@ -148,8 +148,22 @@ std::vector<CatalogueEntry> shipped_names(const fs::path& home) {
   return entries;
 }
 
+/// Refuses files of weights and of tokens, which lie beside a config.json.
+void refuse_weights(const fs::path& path) {
+  constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+      {".gguf", "a GGUF file"},          {".safetensors", "a file of weights"},
+      {".bin", "a file of weights"},     {".pt", "a file of weights"},
+      {".pth", "a file of weights"},     {".model", "a tokenizer"}};
+  for (const auto& [ending, what] : kinds) {
+    if (path.extension() == ending)
+      throw Error(path.string(), "is " + std::string(what) +
+                                     "; a model is read from its config.json, or from a .toml");
+  }
+}
+
 Description describe(const std::string& name_or_path, const fs::path& home) {
   const fs::path path = name_or_path;
+  refuse_weights(path);
   if (path.extension() == ".json") return read_config_json(path);
   if (path.extension() == ".toml") return read_own_file(path);
   if (fs::exists(path / "config.json")) return read_config_json(path / "config.json");

@@ -164,6 +164,15 @@ int shared_width(const Fields& fields, const MixtureOfExperts& moe, const std::s
   // Hunyuan: the number counts only where the mixed form is on.
   const bool mixed = fields.boolean("use_mixed_mlp_moe").value_or(true);
   const int each = first_or(fields, {"moe_shared_expert_intermediate_size"}, moe.intermediate_size);
+  const std::string_view stated_width = fields.first_of(
+      {"moe_shared_expert_intermediate_size", "shared_expert_intermediate_size",
+       "shared_intermediate_size", "share_expert_dim"});
+  if (fields.has("moe_shared_expert_intermediate_size") && stated(fields, shared_count_words).empty())
+    throw Error(fields.where("n_shared_experts"),
+                "is missing beside moe_shared_expert_intermediate_size");
+  const bool own_width = type == "nemotron_h" || type == "bailing_moe_v2";
+  if (own_width && count > 0 && stated_width.empty())
+    throw Error(fields.where("moe_shared_expert_intermediate_size"), "is missing");
   const int total = first_or(
       fields, {"shared_expert_intermediate_size", "shared_intermediate_size", "share_expert_dim"},
       product(count, each, fields.where("n_shared_experts")));
@@ -188,7 +197,8 @@ int expert_width(const Model& model, const Fields& fields, const Class* model_cl
   const bool wide = model_class == nullptr || model_class->has(wide_experts);
   if (wide && model.intermediate_size > 0) return model.intermediate_size;
   throw Error(fields.where("moe_intermediate_size"),
-              "is missing; expected one of: " + joined(width_words));
+              "is missing beside " + std::string(stated(fields, count_words)) +
+                  "; expected one of: " + joined(width_words));
 }
 
 }  // namespace
@@ -227,6 +237,8 @@ void read_experts(Model& model, const Fields& fields, const Class* model_class) 
   moe.intermediate_size = expert_width(model, fields, model_class);
   moe.shared_intermediate_size = shared_width(fields, moe, model.family);
   moe.latent_size = first_or(fields, {"routed_expert_hidden_size", "moe_latent_size"}, 0);
+  if (moe.latent_size == 0 && fields.has("latent_moe_use_norm"))
+    throw Error(fields.where("routed_expert_hidden_size"), "is missing beside latent_moe_use_norm");
   model.intermediate_size = first_or(fields, {"dense_intermediate_size", "intermediate_size_mlp"},
                                      model.intermediate_size);
   const Placement placement(fields, model);

@@ -100,8 +100,8 @@ void refuse_windows_alone(const Model& model, const Fields& config, int width) {
   throw Error(config.where(key),
               "all " + std::to_string(model.layers) + " layers attend to the last " +
                   std::to_string(width) +
-                  " tokens only, and a model without a layer that attends to everything is not "
-                  "supported; ignore = {\"" +
+                  " tokens only (by layer_types, sliding_window_pattern, max_position_embeddings), "
+                  "and a model without a layer that attends to everything is not supported; ignore = {\"" +
                   key + "\"} reads it with full attention, which is the same for requests of up to "
                   "so many tokens");
 }
@@ -189,7 +189,7 @@ void check_reach(const Model& model, const Fields& config) {
   for (const AttentionLayers& each : model.attentions)
     if (each.index) return;
   throw Error(config.where("index_topk"),
-              "attention to what an index picks is not supported without latent attention");
+              "attention to what an index picks is not supported without latent attention (kv_lora_rank)");
 }
 
 void read_attention_kinds(Model& model, const Fields& config, const Class* model_class) {

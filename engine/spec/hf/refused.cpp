@@ -67,8 +67,12 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
                     (fields.boolean("use_cla").value_or(true) && layers > 1);
     if (layers > 0 && on)
       throw Error(fields.where(key),
-                  "layers that use the KV cache of another layer are not supported");
+                  "layers that use the KV cache of another layer are not supported" +
+                      std::string(key[0] == 'c' ? " (use_cla = false switches it off)" : ""));
   }
+  if (fields.number("hidden_size_per_layer_input").value_or(0) > 0)
+    throw Error(fields.where("hidden_size_per_layer_input"),
+                "an embedding of its own in each layer is not supported");
   if (fields.boolean("use_cla").value_or(false) && !fields.has("cla_share_factor"))
     throw Error(fields.where("use_cla"),
                 "layers that use the KV cache of another layer are not supported");

@@ -55,7 +55,7 @@ std::string shape_inside(const Json& value) {
 [[noreturn]] void refuse(const Fields& config, const std::string& key, const std::string& why) {
   throw Error(config.where(key),
               why + "; if the model is the same without this key, go on with ignore = {\"" + key +
-                  "\"} in the table of the model");
+                  "\"} in the table of the model, or --ignore " + key);
 }
 
 /// The number of letters by which two words differ (Levenshtein).
@@ -74,11 +74,19 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// A known key that the file does not have and that is spelt nearly like this one; "" without one.
+std::string joined(std::string word) {
+  std::erase(word, '_');
+  return word;
+}
+
+/// A known key that the file does not have, and that this one holds or is spelt nearly like; ""
+/// without one.
 std::string nearly(const std::string& key, const std::vector<std::string>& missed) {
   for (const std::string& each : missed) {
     const std::size_t letters = std::min(each.size(), key.size());
-    if (letters >= 6 && distance(key, each) <= (letters >= 10 ? 2U : 1U)) return each;
+    if (each.size() >= 8 && key.find(each) != std::string::npos) return each;
+    if (letters >= 6 && distance(joined(key), joined(each)) <= (letters >= 10 ? 2U : 1U))
+      return each;
   }
   return "";
 }
