@@ -74,6 +74,7 @@ struct Model {
   // first kind that has them. Empty: every layer is as the figures above say (layers.h).
   std::vector<AttentionLayers> attentions;
   std::vector<MlpLayers> mlps;
+  int left_out_blocks = 0;  // of attention or MLP, in layers that go without one of both
   bool qk_norm = false;               // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights

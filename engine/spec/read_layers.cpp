@@ -366,7 +366,8 @@ void validate_layer_kinds(const Model& model, const std::string& where) {
     check_attention(each, {where + ": attention." + each.name});
   for (const MlpLayers& each : model.mlps) check_mlp(each, {where + ": mlp." + each.name});
   const int attending = layers_of(model.attentions), mlps = layers_of(model.mlps);
-  const bool two_blocks = attending == model.layers && mlps == model.layers;
+  const bool two_blocks = attending <= model.layers && mlps <= model.layers &&
+                          attending + mlps + model.left_out_blocks == 2 * model.layers;
   if (!two_blocks && attending + mlps != model.layers) {
     throw Error(where + ": layers",
                 std::to_string(model.layers) + " layers, but the kinds of attention add up to " +
