@@ -334,6 +334,9 @@ function effects.of(test)
     ["steps.roofline_v2.prefill_mask"] = { attention_flop = "causal_mask" },
     ["workloads.trace"] = { path = trace },
     ["workloads.trace.sort"] = { path = test.file("d.csv", rows .. "0.2,9,9,[5]\n"), sort = true },
+    ["workloads.trace.run"] = { path = test.file("runs.json", '{"input_lens": [600, 90], "output_lens": [9, 7], '
+      .. '"start_times": [0, 1]}\n{"input_lens": [900, 90], "output_lens": [3, 7], "start_times": [0, 1]}\n'),
+      run = "1" },
     ["workloads.vllm_bench.num_special_tokens"] = { random_range_ratio = 0.5, num_prompts = 40 },
     ["workloads.vllm_bench.ramp_up_end_rps"] = { ramp_up_strategy = "linear" },
     ["workloads.vllm_bench.ramp_up_start_rps"] = { ramp_up_strategy = "linear" },
@@ -362,7 +365,7 @@ function effects.of(test)
     ["steps.kernels.module_eager_s"] = { 0, 4e-4 },
     ["steps.kernels.block_gemm"] = { "deepgemm", "own", "cutlass" },
     ["steps.roofline_v2.lookup"] = { "nearest" },
-    ["workloads.trace.format"] = { "mooncake" },
+    ["workloads.trace.format"] = { "mooncake" }, ["workloads.trace.run"] = { "2" },
     ["workloads.trace.path"] = { test.file("c.csv", rows .. "1,9,9,[5]\n") },
     ["workloads.vllm_bench.max_output_tokens"] = { 20 },
     ["candidates.ladder.dp"] = { { 2 } }, ["candidates.ladder.engines"] = { { "sglang" } },

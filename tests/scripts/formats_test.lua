@@ -227,7 +227,8 @@ test("a wrong type, a negative number and a file of no known tool are refused", 
   refused("successes.latency.request_latency.mean: expected a number from 0 to", changed("inference_perf_stage_0.json",
     function(d) d.successes.latency.request_latency.mean = -1 end))
   refused("nor is it a file of another known tool (vllm bench serve, AIPerf, guidellm, inference-perf, llm-d, "
-    .. "InferenceX, genai-perf, llmperf, trtllm-bench, OpenTelemetry or Prometheus (of vLLM)); found keys a", test.file(".json", '{"a": 1}'))
+    .. "InferenceX, genai-perf, llmperf, trtllm-bench, OpenTelemetry or Prometheus (of vLLM)); found keys a",
+    test.file(".json", '{"a": 1}'))
   refused("nor is it a file of another known tool", test.file(".json", "[1, 2]"))
   refused("is a result document of rooflua, which is no measurement", test.file(".json", '{"variants": []}'))
 end)

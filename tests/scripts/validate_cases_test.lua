@@ -165,7 +165,8 @@ test("a file of requests says which of its lines and columns is wrong", function
   write("totals.json", '{"mean_ttft_ms": 4}')
   for _, name in ipairs { "list", "totals" } do
     list[#list + 1] = { id = name, file = name .. ".json", workload = "x", rating = "B" }
-    wrong[name] = { "", name .. ".json: expected what vllm bench serve writes with --save-detailed" }
+    wrong[name] = { "", name == "list" and "list.json: [1]: is not what `vllm bench serve --save-result` writes"
+      or "totals.json: completed: is missing" }
   end
   write_cases(list)
   local found = run()

@@ -123,7 +123,24 @@ int trace_describe(lua_State* L) {
   return 1;
 }
 
-/// trace_column(name) -> "arrival", "prompt" or "output", and how many of its units a second has:
+/// trace_time_unit(file, stamps) -> how many of the unit that the stamps tell a second has, and the
+/// note on it ("" where it has no effect).
+int trace_time_unit(lua_State* L) {
+  const std::string file = check_text(L, 1, "file");
+  Stamps stamps;
+  for (std::size_t i = 1; i <= lua_objlen(L, 2); ++i) {
+    lua_rawgeti(L, 2, static_cast<int>(i));
+    stamps.add(lua_tonumber(L, -1));
+    lua_pop(L, 1);
+  }
+  const ToldUnit told = told_unit(stamps, false);
+  lua_pushnumber(L, told.unit.per_s);
+  lua_pushstring(L, note_on_told(file, stamps, told).c_str());
+  return 2;
+}
+
+/// trace_column(name) -> "arrival", "prompt" or "output", and how many of its units a second has (0:
+/// the name of a column of arrivals does not say it):
 /// what a column means in a plain trace; nothing for any other column.
 int trace_column_of(lua_State* L) {
   const TraceColumn column =
@@ -134,7 +151,7 @@ int trace_column_of(lua_State* L) {
                                                         : nullptr;
   if (role == nullptr) return 0;
   lua_pushstring(L, role);
-  lua_pushnumber(L, column.units_per_s > 0 ? column.units_per_s : 1);
+  lua_pushnumber(L, column.units_per_s);
   return 2;
 }
 
@@ -153,6 +170,7 @@ std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
 void bind_traces(lua_State* L) {
   set_function(L, "trace_open", guarded<trace_open>);
   set_function(L, "trace_rows", guarded<trace_rows>);
+  set_function(L, "trace_time_unit", guarded<trace_time_unit>);
   set_function(L, "trace_column", guarded<trace_column_of>);
   set_function(L, "trace_arrivals", guarded<trace_arrivals>);
   set_function(L, "trace_describe", guarded<trace_describe>);

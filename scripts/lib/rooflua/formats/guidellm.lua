@@ -2,9 +2,9 @@
 -- Source: github.com/vllm-project/guidellm, src/guidellm/benchmark/schemas and src/guidellm/schemas/request_stats.py;
 -- of 0.2 and 0.3 src/guidellm/benchmark/benchmark.py; of 0.1 src/guidellm/core/result.py
 --
--- metadata.version is 2 from guidellm 0.7 on, 1 or missing in 0.4 to 0.6, and 0.2 and 0.3 have no metadata. What is read
--- here means the same in all of them; 0.2 and 0.3 keep strategy, totals and times of requests under other keys. 0.1 is
--- refused: it counts words where the server counts no tokens.
+-- metadata.version is 2 from guidellm 0.7 on, 1 or missing in 0.4 to 0.6, and 0.2 and 0.3 have no metadata. What is
+-- read here means the same in all of them; 0.2 and 0.3 keep strategy, totals and times of requests under other keys.
+-- 0.1 is refused: it counts words where the server counts no tokens.
 -- time_per_output_token_ms is (last token - start) / n, the first token included; inter_token_latency_ms is
 -- (last token - first token) / (n - 1), which is TPOT here. The means of both weigh a request by its tokens.
 local core = require "rooflua.base.core"

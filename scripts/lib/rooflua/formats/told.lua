@@ -189,6 +189,9 @@ function told.rows(path, rows, header)
   if #rows == 0 then fail("%s: no data: it has no rows", path) end
   local parts = {}
   for i, row in ipairs(rows) do
+    for _, name in ipairs(header) do
+      if row[name] == nil then row[name] = json.null end -- an empty cell
+    end
     parts[i] = { where = ("%s:%d"):format(path, row.line), document = row, format = told.formats[1] }
   end
   return parts

@@ -84,13 +84,18 @@ local function unknown_load(document, problem)
     return "ramp_up_strategy: the rate was raised during the run, and the file has no start_times; save the run with "
       .. "--save-detailed"
   end
-  if document.request_rate == nil then
+  if document.request_rate == nil or document.request_rate == json.null then
     return "request_rate: is missing, so the load is not known; vllm bench serve writes it, inf where all requests "
       .. "were sent at once"
+  end
+  local at_once = number_in(document.request_rate) == math.huge
+  if at_once and document.burstiness ~= nil and document.max_concurrency == nil then -- keys of the same release
+    return "max_concurrency: is missing, so the load is not known; vllm bench serve writes null where there is no limit"
   end
 end
 
 local function add_lengths(where, document, run)
+  if document.completed == nil and document.num_prompts == nil then fail("%s: completed: is missing", where) end
   local of_all = document.completed ~= nil and "completed" or "num_prompts"
   local count = positive(where, document, of_all, fields.most_requests)
   if not count or count % 1 ~= 0 then
@@ -102,11 +107,24 @@ local function add_lengths(where, document, run)
   run.output_tokens = mean_tokens(where, document, "total_output_tokens", count)
 end
 
+--- A mean that its list misses by more than this share does not belong to the list: both have all digits.
+local most_off = 0.005
+
 --- Notes on what the file says of its requests as a whole and its lists say otherwise.
 local function compare_counts(document, run)
   local completed = 0
   for _, each in ipairs(run.requests) do completed = completed + (each.failed and 0 or 1) end
   local said = number_in(document.completed)
+  for key, field in core.sorted_pairs { mean_ttft_ms = "ttft_s", mean_e2el_ms = "e2e_s" } do
+    local mean_ms, sum, count = number_in(document[key]), 0, 0
+    for _, each in ipairs(run.requests) do
+      if not each.failed and each[field] then sum, count = sum + each[field], count + 1 end
+    end
+    local found_ms = count > 0 and 1e3 * sum / count or nil
+    if type(mean_ms) == "number" and found_ms and math.abs(found_ms - mean_ms) > most_off * mean_ms then
+      run.notes[#run.notes + 1] = ("%s is %.6g, but its lists have a mean of %.6g"):format(key, mean_ms, found_ms)
+    end
+  end
   if type(said) == "number" and said ~= completed then
     run.notes[#run.notes + 1] = ("completed is %g, but its lists have %d requests that were completed"):format(said,
       completed)

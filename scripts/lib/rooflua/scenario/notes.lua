@@ -216,7 +216,8 @@ end
 ---@param failed string[]? sentences on requests that failed, in front of the others
 function notes.of_run(state, failed)
   local first = {}
-  for _, list in ipairs { failed or {}, native.serve_workload_notes(state.run), doubts_of(state), problems_of(state) } do
+  local of_workload = native.serve_workload_notes(state.run)
+  for _, list in ipairs { failed or {}, of_workload, doubts_of(state), problems_of(state) } do
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
   return notes.of(prepared_of(state), native.serve_summary(state.run).evidence, first)

@@ -166,7 +166,9 @@ local function from_csv(case, all)
     return out
   end
   if there.ttft_s and there.e2e_s or there.arrival_s or there.arrival_us then
-    local requests = replayed(measured_requests.of_rows(case.path, rows), case.path)
+    local requests, notes = measured_requests.of_rows(case.path, rows)
+    if notes[1] and not notes[1]:find "read as s," then core.fail("%s: %s", case.path, notes[1]) end
+    requests = replayed(requests, case.path)
     local name = case.path:match "([^/]*)%.csv"
     return { requests = mark_scored(requests, case), settings = indexed(case.path, name) }
   end

@@ -19,9 +19,9 @@ local most_of = { prompt_tokens = most_tokens, output_tokens = most_tokens, arri
 
 -- A CSV -----------------------------------------------------------------------------------------------------
 
--- Names of columns, and how many of their unit a second has.
+-- Names of columns, and how many of their unit a second has; 0: the name does not say it, and the stamps tell.
 local columns = {
-  arrival_s = { { "arrival_s", 1 }, { "start_time_s", 1 }, { "start_time", 1 }, { "arrived_at", 1 },
+  arrival_s = { { "arrival_s", 1 }, { "start_time_s", 1 }, { "start_time", 0 }, { "arrived_at", 0 },
     { "arrival_ms", 1e3 }, { "arrival_us", 1e6 } },
   prompt_tokens = { { "prompt_tokens", 1 }, { "input_tokens", 1 }, { "input_len", 1 }, { "prompt_len", 1 } },
   output_tokens = { { "output_tokens_true", 1 }, { "output_tokens", 1 }, { "output_len", 1 },
@@ -58,7 +58,9 @@ local function find_columns(path, rows)
   for _, name in ipairs(core.sorted_keys(names)) do
     local role, units_per_s = native.trace_column(name)
     local field = field_of_role[role]
-    if field and not found[field] then found[field] = { names[name], units_per_s } end
+    if field and not found[field] then
+      found[field] = { names[name], field == "arrival_s" and units_per_s or 1 }
+    end
   end
   for _, field in ipairs { "prompt_tokens", "output_tokens", "ttft_s", "e2e_s" } do
     if not found[field] then
@@ -86,16 +88,32 @@ local function number_of(path, row, field, name, scale)
   return value
 end
 
+--- Tells the unit of arrivals whose column does not name it.
+--- @return string[] notes
+local function tell_unit(path, rows, column)
+  if not column or column[2] > 0 then return {} end
+  local stamps = {}
+  for _, row in ipairs(rows) do
+    if type(row[column[1]]) == "number" then stamps[#stamps + 1] = row[column[1]] end
+  end
+  local units_per_s, note = native.trace_time_unit(path, stamps)
+  column[2] = units_per_s
+  if note == "" then return {} end
+  return { (note:sub(#path + 3):gsub("workload%.time_unit states another", "a name such as %%s_s or %%s_ms states it"))
+    :format(column[1], column[1]) }
+end
+
 local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
 
---- Requests of the rows of a CSV.
+--- Requests of the rows of a CSV, and notes on them.
 function measured_requests.of_rows(path, rows)
   if #rows == 0 then fail("%s: no data: it has no rows", path) end
   local at, failure = find_columns(path, rows)
-  local requests, fields = {}, core.sorted_keys(at)
+  local notes = tell_unit(path, rows, at.arrival_s)
+  local requests, names = {}, core.sorted_keys(at)
   for i, row in ipairs(rows) do
     local request = { failed = failure ~= nil and row[failure] ~= nil and not fine[tostring(row[failure])] }
-    for _, field in ipairs(fields) do
+    for _, field in ipairs(names) do
       local column = at[field]
       if not request.failed or type(row[column[1]]) == "number" then
         request[field] = number_of(path, row, field, column[1], column[2]) / column[2]
@@ -108,7 +126,7 @@ function measured_requests.of_rows(path, rows)
     for _, name in ipairs(optional) do request[name] = row[name] end
     requests[i] = request
   end
-  return requests
+  return requests, notes
 end
 
 -- vllm bench serve ----------------------------------------------------------------------------------------------
@@ -147,12 +165,23 @@ end
 function measured_requests.of_bench(path, document)
   if type(document) ~= "table" then return nil end
   local inputs = per_request(path, document, "input_lens", nil, "number")
-  if not inputs then return nil end
+  if not inputs then
+    if per_request(path, document, "ttfts", nil, "number") then
+      fail("%s: input_lens: is missing beside ttfts", path)
+    end
+    return nil
+  end
   local function of(key, kind) return per_request(path, document, key, #inputs, kind or "number") end
   local outputs, ttfts = of "output_lens", of "ttfts"
-  if not outputs or not ttfts then return nil end
+  if not outputs or not ttfts then
+    fail("%s: %s: is missing beside input_lens", path, outputs and "ttfts" or "output_lens")
+  end
   local starts, gaps, ends = of "start_times", of("itls", "table"), of "e2els"
-  local errors = type(document.errors) == "table" and document.errors or {}
+  local errors = document.errors ~= json.null and document.errors or {}
+  if type(errors) ~= "table" or #errors ~= 0 and #errors ~= #inputs then
+    fail("%s: errors: expected an entry for each of %d requests, found %s", path, #inputs,
+      type(errors) == "table" and #errors or core.describe(errors))
+  end
   local first = starts and starts[1]
   for _, each in ipairs(starts or {}) do first = math.min(first, each) end
   local requests = {}

@@ -48,18 +48,21 @@ local function of_tool(path, run)
 end
 
 --- The runs of a CSV: one with a request per row, or one per row of a summary, as `vllm bench sweep` writes it.
-local function read_csv(path)
+local function read_csv(path, text)
   local rows, header = native.csv_read(path)
   measured_requests.check_header(path, header)
   local parts = told.rows(path, rows, header)
   if parts then return told.read(path, parts) end
-  return { { requests = measured_requests.of_rows(path, rows), rows = true } }
+  local requests, notes = measured_requests.of_rows(path, rows)
+  if not text:find "\n%s*$" then notes[#notes + 1] = "its last line has no end: the file may be cut off" end
+  return { { requests = requests, notes = notes, metrics = {}, rows = true } }
 end
 
 --- The runs of a file of any format, those with the wanted name or number.
 local function read_file(path, wanted)
-  local parts = told.parts(path, native.read_user_text(path))
-  local runs = parts and told.read(path, parts) or read_csv(path)
+  local text = native.read_user_text(path)
+  local parts = told.parts(path, text)
+  local runs = parts and told.read(path, parts) or read_csv(path, text)
   if wanted then runs = { told.chosen(path, runs, wanted) } end
   for i, run in ipairs(runs) do runs[i] = of_tool(run.name and path .. ": " .. run.name or path, run) end
   return runs

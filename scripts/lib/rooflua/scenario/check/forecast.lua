@@ -15,7 +15,7 @@ local most_drawn, most_decodes = 256, 1024
 --- The key of the seconds that notes of the model touch, beside the names of evidence.
 forecast.noted = "noted"
 
---- The first requests of a workload: lists of arrivals and lengths, and of a trace what is left out of it and its notes.
+--- The first requests of a workload: lists of arrivals and lengths, and of a trace its notes and what it leaves out.
 --- Requests
 --- that wait for the end of others are not among them.
 function forecast.requests(workload, streams)
