@@ -125,9 +125,9 @@ void check_heads(const Model& model, const Fields& fields) {
   if (model.mla || model.kv_heads < 1 || model.heads % model.kv_heads == 0) return;
   const std::string heads(
       fields.first_of({"num_attention_heads", "n_heads", "n_head", "attention_heads"}));
-  const std::string_view own = fields.first_of({"num_key_value_heads", "num_kv_heads", "kv_n_heads",
-                                                "multi_query_group_num", "num_attention_groups",
-                                                "n_head_kv", "n_kv_heads"});
+  const std::string_view own =
+      fields.first_of({"num_key_value_heads", "num_kv_heads", "kv_n_heads", "multi_query_group_num",
+                       "num_attention_groups", "n_head_kv", "n_kv_heads"});
   throw Error(fields.where(own), std::to_string(model.heads) + " heads (" + heads +
                                      ") do not divide by " + std::to_string(model.kv_heads) +
                                      " KV heads");
@@ -135,8 +135,9 @@ void check_heads(const Model& model, const Fields& fields) {
 
 void read_shape(Model& model, const Fields& fields, const Class* model_class) {
   const auto listed = listed_layers(fields);
-  const bool any = listed || !fields.first_of({"num_hidden_layers", "num_layers", "n_layers",
-                                               "n_layer"}).empty();
+  const bool any =
+      listed ||
+      !fields.first_of({"num_hidden_layers", "num_layers", "n_layers", "n_layer"}).empty();
   if (!any)
     throw Error(fields.where("num_hidden_layers"),
                 "is missing; expected num_hidden_layers, num_layers, n_layers or n_layer, here or "
@@ -177,13 +178,13 @@ void read_defaults(Model& model, const Fields& fields, const Class* model_class)
     model.attention_bias = fields.boolean(key).value_or(model.attention_bias);
   const std::string norms = fields.text("qk_norm_type").value_or("per_head");
   if (!one_of(norms, {"per_head", "per_layer"}))
-    throw Error(fields.where("qk_norm_type"), "expected per_head or per_layer, found '" + norms + "'");
+    throw Error(fields.where("qk_norm_type"),
+                "expected per_head or per_layer, found '" + norms + "'");
   model.qk_norm_across_heads = norms == "per_layer";
   model.gated_mlp = has_gate(fields, model_class);
   model.intermediate_size = mlp_width(model, fields, model_class);
   model.dtype = stated_dtype(fields, model);
-  for (const char* key :
-       {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
+  for (const char* key : {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
     if (model.mtp_layers == 0)
       model.mtp_layers = std::max(0, fields.small_integer(key).value_or(0));
     fields.allow(key);

@@ -169,7 +169,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field kv_capacity_bytes number per rank
 
 --- A model by name or alias, from a config.json, a .toml, or a table with the same keys. In a table, `from` names a
---- model; the other keys replace those of its own file, and false leaves a table or a list out.
+--- model; the other keys replace those of its own file, and false leaves a table or a list out. Of a config.json,
+--- `ignore = { "key" }` leaves keys out before it is read. Error: naming the file, and the line or key.
 ---@param source string|table|rooflua.Model
 ---@return rooflua.Model
 function spec.model(source) end

@@ -111,7 +111,7 @@ local forms = {
   { "a GPU of a module", "hardware = require 'gpu'" },
   { "a computed name", "hardware = require('rooflua.spec').hardware('h' .. 'w')" },
   { "a model's folder", own_model }, { "a config.json", 'model = "./m/config.json"' },
-  { "a model's file", 'model = "m.toml"' }, { "a changed model", 'model = { from = "m", layers = 2 }' },
+  { "a model's file", 'model = "m.toml"' }, { "a changed model", 'model = { from = "m", num_hidden_layers = 2 }' },
   { "models that vary", "vary = { model = { 'm', 'm.toml' } }" },
   { "a model of the scenario's own making", "model = require('rooflua.spec').model { from = 'm.toml', layers = 2 }" },
   { "a drafter", 'speculation = { drafter = require "drafters.draft_model" { model = "m", host_pass_s = 0, '

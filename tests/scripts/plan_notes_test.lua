@@ -32,7 +32,7 @@ end
 local function noted_model()
   return test.file("config.json", [[{ "model_type": "qwen3", "hidden_size": 4096, "num_hidden_layers": 36,
     "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288,
-    "vocab_size": 151936, "max_position_embeddings": 40960, "torch_dtype": "bfloat16", "moe_of_a_new_kind": 7 }]])
+    "vocab_size": 151936, "max_position_embeddings": 40960, "torch_dtype": "bfloat16", "turtles_of_a_new_kind": 7 }]])
 end
 
 test("every rank has evidence and notes of a run of its scenario, in text, account, page and document", function()
@@ -127,8 +127,8 @@ test("an answer without a rank tells the notes as well, also where nothing ran",
     more.gpus = more.gpus or gpus "mi300x"
     local done = setup.report(asked(more), { model = model, steps = kernels.steps })
     test.equal(#done.plan.ranks, 0)
-    has(flat(done.text), "moe_of_a_new_kind")
-    has(json.encode(done.document.notes), "moe_of_a_new_kind")
+    has(flat(done.text), "turtles_of_a_new_kind")
+    has(json.encode(done.document.notes), "turtles_of_a_new_kind")
     has(flat(done.text), "not stated")
   end
 end)

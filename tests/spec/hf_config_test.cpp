@@ -14,7 +14,8 @@ Model read(const std::string& text) {
 
 /// A dense config of 4 layers, with more keys added.
 std::string config(const std::string& more, const std::string& type = "llama") {
-  return R"({"model_type": ")" + type + R"(", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 8,
+  return R"({"model_type": ")" + type +
+         R"(", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 8,
              "intermediate_size": 128, "vocab_size": 1000, "torch_dtype": "bfloat16")" +
          (more.empty() ? "" : ", " + more) + "}";
 }

@@ -38,7 +38,8 @@ void expect(const std::vector<ModelNote>& found, const std::string& part, Touche
 }  // namespace
 
 TEST_CASE("a window or chunk in every layer is refused unless no request is longer") {
-  CHECK_THROWS_WITH(notes(R"("sliding_window": 4096)"), Catch::Contains("c.json: sliding_window: "));
+  CHECK_THROWS_WITH(notes(R"("sliding_window": 4096)"),
+                    Catch::Contains("c.json: sliding_window: "));
   CHECK_THROWS_WITH(notes(R"("attention_chunk_size": 8192)"),
                     Catch::Contains("c.json: attention_chunk_size: "));
   CHECK(notes(R"("sliding_window": 65536)").empty());

@@ -75,8 +75,8 @@ TEST_CASE("experts are read under the words of every public family") {
   };
   for (const auto& [count, visited, width] : words) {
     INFO(count << " " << visited << " " << width);
-    const Model model = of("{\"" + count + "\": 8, \"" + visited + "\": 2, \"" + width +
-                           "\": 1024}");
+    const Model model =
+        of("{\"" + count + "\": 8, \"" + visited + "\": 2, \"" + width + "\": 1024}");
     REQUIRE(model.moe);
     CHECK(model.moe->experts == 8);
     CHECK(model.moe->experts_per_token == 2);
@@ -109,13 +109,13 @@ TEST_CASE("layers that share a cache are refused") {
   refused(config(R"({"num_kv_shared_layers": 6})"), "num_kv_shared_layers: ");
   refused(config(R"({"cross_attention_layers": [3, 8]})"), "cross_attention_layers: ");
   refused(config(R"({"kv_sharing_groups": 3})"), "kv_sharing_groups: ");
-  CHECK(of(R"({"use_cla": false, "cla_share_factor": 2, "num_kv_shared_layers": 0})").parameters() ==
-        plain_parameters);
+  CHECK(
+      of(R"({"use_cla": false, "cla_share_factor": 2, "num_kv_shared_layers": 0})").parameters() ==
+      plain_parameters);
 }
 
 TEST_CASE("KV heads of each layer are read") {
-  const Model model =
-      of(R"({"num_key_value_heads": [4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 1, 1]})");
+  const Model model = of(R"({"num_key_value_heads": [4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 1, 1]})");
   REQUIRE(model.attentions.size() == 3);
   CHECK(model.kv_bytes_per_token(Dtype::bf16).in_base_units() == (16 + 12 + 2) * 2 * 128 * 2);
   CHECK(of(R"({"num_key_value_heads": [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]})").attentions.empty());
@@ -135,7 +135,8 @@ TEST_CASE("a gate is told by the class, by the activation, by the type, or asked
   CHECK_FALSE(of(R"({"model_type": null, "architectures": ["NemotronForCausalLM"]})").gated_mlp);
   CHECK_FALSE(of(R"({"model_type": "mine", "hidden_act": "xielu"})").gated_mlp);
   CHECK_FALSE(of(R"({"model_type": "mine", "hidden_act": "relu2"})").gated_mlp);
-  CHECK_FALSE(of(R"({"model_type": "mine", "hidden_act": "gelu", "mlp_type": "default"})").gated_mlp);
+  CHECK_FALSE(
+      of(R"({"model_type": "mine", "hidden_act": "gelu", "mlp_type": "default"})").gated_mlp);
   CHECK(of(R"({"model_type": "mine", "hidden_act": "gelu", "gated_mlp": true})").gated_mlp);
   refused(config(R"({"model_type": "mine", "hidden_act": "gelu"})"), "hidden_act: 'gelu'");
   refused(config(R"({"architectures": ["NemotronForCausalLM"]})"), "architectures: ");
@@ -149,7 +150,8 @@ TEST_CASE("one embedding or two follows from the class where the file does not s
   for (const char* type : {"llama", "mistral", "qwen2"}) CHECK_FALSE(tied(type));
   refused(config(R"({"tie_word_embeddings": null, "model_type": "mine"})"),
           "tie_word_embeddings: is missing");
-  const Model small = of(R"({"tie_word_embeddings": null, "model_type": "mine", "vocab_size": 4000})");
+  const Model small =
+      of(R"({"tie_word_embeddings": null, "model_type": "mine", "vocab_size": 4000})");
   CHECK(small.notes.back().text.find("tie_word_embeddings") == 0);
 }
 

@@ -1,5 +1,6 @@
-// Config files of public models, cut down to their figures: tests/fixtures/models/public_configs.json
-// has a row for each with its source, its number of parameters and the KV bytes of one token.
+// Config files of public models, cut down to their figures:
+// tests/fixtures/models/public_configs.json has a row for each with its source, its number of
+// parameters and the KV bytes of one token.
 
 #include <cmath>
 #include <set>

@@ -175,11 +175,13 @@ constexpr Stated stated[] = {
     {"bailing_moe_v2", "num_key_value_heads num_shared_experts first_k_dense_replace"},
     {"cohere2", "num_key_value_heads sliding_window"},
     {"deepseek", "n_shared_experts first_k_dense_replace"},
-    {"deepseek_v2", "n_shared_experts|num_shared_experts first_k_dense_replace q_lora_rank kv_lora_rank"},
+    {"deepseek_v2",
+     "n_shared_experts|num_shared_experts first_k_dense_replace q_lora_rank kv_lora_rank"},
     {"deepseek_v3",
      "n_shared_experts|num_shared_experts first_k_dense_replace q_lora_rank kv_lora_rank"},
     {"deepseek_v32",
-     "n_shared_experts|num_shared_experts first_k_dense_replace|mlp_layer_types q_lora_rank kv_lora_rank index_topk"},
+     "n_shared_experts|num_shared_experts first_k_dense_replace|mlp_layer_types q_lora_rank "
+     "kv_lora_rank index_topk"},
     {"dots1", "num_key_value_heads n_shared_experts|num_shared_experts first_k_dense_replace"},
     {"ernie4_5_moe", "num_key_value_heads moe_layer_start_index moe_num_shared_experts"},
     {"exaone4", "num_key_value_heads sliding_window"},
@@ -187,16 +189,21 @@ constexpr Stated stated[] = {
     {"gemma3_text", "num_key_value_heads sliding_window"},
     {"gemma4_text", "num_key_value_heads sliding_window"},
     {"glm4_moe", "num_key_value_heads n_shared_experts|num_shared_experts first_k_dense_replace"},
-    {"glm_moe_dsa", "n_shared_experts|num_shared_experts first_k_dense_replace|mlp_layer_types q_lora_rank index_topk"
+    {"glm_moe_dsa",
+     "n_shared_experts|num_shared_experts first_k_dense_replace|mlp_layer_types q_lora_rank "
+     "index_topk"
      " kv_lora_rank"},
     {"gpt_oss", "num_key_value_heads sliding_window head_dim"},
     {"granitemoehybrid", "num_key_value_heads shared_intermediate_size"},
-    {"kimi_k2", "n_shared_experts|num_shared_experts first_k_dense_replace q_lora_rank kv_lora_rank"},
-    {"kimi_linear", "num_shared_experts first_k_dense_replace linear_attn_config kv_lora_rank"
+    {"kimi_k2",
+     "n_shared_experts|num_shared_experts first_k_dense_replace q_lora_rank kv_lora_rank"},
+    {"kimi_linear",
+     "num_shared_experts first_k_dense_replace linear_attn_config kv_lora_rank"
      " q_lora_rank"},
     {"minicpm3", "kv_lora_rank q_lora_rank"},
-    {"llama4_text", "num_key_value_heads interleave_moe_layer_step|moe_layers intermediate_size_mlp"
-                    " attention_chunk_size"},
+    {"llama4_text",
+     "num_key_value_heads interleave_moe_layer_step|moe_layers intermediate_size_mlp"
+     " attention_chunk_size"},
     {"mimo_v2_flash", "hybrid_layer_pattern"},
     {"mistral", "num_key_value_heads"},
     {"mixtral", "num_key_value_heads"},

@@ -37,9 +37,10 @@ constexpr std::string_view wrappers[] = {"text_config", "llm_config", "language_
 /// Parts of multi-modal models that are no language model, and tables of other subjects.
 bool is_another_part(std::string_view key) {
   for (const std::string_view part :
-       {"vision", "visual", "vit", "image", "video", "audio", "speech", "sound", "talker", "wav",
-        "codec", "encoder", "project", "perceiver", "resampler", "qformer", "draft", "speculat",
-        "quant", "generation", "rope", "mtp", "tower", "adapter"}) {
+       {"vision",  "visual",     "vit",       "image",   "video", "audio",
+        "speech",  "sound",      "talker",    "wav",     "codec", "encoder",
+        "project", "perceiver",  "resampler", "qformer", "draft", "speculat",
+        "quant",   "generation", "rope",      "mtp",     "tower", "adapter"}) {
     if (key.find(part) != std::string_view::npos) return true;
   }
   return false;
@@ -76,10 +77,11 @@ std::string_view known_wrapper(const Json& document) {
 }
 
 /// Sizes of LlamaConfig, which a wrapper's table leaves out where they are the class's own.
-constexpr std::pair<std::string_view, int> llama_sizes[] = {
-    {"num_hidden_layers", 32}, {"hidden_size", 4096},
-    {"num_attention_heads", 32}, {"intermediate_size", 11008},
-    {"vocab_size", 32000}};
+constexpr std::pair<std::string_view, int> llama_sizes[] = {{"num_hidden_layers", 32},
+                                                            {"hidden_size", 4096},
+                                                            {"num_attention_heads", 32},
+                                                            {"intermediate_size", 11008},
+                                                            {"vocab_size", 32000}};
 
 bool is_left_to_class(const Json& table) {
   const Json* type = table.find("model_type");
@@ -117,14 +119,26 @@ std::string names_of(const std::vector<Table>& tables) {
   return out;
 }
 
-constexpr std::string_view scalars[] = {
-    "num_key_value_heads",  "num_kv_heads",         "num_attention_heads",
-    "intermediate_size",    "ffn_hidden_size",      "head_dim",
-    "num_experts",          "n_routed_experts",     "num_local_experts",
-    "moe_num_experts",      "num_experts_per_tok",  "moe_topk",
-    "moe_k",                "moe_top_k",            "moe_intermediate_size",
-    "num_shared_expert",    "num_shared_experts",   "n_shared_experts",
-    "moe_num_shared_experts", "shared_expert_intermediate_size"};
+constexpr std::string_view scalars[] = {"num_key_value_heads",
+                                        "num_kv_heads",
+                                        "num_attention_heads",
+                                        "intermediate_size",
+                                        "ffn_hidden_size",
+                                        "head_dim",
+                                        "num_experts",
+                                        "n_routed_experts",
+                                        "num_local_experts",
+                                        "moe_num_experts",
+                                        "num_experts_per_tok",
+                                        "moe_topk",
+                                        "moe_k",
+                                        "moe_top_k",
+                                        "moe_intermediate_size",
+                                        "num_shared_expert",
+                                        "num_shared_experts",
+                                        "n_shared_experts",
+                                        "moe_num_shared_experts",
+                                        "shared_expert_intermediate_size"};
 
 /// Tables of one subject, which MPT and DBRX use: their figures count as those of the root.
 Json lifted(const Json& document) {
@@ -134,7 +148,8 @@ Json lifted(const Json& document) {
     if (found == nullptr || !found->is_object()) continue;
     out = without(out, table);
     for (const Json::Member& member : found->members()) {
-      if (!member.value.is_object() && member.key != "model_type" && out.find(member.key) == nullptr)
+      if (!member.value.is_object() && member.key != "model_type" &&
+          out.find(member.key) == nullptr)
         out[member.key] = member.value;
     }
   }
@@ -164,8 +179,7 @@ Json chosen(const Json& document, const std::string& origin) {
     const Json& known = *document.find(name);
     if (is_left_to_class(known) && !has_layers(document))
       return without(laid_over(with_llama_sizes(document), known), name);
-    if (has_layers(known) || has_layers(document))
-      return without(laid_over(document, known), name);
+    if (has_layers(known) || has_layers(document)) return without(laid_over(document, known), name);
   }
   if (has_layers(document)) return document;
   const std::vector<Table> tables = nested_models(document);
@@ -215,11 +229,10 @@ void join_equal_lists(Json& config, int layers, const std::string& origin) {
       return each.is_number() && first.is_number() && each.number() == first.number();
     };
     if (list->items().size() != static_cast<std::size_t>(layers))
-      throw Error(origin + ": " + std::string(key),
-                  "has " + std::to_string(list->items().size()) + " entries for " +
-                      std::to_string(layers) + " layers");
-    if (std::all_of(list->items().begin(), list->items().end(), same))
-      config[key] = first;
+      throw Error(origin + ": " + std::string(key), "has " + std::to_string(list->items().size()) +
+                                                        " entries for " + std::to_string(layers) +
+                                                        " layers");
+    if (std::all_of(list->items().begin(), list->items().end(), same)) config[key] = first;
   }
 }
 
@@ -227,8 +240,8 @@ void refuse_other_files(const Json& document, const std::string& origin) {
   if (!document.is_object() || is_config(document) || document.find("layers") != nullptr) return;
   const std::string instead = "; a model is read from its config.json, or from a .toml";
   if (document.find("dim") != nullptr && document.find("n_layers") != nullptr)
-    throw Error(origin, "is a params.json (keys dim, n_layers, n_heads), which is not read" +
-                            instead);
+    throw Error(origin,
+                "is a params.json (keys dim, n_layers, n_heads), which is not read" + instead);
   for (const OtherFile& other : others) {
     if (document.find(other.key) == nullptr) continue;
     throw Error(origin, "is " + std::string(other.file) + " (key " + std::string(other.key) +

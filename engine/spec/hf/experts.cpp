@@ -17,13 +17,21 @@ namespace {
 constexpr auto count_words = {"n_routed_experts", "num_routed_experts", "num_local_experts",
                               "num_experts",      "moe_num_experts",    "num_moe_experts",
                               "n_experts",        "num_total_experts",  "expert_num"};
-constexpr auto visited_words = {
-    "num_experts_per_tok", "experts_per_token", "moe_topk",          "num_experts_per_token",
-    "top_k_experts",       "moe_k",             "moe_top_k",         "num_selected_experts",
-    "moe_router_topk",     "n_experts_per_tok", "n_activated_experts", "experts_per_tok"};
+constexpr auto visited_words = {"num_experts_per_tok",
+                                "experts_per_token",
+                                "moe_topk",
+                                "num_experts_per_token",
+                                "top_k_experts",
+                                "moe_k",
+                                "moe_top_k",
+                                "num_selected_experts",
+                                "moe_router_topk",
+                                "n_experts_per_tok",
+                                "n_activated_experts",
+                                "experts_per_tok"};
 constexpr auto width_words = {"moe_intermediate_size", "expert_ffn_hidden_size",
-                              "moe_ffn_hidden_size", "expert_intermediate_size",
-                              "expert_hidden_size", "expert_dim"};
+                              "moe_ffn_hidden_size",   "expert_intermediate_size",
+                              "expert_hidden_size",    "expert_dim"};
 constexpr auto shared_count_words = {"n_shared_experts", "num_shared_experts", "num_shared_expert",
                                      "moe_num_shared_experts", "n_shared_expert"};
 
@@ -81,8 +89,9 @@ class Placement {
       : fields_(fields), model_(model), dense_(listed(fields, "mlp_only_layers")) {
     for (const char* key : {"moe_layers", "moe_layers_enum"})
       if (!routed_) routed_ = listed(fields, key);
-    first_ = first_or(fields, {"first_k_dense_replace", "num_dense_layers", "moe_layer_num_skipped",
-                               "n_dense_layers", "moe_layer_start_index"},
+    first_ = first_or(fields,
+                      {"first_k_dense_replace", "num_dense_layers", "moe_layer_num_skipped",
+                       "n_dense_layers", "moe_layer_start_index"},
                       0);
     const int last = fields.small_integer("moe_layer_end_index").value_or(-1);
     last_ = last < 0 ? model.layers - 1 : last;
@@ -108,9 +117,7 @@ class Placement {
     int period, rest;
   };
 
-  int every(const char* key) const {
-    return std::max(1, fields_.small_integer(key).value_or(1));
-  }
+  int every(const char* key) const { return std::max(1, fields_.small_integer(key).value_or(1)); }
 
   const Fields& fields_;
   const Model& model_;
@@ -164,10 +171,11 @@ int shared_width(const Fields& fields, const MixtureOfExperts& moe, const std::s
   // Hunyuan: the number counts only where the mixed form is on.
   const bool mixed = fields.boolean("use_mixed_mlp_moe").value_or(true);
   const int each = first_or(fields, {"moe_shared_expert_intermediate_size"}, moe.intermediate_size);
-  const std::string_view stated_width = fields.first_of(
-      {"moe_shared_expert_intermediate_size", "shared_expert_intermediate_size",
-       "shared_intermediate_size", "share_expert_dim"});
-  if (fields.has("moe_shared_expert_intermediate_size") && stated(fields, shared_count_words).empty())
+  const std::string_view stated_width =
+      fields.first_of({"moe_shared_expert_intermediate_size", "shared_expert_intermediate_size",
+                       "shared_intermediate_size", "share_expert_dim"});
+  if (fields.has("moe_shared_expert_intermediate_size") &&
+      stated(fields, shared_count_words).empty())
     throw Error(fields.where("n_shared_experts"),
                 "is missing beside moe_shared_expert_intermediate_size");
   const bool own_width = type == "nemotron_h" || type == "bailing_moe_v2";
@@ -186,9 +194,10 @@ void check_no_experts(const Fields& fields) {
   if (other.empty()) return;
   const Json* value = fields.find(other);
   if (value->is_number() && value->number() == 0) return;
-  throw Error(fields.where(other), "speaks of experts, and the file does not say how many there "
-                                   "are; expected one of: " +
-                                       joined(count_words) + "; or ignore this key");
+  throw Error(fields.where(other),
+              "speaks of experts, and the file does not say how many there "
+              "are; expected one of: " +
+                  joined(count_words) + "; or ignore this key");
 }
 
 int expert_width(const Model& model, const Fields& fields, const Class* model_class) {

@@ -95,15 +95,17 @@ void read_window_heads(AttentionLayers& window, const Fields& config) {
 
 /// A cache that no request grows has no price here.
 void refuse_windows_alone(const Model& model, const Fields& config, int width) {
-  const std::string key(config.first_of({"sliding_window", "sliding_window_size",
-                                         "attention_window_size", "window_size"}));
-  throw Error(config.where(key),
-              "all " + std::to_string(model.layers) + " layers attend to the last " +
-                  std::to_string(width) +
-                  " tokens only (by layer_types, sliding_window_pattern, max_position_embeddings), "
-                  "and a model without a layer that attends to everything is not supported; ignore = {\"" +
-                  key + "\"} reads it with full attention, which is the same for requests of up to "
-                  "so many tokens");
+  const std::string key(config.first_of(
+      {"sliding_window", "sliding_window_size", "attention_window_size", "window_size"}));
+  throw Error(
+      config.where(key),
+      "all " + std::to_string(model.layers) + " layers attend to the last " +
+          std::to_string(width) +
+          " tokens only (by layer_types, sliding_window_pattern, max_position_embeddings), "
+          "and a model without a layer that attends to everything is not supported; ignore = {\"" +
+          key +
+          "\"} reads it with full attention, which is the same for requests of up to "
+          "so many tokens");
 }
 
 /// Refuses windows that are listed without a width.
@@ -119,8 +121,7 @@ void read_windows(Model& model, const Fields& config, const Class* model_class) 
   const int width = window_width(config, model_class);
   check_width(model, config, width);
   const bool reaches = model.max_model_len == 0 || width < model.max_model_len;
-  const int windowed =
-      width > 0 && reaches ? windowed_layers(model, config, model_class) : 0;
+  const int windowed = width > 0 && reaches ? windowed_layers(model, config, model_class) : 0;
   if (width <= 0 || !reaches) windowed_layers(model, config, model_class);
   const bool own_heads = type.starts_with("gemma4") || config.has("swa_num_key_value_heads");
   if (windowed == model.layers) refuse_windows_alone(model, config, width);
@@ -188,8 +189,9 @@ void check_reach(const Model& model, const Fields& config) {
   if (!config.has("index_topk")) return;
   for (const AttentionLayers& each : model.attentions)
     if (each.index) return;
-  throw Error(config.where("index_topk"),
-              "attention to what an index picks is not supported without latent attention (kv_lora_rank)");
+  throw Error(
+      config.where("index_topk"),
+      "attention to what an index picks is not supported without latent attention (kv_lora_rank)");
 }
 
 void read_attention_kinds(Model& model, const Fields& config, const Class* model_class) {
@@ -221,8 +223,7 @@ void read_dense_residual(Model& model, const Fields& config) {
                         config.boolean("use_residual").value_or(true);
   if (!model.moe || !residual || type != "arctic") return;
   const int routed = model.layers - model.moe->dense_layers;
-  model.mlps.push_back(
-      {MlpKind::both, routed, "", model.hidden_size, model.gated_mlp, model.moe});
+  model.mlps.push_back({MlpKind::both, routed, "", model.hidden_size, model.gated_mlp, model.moe});
   if (model.moe->dense_layers > 0)
     model.mlps.push_back({MlpKind::dense, model.moe->dense_layers, "", model.intermediate_size,
                           model.gated_mlp, std::nullopt});

@@ -18,10 +18,11 @@ using Kind = AttentionKind;
 namespace {
 
 /// Of classes that are not listed. Models of these activations have a gate:
-constexpr auto gated_activations = {"silu", "swish", "swiglu", "geglu", "reglu", "glu", "swigluoai"};
+constexpr auto gated_activations = {"silu",  "swish", "swiglu",   "geglu",
+                                    "reglu", "glu",   "swigluoai"};
 /// ... and these have none.
-constexpr auto plain_activations = {"relu", "relu2", "squared_relu", "relu_squared", "xielu",
-                                    "gelu_new", "gelu_fast", "quick_gelu"};
+constexpr auto plain_activations = {"relu",  "relu2",    "squared_relu", "relu_squared",
+                                    "xielu", "gelu_new", "gelu_fast",    "quick_gelu"};
 
 template <class List>
 bool holds(const List& list, std::string_view word) {
@@ -35,8 +36,7 @@ std::optional<bool> stated_gate(const Fields& config) {
   if (type == nullptr || !type->is_text()) return std::nullopt;
   if (type->text() == "gated") return true;
   if (type->text() == "default") return false;
-  throw Error(config.where("mlp_type"),
-              "expected gated or default, found '" + type->text() + "'");
+  throw Error(config.where("mlp_type"), "expected gated or default, found '" + type->text() + "'");
 }
 
 // Figures by layer --------------------------------------------------------------------------------
@@ -104,16 +104,15 @@ void read_blocks_of_search(Model& model, const Fields& config) {
       const int group = attention.need_integer("n_heads_in_group");
       if (group < 1 || model.heads % group != 0)
         throw Error(attention.where("n_heads_in_group"),
-                    std::to_string(group) + " does not divide the " +
-                        std::to_string(model.heads) + " heads");
+                    std::to_string(group) + " does not divide the " + std::to_string(model.heads) +
+                        " heads");
       kv_heads.push_back(model.heads / group);
     }
     if (is_left_out(mlp)) {
       ++model.left_out_blocks;
     } else {
       const auto stated = mlp.small_integer("intermediate_size");
-      widths.push_back(stated ? *stated
-                              : width_of(mlp.need_number("ffn_mult"), model.hidden_size));
+      widths.push_back(stated ? *stated : width_of(mlp.need_number("ffn_mult"), model.hidden_size));
     }
   }
   put_by_kv_heads(model, kv_heads);

@@ -33,7 +33,8 @@ constexpr Refused refused[] = {
     {"MiniMaxM1", "has layers of lightning attention, which are not supported"},
     {"lfm2", "has layers of short convolutions, which are not supported"},
     {"longcat", "has two attentions and MLPs in each layer, which is not supported"},
-    {"gemma3n", "has layers that share a KV cache, and embeddings per layer, which are not supported"},
+    {"gemma3n",
+     "has layers that share a KV cache, and embeddings per layer, which are not supported"},
     {"step3_", "has attention with a shared projection of queries, which is not supported"},
     {"mllama", "has layers of cross attention, which are not supported"},
     {"openelm", "has heads and widths of their own in each layer, which are not supported"},
@@ -54,8 +55,8 @@ constexpr Refused refused[] = {
 void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view type) {
   for (const Refused& each : refused) {
     if (type.starts_with(each.type))
-      throw Error(fields.where("model_type"), "'" + std::string(type) + "' " +
-                                                  std::string(each.reason));
+      throw Error(fields.where("model_type"),
+                  "'" + std::string(type) + "' " + std::string(each.reason));
   }
   // Of MiniMax, whose later models have full attention under the same word.
   if (type == "minimax" && fields.has("layer_types"))

@@ -22,13 +22,14 @@ bool is_off(const Json& value) {
 
 /// Parts of words that name a figure of a model's shape.
 constexpr std::string_view shape_words[] = {
-    "expert", "moe",    "rout",   "group",  "kv",     "key_value", "head",   "layer",  "window",
-    "sliding", "compress", "latent", "lora", "rank",  "dim",       "size",   "width",  "block",
-    "mlp",    "ffn",    "feed_forward", "inner", "attn", "attention", "dense", "sparse", "share",
-    "cross",  "mamba",  "ssm",    "conv",   "state",  "hybrid",    "pattern", "interval", "topk",
-    "chunk",  "local",  "global", "tie_",   "_tie",   "tied",      "vocab",  "embed",  "dtype",
-    "hidden", "recurr", "linear", "index",  "altup",  "laurel",    "num_",   "n_",     "_per_",
-    "mtp",    "nextn",  "depth",  "stride", "pool",   "loop",      "repeat", "expansion"};
+    "expert", "moe",     "rout",     "group",  "kv",           "key_value", "head",   "layer",
+    "window", "sliding", "compress", "latent", "lora",         "rank",      "dim",    "size",
+    "width",  "block",   "mlp",      "ffn",    "feed_forward", "inner",     "attn",   "attention",
+    "dense",  "sparse",  "share",    "cross",  "mamba",        "ssm",       "conv",   "state",
+    "hybrid", "pattern", "interval", "topk",   "chunk",        "local",     "global", "tie_",
+    "_tie",   "tied",    "vocab",    "embed",  "dtype",        "hidden",    "recurr", "linear",
+    "index",  "altup",   "laurel",   "num_",   "n_",           "_per_",     "mtp",    "nextn",
+    "depth",  "stride",  "pool",     "loop",   "repeat",       "expansion"};
 
 bool speaks_of_shape(std::string_view key) {
   return std::any_of(std::begin(shape_words), std::end(shape_words), [&](std::string_view word) {
@@ -104,8 +105,7 @@ void check(const Fields& config, const Json::Member& member,
            const std::vector<std::string>& missed) {
   if (member.value.is_null()) return;
   const std::string near = nearly(member.key, missed);
-  if (!near.empty())
-    refuse(config, member.key, "is not known; did you mean '" + near + "'?");
+  if (!near.empty()) refuse(config, member.key, "is not known; did you mean '" + near + "'?");
   if (is_off(member.value)) return;
   if (speaks_of_shape(member.key))
     refuse(config, member.key, "is not known, and by its name it may change the model's shape");

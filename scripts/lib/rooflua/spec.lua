@@ -10,7 +10,8 @@ local fail, fields = core.fail, core.object_fields
 local is, adopt = specs.is, specs.adopt
 
 --- A shipped model by name or alias, a config.json or its folder, a .toml, or a table with the same keys. In a table,
---- `from` names a model; every other key replaces the one of that model's own file, and false leaves it out.
+--- `from` names a model; every other key replaces the one of that model's own file, and false leaves it out. `ignore`
+--- lists keys of a config.json that are left out before it is read.
 function spec.model(source)
   if is(source, "Model") then return source end
   if type(source) ~= "string" and type(source) ~= "table" then
