@@ -102,7 +102,6 @@ op            shape                  runs         work   traffic     MFU  bound 
 qkv_proj      m=64 k=4096 n=6144       32  102.4 Gflop  1.632 GB  40.0 %  memory    640.0   64.0 %  measured  row 12
 attention     batch=64 context=1024    32               4.160 GB          memory    320.0   32.0 %  modelled
   bandwidth                                                                         32.00    3.2 %            x 1.1
-not itemised                                                                        8.000    0.8 %
 ----------------------------------------------------------------------------------------------------------------------
 step                                       102.4 Gflop  5.792 GB                     1000  100.0 %
 
@@ -112,8 +111,6 @@ evidence  measured 66.7 %, modelled 33.3 %
   CHECK(json.find("evidence")->find("measured")->number() == Approx(2.0 / 3));
   CHECK(json.find("rows")->items().size() == 3);
   CHECK(json.find("rows")->items()[1].find("mfu")->is_null());
-  CHECK(json.find("not_itemised_s")->number() == Approx(8e-6));
-  CHECK(step_json(rows, shares, 992e-6).find("not_itemised_s") == nullptr);
 }
 
 TEST_CASE("numbers are written with four digits and units that fit") {

@@ -93,8 +93,14 @@ void TimeBins::add_at(Picoseconds now, double amount) {
 // --- Steps -----------------------------------------------------------------------------------
 
 Amounts Amounts::of(const Batch& batch, const StepPrice& price) {
-  Amounts out{1, double(batch.tokens), double(batch.requests + batch.decode_tokens - batch.decodes),
-              batch.decode_context_tokens, 0, price.time_s};
+  Amounts out;
+  out.steps = 1;
+  out.tokens = batch.tokens;
+  out.rows = batch.requests + batch.decode_tokens - batch.decodes;
+  out.prompt_tokens = batch.tokens - batch.decode_tokens;
+  out.group_tokens = batch.group_ranks > 1 ? batch.group_tokens : batch.tokens;
+  out.contexts = batch.decode_context_tokens;
+  out.time_s = price.time_s;
   for (std::int32_t i = 0; i < batch.prefill_count; ++i) {
     const double new_tokens = batch.prefills[i].new_tokens;
     out.pairs += new_tokens * (batch.prefills[i].context_tokens + (new_tokens + 1) / 2);
@@ -106,6 +112,8 @@ void Amounts::add(const Amounts& other) {
   steps += other.steps;
   tokens += other.tokens;
   rows += other.rows;
+  prompt_tokens += other.prompt_tokens;
+  group_tokens += other.group_tokens;
   contexts += other.contexts;
   pairs += other.pairs;
   time_s += other.time_s;

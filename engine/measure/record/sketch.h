@@ -42,6 +42,8 @@ class TimeBins {
 struct Amounts {
   double steps = 0;
   double tokens = 0, rows = 0;  // rows: what the LM head sees
+  double prompt_tokens = 0;     // of `tokens`
+  double group_tokens = 0;      // of all ranks that step together
   double contexts = 0;          // cached tokens of decodes
   double pairs = 0;             // of a prompt's new tokens with tokens before them
   double time_s = 0;            // StepPrice
@@ -81,7 +83,7 @@ class StepSurvey {
   };
   void thin();
 
-  double spacing_s_ = 1e-3, busy_s_ = 0;
+  double spacing_s_ = 1e-3 / 1024, busy_s_ = 0;  // at first; short runs are sampled whole
   std::int64_t moment_ = 0;  // the next moment is at moment_ * spacing_s_ of busy time
   std::vector<Kept> kept_;
   std::vector<Amounts> totals_;

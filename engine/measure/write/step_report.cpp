@@ -18,19 +18,6 @@ double time_of(const LedgerRow& row) {
   return row.time_s * row.count;
 }
 
-double sum_s(const std::vector<LedgerRow>& rows) {
-  double out = 0;
-  for (const LedgerRow& row : rows) out += time_of(row);
-  return out;
-}
-
-/// What the rows do not explain of the step: negative where kinds of work overlap; 0 within
-/// rounding.
-double rest_of(const std::vector<LedgerRow>& rows, double time_s) {
-  const double rest_s = time_s - sum_s(rows);
-  return std::abs(rest_s) > 1e-9 * std::abs(time_s) ? rest_s : 0;
-}
-
 double share(double part, double whole) {
   return whole != 0 ? part / whole : 0;
 }
@@ -64,11 +51,6 @@ std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares
              "evidence", "rests on"});
   table.rule();
   for (const LedgerRow& row : rows) table.add(cells(row, time_s));
-  const double rest_s = rest_of(rows, time_s);
-  if (rest_s != 0) {
-    table.add(
-        {"not itemised", "", "", "", "", "", "", micros(rest_s), percent(share(rest_s, time_s))});
-  }
   table.rule();
   double flop = 0, bytes = 0;
   for (const LedgerRow& row : rows) {
@@ -101,7 +83,6 @@ Json step_json(const std::vector<LedgerRow>& rows, const EvidenceShares& shares,
     entry["share"] = share(time_of(row), time_s);
     out["rows"].push_back(std::move(entry));
   }
-  if (const double rest_s = rest_of(rows, time_s); rest_s != 0) out["not_itemised_s"] = rest_s;
   return out;
 }
 

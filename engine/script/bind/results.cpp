@@ -252,6 +252,8 @@ Json amounts_json(const Amounts& amounts) {
   out["steps"] = amounts.steps;
   out["tokens"] = amounts.tokens;
   out["rows"] = amounts.rows;
+  out["prompt_tokens"] = amounts.prompt_tokens;
+  out["group_tokens"] = amounts.group_tokens;
   out["contexts"] = amounts.contexts;
   out["pairs"] = amounts.pairs;
   out["time_s"] = amounts.time_s;

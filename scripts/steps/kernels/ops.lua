@@ -45,7 +45,10 @@ function ops.batched_gemm(steps, op, rows, there)
     local query = absorbed_query(steps, op)
     query.tokens = steps.bounds:rows_to_run(op, rows, query)
     local time_s = cost.lookup(steps.database, query, op.count, op.name)
-    bounds.counted(op, "tokens", there, query.tokens)
+    if cost.listening() then  -- rows of the table know no work
+      cost.counted { flop = op.flop_per_row * there, bytes = op.weight_bytes + op.bytes_per_row * there,
+        field = "tokens", there = there, asked = query.tokens }
+    end
     return steps.bounds:at_least(time_s, op.flop_per_row * rows, op.weight_bytes + op.bytes_per_row * rows, op.dtype,
                                   op.count, op.name)
   end

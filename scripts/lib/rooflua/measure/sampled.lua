@@ -10,7 +10,7 @@
 local sampled = {}
 
 --- The numbers of a step, the one that explains most first.
-local numbers = { "tokens", "contexts", "rows", "pairs", "steps" }
+local numbers = { "tokens", "prompt_tokens", "group_tokens", "contexts", "rows", "pairs", "steps" }
 local samples_for_each = 3  -- numbers that the fit uses: one for so many samples
 local vanishing = 1e-9      -- of its square, what is left of a number that the others explain
 

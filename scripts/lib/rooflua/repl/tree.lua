@@ -74,10 +74,8 @@ end
 function tree.text(priced)
   local out = { { "step", units.text(priced.time_s, "s"), "", "bound", "MFU", "rests on", "shape" } }
   local groups = grouped(priced.rows)
-  local rest_s = priced.time_s
   for i, group in ipairs(groups) do
     local last_group = i == #groups
-    rest_s = rest_s - group.time_s
     local branch = last_group and "└─ " or "├─ "
     if #group.rows == 1 then
       out[#out + 1] = cells(branch, group.rows[1].name, group.rows[1], priced.time_s)
@@ -88,10 +86,6 @@ function tree.text(priced)
         out[#out + 1] = cells(twig, row.name, row, priced.time_s)
       end
     end
-  end
-  if math.abs(rest_s) > 1e-9 * priced.time_s then
-    local share = units.text(rest_s / priced.time_s, "share")
-    out[#out + 1] = { "   not itemised", units.text(rest_s, "s"), share, "", "", "", "" }
   end
   local text = columns.text(out) .. "\nrests on " .. evidence_text(priced.evidence)
   return priced.noted_frac and text .. "; touched by notes " .. units.text(priced.noted_frac, "share") or text

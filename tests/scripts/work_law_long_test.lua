@@ -1,0 +1,17 @@
+-- The laws of work_laws.lua over 20,000 random steps and 200 random runs.
+local laws = dofile "tests/scripts/work_laws.lua"
+local test = dofile "tests/scripts/harness.lua"
+
+test("20,000 random steps: rows sum to the time, evidence to 1, and nothing beats the GPU", function()
+  local checked, refused, problems = laws.of_steps(100000, 20000, 5)
+  test.equal(#problems, 0, problems[1])
+  print(("%d steps checked; %d scenarios refused"):format(checked, refused))
+end)
+
+test("200 random runs: overall_mfu is the work of all steps", function()
+  local checked, refused, problems, worst = laws.of_runs(100000, 200)
+  test.equal(#problems, 0, problems[1])
+  print(("%d runs checked, at most %.2g apart; %d scenarios refused"):format(checked, worst, refused))
+end)
+
+test.finish()
