@@ -111,14 +111,8 @@ def document(rows):
 
 # Files of results ---------------------------------------------------------------------------------------------------
 
-# The layout with a row per run and lists of runs, and the one before it. Both have user_version 2 in some releases, so
-# the columns tell them apart.
-LAYOUTS = {
-    "run_hash": """SELECT m.set_hash, m.position, m.name, r.run_hash, r.build, r.seed, r.parameters, {document}
-                   FROM runs r LEFT JOIN members m USING (run_hash) ORDER BY m.set_hash, m.position, r.build""",
-    "scenario_hash": """SELECT scenario_hash, position, name, '', version, seed, parameters, {document}
-                        FROM runs ORDER BY scenario_hash, version, position""",
-}
+STORED = """SELECT m.set_hash, m.position, m.name, r.run_hash, r.build, r.seed, r.parameters, {document}
+            FROM runs r LEFT JOIN members m USING (run_hash) ORDER BY m.set_hash, m.position, r.build"""
 # Replicas are most of a document, and no columns.
 SHORT = "json_remove(document, '$.summary.replicas')"
 
@@ -147,9 +141,11 @@ def _stored(path, document):
             raise ValueError(f"{path}: is no file of results as rooflua writes them: {name!r} is no table, and to read "
                              f"it would run SQL")
         columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
-        for column, query in LAYOUTS.items():
-            if column in columns:
-                return connection.execute(query.format(document=document)).fetchall()
+        if "scenario_hash" in columns:
+            raise ValueError(f"{path}: has the layout of older versions, which cannot be read any more; do its runs "
+                             f"again with `rooflua run SCENARIO --results NEW.sqlite`")
+        if "run_hash" in columns:
+            return connection.execute(STORED.format(document=document)).fetchall()
     except sqlite3.DatabaseError as problem:
         raise ValueError(f"{path}: is damaged, and its rows cannot be read ({problem}); use a copy of it, or do its "
                          f"runs again") from None
