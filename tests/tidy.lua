@@ -43,7 +43,7 @@ local function check_include(path, number, floor, target)
 end
 
 -- Length: a file fits in the head, a line has 100 columns. Tests may be longer than what they test.
-local is_source = { cpp = true, h = true, lua = true, py = true }
+local is_source = { cpp = true, h = true, lua = true, py = true, js = true, css = true }
 local function longest(path) return path:find "^tests/" and 450 or 400 end
 local function columns(line)
   local _, continuation = line:gsub("[\128-\191]", "")
