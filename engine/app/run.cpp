@@ -11,7 +11,6 @@
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/run_report.h"
-#include "app/screen.h"
 #include "app/shard.h"
 #include "app/variants.h"
 #include "app/written.h"

@@ -1,7 +1,6 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/screen.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json_text.h"

@@ -1,7 +1,7 @@
 -- What code of a script sees: trusted code everything that luajit has, other code an allow-list.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local noted_io = require "rooflua.sandbox.noted_io"
+local files = require "rooflua.sandbox.files"
 local null = require("rooflua.json").null
 local policy = require "rooflua.policy"
 local repeatable = require "rooflua.sandbox.repeatable"
@@ -103,13 +103,28 @@ local function sandboxed(require, is_shipped)
   return strict(environment)
 end
 
+--- A function that reads the file of its first argument. Each file that is read is noted, because results depend on it
+--- (scenario/run_hash.lua).
+local function noted(call, reads)
+  return function(path, ...)
+    if type(path) == "string" and (not reads or reads(...)) then files.note(path) end
+    return call(path, ...)
+  end
+end
+
+local function reads_only(mode) return mode == nil or type(mode) == "string" and mode:sub(1, 1) == "r" end
+
+local noted_io = copy(io)
+noted_io.open, noted_io.lines, noted_io.input = noted(io.open, reads_only), noted(io.lines), noted(io.input)
+local noted_dofile, noted_loadfile = noted(dofile), noted(loadfile)
+
 --- With --trusted a script has everything that luajit has; undeclared globals stay errors.
 local function trusted(require)
   local function tell(...)
     if not silent then globals.print(...) end
   end
-  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io.io, dofile = noted_io.dofile,
-    loadfile = noted_io.loadfile, print = tell }, {
+  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io, dofile = noted_dofile,
+    loadfile = noted_loadfile, print = tell }, {
     __index = function(_, name)
       local value = rawget(globals, name)
       if value ~= nil then return value end
