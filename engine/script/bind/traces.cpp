@@ -99,8 +99,7 @@ int trace_rows(lua_State* L) {
     one.push_back(static_cast<double>(row.output_tokens));
     out.push_back(std::move(one));
   }
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// trace_describe(trace) -> {file, format, rows, requests, left_out}
@@ -112,8 +111,7 @@ int trace_describe(lua_State* L) {
   out["rows"] = trace.read;
   out["requests"] = static_cast<std::int64_t>(trace.rows.size());
   out["left_out"] = to_json(left_out(trace));
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// trace_column(name) -> "arrival", "prompt" or "output", and how many of its units a second has:
