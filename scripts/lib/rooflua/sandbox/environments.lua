@@ -12,12 +12,6 @@ local globals = _G
 
 -- The allow-list ------------------------------------------------------------------------------------
 
-local function copy(t)
-  local out = {}
-  for key, value in next, t do out[key] = value end
-  return out
-end
-
 local base = {}
 for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
   "tonumber", "type", "unpack", "xpcall", "_VERSION" } do
@@ -40,8 +34,8 @@ function base.getmetatable(value)
   if type(value) ~= "table" then return nil end
   return getmetatable(value)
 end
-local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
-  coroutine = copy(coroutine) }
+local allowed = { string = core.copy(string), table = core.copy(table), math = core.copy(math), bit = core.copy(bit),
+  coroutine = core.copy(coroutine) }
 allowed.string.dump = nil
 allowed.string.format = repeatable.format
 allowed.table.foreach = repeatable.foreach
@@ -94,11 +88,11 @@ end
 --- The libraries as files of the user see them: a function that a script put there would change other files and later
 --- runs. The program's own files get plain copies, which compiled code reads without a detour.
 local read_only = {}
-for name, library in next, allowed do read_only[name] = core.readonly(copy(library), name) end
+for name, library in next, allowed do read_only[name] = core.readonly(core.copy(library), name) end
 
 local function sandboxed(require, is_shipped)
-  local environment = copy(base)
-  for name, library in next, allowed do environment[name] = is_shipped and copy(library) or read_only[name] end
+  local environment = core.copy(base)
+  for name, library in next, allowed do environment[name] = is_shipped and core.copy(library) or read_only[name] end
   environment.require = require
   return strict(environment)
 end
@@ -114,7 +108,7 @@ end
 
 local function reads_only(mode) return mode == nil or type(mode) == "string" and mode:sub(1, 1) == "r" end
 
-local noted_io = copy(io)
+local noted_io = core.copy(io)
 noted_io.open, noted_io.lines, noted_io.input = noted(io.open, reads_only), noted(io.lines), noted(io.input)
 local noted_dofile, noted_loadfile = noted(dofile), noted(loadfile)
 
@@ -146,7 +140,7 @@ function environments.new(require, is_shipped)
 end
 
 -- String methods come from a copy that scripts cannot reach, so that no script can change them.
-if not native.trusted then native.string_methods(copy(allowed.string)) end
+if not native.trusted then native.string_methods(core.copy(allowed.string)) end
 
 --- Marks no coroutine as resumed.
 function environments.settle() nested, silent = 0, false end
