@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 
+from .show import Page, html_of
 from .tables import Rows, frame, rows_of, table
 
 
@@ -19,6 +20,7 @@ class Result:
     frame        the same as a DataFrame
     requests     a row per request, after run(..., requests=True)
     text         the report for people
+    again        of a run: a function that repeats it and returns the page of --html
     """
 
     def __init__(self, document, text="", rows=None):
@@ -73,14 +75,11 @@ class Result:
 
     def page(self):
         """The page of --html, for a notebook; the run is repeated, which gives the same figures."""
-        from .run import page
-        from .show import Page
         if self.again is None:
             raise ValueError("only a result of rooflua.run has a page; `rooflua run --html` writes one")
-        return Page(page(*self.again))
+        return Page(self.again())
 
     def _repr_html_(self):
-        from .show import html_of
         return html_of(self)
 
     def __repr__(self):
