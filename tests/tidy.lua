@@ -42,9 +42,9 @@ local function check_include(path, number, floor, target)
   end
 end
 
--- Length: a file fits in the head, a line has 100 columns. Tests may be longer than what they test.
-local is_source = { cpp = true, h = true, lua = true, py = true }
-local function longest(path) return path:find "^tests/" and 450 or 400 end
+-- Length: a file fits in the head, a line has 100 columns.
+local is_source = { cpp = true, h = true, lua = true, py = true, js = true, css = true }
+local longest = 400
 local function columns(line)
   local _, continuation = line:gsub("[\128-\191]", "")
   return #line - continuation
@@ -63,12 +63,13 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
   local extension = path:match("%.(%w+)$")
   if is_source[extension] and not path:find("^tests/golden/") then
     local text = lines_of(path)
-    check(#text <= longest(path), path .. ": " .. #text .. " lines; a file has at most " .. longest(path))
+    check(#text <= longest, path .. ": " .. #text .. " lines; a file has at most " .. longest)
     if path:find "^tests/scripts/.*_test%.lua$" then
       check(text[#text] == "test.finish()", path .. ": does not end with test.finish(), so that it cannot fail")
     end
     note_length(path, #text)
     local floor = path:match("^engine/(%w+)/")
+    check(not (text[1] or ""):find '^[%-/#"%s]*The part of', path .. ": a file is not a part of another one")
     for number, line in ipairs(text) do
       check(columns(line) <= 120, path .. ":" .. number .. ": " .. columns(line) .. " columns")
       local target = line:match('^#include [<"]([^>"]+)[>"]')
@@ -100,7 +101,6 @@ for _, path in ipairs(files("engine/serve", "\\( -name '*.h' -o -name '*.cpp' \\
   check(not room or serve_place[room], path .. ": a room that has no place in the order of rooms")
   loose = loose + (room and 0 or 1)
   for number, line in ipairs(lines_of(path)) do
-    check(number > 1 or not line:find "^// The part of", path .. ": a file is not a part of another one")
     local target, behind = line:match '^#include "(serve/(%w+)/[^"]+)"'
     if target and (serve_place[behind] or 0) > (serve_place[room] or 0) then
       arrows[#arrows + 1] = path .. " > " .. target
@@ -112,7 +112,7 @@ check(#arrows <= most_arrows, ("engine/serve: %d includes of later rooms; at mos
   table.concat(arrows, ", ")))
 
 -- No circles: neither among headers nor among modules. `edges` is name -> list of names.
-local function check_circles(edges, kind)
+local function check_circles(edges, kind, least)
   local state, stack = {}, {}
   local function visit(name)
     if state[name] == "done" then return end
@@ -132,7 +132,7 @@ local function check_circles(edges, kind)
   for name in pairs(edges) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do visit(name) end
-  check(#names > 50, "hardly any " .. kind .. " were looked at for circles")
+  check(#names > (least or 50), "hardly any " .. kind .. " were looked at for circles")
 end
 
 -- A header and its .cpp file are one unit here: two units that include each other cannot be read one after the other.
@@ -165,6 +165,19 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
 end
 check_circles(required, "modules")
 
+-- Modules of a Python package in the same way.
+local imported = {}
+for _, path in ipairs(files("scripts", "-name '*.py'")) do
+  local package, name = path:match "^(.*)/([%w_]+)%.py$"
+  local targets = {}
+  for _, line in ipairs(lines_of(path)) do
+    local target = line:match "^%s*from %.([%w_]+) import" or line:match "^%s*from %. import ([%w_]+)"
+    targets[#targets + 1] = target and package .. "/" .. target
+  end
+  imported[package .. "/" .. name] = targets
+end
+check_circles(imported, "Python modules", 10)
+
 -- One name, one type: two types of a name in one namespace share their constructors, and which of them a program
 -- gets is chance.
 local type_home = {}
@@ -181,6 +194,54 @@ for _, path in ipairs(files("engine")) do
           ("%s:%d: %s is a type of %s, too"):format(path, number, whole, type_home[whole]))
         type_home[whole] = path
       end
+    end
+  end
+end
+
+-- Nothing lies about: a C++ source is compiled, a header is included, a Lua module is required. Policies are found by
+-- their folder, and what lies directly in lib/rooflua is for scripts; both may be named by nobody else.
+local function text_of(path)
+  local handle = assert(io.open(path))
+  local text = handle:read "*a"
+  handle:close()
+  return text
+end
+local cmake, includes, named = {}, {}, {}
+for _, path in ipairs(files("engine tests", "-name CMakeLists.txt")) do
+  for source in text_of(path):gmatch "[%w_/]+%.cpp" do cmake[path:match "^(.*)/" .. "/" .. source] = true end
+end
+local sources = files("engine tests", "\\( -name '*.cpp' -o -name '*.h' \\)")
+for _, path in ipairs(sources) do
+  for target in text_of(path):gmatch '#include "([^"]+)"' do includes[target] = true end
+end
+for _, path in ipairs(sources) do
+  local built_by_script = path:find "^tests/bench/"
+  if path:find "%.cpp$" then
+    check(cmake[path] or built_by_script, path .. ": no CMakeLists.txt names it")
+  else
+    check(includes[path:gsub("^engine/", "")], path .. ": nothing includes it")
+  end
+end
+for _, path in ipairs(files("engine scripts", "\\( -name '*.cpp' -o -name '*.lua' \\)")) do
+  local own = path:gsub("^scripts/", ""):gsub("^lib/", ""):gsub("%.lua$", ""):gsub("/", ".")
+  for name in text_of(path):gmatch '"([%w_]+%.[%w_.]+)"' do named[name] = named[name] or name ~= own end
+end
+for name in pairs(required) do
+  local in_room = name:find "^rooflua%.[%w_]+%." or not name:find "^rooflua" and name:find "^[%w_]+%.[%w_]+%."
+  check(not in_room or named[name], name .. ": no file requires this module")
+end
+
+-- Releases are put in order in one place, which knows candidates, post releases and nightly builds.
+local may_compare_versions = {
+  ["scripts/lib/rooflua/engines/release.lua"] = true,
+  ["engine/cost/tables/published_folder.cpp"] = true, -- library versions in names of another project's files
+}
+local comparers = { 'gmatch *%(?"%%d%+"', "[ .]older *%(", "[ .]newer *%(", "version_key *%(", "compare_version",
+  "map%(int, " }
+for _, path in ipairs(files("engine scripts", "\\( -name '*.cpp' -o -name '*.lua' -o -name '*.py' \\)")) do
+  for number, line in ipairs(may_compare_versions[path] and {} or lines_of(path)) do
+    for _, pattern in ipairs(comparers) do
+      check(not line:find(pattern), path .. ":" .. number .. ": rooflua.engines.release puts releases in order")
     end
   end
 end

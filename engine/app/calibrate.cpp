@@ -3,24 +3,18 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "base/json.h"
+#include "base/json_text.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::app {
 
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home) {
   check_folder(arguments.json);
-  script::VmOptions vm_options;
-  vm_options.home = home;
-  vm_options.print_to_stderr = arguments.json == "-";
-  script::Vm vm(vm_options);
+  script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   Json options = Json::object();
-  const auto list = [&](const char* key, const std::vector<std::string>& values) {
-    options[key] = Json::array();
-    for (const std::string& each : values) options[key].push_back(each);
-  };
-  list("measured", arguments.measured);
-  list("params", arguments.params);
-  list("set", arguments.set);
+  options["measured"] = texts_json(arguments.measured);
+  options["params"] = texts_json(arguments.params);
+  options["set"] = texts_json(arguments.set);
   if (arguments.seed) options["seed"] = std::int64_t{*arguments.seed};
   if (!arguments.objective.empty()) options["objective"] = arguments.objective;
   if (arguments.evaluations > 0) options["evaluations"] = arguments.evaluations;

@@ -75,14 +75,9 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
                   {"--kv", !arguments.kv.empty()},
                   {"--ignore", !arguments.ignore.empty()}});
   const script::LaunchCommand command{arguments.command, arguments.engine, arguments.model};
-  script::VmOptions options;
-  options.home = home;
-  options.print_to_stderr = arguments.json == "-";
-  script::Vm vm(options);
-  Json sets = Json::array();
-  for (const std::string& each : arguments.set) sets.push_back(each);
+  script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   const Json answer = vm.call("rooflua.engines.capacity_text", "command",
-                              {given_by(arguments), std::move(sets), command.json()});
+                              {given_by(arguments), texts_json(arguments.set), command.json()});
   if (arguments.json != "-") std::printf("%s\n", printable(text_of(answer, "text")).c_str());
   if (!arguments.json.empty()) write_document(*answer.find("document"), arguments.json);
   return answer.find("starts")->boolean() ? 0 : 1;

@@ -18,13 +18,8 @@ namespace {
 /// Checks one scenario in a Lua state of its own, so that scenarios share nothing.
 Json check_one(const std::string& file, const std::vector<std::string>& set,
                const script::LaunchCommand& command, const std::filesystem::path& home) {
-  script::VmOptions options;
-  options.home = home;
-  options.print_to_stderr = true;
-  script::Vm vm(options);
-  Json sets = Json::array();
-  for (const std::string& each : set) sets.push_back(each);
-  return vm.call("rooflua.scenario.check", "file", {Json(file), std::move(sets), command.json()});
+  script::Vm vm({.home = home, .print_to_stderr = true});
+  return vm.call("rooflua.scenario.check", "file", {Json(file), texts_json(set), command.json()});
 }
 
 std::string headline(const Json& finding) {

@@ -29,9 +29,7 @@ std::optional<Hardware> hardware_of(const fs::path& folder, std::string gpu, con
 
 /// The engines whose rows stand in for those of others, as scripts/engines declares them.
 Lenders lenders_of(const fs::path& home) {
-  script::VmOptions options;
-  options.home = home;
-  script::Vm vm(options);
+  script::Vm vm({.home = home});
   const Json list = vm.call("rooflua.engines.catalogue", "lenders", {});
   Lenders lenders;
   for (std::size_t i = 0; i + 1 < list.items().size(); i += 2)

@@ -81,18 +81,16 @@ void print_aliases(const std::filesystem::path& home) {
     for (const std::string& alias : model.aliases) {
       const auto found = std::find_if(model.alias_formats.begin(), model.alias_formats.end(),
                                       [&](const auto& format) { return format.first == alias; });
-      std::printf("%-27s %-60s %s\n", each.c_str(), alias.c_str(),
-                  found == model.alias_formats.end() ? "" : std::string(name(found->second)).c_str());
+      std::printf(
+          "%-27s %-60s %s\n", each.c_str(), alias.c_str(),
+          found == model.alias_formats.end() ? "" : std::string(name(found->second)).c_str());
     }
   }
 }
 
 std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
-  script::VmOptions options;
-  options.home = home;
-  options.trusted = true;
-  options.interruptible = false;
-  return std::make_unique<script::Vm>(options);
+  return std::make_unique<script::Vm>(
+      script::VmOptions{.home = home, .trusted = true, .interruptible = false});
 }
 
 void print_policies(const std::string& folder, const std::filesystem::path& home) {

@@ -9,10 +9,7 @@ int lua(const std::vector<std::string>& arguments, const std::filesystem::path& 
   if (!std::filesystem::is_regular_file(arguments.front())) {
     throw Error(arguments.front(), "there is no such file");
   }
-  script::VmOptions options;
-  options.home = home;
-  options.trusted = true;
-  script::Vm vm(options);
+  script::Vm vm({.home = home, .trusted = true});
   return vm.run_file(arguments.front(), {arguments.begin() + 1, arguments.end()});
 }
 

@@ -8,7 +8,6 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/python_path.h"
 #include "app/quote.h"
 #include "app/results/options.h"
 #include "app/shell/completion.h"
@@ -326,7 +325,12 @@ int main(int argc, char** argv) {
   app.name("rooflua");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("rooflua ") + build_stamp());
-  app::add_python_path(app, argv[0]);
+  app.add_flag_callback(
+      "--python-path",
+      [argv] {
+        throw CLI::CallForVersion((app::find_home(argv[0]) / "scripts" / "python").string(), 0);
+      },
+      "Print the folder of the Python package, for PYTHONPATH");
   Door door;
   for (const auto add :
        {add_run, add_step, app::add_capacity, app::add_plan, add_calibrate, add_data, add_validate,

@@ -10,6 +10,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/printable.h"
 #include "script/vm/vm.h"
 
@@ -39,15 +40,11 @@ void refuse_existing(const fs::path& file) {
 /// The settings of lua-language-server for a folder of scenarios, with paths of this installation.
 Json editor_settings(const fs::path& home) {
   const std::string scripts = (home / "scripts").generic_string();
-  const auto list = [](const std::vector<std::string>& texts) {
-    Json out = Json::array();
-    for (const std::string& each : texts) out.push_back(each);
-    return out;
-  };
   Json out = Json::object();
   out["runtime.version"] = "LuaJIT";
-  out["runtime.path"] = list({"?.lua", "?/init.lua", scripts + "/?.lua", scripts + "/lib/?.lua"});
-  out["workspace.library"] = list({scripts + "/meta", scripts + "/lib", scripts});
+  out["runtime.path"] =
+      texts_json({"?.lua", "?/init.lua", scripts + "/?.lua", scripts + "/lib/?.lua"});
+  out["workspace.library"] = texts_json({scripts + "/meta", scripts + "/lib", scripts});
   out["workspace.checkThirdParty"] = false;
   return out;
 }
@@ -69,9 +66,7 @@ std::string text_of_command(const NewArguments& arguments, const fs::path& home)
   if (arguments.hardware.empty())
     throw Misused("--command", "needs --hardware: the GPU that it runs on, as in h100-sxm");
   const fs::path source = home / "scripts" / "templates" / "command" / "serve.lua";
-  script::VmOptions options;
-  options.home = home;
-  script::Vm vm(options);
+  script::Vm vm({.home = home});
   const script::LaunchCommand command =
       launch_command(arguments.command, arguments.engine, arguments.model);
   return vm

@@ -1,5 +1,7 @@
 #include "app/output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +10,8 @@
 
 #include "base/build_stamp.h"
 #include "base/error.h"
+#include "base/terminal.h"
+#include "measure/write/fitted.h"
 
 namespace rooflua::app {
 
@@ -65,6 +69,13 @@ void write_text(const std::string& text, const std::string& path) {
 
 void write_document(const Json& document, const std::string& path) {
   write_text(dump_json(with_build(document), 2) + "\n", path);
+}
+
+void print_report(std::string_view text, bool wide) {
+  const int columns = wide ? 0 : terminal_columns(STDOUT_FILENO);
+  std::string shown = fitted(text, columns, "--wide");
+  if (wants_colour(STDOUT_FILENO)) shown = painted(shown);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 void finish_output() {

@@ -2,6 +2,7 @@
 // Files and standard output of a command: written completely, or an error is thrown.
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 
@@ -21,6 +22,10 @@ void write_text(const std::string& text, const std::string& path);
 /// Writes the document as JSON with two spaces per level. It gets the key `build`, the build stamp,
 /// behind `schema`. @throws Error as write_text() does
 void write_document(const Json& document, const std::string& path);
+
+/// Prints a report. For a terminal its tables lose the columns that do not fit, unless `wide`, and
+/// it gets colour where the terminal wants it. Elsewhere it is printed as it is.
+void print_report(std::string_view text, bool wide);
 
 /// Flushes the standard output. @throws Error if some of it could not be written
 void finish_output();

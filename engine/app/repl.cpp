@@ -72,7 +72,7 @@ std::string in_one_line(std::string text) {
 
 class Prompt {
  public:
-  explicit Prompt(const std::filesystem::path& home) : vm_(options(home)) {
+  explicit Prompt(const std::filesystem::path& home) : vm_({.home = home, .trusted = true}) {
     vm_.call("rooflua.repl.session", "settle", {});  // loads the library, or fails here and once
   }
 
@@ -108,13 +108,6 @@ class Prompt {
   }
 
  private:
-  static script::VmOptions options(const std::filesystem::path& home) {
-    script::VmOptions options;
-    options.home = home;
-    options.trusted = true;
-    return options;
-  }
-
   void complain(const std::string& message) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", message.c_str());

@@ -11,7 +11,6 @@
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/run_report.h"
-#include "app/screen.h"
 #include "app/shard.h"
 #include "app/variants.h"
 #include "app/written.h"
@@ -29,17 +28,6 @@
 namespace rooflua::app {
 
 namespace {
-
-script::VmOptions vm_options(const RunArguments& arguments, const std::filesystem::path& home) {
-  script::VmOptions options;
-  options.home = home;
-  options.trusted = arguments.trusted;
-  options.timeout_s = arguments.timeout_s;
-  options.jit = !arguments.no_jit;
-  options.jit_log = arguments.jit_log;
-  options.print_to_stderr = arguments.json == "-";
-  return options;
-}
 
 /// Whether the text lists the operations of a step.
 bool op_by_op(const script::Scenario& scenario, const RunArguments& arguments) {
@@ -280,7 +268,8 @@ int end_round(const script::Scenario& scenario, const std::vector<script::Varian
   return failed ? 1 : 0;
 }
 
-int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
+/// Checks where outputs go before a long run begins.
+void check_outputs(const RunArguments& arguments) {
   for (const std::string& path :
        {arguments.json, arguments.requests, arguments.trace, arguments.html})
     check_folder(path);
@@ -288,38 +277,43 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
     check_folder(arguments.results);
   if (arguments.why && !arguments.results.empty())
     throw Misused("--why", "follows a run as it goes; leave out --results");
-  log::set_quiet(arguments.quiet);
+}
+
+script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
-  options.shard = shard_of(arguments);
-  Keeping keeping = keeping_of(arguments, options.shard);
-  divide_round(arguments, options, keeping);
-  script::Vm vm(vm_options(arguments, home));
-  WrittenFiles written(vm, arguments.write);
-  keeping.written = &written;
-  script::stop_on_terminate();
   options.command = launch_command(arguments.command, arguments.engine, arguments.model);
   options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
   options.seed = arguments.seed;
-  script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
+  options.shard = shard_of(arguments);
+  return options;
+}
+
+/// Checks that the scenario has what the options ask for.
+void check_asked(script::Scenario& scenario, const RunArguments& arguments, const Keeping& keeping,
+                 WrittenFiles& written) {
   refuse_options(arguments, scenario.kind());
   written.check(scenario);
   if (keeping.round && scenario.kind() != "search" && scenario.kind() != "plan") {
     throw Misused("--round", "is for searches and plans; the runs of kind \"" + scenario.kind() +
                                  "\" are known before, and --shard alone divides them");
   }
-  tell_part(scenario, arguments);
   if (arguments.explain && !arguments.results.empty() && scenario.kind() == "serve")
     throw Misused("--explain", "looks at a run as it goes; leave out --results");
-  keeping.explained = op_by_op(scenario, arguments);
-  if (!arguments.quiet) tell_unlisted(scenario, arguments);
+}
+
+std::vector<script::VariantResult> results_of(script::Vm& vm, script::Scenario& scenario,
+                                              const RunArguments& arguments,
+                                              const Keeping& keeping) {
   const auto began = std::chrono::steady_clock::now();
-  const std::vector<script::VariantResult> results =
-      run_variants(vm, scenario, arguments, keeping, [&](std::size_t variant) {
-        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-        return run_variant(scenario, variant, arguments, keeping, passed.count());
-      });
-  if (keeping.round) return end_round(scenario, results, arguments, home);
-  for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
+  return run_variants(vm, scenario, arguments, keeping, [&](std::size_t variant) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    return run_variant(scenario, variant, arguments, keeping, passed.count());
+  });
+}
+
+/// The report, the document and the page.
+void write_outputs(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
+                   const RunArguments& arguments, const std::optional<Shard>& shard) {
   // A scenario's own report expects the complete results of all variants.
   const bool partial = is_partial(results) || is_part(scenario);
   const script::OwnReport own = partial ? script::OwnReport() : scenario.report(results);
@@ -328,11 +322,16 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   if (!arguments.json.empty()) {
     Json document = scenario.document(results);
     if (Json told = own.json(); !told.is_null()) document["report"] = std::move(told);
-    if (!arguments.shard.empty()) document["shard"] = shard_json(*options.shard, scenario);
+    if (shard) document["shard"] = shard_json(*shard, scenario);
     write_document(document, arguments.json);
   }
   if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
-  const bool all_written = written.write(scenario, results, arguments.scenario);
+}
+
+/// The exit status; what is not as it should be is told on stderr.
+/// @param all_written  whether --write has all of its files
+int status_of(const script::Scenario& scenario, const std::vector<script::VariantResult>& results,
+              const RunArguments& arguments, const std::filesystem::path& home, bool all_written) {
   if (is_partial(results)) {
     tell_where(results);
     tell_missing(scenario, results, arguments, home);
@@ -346,6 +345,34 @@ int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
   }
   const bool missing = files_missing(scenario, arguments, results);
   return too_doubtful(results, arguments) || missing || !all_written ? 1 : 0;
+}
+
+int run_all(const RunArguments& arguments, const std::filesystem::path& home) {
+  check_outputs(arguments);
+  log::set_quiet(arguments.quiet);
+  script::ScenarioOptions options = scenario_options(arguments);
+  Keeping keeping = keeping_of(arguments, options.shard);
+  divide_round(arguments, options, keeping);
+  script::Vm vm({.home = home,
+                 .trusted = arguments.trusted,
+                 .timeout_s = arguments.timeout_s,
+                 .jit = !arguments.no_jit,
+                 .jit_log = arguments.jit_log,
+                 .print_to_stderr = arguments.json == "-"});
+  WrittenFiles written(vm, arguments.write);
+  keeping.written = &written;
+  script::stop_on_terminate();
+  script::Scenario scenario(vm, std::filesystem::path(arguments.scenario), options);
+  check_asked(scenario, arguments, keeping, written);
+  tell_part(scenario, arguments);
+  keeping.explained = op_by_op(scenario, arguments);
+  if (!arguments.quiet) tell_unlisted(scenario, arguments);
+  const auto results = results_of(vm, scenario, arguments, keeping);
+  if (keeping.round) return end_round(scenario, results, arguments, home);
+  for (const std::string& line : vm.jit_log()) std::fprintf(stderr, "rooflua: %s\n", line.c_str());
+  write_outputs(scenario, results, arguments, options.shard);
+  const bool all_written = written.write(scenario, results, arguments.scenario);
+  return status_of(scenario, results, arguments, home, all_written);
 }
 
 }  // namespace

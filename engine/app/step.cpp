@@ -1,7 +1,6 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/screen.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json_text.h"
@@ -82,10 +81,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   Json price = Json::array();
   price.push_back(batch_of(arguments));
   table["price"] = std::move(price);
-  script::VmOptions vm_options;
-  vm_options.home = home;
-  vm_options.print_to_stderr = arguments.json == "-";
-  script::Vm vm(vm_options);
+  script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   script::ScenarioOptions options;
   if (!arguments.command.empty()) {
     options.command = {arguments.command, arguments.engine, arguments.model};

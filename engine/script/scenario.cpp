@@ -36,18 +36,13 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   if (outputs.strict_percent) options["strict"] = *outputs.strict_percent;
   options["operations"] = outputs.operations;
   if (outputs.round) options["round"] = shard_json(*outputs.round);
-  if (!outputs.also.empty()) {
-    options["also"] = Json::array();
-    for (const std::string& each : outputs.also) options["also"].push_back(each);
-  }
+  if (!outputs.also.empty()) options["also"] = texts_json(outputs.also);
   return options;
 }
 
 Json options_json(const ScenarioOptions& options) {
   Json given = Json::object();
-  Json set = Json::array();
-  for (const std::string& each : options.set) set.push_back(each);
-  given["set"] = std::move(set);
+  given["set"] = texts_json(options.set);
   if (!options.command.text.empty()) given["command"] = options.command.json();
   if (options.seed) given["seed"] = std::int64_t{*options.seed};
   if (options.shard) given["shard"] = shard_json(*options.shard);

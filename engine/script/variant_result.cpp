@@ -16,11 +16,6 @@ namespace rooflua::script {
 
 namespace {
 
-double number_of(const Json& row, const char* key, double otherwise) {
-  const Json* value = row.find(key);
-  return value != nullptr && value->is_number() ? value->number() : otherwise;
-}
-
 std::vector<LedgerRow> rows_of(const Json& batch) {
   std::vector<LedgerRow> out;
   const Json* rows = batch.find("rows");
@@ -32,10 +27,10 @@ std::vector<LedgerRow> rows_of(const Json& batch) {
     row.shape = text_of(each, "shape");
     row.bound = text_of(each, "bound");
     row.note = text_of(each, "note");
-    row.flop = number_of(each, "flop", 0);
-    row.bytes = number_of(each, "bytes", 0);
+    row.flop = number_of(each, "flop");
+    row.bytes = number_of(each, "bytes");
     row.mfu = number_of(each, "mfu", std::numeric_limits<double>::quiet_NaN());
-    row.time_s = number_of(each, "time_s", 0);
+    row.time_s = number_of(each, "time_s");
     row.count = number_of(each, "count", 1);
     row.evidence = parse_evidence(text_of(each, "evidence")).value_or(Evidence::assumed);
     out.push_back(std::move(row));
@@ -64,7 +59,7 @@ void add_price(VariantResult& out, const Json& result, bool explain) {
     Json price = Json::object();
     price["name"] = *batch.find("name");
     const Json step = step_json(rows, shares, time_s);
-    const double noted_frac = number_of(batch, "noted_frac", 0);
+    const double noted_frac = number_of(batch, "noted_frac");
     if (noted_frac > 0) price["noted_frac"] = noted_frac;
     for (const Json::Member& member : step.members()) price[member.key] = member.value;
     prices.push_back(std::move(price));
@@ -147,7 +142,7 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   out.evidence = shares_from_json(*returned.find("evidence"));
   Json summary = Json::object();
   summary["evidence"] = evidence_json(out.evidence);
-  out.noted_frac = number_of(returned, "noted_frac", 0);
+  out.noted_frac = number_of(returned, "noted_frac");
   if (out.noted_frac > 0) summary["noted_frac"] = out.noted_frac;
   if (const Json* time_s = returned.find("time_s")) summary["time_s"] = *time_s;
   out.document["summary"] = std::move(summary);
@@ -175,7 +170,7 @@ VariantResult variant_result(const Json& document, const std::string& text) {
   const Json* summary = document.find("summary");
   const Json* evidence = summary != nullptr ? summary->find("evidence") : nullptr;
   if (evidence != nullptr) out.evidence = shares_from_json(*evidence);
-  if (summary != nullptr) out.noted_frac = number_of(*summary, "noted_frac", 0);
+  if (summary != nullptr) out.noted_frac = number_of(*summary, "noted_frac");
   return out;
 }
 

@@ -9,44 +9,12 @@
 #include "base/error.h"
 #include "cost/lookup/lookup.h"
 #include "tests/catch.h"
+#include "tests/cost/small_tables.h"
 
 using namespace rooflua;
+using namespace rooflua::test;
 
 namespace {
-
-/// 100 TFLOP/s, 1 TB/s: easy numbers.
-Hardware plain_gpu(const std::string& name = "plain", double tflop = 100, double tb = 1) {
-  Hardware gpu;
-  gpu.name = name;
-  gpu.peak[Dtype::bf16] = FlopPerSecond(tflop * 1e12);
-  gpu.peak[Dtype::fp8] = FlopPerSecond(2 * tflop * 1e12);
-  gpu.memory_bandwidth = BytesPerSecond(tb * 1e12);
-  gpu.memory = Bytes(80e9);
-  gpu.usable_memory = Bytes(80e9);
-  gpu.link_bandwidth = BytesPerSecond(100e9);
-  gpu.sms = 100;
-  gpu.clock_hz = 1e9;
-  gpu.l2 = Bytes(50e6);
-  return gpu;
-}
-
-KernelTable table(Op op, std::initializer_list<std::array<double, max_axes + 1>> rows,
-                  Dtype dtype = Dtype::bf16) {
-  KernelTable t;
-  t.name = std::string(name(op)) + "_test";
-  t.op = op;
-  t.dtype = dtype;
-  t.axes = axis_names(op);
-  int line = 1;
-  for (const auto& r : rows) {  // latency in us, then the shape
-    KernelRow row;
-    row.line = ++line;
-    row.latency_s = r[0] * 1e-6;
-    for (std::size_t i = 0; i < max_axes; ++i) row.shape[i] = r[i + 1];
-    t.rows.push_back(row);
-  }
-  return t;
-}
 
 KernelTable gemm_table() {
   return table(Op::gemm, {{10, 16, 1000, 1000},
@@ -77,20 +45,12 @@ std::shared_ptr<const MfuDatabase> open(std::vector<KernelTable> tables,
   return MfuDatabase::from_tables(std::move(tables), options);
 }
 
-Query gemm(double m, double k, double n) {
-  Query q;
-  q.m = m, q.k = k, q.n = n;
-  return q;
-}
 Query decode(int heads, int kv_heads, double batch, double context) {
   Query q;
   q.op = Op::attention_decode;
   q.heads = heads, q.kv_heads = kv_heads, q.head_dim = 128;
   q.batch = batch, q.context_tokens = context;
   return q;
-}
-double us(const Estimate& e) {
-  return e.latency_s * 1e6;
 }
 
 }  // namespace
@@ -278,61 +238,6 @@ TEST_CASE("an all-reduce is read from the graph rows unless it is eager") {
   CHECK(us(database->estimate(q)) == Approx(22));
   q.eager = false, q.ranks = 4;
   CHECK(database->estimate(q).evidence == Evidence::stand_in);
-}
-
-TEST_CASE("formats that neither GPU multiplies are lent at the peaks of what they are expanded to") {
-  DatabaseOptions lender;
-  lender.hardware = plain_gpu("donor", 200, 4);
-  KernelTable lent = table(Op::gemm, {{1000, 4096, 4096, 4096}});
-  lent.dtype = Dtype::mxfp4;
-  DatabaseOptions options;
-  options.hardware = plain_gpu("borrower", 100, 1);
-  options.donor = MfuDatabase::from_tables({lent}, lender);
-  const auto borrower = MfuDatabase::from_tables({}, options);
-  Query query = gemm(4096, 4096, 4096);
-  query.dtype = Dtype::mxfp4;
-  CHECK(us(borrower->estimate(query)) == Approx(2000));  // half the peak
-}
-
-TEST_CASE("a donor lends utilisation, never latency, and a table of the GPU itself wins") {
-  DatabaseOptions lender;
-  lender.hardware = plain_gpu("donor", 200, 4);
-  const KernelTable lent =
-      table(Op::gemm, {{1000, 4096, 4096, 4096}, {10, 1, 4096, 4096}, {10, 1, 8, 8}});
-  DatabaseOptions options;
-  options.hardware = plain_gpu("borrower", 100, 1);
-  options.donor = MfuDatabase::from_tables({lent}, lender);
-  const auto borrower = MfuDatabase::from_tables({}, options);
-  const Estimate compute = borrower->estimate(gemm(4096, 4096, 4096));
-  CHECK(us(compute) == Approx(2000));  // half the peak
-  CHECK(compute.mfu == Approx(options.donor->estimate(gemm(4096, 4096, 4096)).mfu));
-  CHECK(us(borrower->estimate(gemm(1, 4096, 4096))) == Approx(40));  // a quarter of the bandwidth
-  CHECK(us(borrower->estimate(gemm(1, 8, 8))) < 11);                 // a launch is a launch
-  CHECK(compute.evidence == Evidence::stand_in);
-  CHECK(borrower->describe(gemm(1, 4096, 4096)).find("donor") != std::string::npos);
-
-  const auto own = MfuDatabase::from_tables({table(Op::gemm, {{1500, 4096, 4096, 4096}})}, options);
-  CHECK(us(own->estimate(gemm(4096, 4096, 4096))) == Approx(1500));
-  CHECK(own->estimate(gemm(4096, 4096, 4096)).evidence == Evidence::measured);
-}
-
-TEST_CASE("a part that rows contain is the lender's, where only the lender has the format") {
-  KernelTable lent = table(Op::gemm, {{10, 1, 4096, 4096}});
-  lent.dtype = Dtype::fp8_block, lent.includes = {"quantize"};
-  KernelTable mine = table(Op::gemm, {{10, 1, 4096, 4096}});  // of another format
-  DatabaseOptions lender, options;
-  lender.hardware = plain_gpu("donor", 200, 4);
-  options.hardware = plain_gpu("borrower", 100, 1);
-  options.donor = MfuDatabase::from_tables({lent}, lender);
-  const auto other = MfuDatabase::from_tables({mine}, options);
-  CHECK(other->includes(Op::gemm, Dtype::fp8_block, "quantize"));
-  CHECK(!other->includes(Op::gemm, Dtype::bf16, "quantize"));
-  CHECK(MfuDatabase::from_tables({}, options)->includes(Op::gemm, Dtype::fp8_block, "quantize"));
-  mine.dtype = Dtype::fp8_block;  // own rows of the format answer, and have no such part
-  CHECK(
-      !MfuDatabase::from_tables({mine}, options)->includes(Op::gemm, Dtype::fp8_block, "quantize"));
-  options.donor = MfuDatabase::from_tables({mine}, lender);
-  CHECK(!MfuDatabase::from_tables({}, options)->includes(Op::gemm, Dtype::fp8_block, "quantize"));
 }
 
 TEST_CASE("without a table the modelled kernel answers, and says so") {

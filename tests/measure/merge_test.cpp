@@ -199,30 +199,30 @@ TEST_CASE("a file that runs SQL of its own where it is read or written is refuse
   CHECK(ResultStore(own, Use::write).count() == 1);
 }
 
-TEST_CASE("a file of the layout before this one is refused with the command that reads it") {
+TEST_CASE("a file of an older layout is refused with what to do, and nothing is changed") {
   const Folder folder;
-  const std::string old = folder.file("old.sqlite");
-  Checksum sum;
-  for (const char* each : {"hash", "0.1.0", "3", "7", "x=3", "{\"x\":3}", "s.lua", "{}", "r", ""})
-    sum.add(each);
+  const std::string old = folder.file("old.sqlite"), sound = folder.file("sound.sqlite");
   execute(old,
           "CREATE TABLE runs (scenario_hash TEXT, version TEXT, position INTEGER, seed INTEGER,"
           " name TEXT, parameters TEXT, scenario TEXT, document TEXT, report TEXT, drawing TEXT,"
           " checksum TEXT); PRAGMA application_id = 1919905638; PRAGMA user_version = 2;"
-          "INSERT INTO runs VALUES ('hash', '0.1.0', 3, 7, 'x=3', '{\"x\":3}', 's.lua', '{}', 'r',"
-          " '', '" +
-              sum.hex() +
-              "'), ('hash', '0.1.0', 4, 7, 'x=4', '{}', 's.lua', '{}', 'r', '',"
-              " 'wrong')");
-  CHECK(contains(problem_of([&] { ResultStore(old, Use::write); }), "rooflua results merge NEW"));
-  const MergeOutcome done = merge(folder.file("m"), {old}, false);
-  CHECK(done.added == 1);
-  CHECK(done.altered == 1);
-  const ResultStore store(folder.file("m"), Use::read);
-  REQUIRE(store.members("hash").size() == 1);
-  CHECK(store.members("hash")[0].name == "x=3");
-  CHECK(store.builds() == std::vector<std::string>{"0.1.0"});
-  CHECK(open_results(old)->count() == 1);
+          "INSERT INTO runs VALUES ('hash', '0.1.0', 3, 7, 'x=3', '{}', 's.lua', '{}', 'r', '',"
+          " 'sum')");
+  write(sound, {row(1)});
+  const std::function<void()> ways[] = {
+      [&] { ResultStore(old, Use::write); },
+      [&] { ResultStore(old, Use::read); },
+      [&] { open_results(old); },
+      [&] { merge(folder.file("m"), {sound, old}, false); },
+      [&] { merge(old, {sound}, false); },
+  };
+  for (const auto& way : ways) {
+    const std::string problem = problem_of(way);
+    INFO(problem);
+    CHECK(contains(problem, old + ": has the layout of older versions"));
+    CHECK(contains(problem, "rooflua run SCENARIO --results NEW.sqlite"));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.file("m")));
 }
 
 TEST_CASE("a frame has a column per parameter and metric, as json_normalize names them") {

@@ -1,4 +1,4 @@
-"""Files of results in both layouts, documents, frames."""
+"""Files of results, documents, frames."""
 
 import json
 import math
@@ -69,6 +69,10 @@ def test_files_of_something_else_are_refused(tmp_path, folder):
         other.execute("CREATE TABLE things(a)")
     with pytest.raises(ValueError, match="SQLite file of something else"):
         rooflua.results(tmp_path / "other.sqlite")
+    with sqlite3.connect(tmp_path / "old.sqlite") as old:
+        old.execute("CREATE TABLE runs(scenario_hash TEXT, version TEXT, position INTEGER, document TEXT)")
+    with pytest.raises(ValueError, match="old.sqlite: has the layout of older versions.*--results NEW.sqlite"):
+        rooflua.results(tmp_path / "old.sqlite")
     with sqlite3.connect(tmp_path / "view.sqlite") as view:
         view.execute("CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
                      "SELECT x AS run_hash, '' AS build FROM c")

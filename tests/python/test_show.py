@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import rooflua
-from rooflua.show import html_of, magic
+from rooflua.magic import magic
+from rooflua.show import html_of
 
 
 def test_a_result_shows_table_evidence_and_notes(result):

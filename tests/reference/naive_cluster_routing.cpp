@@ -1,4 +1,4 @@
-// The part of naive_cluster.h about routers: what they see, and what they answer.
+// Routers of the naive cluster: what they see, and what they answer.
 
 #include <stdexcept>
 

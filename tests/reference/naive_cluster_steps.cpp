@@ -1,4 +1,4 @@
-// The part of naive_cluster.h about steps: replicas of a group plan, begin and end together.
+// Steps of the naive cluster: replicas of a group plan, begin and end together.
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// The part of naive_replica.h about drafts, one request at a time.
+// Drafts of the naive replica, one request at a time.
 
 #include <algorithm>
 

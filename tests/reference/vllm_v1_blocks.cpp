@@ -1,4 +1,4 @@
-// The part of vllm_v1_engine.h about blocks, their content, and who loses them.
+// Blocks of the vLLM V1 engine, their content, and who loses them.
 
 #include <algorithm>
 #include <tuple>

@@ -39,4 +39,35 @@ function bound.mixed(new_tokens, context_tokens, n, context)
   }
 end
 
+--- A small model; `attention` and `mlp` are lists of kinds.
+function bound.layered(attention, mlp, more)
+  local layers = 0
+  for _, kind in ipairs(attention) do layers = layers + kind.layers end
+  local given = {
+    layers = layers, hidden_size = 1024, heads = 8, kv_heads = 2, head_dim = 128, vocab_size = 32768,
+    max_model_len = 262144, intermediate_size = 3072, attention = attention,
+    mlp = mlp or { { kind = "dense", layers = layers } },
+  }
+  for key, value in pairs(more or {}) do given[key] = value end
+  return rooflua.spec.model(given)
+end
+
+--- steps.kernels with a model of that. options: those of bind, and `parameters` of the step model.
+function bound.kernels(given, options)
+  options = options or {}
+  options.model = given
+  return bound.bind(require "steps.kernels" (options.parameters or {}), options)
+end
+
+--- Rows of a step by name; times of rows with one name are added.
+function bound.rows_of(steps, load)
+  local out = {}
+  for _, row in ipairs(rooflua.cost.explain(function() return steps:time(load) end).rows) do
+    local same = out[row.name]
+    out[row.name] = { count = row.count, time_s = row.time_s + (same and same.time_s or 0), flop = row.flop,
+                      bytes = row.bytes, evidence = row.evidence }
+  end
+  return out
+end
+
 return bound

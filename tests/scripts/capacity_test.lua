@@ -6,7 +6,6 @@ local chunks = require "rooflua.sandbox.chunks"
 local engines, spec = rooflua.engines, rooflua.spec
 local native = chunks.require "rooflua.native"
 local capacity = chunks.require "rooflua.engines.capacity"
-local text = chunks.require "rooflua.engines.capacity_text"
 local Reader = chunks.require "rooflua.scenario.reader"
 local replicas = chunks.require "rooflua.serving.replicas"
 local whole = chunks.require "rooflua.serving.whole"
@@ -216,8 +215,6 @@ test("the text has the words of the engine's log", function()
     engine = { "vllm 0.11.0", max_model_len = 16000 } }
   test.check(found.text:find("GPU KV cache size: 421,024 tokens", 1, true), found.text)
   test.check(found.text:find("Maximum concurrency for 16,000 tokens per request: 26.31x", 1, true), found.text)
-  test.equal(text.grouped(7), "7")
-  test.equal(text.grouped(1234567), "1,234,567")
 end)
 
 test("options of the engine and keys of a deployment that mean the same give the same", function()

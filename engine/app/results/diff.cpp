@@ -6,6 +6,7 @@
 
 #include "app/results/results.h"
 #include "base/json.h"
+#include "base/json_text.h"
 #include "measure/store/frame.h"
 #include "measure/store/merge.h"
 #include "script/vm/vm.h"
@@ -52,8 +53,7 @@ Json runs_of(const std::string& file, const ResultsArguments& arguments) {
 
 int results_diff(const ResultsArguments& arguments, const std::filesystem::path& home) {
   Json options = Json::object();
-  options["metrics"] = Json::array();
-  for (const std::string& each : arguments.select) options["metrics"].push_back(each);
+  options["metrics"] = texts_json(arguments.select);
   options["files"] = Json(Json::Array{Json(arguments.file), Json(arguments.second)});
   const Json first = runs_of(arguments.file, arguments),
              second = runs_of(arguments.second, arguments);

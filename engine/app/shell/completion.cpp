@@ -56,12 +56,8 @@ Candidates named(const std::vector<std::string>& names) {
 }
 
 std::unique_ptr<script::Vm> library(const fs::path& home, bool trusted) {
-  script::VmOptions options;
-  options.home = home;
-  options.trusted = trusted;
-  options.print_to_stderr = true;
-  options.timeout_s = 2;
-  return std::make_unique<script::Vm>(options);
+  return std::make_unique<script::Vm>(
+      script::VmOptions{.home = home, .trusted = trusted, .timeout_s = 2, .print_to_stderr = true});
 }
 
 Candidates policies(const char* kind, const fs::path& home) {

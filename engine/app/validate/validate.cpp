@@ -4,10 +4,12 @@
 
 #include "app/commands.h"
 #include "app/output.h"
-#include "app/validate/html.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_text.h"
 #include "base/workers.h"
+#include "measure/html/page.h"
+#include "measure/html/sections.h"
 #include "measure/write/progress.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/vm.h"
@@ -17,12 +19,6 @@ namespace rooflua::app {
 namespace {
 
 constexpr const char* module = "rooflua.validate.command";
-
-Json texts(const std::vector<std::string>& list) {
-  Json out = Json::array();
-  for (const std::string& each : list) out.push_back(each);
-  return out;
-}
 
 /// A temporary folder, removed with all its files by the destructor.
 struct Scratch {
@@ -40,13 +36,23 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
 };
 
+/// @param described  {title, lead, sections: [{heading, note, tables, charts: [{title, unit,
+///                   series: [{name, points: [{x, y, note}]}]}], text}]}, as
+///                   scripts/lib/rooflua/validate/page.lua builds it
+std::string page_of(const Json& described) {
+  HtmlPage page(described.find("title")->text());
+  page.lead(described.find("lead")->text());
+  html::add_sections(page, *described.find("sections"));
+  return page.text();
+}
+
 Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
   Json options = Json::object();
   options["folder"] = arguments.folder;
   options["tables"] = arguments.tables;
   options["only"] = arguments.only;
-  options["steps"] = texts(arguments.steps);
-  options["set"] = texts(arguments.set);
+  options["steps"] = texts_json(arguments.steps);
+  options["set"] = texts_json(arguments.set);
   std::error_code ignored;
   options["folder_name"] =
       std::filesystem::canonical(arguments.folder, ignored).filename().string();
@@ -90,8 +96,7 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
   if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
   const Json* page = result.find("page");
-  if (!arguments.html.empty() && page != nullptr)
-    write_text(validation_page(*page), arguments.html);
+  if (!arguments.html.empty() && page != nullptr) write_text(page_of(*page), arguments.html);
   if (!arguments.html.empty() && page == nullptr)
     std::fprintf(stderr, "rooflua: --html: no page is written: no measured case could run\n");
   const std::int64_t ran = result.find("ran")->integer();
@@ -109,12 +114,8 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
 
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& path : {arguments.json, arguments.html}) check_folder(path);
-  script::VmOptions options;
-  options.home = home;
-  options.trusted = true;
-  options.print_to_stderr = arguments.json == "-";
   const Scratch scratch;
-  script::Vm vm(options);
+  script::Vm vm({.home = home, .trusted = true, .print_to_stderr = arguments.json == "-"});
   const Json opened = vm.call(module, "open", {options_of(arguments, scratch)});
   const std::int64_t count = opened.find("cases")->integer();
   const std::int64_t ended = run_cases(vm, count, arguments.jobs, scratch.path);

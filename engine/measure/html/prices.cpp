@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t most_ops = 7;
 
-double number_of(const Json& row, const char* key) {
-  const Json* value = row.find(key);
-  return value != nullptr && value->is_number() ? value->number() : 0;
-}
-
 std::string label(const Json& variant, const Json& batch) {
   const std::string own = text_of(variant, "name"), name = text_of(batch, "name");
   return own.empty() ? name : own + ": " + name;

@@ -13,11 +13,6 @@ namespace rooflua::html {
 
 namespace {
 
-bool flag(const Json& object, const char* key) {
-  const Json* found = object.find(key);
-  return found != nullptr && found->is_boolean() && found->boolean();
-}
-
 const std::vector<Json>& list_of(const Json& object, const char* key) {
   static const std::vector<Json> none;
   const Json* found = object.find(key);
@@ -69,7 +64,7 @@ Axis axis_of(const Json& chart, const char* key, const Context& page) {
   out.label = text_of(*described, "label");
   out.unit = text_of(*described, "unit");
   if (out.unit.empty()) out.unit = unit_of_parameter(page.parameters, out.label);
-  if (flag(*described, "log")) out.kind = Axis::Kind::log;
+  if (is_true(*described, "log")) out.kind = Axis::Kind::log;
   for (const Json& tick : list_of(*described, "ticks")) out.ticks.push_back(tick.number());
   return out;
 }
@@ -132,7 +127,7 @@ std::string drawn(const Json& described, Context& page) {
   chart.y = axis_of(described, "y", page);
   chart.series = series_of(described, page);
   chart.limits = limits_of(described);
-  chart.diagonal = flag(described, "diagonal");
+  chart.diagonal = is_true(described, "diagonal");
   for (const Json& band : list_of(described, "bands")) chart.bands.push_back(band.number());
   return svg(chart);
 }

@@ -21,26 +21,21 @@ Json json_of(const ResultSet& set, std::int64_t position) {
   return out;
 }
 
-std::int64_t whole(const Json& object, const char* key) {
-  const Json* value = object.find(key);
-  return value != nullptr && value->is_integer() ? value->integer() : 0;
-}
-
 ResultSet set_of(const Json& line) {
-  return {text_of(line, "set_hash"), text_of(line, "title"), whole(line, "total"),
+  return {text_of(line, "set_hash"), text_of(line, "title"), whole_of(line, "total"),
           text_of(line, "file")};
 }
 
 RunLine run_of(const Json& line) {
   RunLine out;
-  out.row = {text_of(line, "run_hash"), text_of(line, "build"),      whole(line, "seed"),
+  out.row = {text_of(line, "run_hash"), text_of(line, "build"),      whole_of(line, "seed"),
              text_of(line, "scenario"), text_of(line, "parameters"), text_of(line, "document"),
              text_of(line, "report"),   text_of(line, "drawing"),    text_of(line, "host")};
   out.sound = text_of(line, "checksum") == checksum(out.row);
   if (const Json* sets = line.find("sets"); sets != nullptr && sets->is_array()) {
     for (const Json& each : sets->items())
       out.sets.push_back({set_of(each),
-                          {text_of(each, "set_hash"), whole(each, "position"),
+                          {text_of(each, "set_hash"), whole_of(each, "position"),
                            text_of(each, "name"), out.row.run_hash}});
   }
   return out;
@@ -151,9 +146,9 @@ void read_lines(const std::filesystem::path& file,
     if (!inside) continue;
     const Json line = line_of(text, begin, at(file.string(), number));
     if (const Json* failure = line.find("failure")) {
-      take_failure(set_of(*failure), {text_of(*failure, "set_hash"), whole(*failure, "position"),
+      take_failure(set_of(*failure), {text_of(*failure, "set_hash"), whole_of(*failure, "position"),
                                       text_of(*failure, "host"), text_of(*failure, "problem"),
-                                      whole(*failure, "tries")});
+                                      whole_of(*failure, "tries")});
     } else {
       const RunLine run = run_of(line);
       if (run.row.run_hash.empty()) refuse(file.string(), number, found);

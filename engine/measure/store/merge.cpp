@@ -129,16 +129,6 @@ class Union {
   std::map<std::tuple<std::string, std::int64_t, std::string>, RunFailure> failures_;
 };
 
-/// The total of a set of the layout before this one is not written down: what is there is known.
-void take_old(Union& all, const std::string& file) {
-  each_old_run(file, [&](const OldRun& run) {
-    all.take(run.row, run.sound, file);
-    if (!run.sound) return;
-    all.take(ResultSet{run.member.set_hash, "", run.member.position + 1, run.row.scenario});
-    all.take(run.member);
-  });
-}
-
 void take_file(Union& all, const std::string& file) {
   if (!std::filesystem::exists(file)) throw Error(file, "there is no such file");
   if (!is_sqlite(file)) {
@@ -155,8 +145,6 @@ void take_file(Union& all, const std::string& file) {
           all.take(set);
           all.take(failure);
         });
-  } else if (has_old_layout(file)) {
-    take_old(all, file);
   } else {
     all.take_all_of(ResultStore(file, ResultStore::Use::read));
   }
@@ -225,7 +213,7 @@ MergeOutcome merge(const std::string& out, const std::vector<std::string>& other
 }
 
 std::unique_ptr<ResultStore> open_results(const std::string& path) {
-  if (std::filesystem::is_regular_file(path) && is_sqlite(path) && !has_old_layout(path))
+  if (std::filesystem::is_regular_file(path) && is_sqlite(path))
     return std::make_unique<ResultStore>(path, ResultStore::Use::read);
   auto store = std::make_unique<ResultStore>(":memory:", ResultStore::Use::write);
   merge_into(*store, {path}, false);

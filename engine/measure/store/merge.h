@@ -20,9 +20,9 @@ struct MergeOutcome {
   std::vector<std::string> builds;
 };
 
-/// Adds to `out` what the others hold. Each is a file of results (also of the layout before this
-/// one), a folder of them, lines of `results export --format jsonl`, or a log with such lines
-/// between marks. Of a run that is there twice the one with the smaller checksum stays.
+/// Adds to `out` what the others hold. Each is a file of results, a folder of them, lines of
+/// `results export --format jsonl`, or a log with such lines between marks. Of a run that is there
+/// twice the one with the smaller checksum stays.
 ///
 /// @param strict   any difference between two results of one run is an error
 /// @throws Error   for a file that is something else, and if two results of one run differ by more
@@ -33,7 +33,7 @@ MergeOutcome merge(const std::string& out, const std::vector<std::string>& other
 MergeOutcome merge_into(ResultStore& out, const std::vector<std::string>& others, bool strict);
 
 /// Opens results to look at them: a file of results as it is; anything else that can be merged (a
-/// folder, lines, a file of the layout before this one) as its union, in memory.
+/// folder, lines) as its union, in memory.
 std::unique_ptr<ResultStore> open_results(const std::string& path);
 
 /// Whether the first bytes are those of an SQLite file.

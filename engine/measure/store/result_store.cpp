@@ -160,8 +160,8 @@ void ResultStore::prepare_layout() {
   } else if (ask(database, file_, "PRAGMA user_version") > schema_version) {
     throw Error(file_, "was written by a newer version of rooflua; name another file");
   } else if (!has_table(database, file_, "members")) {
-    throw Error(file_, "has the layout of older versions; `rooflua results merge NEW.sqlite " +
-                           file_ + "` makes a file of it that can be used");
+    throw Error(file_, "has the layout of older versions, which cannot be read any more; do its "
+                       "runs again with `rooflua run SCENARIO --results NEW.sqlite`");
   }
 }
 

@@ -11,8 +11,8 @@
 // of other builds stay in the file and are not used. The checksum is over the other columns of a
 // run: a row that does not fit it was altered, and is not used either.
 //
-// PRAGMA user_version is 2. The layout before it named the runs by their place in a list of runs;
-// such files can be merged into new ones (measure/store/merge.h).
+// PRAGMA user_version is 2. The layout before it named the runs by their place in a list of runs; a
+// file of it is refused.
 
 #include <cstdint>
 #include <filesystem>
@@ -75,7 +75,7 @@ class ResultStore {
  public:
   enum class Use { read, write };
   /// Opens the file; for writing, makes it if it is not there.
-  /// @throws Error if it is no such file, has the layout before this one, or cannot be used so
+  /// @throws Error if it is no such file, has an older layout, or cannot be used so
   ResultStore(const std::filesystem::path& file, Use use);
   ~ResultStore();
   ResultStore(const ResultStore&) = delete;
@@ -122,18 +122,5 @@ class ResultStore {
   std::unique_ptr<sqlite3, Closer> database_;
   mutable std::map<const char*, std::unique_ptr<Statement>> prepared_;  // by the text's address
 };
-
-/// Whether the file is one of results in the layout before this one.
-bool has_old_layout(const std::filesystem::path& file);
-
-/// A run of a file in the layout before this one, and its place.
-struct OldRun {
-  ResultRow row;  // named after its set and position, because its content is not known
-  SetMember member;
-  bool sound = true;  // it fits its checksum, where there is one
-};
-/// Every run of such a file, in order of set and position.
-void each_old_run(const std::filesystem::path& file,
-                  const std::function<void(const OldRun&)>& visit);
 
 }  // namespace rooflua

@@ -69,8 +69,7 @@ int list_layers(lua_State* L) {
   const auto& deployment = check_object<Deployment>(L, 2, "cost.layers: deployment");
   Json out = Json::array();
   for (const LayerOp& op : layers(*model, *deployment)) out.push_back(describe(op));
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// Empties an account; gives back what was there, plus what was added if all went well.

@@ -40,8 +40,7 @@ int json_decode(lua_State* L) {
   const std::string text = check_text(L, 1, "json.decode");
   check_depth(text, "json.decode");
   const std::string name = lua_isnoneornil(L, 2) ? "json" : check_text(L, 2, "name");
-  push_json(L, parse_json(text, name), true);
-  return 1;
+  return push_json(L, parse_json(text, name), true);
 }
 
 /// json_documents(text, name) -> {{line, value}, ...}: every document of the text (base/
@@ -66,8 +65,7 @@ int json_documents(lua_State* L) {
 /// yaml_decode(text, name) -> value. Raises an error with the line of bad syntax.
 int yaml_decode(lua_State* L) {
   const std::string text = check_text(L, 1, "yaml.decode");
-  push_json(L, parse_yaml(text, check_text(L, 2, "name")), true);
-  return 1;
+  return push_json(L, parse_yaml(text, check_text(L, 2, "name")), true);
 }
 
 /// JSON has UTF-8 only. @throws Error for a text that is not

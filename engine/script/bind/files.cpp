@@ -72,8 +72,7 @@ int user_text_of(lua_State* L) {
 
 /// read_toml(path) -> its tables and values. Raises an error with the line of bad syntax.
 int read_toml_file(lua_State* L) {
-  push_json(L, read_toml(check_text(L, 1, "path")), true);
-  return 1;
+  return push_json(L, read_toml(check_text(L, 1, "path")), true);
 }
 
 int file_exists(lua_State* L) {

@@ -55,8 +55,7 @@ Json sample_json(const EndedStep& sample) {
 int serve_steps(lua_State* L, Run& run) {
   Json out = Json::array();
   for (const EndedStep& sample : journal_of(run).steps()) out.push_back(sample_json(sample));
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 Json headings_json(const std::array<Picoseconds, latency_heading_count>& time) {
@@ -97,8 +96,7 @@ Json ended_json(const Why& why) {
 int serve_ended(lua_State* L, Run& run) {
   Json out = Json::array();
   for (const Why& why : journal_of(run).ended()) out.push_back(ended_json(why));
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// serve_ended_csv(run) -> the file of --requests, of the requests that ended.
@@ -150,8 +148,7 @@ int serve_last_step(lua_State* L, Run& run) {
     out["own_s"] = work->own_s;
     out["group"] = group_json(work->group);
   }
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// step_report(priced) -> the table of `step --explain`, of what prices.price_batch gives.

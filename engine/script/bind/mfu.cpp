@@ -203,8 +203,7 @@ int database_report(lua_State* L) {
     findings.push_back(std::move(finding));
   }
   out["findings"] = std::move(findings);
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 int list_lookups(lua_State* L) {

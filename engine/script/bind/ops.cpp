@@ -56,8 +56,7 @@ int list_ops(lua_State* L) {
     entry["fields"] = std::move(fields);
     out.push_back(std::move(entry));
   }
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// formats() -> {{name, code, bits, spellings}, ...}
@@ -73,8 +72,7 @@ int list_formats(lua_State* L) {
     entry["spellings"] = std::move(spellings);
     out.push_back(std::move(entry));
   }
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 }  // namespace

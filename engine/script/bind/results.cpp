@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "measure/record/cap_watch.h"
 #include "measure/record/growth.h"
 #include "measure/record/sketch.h"
@@ -35,8 +36,7 @@ namespace {
 
 /// serve_summary(run) -> the summary; a figure that does not exist is nan.
 int serve_summary(lua_State* L, Run& run) {
-  push_json(L, to_json(summary_of(run)), false);
-  return 1;
+  return push_json(L, to_json(summary_of(run)), false);
 }
 
 /// serve_noted(run, share): the share of supported time that notes of a model touch.
@@ -55,8 +55,7 @@ int serve_utilised(lua_State* L, Run& run) {
 /// serve_document(run) -> the summary as json.decode gives its document: what does not exist is
 /// json.null.
 int serve_document(lua_State* L, Run& run) {
-  push_json(L, document(summary_of(run)), true);
-  return 1;
+  return push_json(L, document(summary_of(run)), true);
 }
 
 /// serve_hand_over(run) -> the summary as a report. The program takes the summary itself when the
@@ -83,8 +82,7 @@ int serve_totals(lua_State* L, Run& run) {
   out["steps"] = totals.steps;
   out["preemptions"] = totals.preemptions;
   out["output_tokens"] = totals.output_tokens;
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// serve_outcomes(run) -> how many requests ended so far: by outcome, {arrived, cut_answers}.
@@ -95,14 +93,12 @@ int serve_outcomes(lua_State* L, Run& run) {
   out["cut_answers"] = totals.cut_answers;
   for (std::size_t i = 0; i < outcome_count; ++i)
     out[std::string(name(static_cast<Outcome>(i)))] = totals.ended[i];
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// serve_left_out(run) -> what its workload left out so far (measure/write/left_out.h), or nil.
 int serve_left_out(lua_State* L, Run& run) {
-  push_json(L, to_json(run.workload->left_out()), false);
-  return 1;
+  return push_json(L, to_json(run.workload->left_out()), false);
 }
 
 /// serve_workload_notes(run) -> a list of sentences of its workload.
@@ -115,10 +111,7 @@ int left_out_text(lua_State* L) {
   const Json documents = to_json(L, 1, "documents");
   std::vector<const Json*> list;
   for (const Json& each : documents.items()) list.push_back(&each);
-  Json lines = Json::array();
-  for (const std::string& line : left_out_lines(list)) lines.push_back(line);
-  push_json(L, lines, false);
-  return 1;
+  return push_json(L, texts_json(left_out_lines(list)), false);
 }
 
 /// strict_problem(evidence, noted_frac, percent) -> why --strict refuses it
@@ -136,8 +129,7 @@ int strict_problem_of(lua_State* L) {
 int serve_record(lua_State* L, Run& run) {
   const auto* record = run.find<ScheduleRecord>();
   if (record == nullptr) return 0;
-  push_json(L, record->steps(), false);
-  return 1;
+  return push_json(L, record->steps(), false);
 }
 
 Json describe_request(const Replica& replica, std::int32_t slot) {
@@ -193,8 +185,7 @@ int serve_replica(lua_State* L, Run& run) {
   out["outstanding"] = simulation.outstanding(static_cast<std::int32_t>(index) - 1);
   out["waiting"] = describe_list(replica, view.waiting_head);
   out["running"] = describe_list(replica, view.running_head);
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 int serve_request(lua_State* L, Run& run) {
@@ -205,16 +196,14 @@ int serve_request(lua_State* L, Run& run) {
   if (slot < 0) return 0;
   const std::int32_t replica = simulation.requests()[slot].replica;
   if (replica < 0) return 0;
-  push_json(L, describe_request(simulation.replica(replica), slot), false);
-  return 1;
+  return push_json(L, describe_request(simulation.replica(replica), slot), false);
 }
 
 /// serve_requests(run) -> KeptRequests::columns; nothing without keep_requests = true.
 int serve_requests(lua_State* L, Run& run) {
   const auto* kept = run.find<KeptRequests>();
   if (kept == nullptr) return 0;
-  push_json(L, kept->columns(), false);
-  return 1;
+  return push_json(L, kept->columns(), false);
 }
 
 /// serve_growth(run) -> mean seconds to the first token in the two halves of the requests; nothing

@@ -190,8 +190,7 @@ int serve_run_or_stop(lua_State* L, Run& run) {
   out["sent"] = totals.arrived;
   if (!message.empty()) out["message"] = message;
   run.stop(out);
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 int serve_step(lua_State* L, Run& run) {

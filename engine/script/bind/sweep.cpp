@@ -90,18 +90,7 @@ int dealt_positions(lua_State* L) {
   for (const std::int64_t shard : dealt(static_cast<std::int64_t>(check_number(L, 1, "dealt")),
                                         static_cast<std::int64_t>(check_number(L, 2, "dealt"))))
     out.push_back(shard);
-  push_json(L, out, false);
-  return 1;
-}
-
-std::int64_t whole(const Json& object, const char* key) {
-  const Json* value = object.find(key);
-  return value != nullptr && value->is_number() ? value->integer() : 0;
-}
-
-bool is_true(const Json& object, const char* key) {
-  const Json* value = object.find(key);
-  return value != nullptr && value->is_boolean() && value->boolean();
+  return push_json(L, out, false);
 }
 
 /// Whether this process does the run of a row.
@@ -115,22 +104,22 @@ bool is_here(const Json& row) {
 ///    told},
 ///   function(i))
 ///   -> {document or false...}, {problem...}, {reused, missing, foreign, interrupted}
-/// With `partial` Ctrl-C ends only this call, and the caller goes on. With `told` an earlier call has
-/// told of files whose runs are all of other builds.
+/// With `partial` Ctrl-C ends only this call, and the caller goes on. With `told` an earlier call
+/// has told of files whose runs are all of other builds.
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");
   std::vector<SweepRow> rows;
   for (const Json& each : given.items()) {
     rows.push_back({text_of(each, "name"), *each.find("parameters"), each.find("seed")->integer(),
-                    text_of(each, "run_hash"), whole(each, "position"), is_here(each)});
+                    text_of(each, "run_hash"), whole_of(each, "position"), is_here(each)});
   }
   SweepOptions sweep;
   sweep.jobs = static_cast<int>(options.find("jobs")->integer());
   sweep.results = text_of(options, "results");
   sweep.build = build_stamp();
   if (const Json* set = options.find("set"))
-    sweep.set = {text_of(*set, "hash"), text_of(*set, "title"), whole(*set, "total"),
+    sweep.set = {text_of(*set, "hash"), text_of(*set, "title"), whole_of(*set, "total"),
                  text_of(*set, "file")};
   if (const Json* also = options.find("also"); also != nullptr && also->is_array()) {
     for (const Json& each : also->items()) sweep.also.push_back(each.text());
@@ -145,10 +134,9 @@ int run_many(lua_State* L) {
   sweep.leave = [] { return last_stop() != StopReason::none; };
   const SweepOutcome outcome =
       run_sweep(rows, sweep, [L](std::size_t row) { return call_row(L, 3, row); });
-  Json documents = Json::array(), problems = Json::array(), about = Json::object();
+  Json documents = Json::array(), problems = texts_json(outcome.problems), about = Json::object();
   for (const Json& each : outcome.results)
     documents.push_back(each.is_null() ? Json(false) : *each.find("document"));
-  for (const std::string& each : outcome.problems) problems.push_back(each);
   about["reused"] = outcome.reused;
   about["missing"] = outcome.missing;
   about["foreign"] = outcome.foreign;

@@ -104,8 +104,7 @@ int trace_rows(lua_State* L) {
     one.push_back(static_cast<double>(row.output_tokens));
     out.push_back(std::move(one));
   }
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// trace_describe(trace) -> {file, format, rows, requests, left_out, notes}
@@ -119,8 +118,7 @@ int trace_describe(lua_State* L) {
   out["left_out"] = to_json(left_out(trace));
   out["notes"] = Json::array();
   for (const std::string& note : trace.notes) out["notes"].push_back(note);
-  push_json(L, out, false);
-  return 1;
+  return push_json(L, out, false);
 }
 
 /// trace_time_unit(file, stamps) -> how many of the unit that the stamps tell a second has, and the

@@ -91,7 +91,7 @@ void bind_state(lua_State* L) {
   lua_setfield(L, -2, "trusted");
   lua_pushnumber(L, latest_s);
   lua_setfield(L, -2, "latest_s");
-  lua_pushstring(L, border_text());
+  lua_pushstring(L, border_text);
   lua_setfield(L, -2, "border");
   lua_pushlightuserdata(L, &context.cost_table);
   lua_setfield(L, -2, "cost_table");

@@ -121,7 +121,8 @@ std::string to_json_line(lua_State* L, int index, const std::string& path);
 /// @return 1, for a function that returns it alone
 int push_texts(lua_State* L, const std::vector<std::string>& texts);
 /// Pushes a document. Arrays get the array mark. Null becomes json.null if `null_mark`, else nil.
-void push_json(lua_State* L, const Json& value, bool null_mark);
+/// @return 1, for a function that returns it alone
+int push_json(lua_State* L, const Json& value, bool null_mark);
 
 /// Registry keys of the marks by which rooflua.json knows an empty array and null.
 extern const char array_mark[];

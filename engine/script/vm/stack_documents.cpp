@@ -212,7 +212,7 @@ std::string to_json_line(lua_State* L, int index, const std::string& path) {
   return walked<Line>(L, index, path);
 }
 
-void push_json(lua_State* L, const Json& value, bool null_mark) {
+int push_json(lua_State* L, const Json& value, bool null_mark) {
   luaL_checkstack(L, 8, "nested too deeply");
   switch (value.kind()) {
     case Json::Kind::null:
@@ -221,17 +221,17 @@ void push_json(lua_State* L, const Json& value, bool null_mark) {
       } else {
         lua_pushnil(L);
       }
-      return;
+      break;
     case Json::Kind::boolean:
       lua_pushboolean(L, value.boolean() ? 1 : 0);
-      return;
+      break;
     case Json::Kind::integer:
     case Json::Kind::number:
       lua_pushnumber(L, value.number());
-      return;
+      break;
     case Json::Kind::text:
       lua_pushlstring(L, value.text().data(), value.text().size());
-      return;
+      break;
     case Json::Kind::array: {
       lua_createtable(L, static_cast<int>(value.items().size()), 0);
       int index = 0;
@@ -241,7 +241,7 @@ void push_json(lua_State* L, const Json& value, bool null_mark) {
       }
       luaL_newmetatable(L, array_mark);
       lua_setmetatable(L, -2);
-      return;
+      break;
     }
     case Json::Kind::object:
       lua_createtable(L, 0, static_cast<int>(value.members().size()));
@@ -250,8 +250,9 @@ void push_json(lua_State* L, const Json& value, bool null_mark) {
         push_json(L, member.value, null_mark);
         lua_rawset(L, -3);
       }
-      return;
+      break;
   }
+  return 1;
 }
 
 }  // namespace rooflua::script

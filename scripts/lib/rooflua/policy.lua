@@ -32,7 +32,7 @@ local function check_policy(where, declared, value)
   if type(value) ~= "string" then
     fail("%s: expected a policy or its name, found %s", where, core.describe(value))
   end
-  if values.among(value, declared.values or {}) then return value end
+  if core.is_among(value, declared.values or {}) then return value end
   return find_instance(declared.policy, value)
     or fail("%s: %s", where, unknown_name(declared.policy, value, "value", declared.values))
 end
@@ -129,9 +129,7 @@ local shared_meta = setmetatable({}, { __mode = "k" })
 local function shared_meta_of(instance, record)
   local meta = shared_meta[instance]
   if meta then return meta end
-  local read = {}
-  for name, value in pairs(record.class) do read[name] = value end
-  for name, value in pairs(record.parameters) do read[name] = value end
+  local read = core.copy(record.class, record.parameters)
   setmetatable(read, { __index = record.class })
   meta = { __index = read, __metatable = false, __tostring = classes[record.class].instance_meta.__tostring }
   shared_meta[instance] = meta
@@ -163,10 +161,7 @@ end
 --- The same as an instance whose class had these defaults: what was given stays given, and nothing else is.
 function policy.with_defaults(instance, defaults)
   local record = record_of(instance, "policy.with_defaults")
-  local merged = {}
-  for key, value in pairs(record.parameters) do merged[key] = value end
-  for key, value in pairs(defaults) do merged[key] = value end
-  return construct(record.class, merged, nil, record.said)
+  return construct(record.class, core.copy(record.parameters, defaults), nil, record.said)
 end
 
 --- The same instance, of the class that the same file made when it ran again, with these parameters.

@@ -12,10 +12,10 @@ The standard library is enough. Where pandas is installed, tables are DataFrames
 """
 
 from . import traces as trace
+from .magic import load_ipython_extension
 from .requests import requests
 from .results import Result, results
 from .run import Interrupted, Mistake, call, program, run
-from .show import load_ipython_extension
 from .traces import read
 
 __all__ = ["Interrupted", "Mistake", "Result", "call", "load_ipython_extension", "program", "read", "requests",

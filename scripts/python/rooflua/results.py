@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 
+from .show import Page, html_of
 from .tables import Rows, frame, rows_of, table
 
 
@@ -19,6 +20,7 @@ class Result:
     frame        the same as a DataFrame
     requests     a row per request, after run(..., requests=True)
     text         the report for people
+    again        of a run: a function that repeats it and returns the page of --html
     """
 
     def __init__(self, document, text="", rows=None):
@@ -73,14 +75,11 @@ class Result:
 
     def page(self):
         """The page of --html, for a notebook; the run is repeated, which gives the same figures."""
-        from .run import page
-        from .show import Page
         if self.again is None:
             raise ValueError("only a result of rooflua.run has a page; `rooflua run --html` writes one")
-        return Page(page(*self.again))
+        return Page(self.again())
 
     def _repr_html_(self):
-        from .show import html_of
         return html_of(self)
 
     def __repr__(self):
@@ -111,14 +110,8 @@ def document(rows):
 
 # Files of results ---------------------------------------------------------------------------------------------------
 
-# The layout with a row per run and lists of runs, and the one before it. Both have user_version 2 in some releases, so
-# the columns tell them apart.
-LAYOUTS = {
-    "run_hash": """SELECT m.set_hash, m.position, m.name, r.run_hash, r.build, r.seed, r.parameters, {document}
-                   FROM runs r LEFT JOIN members m USING (run_hash) ORDER BY m.set_hash, m.position, r.build""",
-    "scenario_hash": """SELECT scenario_hash, position, name, '', version, seed, parameters, {document}
-                        FROM runs ORDER BY scenario_hash, version, position""",
-}
+STORED = """SELECT m.set_hash, m.position, m.name, r.run_hash, r.build, r.seed, r.parameters, {document}
+            FROM runs r LEFT JOIN members m USING (run_hash) ORDER BY m.set_hash, m.position, r.build"""
 # Replicas are most of a document, and no columns.
 SHORT = "json_remove(document, '$.summary.replicas')"
 
@@ -147,9 +140,11 @@ def _stored(path, document):
             raise ValueError(f"{path}: is no file of results as rooflua writes them: {name!r} is no table, and to read "
                              f"it would run SQL")
         columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
-        for column, query in LAYOUTS.items():
-            if column in columns:
-                return connection.execute(query.format(document=document)).fetchall()
+        if "scenario_hash" in columns:
+            raise ValueError(f"{path}: has the layout of older versions, which cannot be read any more; do its runs "
+                             f"again with `rooflua run SCENARIO --results NEW.sqlite`")
+        if "run_hash" in columns:
+            return connection.execute(STORED.format(document=document)).fetchall()
     except sqlite3.DatabaseError as problem:
         raise ValueError(f"{path}: is damaged, and its rows cannot be read ({problem}); use a copy of it, or do its "
                          f"runs again") from None

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from .results import Result
@@ -191,6 +192,19 @@ def _documents(folder, out):
     return result
 
 
+def _page(source, is_text, options):
+    """The page of --html of a run that is repeated."""
+    with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
+        folder = Path(name)
+        if is_text:
+            (folder / "scenario.lua").write_text(source)
+            source = str(folder / "scenario.lua")
+        status, _, err = command(["run", source, "--quiet", "--html", str(folder / "page.html"), *options])
+        if not (folder / "page.html").exists():
+            raise Mistake(err.strip(), status)
+        return (folder / "page.html").read_text()
+
+
 def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
         timeout_s=None, text=None, **keys):
     """Runs a scenario and returns a Result.
@@ -219,23 +233,11 @@ def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, result
         result = _documents(folder, out)
         source = Path(scenario).read_text() if Path(scenario).exists() else ""
     if result is not None:
-        result.again = (source if scenario == folder / "scenario.lua" else str(scenario),
-                        scenario == folder / "scenario.lua", _options(set, seed, jobs, None, trusted, timeout_s))
+        is_text = scenario == folder / "scenario.lua"
+        result.again = partial(_page, source if is_text else str(scenario), is_text,
+                               _options(set, seed, jobs, None, trusted, timeout_s))
     if status == 130:
         raise Interrupted(result)
     if status != 0:
         raise Mistake(err.strip() or f"rooflua ended with status {status}", status, result)
     return result
-
-
-def page(source, is_text, options):
-    """The page of --html of a run that is repeated."""
-    with tempfile.TemporaryDirectory(prefix="rooflua-") as name:
-        folder = Path(name)
-        if is_text:
-            (folder / "scenario.lua").write_text(source)
-            source = str(folder / "scenario.lua")
-        status, _, err = command(["run", source, "--quiet", "--html", str(folder / "page.html"), *options])
-        if not (folder / "page.html").exists():
-            raise Mistake(err.strip(), status)
-        return (folder / "page.html").read_text()

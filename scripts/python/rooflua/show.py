@@ -1,9 +1,8 @@
-"""Results in a notebook: a table, what the time rests on, notes; a page; the cell magic %%rooflua."""
+"""Results in a notebook: a table, what the time rests on, notes; a page."""
 
 from __future__ import annotations
 
 import html
-import shlex
 
 # Origins of a price from good to bad, and their colours.
 EVIDENCE = {"measured": "#2a7f3f", "interpolated": "#7fb069", "extrapolated": "#e6aa3c", "stand_in": "#d98032",
@@ -65,27 +64,3 @@ class Page:
     def _repr_html_(self):
         return (f'<iframe srcdoc="{html.escape(self.html, quote=True)}" width="100%" height="700" '
                 f'style="border:0"></iframe>')
-
-
-def magic(line, cell):
-    """%%rooflua [--set KEY=VALUE]... [--seed N] [--jobs N] [--requests]: the cell is a scenario."""
-    from .run import run
-    words, given, changes = shlex.split(line), {}, {}
-    while words:
-        word = words.pop(0)
-        if word == "--requests":
-            given["requests"] = True
-        elif word in ("--seed", "--jobs") and words:
-            given[word[2:]] = int(words.pop(0))
-        elif word == "--set" and words and "=" in words[0]:
-            key, _, value = words.pop(0).partition("=")
-            changes[key] = value
-        else:
-            raise ValueError(f"%%rooflua: unknown option '{word}' (known: --set KEY=VALUE, --seed N, --jobs N, "
-                             f"--requests)")
-    return run(text=cell, set=changes, **given)
-
-
-def load_ipython_extension(shell):
-    """%load_ext rooflua"""
-    shell.register_magic_function(magic, "cell", "rooflua")

@@ -142,6 +142,31 @@ end
 --- The table that a read-only view shows, or the table itself.
 function core.plain(t) return contents[t] or t end
 
+--- A new table with the entries of these tables: of two entries with one key the later one. nil has none.
+function core.copy(...)
+  local out = {}
+  for i = 1, select("#", ...) do
+    local t = select(i, ...)
+    for key, value in pairs(contents[t] or t or {}) do out[key] = value end
+  end
+  return out
+end
+
+--- A table in which each value of a list is a key with the value true.
+function core.set(list)
+  local out = {}
+  for i = 1, #list do out[list[i]] = true end
+  return out
+end
+
+--- Whether a value is one of a list.
+function core.is_among(value, list)
+  for i = 1, #list do
+    if list[i] == value then return true end
+  end
+  return false
+end
+
 -- Objects of the engine: the fields of a userdata, kept once they were read.
 local fields = setmetatable({}, { __mode = "k" })
 core.object_fields = fields
@@ -246,8 +271,7 @@ end
 
 --- Every key of `given` is one of `known` (a list), or an error with suggestions.
 function core.check_keys(given, known, what, kind)
-  local allowed = {}
-  for _, name in ipairs(known) do allowed[name] = true end
+  local allowed = core.set(known)
   local all_known = true
   for key in next, given do all_known = all_known and allowed[key] end
   if all_known then return end -- batches are checked by the thousand, and sorting costs more than the check

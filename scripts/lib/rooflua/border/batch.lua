@@ -183,8 +183,7 @@ local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_
   "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
 
 -- Whether a field is read in place: all are but views and methods.
-local read_in_place = {}
-for _, name in ipairs(known) do read_in_place[name] = true end
+local read_in_place = core.set(known)
 for _, name in ipairs { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_contexts", "decode_widths",
   "prefills" } do
   read_in_place[name] = false

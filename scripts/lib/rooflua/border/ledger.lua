@@ -42,8 +42,7 @@ local correction_count = 0
 local observed = false     -- whether there are rows or corrections
 local applied              -- the scenario's list that `corrections` was made of
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
-local known_field = {}
-for _, name in ipairs(op_fields) do known_field[name] = true end
+local known_field = core.set(op_fields)
 local op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
   __index = function(_, key)
     if known_field[key] then return nil end

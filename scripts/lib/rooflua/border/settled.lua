@@ -18,12 +18,7 @@ local spare = {}       -- parts, {constant, fields}, of models that nobody price
 local missing = {}     -- name of a field that was read and is not there -> true
 
 --- The names of fields that settled objects were asked for and do not have: code that reads one is interpreted.
-function settled.missing()
-  local names = {}
-  for name in pairs(missing) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
+function settled.missing() return core.sorted_keys(missing) end
 
 local function note_missing(_, key)
   missing[tostring(key)] = true

@@ -39,11 +39,7 @@ end
 local act = "; act through the plan"
 
 local function unknown(kind, key, known, methods)
-  local names = {}
-  for name in pairs(known) do names[#names + 1] = name end
-  for name in pairs(methods or {}) do names[#names + 1] = name end
-  table.sort(names)
-  fail(core.unknown_name("field of " .. kind, key, names))
+  fail(core.unknown_name("field of " .. kind, key, core.sorted_keys(core.copy(known, methods))))
 end
 
 -- Requests ---------------------------------------------------------------------------------------
@@ -367,8 +363,7 @@ function serving.reasons(instance) return reasons[instance] and reasons[instance
 function serving.copy_reasons(from, to)
   local own = reasons[from]
   if not own then return end
-  local texts = {}
-  for why, count in pairs(own.by_text) do texts[why] = count end
+  local texts = core.copy(own.by_text)
   reasons[to] = { count = own.count, by_text = texts }
 end
 

@@ -204,8 +204,7 @@ end
 local function with_deployment(given, keys, memory, serves)
   local before = given.deployment
   if specs.is(before, "Deployment") then return before, nil end
-  local out = {}
-  for key, value in pairs(core.plain(before or {})) do out[key] = value end
+  local out = core.copy(before)
   for path, value in pairs(keys) do
     local group, name = parts_of(path)
     if group == "deployment" and out[name] == nil then out[name] = value end
@@ -305,8 +304,7 @@ function application.of(reader, given, serves)
   for name, value in pairs(chosen.options) do stated[name] = value end
   local known = resolved_once(reader, chosen, facts, stated)
   local resolved, keys, memory = known.resolved, known.keys, known.memory
-  local out = {}
-  for key, value in pairs(given) do out[key] = value end
+  local out = core.copy(given)
   if serves then
     local own = resolved.values.scheduler
     out.scheduler = policy_with(reader, "scheduler", given.scheduler == nil and own or given.scheduler, keys, own)

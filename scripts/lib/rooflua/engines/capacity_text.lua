@@ -2,17 +2,15 @@
 local core = require "rooflua.base.core"
 local capacity = require "rooflua.engines.capacity"
 local json = require "rooflua.json"
-local ledger = require "rooflua.engines.ledger"
 local opening = require "rooflua.scenario.opening"
 local Reader = require "rooflua.scenario.reader"
 local specs = require "rooflua.border.specs"
 local schema = require "rooflua.scenario.schema"
+local units = require "rooflua.text.units"
 
 local text = {}
 
 local gib = 2 ^ 30
-
-text.grouped = ledger.grouped
 
 local function gib_text(bytes) return ("%.2f"):format(bytes / gib) end
 
@@ -43,13 +41,13 @@ end
 --- The two lines of the engine's log.
 function text.log(found)
   return ("GPU KV cache size: %s tokens\nMaximum concurrency for %s tokens per request: %.2fx"):format(
-    text.grouped(found.tokens), text.grouped(found.facts.max_model_len), found.concurrency)
+    units.grouped(found.tokens), units.grouped(found.facts.max_model_len), found.concurrency)
 end
 
 --- Both as one line, for the head of a run.
 function text.line(found)
-  return ("GPU KV cache size: %s tokens, %.2fx of %s tokens per request"):format(text.grouped(found.tokens),
-    found.concurrency, text.grouped(found.facts.max_model_len))
+  return ("GPU KV cache size: %s tokens, %.2fx of %s tokens per request"):format(units.grouped(found.tokens),
+    found.concurrency, units.grouped(found.facts.max_model_len))
 end
 
 --- The same of what a scenario serves; nil where it gives a Deployment, or a model whose cache does not grow.
@@ -92,11 +90,11 @@ function text.answer(found, fits)
   lines[#lines + 1] = parts_text(found)
   lines[#lines + 1] = text.log(found)
   if found.groups > 1 then
-    lines[#lines + 1] = ("%s blocks of %d tokens in %d groups of layers"):format(text.grouped(found.blocks),
+    lines[#lines + 1] = ("%s blocks of %d tokens in %d groups of layers"):format(units.grouped(found.blocks),
       found.block_size, found.groups)
   end
   if found.running_requests then
-    lines[#lines + 1] = ("max_running_requests: %s"):format(text.grouped(found.running_requests))
+    lines[#lines + 1] = ("max_running_requests: %s"):format(units.grouped(found.running_requests))
   end
   if not found.starts then
     lines[#lines + 1] = ("would not start: %s; %s"):format(found.reason, fits_text(found, fits or {}))

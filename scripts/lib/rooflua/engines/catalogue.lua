@@ -32,15 +32,8 @@ for _, each in ipairs(settings) do setting_by_name[each.name] = each end
 
 --- Names of engines: shipped ones and those in a folder `engines` beside the scenario, sorted.
 function catalogue.names()
-  local seen = {}
-  for _, name in ipairs(chunks.names_in(folder)) do seen[name] = true end
+  local seen = core.set(chunks.names_in(folder))
   return core.sorted_keys(seen)
-end
-
-local function copy(list)
-  local out = {}
-  for key, value in pairs(list or {}) do out[key] = value end
-  return out
 end
 
 --- The options of a parent, replaced and followed by an engine's own. A file has each once.
@@ -54,7 +47,7 @@ local function options_of(given, parent, where)
   for _, list in ipairs { parent and parent.options or {}, given.options or {} } do
     for _, each in ipairs(list) do
       local name = each.name or each[1]
-      local option = copy(each)
+      local option = core.copy(each)
       option.name = name
       place[name] = place[name] or #out + 1
       out[place[name]] = option
@@ -120,7 +113,7 @@ local function rules_of(parent, base)
     if not base then
       out[#out + 1] = rule
     elseif release.holds(rule, base) then
-      local own = copy(rule)
+      local own = core.copy(rule)
       own.since, own.before = nil, nil
       out[#out + 1] = own
     end
@@ -141,7 +134,7 @@ end
 local function made(given, where)
   core.check_keys(core.table(given, where), fields, where)
   local parent, base = parent_of(given, where)
-  local engine = copy(parent)
+  local engine = core.copy(parent)
   for key, value in pairs(given) do engine[key] = value end
   engine.name, engine.extends = core.plain_text(given.name, where .. ": name"), parent
   engine.title = given.title or given.name

@@ -123,10 +123,7 @@ end
 
 --- Whether a value of an option is what the engine does anyway.
 function choice.is_idle(option, value)
-  for _, each in ipairs(option.idle or {}) do
-    if each == tostring(value) then return true end
-  end
-  return false
+  return core.is_among(tostring(value), option.idle or {})
 end
 
 --- Sentences about options that a run does not follow: those that matter, by what is taken in their place; and one

@@ -17,8 +17,7 @@ local of_gpu = {
 --- Names in a row that are no values.
 conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "source" }
 
-local is_name = {}
-for _, name in ipairs(conditions.names) do is_name[name] = true end
+local is_name = core.set(conditions.names)
 
 --- Whether a name in a row is a condition or its source, and no value.
 function conditions.has(name) return is_name[name] == true end
@@ -40,10 +39,7 @@ end
 
 local function among(value, list)
   if type(list) ~= "table" then return value == list end
-  for _, each in ipairs(list) do
-    if each == value then return true end
-  end
-  return false
+  return core.is_among(value, list)
 end
 
 local function gpu_holds(list, hardware)

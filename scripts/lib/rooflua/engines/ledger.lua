@@ -17,6 +17,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
+local units = require "rooflua.text.units"
 local values = require "rooflua.engines.values"
 
 local ledger = {}
@@ -47,12 +48,7 @@ local function share_of(applied)
 end
 
 --- The same facts with others in place of some.
-function ledger.changed(facts, changes)
-  local out = {}
-  for key, value in pairs(facts) do out[key] = value end
-  for key, value in pairs(changes) do out[key] = value end
-  return out
-end
+function ledger.changed(facts, changes) return core.copy(facts, changes) end
 
 --- The same deployment on more ranks: what is counted on one of them, and what rules say of them.
 function ledger.with_tp(facts, tp)
@@ -94,12 +90,6 @@ function ledger.facts(applied, model, hardware, more)
   return facts
 end
 
---- 37680 as "37,680", as engines print it.
-function ledger.grouped(number)
-  local out = ("%.0f"):format(number):reverse():gsub("(%d%d%d)", "%1,"):reverse()
-  return (out:gsub("^,", ""))
-end
-
 --- Why an engine would not start; nil where it would.
 local function refusal(facts, found)
   if found.kv_bytes <= 0 or found.blocks < 1 then
@@ -107,7 +97,7 @@ local function refusal(facts, found)
   end
   if found.concurrency < 1 then
     return ("max_model_len %s needs %.2f GiB of KV cache, and there are %.2f"):format(
-      ledger.grouped(facts.max_model_len),
+      units.grouped(facts.max_model_len),
       found.request_bytes / gib, found.kv_bytes / gib)
   end
   return nil

@@ -23,8 +23,7 @@ end
 
 --- The same options with a number of blocks, as a Deployment.
 local function with_blocks(options, blocks)
-  local given = {}
-  for key, value in pairs(options) do given[key] = value end
+  local given = core.copy(options)
   given.kv_blocks = blocks
   return spec.deployment(given)
 end

@@ -23,8 +23,7 @@ function runs.scenario(given, what)
     reader, given = Reader.new(given), chunks.load_scenario(given)
   end
   core.table(given, what .. ": scenario")
-  local copy = {}
-  for key, value in pairs(core.plain(given)) do copy[key] = value end
+  local copy = core.copy(given)
   shape.check_keys(reader, copy)
   return copy, reader
 end

@@ -37,8 +37,7 @@ local function opened(reader, scenario, given, how)
     fail("search: goal: %s", core.unknown_name("goal", goal, core.sorted_keys(goals)))
   end
   core.check_keys(given, schema.names("search", function(entry) return entry.goals[goal] end), "search")
-  local base = {}
-  for key, value in pairs(scenario) do base[key] = value end
+  local base = core.copy(scenario)
   base.kind, base.search, base.vary, base.sweep, base.report = nil, nil, nil, nil, nil
   local with_slo = goal == "rate" or goal == "cheapest" or given.slo ~= nil
   local own = own_metrics.by_name(reader, base)

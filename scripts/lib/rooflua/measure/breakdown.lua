@@ -123,8 +123,6 @@ function breakdown.tell(state)
   return sketch, steps, of_steps
 end
 
-local function counted(count, what) return ("%d %s%s"):format(count, what, count == 1 and "" or "s") end
-
 --- The sampled step with the median time, op by op: the result of prices.price_batch, and a text. Returns nothing
 --- if there are no steps.
 ---@param steps table list of {replica, weight, time_s, batch}
@@ -139,9 +137,10 @@ function breakdown.typical(steps, replicas)
       local priced = prices.price_batch(replica.prepared, replica.steps, batch.new(given))
       local new_tokens = 0
       for _, prefill in ipairs(given.prefills) do new_tokens = new_tokens + prefill.new_tokens end
-      local work = counted(#given.decode_contexts, "decode")
+      local work = units.counted(#given.decode_contexts, "decode")
       if #given.prefills > 0 then
-        work = work .. (" and %s of %s"):format(counted(#given.prefills, "prefill"), counted(new_tokens, "token"))
+        work = work .. (" and %s of %s"):format(units.counted(#given.prefills, "prefill"),
+          units.counted(new_tokens, "token"))
       end
       local name = replica.config.name or "replica " .. step.replica
       if step.own_s then name = name .. (", whose ranks take %s together"):format(units.text(step.time_s, "s")) end

@@ -16,13 +16,6 @@ local own = {}
 local options = schema.names "metrics" -- keys of `metrics` that are no metrics
 local betters = { "less", "more", "neither" }
 
-local function is_option(key)
-  for _, each in ipairs(options) do
-    if each == key then return true end
-  end
-  return false
-end
-
 local function checked(reader, name, given)
   local where = "metrics." .. name
   if not name:find "^[%a][%w_]*$" then
@@ -63,7 +56,7 @@ function own.of(reader, given)
     if type(key) ~= "string" then
       reader:fail("metrics", "expected a name for every metric, found the key %s", core.describe(key))
     end
-    if not is_option(key) then list[#list + 1] = checked(reader, key, core.plain(said)[key]) end
+    if not core.is_among(key, options) then list[#list + 1] = checked(reader, key, core.plain(said)[key]) end
   end
   return list
 end
@@ -86,8 +79,7 @@ local request_fields = { "arrival_s", "cached_tokens", "class", "e2e_s", "end_s"
 --- A table that the engine fills before every call, and what a metric sees of it: fields that are not there are
 --- nil, fields that do not exist are errors, and nothing can be assigned.
 local function view(what, fields, filled)
-  local known = {}
-  for _, name in ipairs(fields) do known[name] = true end
+  local known = core.set(fields)
   local seen = setmetatable({}, {
     __index = function(_, key)
       local value = filled[key]

@@ -10,6 +10,7 @@ local flags = require "rooflua.plan.flags"
 local kubernetes = require "rooflua.plan.kubernetes"
 local quoting = require "rooflua.text.quoting"
 local rerun = require "rooflua.plan.rerun"
+local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local artefacts = {}
@@ -72,8 +73,8 @@ local function serve_text(question, item, rank, about)
   for _, each in ipairs(roles_of(candidate, item.result.replicas)) do
     local text = command_text(engine_words(question, candidate, about, each.role, model_word(about)))
     local gpus = candidate.tp * candidate.dp * candidate.pp
-    local what = ("# %s: %d, each on %d GPU%s"):format(each.role and each.role .. " engines" or "replicas",
-      each.count, gpus, gpus == 1 and "" or "s")
+    local what = ("# %s: %d, each on %s"):format(each.role and each.role .. " engines" or "replicas", each.count,
+      units.counted(gpus, "GPU"))
     if each.role then
       lines[#lines + 1] = ("%s\nif [ \"${ROLE:?prefill or decode}\" = %s ]; then\n  exec %s\nfi"):format(what,
         each.role, (text:gsub("\n", "\n  ")))

@@ -62,8 +62,7 @@ local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "memory_utiliza
 
 --- The keys of the deployment of one engine.
 function deploy.deployment(question, candidate)
-  local out = {}
-  for key, value in pairs(core.plain(question.base.deployment or {})) do out[key] = value end
+  local out = core.copy(question.base.deployment)
   for _, key in ipairs(of_deployment) do
     if candidate[key] ~= nil then out[key] = candidate[key] end
   end
@@ -91,8 +90,7 @@ end
 --- The scenario of a deployment. options: requests, seed, scale (of the load), slo (limits of single requests).
 function deploy.scenario(question, candidate, replicas, options)
   options = options or {}
-  local out = {}
-  for key, value in pairs(question.base) do out[key] = value end
+  local out = core.copy(question.base)
   out.hardware = question.gpus[candidate.gpu].hardware
   out.deployment = deploy.deployment(question, candidate)
   out.engine = engine_of(question, candidate)

@@ -75,13 +75,6 @@ end
 
 local presets = { "chatbot", "content_generation", "multi_document", "summarization" }
 
-local function is_preset(name)
-  for _, each in ipairs(presets) do
-    if each == name then return true end
-  end
-  return false
-end
-
 --- Lengths that --workload names: {prompt_tokens, output_tokens}; nil where it is no lengths.
 local function lengths_of(text)
   local prompt, output = text:gsub("[,_]", ""):match "^%s*(%d+)%s*%+%s*(%d+)%s*$"
@@ -93,7 +86,7 @@ end
 local function workload_of(text, clients)
   local lengths = lengths_of(text)
   if lengths then return policy_node(clients and "workloads.closed_loop" or "workloads.poisson", lengths) end
-  if is_preset(text) then
+  if core.is_among(text, presets) then
     if not clients then return policy_node("workloads.presets", { preset = text }) end
     local own = chunks.require "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })

@@ -133,8 +133,7 @@ end
 function Answers:of(question, candidate, requests)
   for _, one in ipairs(candidate.alike and self[place_of(candidate, requests)] or {}) do
     if holds_for(question, candidate, one) then
-      local found = {}
-      for key, value in pairs(one.found) do found[key] = value end
+      local found = core.copy(one.found)
       found.best = {}
       for key, value in pairs(one.found.best) do found.best[key] = value end
       found.tried, found.same_as = 0, one.candidate.index

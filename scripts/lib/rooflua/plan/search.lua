@@ -14,7 +14,7 @@ local run_text = require "rooflua.scenario.run_text"
 local same = require "rooflua.plan.same"
 local steady = require "rooflua.plan.steady"
 local strict = require "rooflua.plan.strict"
-local words = require "rooflua.plan.words"
+local units = require "rooflua.text.units"
 
 local search = {}
 
@@ -180,7 +180,7 @@ local function bounded(question, fit)
     elseif candidate.least > candidate.most then
       candidate.too_few = true
       candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: needs %s, and the "
-        .. "GPUs allow %d"):format(found[i].rate_per_s, words.count(candidate.least + question.survive, "replica"),
+        .. "GPUs allow %d"):format(found[i].rate_per_s, units.counted(candidate.least + question.survive, "replica"),
         candidate.most + question.survive)
     else
       out[#out + 1] = candidate

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local columns = require "rooflua.text.columns"
 local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
+local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local tables = {}
@@ -14,14 +15,14 @@ function tables.all(done)
   for _, each in ipairs(done.found.candidates) do
     local result = each.result or {}
     rows[#rows + 1] = { tostring(each.index), each.name, result.replicas and tostring(result.replicas) or "-",
-      result.score and ("%.5g"):format(result.score) or "-", result.requests and words.grouped(result.requests) or "-",
+      result.score and ("%.5g"):format(result.score) or "-", result.requests and units.grouped(result.requests) or "-",
       each.ended or "-", (each.problem or ""):sub(1, 60) }
   end
   return columns.values(rows)
 end
 
 local function add_run(lines, title, run)
-  lines[#lines + 1] = ("%s: %s, %s"):format(title, words.count(run.replicas, "replica"), run.meets and "meets the SLO"
+  lines[#lines + 1] = ("%s: %s, %s"):format(title, units.counted(run.replicas, "replica"), run.meets and "meets the SLO"
     or "misses it" .. (run.problem and " (" .. run.problem .. ")" or ""))
   for _, name in ipairs(core.sorted_keys(run.metrics)) do
     lines[#lines + 1] = ("  %-22s %s"):format(name, words.value(name, run.metrics[name]))
@@ -50,23 +51,23 @@ function tables.why(done, index)
   add("GPUs of a replica: %d", deploy.gpus(question, candidate, 1))
   if candidate.deployment then
     local own = candidate.deployment
-    add("KV blocks of an engine: %s of %d tokens", words.grouped(own.kv_blocks), own.block_size)
+    add("KV blocks of an engine: %s of %d tokens", units.grouped(own.kv_blocks), own.block_size)
   end
   local bound = candidate.bound
   if bound then
     if bound.off then add("bounds: off, %s", bound.off) end
     if bound.rate_per_s then add("rate of a replica: at most %.4g requests/s, so at least %s",
-      bound.rate_per_s, words.count(candidate.least, "replica")) end
+      bound.rate_per_s, units.counted(candidate.least, "replica")) end
     for _, name in ipairs(core.sorted_keys(bound.latency or {})) do
       add("%s: at least %s", words.metric(name), words.value(name, bound.latency[name]))
     end
-    if candidate.guess then add("steady state: about %s", words.count(candidate.guess, "replica")) end
+    if candidate.guess then add("steady state: about %s", units.counted(candidate.guess, "replica")) end
     if candidate.floor then add("least score: %.5g", candidate.floor) end
   end
   local result = candidate.result
   if result then
-    add("last run: %s, %s requests, %s", result.purpose or "search", words.grouped(result.requests),
-      words.count(result.tried, "run"))
+    add("last run: %s, %s requests, %s", result.purpose or "search", units.grouped(result.requests),
+      units.counted(result.tried, "run"))
     local run = result.deployment or result.best
     if run then
       add_run(lines, "found", run)
@@ -80,7 +81,7 @@ function tables.why(done, index)
   for _, list in ipairs { done.plan.ranks, done.plan.unsure } do
     for _, item in ipairs(list) do
       if item.candidate == candidate and item.sure then
-        add("%s: %s", words.count(item.result.replicas, "replica"), words.sure(item.sure))
+        add("%s: %s", units.counted(item.result.replicas, "replica"), words.sure(item.sure))
       end
     end
   end

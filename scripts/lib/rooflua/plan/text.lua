@@ -3,6 +3,7 @@ local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
 local money = require "rooflua.plan.money"
+local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local text = {}
@@ -59,7 +60,7 @@ local function cost_text(question, item)
     (result.power_bound or "") .. " ", " J/token")
   local idle = result.paid_gpus - result.gpus
   if idle > 0 and result.joules_per_token then
-    parts[#parts] = ("%s, with %s"):format(parts[#parts], words.count(idle, "idle GPU"))
+    parts[#parts] = ("%s, with %s"):format(parts[#parts], units.counted(idle, "idle GPU"))
   end
   return table.concat(parts, "   ")
 end
@@ -153,11 +154,11 @@ function text.searched(found)
   for _, each in ipairs(found.candidates) do ended[each.ended] = (ended[each.ended] or 0) + 1 end
   local runs = {}
   for _, each in ipairs(found.rungs) do
-    runs[#runs + 1] = ("%s %d (%s of %s)"):format(each.name, each.candidates, words.count(each.runs, "run"),
-      words.grouped(each.requests))
+    runs[#runs + 1] = ("%s %d (%s of %s)"):format(each.name, each.candidates, units.counted(each.runs, "run"),
+      units.grouped(each.requests))
   end
   local unfit = ended["does not fit"] or 0
-  local line = ("%s; %d excluded by bound, %d %s not fit"):format(words.count(#found.candidates, "candidate"),
+  local line = ("%s; %d excluded by bound, %d %s not fit"):format(units.counted(#found.candidates, "candidate"),
     ended["by bound"] or 0, unfit, unfit == 1 and "does" or "do")
   if ended["the same"] then
     line = ("%s, %d the same as another"):format(line, ended["the same"])
@@ -241,7 +242,7 @@ local function too_few_line(add, found)
   if not most then return end
   local limit = ("they serve at most %.3g requests/s (%s): %s"):format(load_of(most), most.name, most.problem)
   if #found.left == 0 then return add(0, "too few GPUs: %s", limit) end
-  add(0, "too few GPUs for %d of %s that fit: %s", count, words.count(#found.fit, "candidate"), limit)
+  add(0, "too few GPUs for %d of %s that fit: %s", count, units.counted(#found.fit, "candidate"), limit)
 end
 
 --- Why nothing serves the load, and what would be possible.
@@ -267,7 +268,7 @@ local function refusal_lines(add, question, found, plan)
   too_few_line(add, found)
   if least then
     local best = least.result.best
-    add(0, "nearest: %s of %s: %s%s", words.count(best.replicas, "replica"), least.name, metrics_text(question,
+    add(0, "nearest: %s of %s: %s%s", units.counted(best.replicas, "replica"), least.name, metrics_text(question,
       { result = best }), best.problem and "; " .. best.problem or "")
     if plan.nearest_holds then
       add(3, "which holds %s within the SLO", words.load(question, plan.nearest_holds))
@@ -288,7 +289,7 @@ function text.of(question, found, plan)
   local lines, add = writer()
   local asked = ("%s within %s"):format(words.asked(question), words.slo(question.bounds))
   if question.survive > 0 then
-    asked = ("%s, also with %s fewer"):format(asked, words.count(question.survive, "replica"))
+    asked = ("%s, also with %s fewer"):format(asked, units.counted(question.survive, "replica"))
   end
   add(0, "%s", asked)
   if plan.stopped then

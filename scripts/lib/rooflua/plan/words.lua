@@ -1,5 +1,6 @@
 -- How a plan's figures read: times, rates, money and metrics in words of a report.
 local outcomes = require "rooflua.measure.outcomes"
+local units = require "rooflua.text.units"
 
 local words = {}
 
@@ -39,22 +40,12 @@ function words.slo(bounds)
   return table.concat(parts, " and ")
 end
 
---- 1234567 as "1,234,567".
-function words.grouped(number)
-  local text = ("%.0f"):format(number)
-  local sign, digits = text:match "^(%-?)(%d+)$"
-  return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
-end
-
 --- "$15.00", "$1,234".
 function words.dollars(value)
   if not value then return "-" end
-  if value >= 1000 then return "$" .. words.grouped(value) end
+  if value >= 1000 then return "$" .. units.grouped(value) end
   return value >= 1 and ("$%.2f"):format(value) or ("$%.3g"):format(value)
 end
-
---- "1 replica", "3 replicas".
-function words.count(number, noun) return ("%d %s%s"):format(number, noun, number == 1 and "" or "s") end
 
 function words.percent(share) return ("%.0f %%"):format(100 * share) end
 

@@ -11,14 +11,6 @@ local function list_text(list)
   return core.join(parts, ", ")
 end
 
---- Whether a value is one of a list.
-function values.among(value, list)
-  for _, each in ipairs(list) do
-    if each == value then return true end
-  end
-  return false
-end
-
 --- The type of a parameter: the declared one, else that of its default; nil = any.
 local function type_of(declared)
   if declared.type ~= nil then return declared.type ~= "any" and declared.type or nil end
@@ -71,7 +63,7 @@ end
 function values.check(where, declared, value)
   local expected = type_of(declared)
   if declared.values then
-    if not values.among(value, declared.values) then
+    if not core.is_among(value, declared.values) then
       local known = {}
       for _, each in ipairs(declared.values) do
         if each ~= "" then known[#known + 1] = tostring(each) end

@@ -11,14 +11,14 @@ local tree = {}
 function tree.headline(last, name)
   local parts = {}
   if last.decodes > 0 then
-    parts[#parts + 1] = ("%d decode%s"):format(last.decodes, last.decodes == 1 and "" or "s")
+    parts[#parts + 1] = units.counted(last.decodes, "decode")
     if last.decode_tokens then
       parts[#parts] = parts[#parts] .. (" with %s drafts (%s accepted)"):format(
         units.grouped(last.decode_tokens - last.decodes), units.grouped(last.accepted))
     end
   end
   if last.prefills > 0 then
-    parts[#parts + 1] = ("%d prefill%s of %s tokens"):format(last.prefills, last.prefills == 1 and "" or "s",
+    parts[#parts + 1] = ("%s of %s tokens"):format(units.counted(last.prefills, "prefill"),
       units.grouped(last.prefill_tokens))
   end
   local group = last.group

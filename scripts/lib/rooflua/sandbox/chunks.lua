@@ -44,12 +44,6 @@ local hidden = {
   ["rooflua.measure"] = { "is_metric" },
 }
 
-local function copy(t)
-  local out = {}
-  for key, value in next, t do out[key] = value end
-  return out
-end
-
 local views, program_views = {}, {} -- of modules of the library, and of other modules of the program
 
 --- A read-only view of a module of the library; nested tables are read-only already.
@@ -64,7 +58,7 @@ local function library(name)
   local meta = type(module) == "table" and getmetatable(module)
   if type(module) == "table" and (meta == nil or type(meta) == "table" and meta.__call) then
     if hidden[name] then
-      module = copy(module)
+      module = core.copy(module)
       for _, key in ipairs(hidden[name]) do module[key] = nil end
     end
     module = core.readonly(module, name, true)
@@ -75,7 +69,7 @@ end
 
 --- A copy of a module without its hidden functions, for completion and for the test that compares modules and stubs.
 function chunks.public(name)
-  local module = copy(stock_require("rooflua." .. name))
+  local module = core.copy(stock_require("rooflua." .. name))
   for _, key in ipairs(hidden["rooflua." .. name] or {}) do module[key] = nil end
   return module
 end
@@ -104,15 +98,12 @@ local function find(name)
   return nil, tried
 end
 
---- Whether a file is one of the program's policies.
-local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
-
 --- Runs a file. A file of the user that ran before is not read again: what changed in it since then is for the next
 --- process, or for chunks.forget.
 local function run_file(path, ...)
   read[path], path_of_chunk[chunk_name(path)] = true, path
   local chunk = mains[path] or native.load_chunk(path, chunk_name(path))
-  local own = is_shipped(path)
+  local own = files.is_shipped(path)
   if not own then mains[path] = chunk end
   return setfenv(chunk, environments.new(own and chunks.require or chunks.own_require, own))(...)
 end
@@ -140,12 +131,12 @@ local function sandbox_require(name)
   if result == nil then result = true end
   if policy.is_class(result) then
     class_files[result], class_modules[result] = class_files[result] or path, class_modules[result] or name
-    if is_shipped(path) then
+    if files.is_shipped(path) then
       policy.freeze(result)
-      methods[result] = copy(result)
+      methods[result] = core.copy(result)
     end
   end
-  if not is_shipped(path) then own_modules[name] = true end
+  if not files.is_shipped(path) then own_modules[name] = true end
   loaded[name] = result
   return result
 end
@@ -157,7 +148,7 @@ function chunks.own_require(name)
   if program_views[name] then return program_views[name] end
   if type(result) ~= "table" or policy.is_class(result) or #result > 0 then return result end
   local path = find(name)
-  if not (path and is_shipped(path)) then return result end
+  if not (path and files.is_shipped(path)) then return result end
   program_views[name] = core.readonly(result, name)
   return program_views[name]
 end

@@ -1,7 +1,7 @@
 -- What code of a script sees: trusted code everything that luajit has, other code an allow-list.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local noted_io = require "rooflua.sandbox.noted_io"
+local files = require "rooflua.sandbox.files"
 local null = require("rooflua.json").null
 local policy = require "rooflua.policy"
 local repeatable = require "rooflua.sandbox.repeatable"
@@ -11,12 +11,6 @@ local fail = core.fail
 local globals = _G
 
 -- The allow-list ------------------------------------------------------------------------------------
-
-local function copy(t)
-  local out = {}
-  for key, value in next, t do out[key] = value end
-  return out
-end
 
 local base = {}
 for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawget", "select", "setmetatable",
@@ -40,8 +34,8 @@ function base.getmetatable(value)
   if type(value) ~= "table" then return nil end
   return getmetatable(value)
 end
-local allowed = { string = copy(string), table = copy(table), math = copy(math), bit = copy(bit),
-  coroutine = copy(coroutine) }
+local allowed = { string = core.copy(string), table = core.copy(table), math = core.copy(math), bit = core.copy(bit),
+  coroutine = core.copy(coroutine) }
 allowed.string.dump = nil
 allowed.string.format = repeatable.format
 allowed.table.foreach = repeatable.foreach
@@ -94,22 +88,37 @@ end
 --- The libraries as files of the user see them: a function that a script put there would change other files and later
 --- runs. The program's own files get plain copies, which compiled code reads without a detour.
 local read_only = {}
-for name, library in next, allowed do read_only[name] = core.readonly(copy(library), name) end
+for name, library in next, allowed do read_only[name] = core.readonly(core.copy(library), name) end
 
 local function sandboxed(require, is_shipped)
-  local environment = copy(base)
-  for name, library in next, allowed do environment[name] = is_shipped and copy(library) or read_only[name] end
+  local environment = core.copy(base)
+  for name, library in next, allowed do environment[name] = is_shipped and core.copy(library) or read_only[name] end
   environment.require = require
   return strict(environment)
 end
+
+--- A function that reads the file of its first argument. Each file that is read is noted, because results depend on it
+--- (scenario/run_hash.lua).
+local function noted(call, reads)
+  return function(path, ...)
+    if type(path) == "string" and (not reads or reads(...)) then files.note(path) end
+    return call(path, ...)
+  end
+end
+
+local function reads_only(mode) return mode == nil or type(mode) == "string" and mode:sub(1, 1) == "r" end
+
+local noted_io = core.copy(io)
+noted_io.open, noted_io.lines, noted_io.input = noted(io.open, reads_only), noted(io.lines), noted(io.input)
+local noted_dofile, noted_loadfile = noted(dofile), noted(loadfile)
 
 --- With --trusted a script has everything that luajit has; undeclared globals stay errors.
 local function trusted(require)
   local function tell(...)
     if not silent then globals.print(...) end
   end
-  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io.io, dofile = noted_io.dofile,
-    loadfile = noted_io.loadfile, print = tell }, {
+  return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io, dofile = noted_dofile,
+    loadfile = noted_loadfile, print = tell }, {
     __index = function(_, name)
       local value = rawget(globals, name)
       if value ~= nil then return value end
@@ -131,7 +140,7 @@ function environments.new(require, is_shipped)
 end
 
 -- String methods come from a copy that scripts cannot reach, so that no script can change them.
-if not native.trusted then native.string_methods(copy(allowed.string)) end
+if not native.trusted then native.string_methods(core.copy(allowed.string)) end
 
 --- Marks no coroutine as resumed.
 function environments.settle() nested, silent = 0, false end

@@ -15,6 +15,9 @@ function files.beside(scenario)
   folder = scenario and (scenario:match "^(.*)/[^/]*$" or ".")
 end
 
+--- Whether a file is one of the program's.
+function files.is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
+
 local function exists(path)
   local handle = io.open(path)
   if handle then handle:close() end

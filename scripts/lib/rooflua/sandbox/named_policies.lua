@@ -12,8 +12,7 @@ function named_policies.look_with(given) chunks = given end
 
 --- Names of the policies of a folder, in scripts/ and beside the scenario, each once.
 function named_policies.names(folder)
-  local seen = {}
-  for _, name in ipairs(chunks.names_in(folder)) do seen[name] = true end
+  local seen = core.set(chunks.names_in(folder))
   return core.sorted_keys(seen)
 end
 

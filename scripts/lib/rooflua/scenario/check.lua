@@ -244,8 +244,7 @@ local function forecast_variant(opened, name, given, out, forecasts)
   local result = single.run(opened.kind, reader, given, { operations = false })
   for _, problem in ipairs(result.problems or {}) do out.report("warning", "price", "%s", problem) end
   tell(out, result.told)
-  local shares = {}
-  for kind, share in pairs(result.evidence) do shares[kind] = share end
+  local shares = core.copy(result.evidence)
   shares[forecast.noted] = result.noted_frac
   add(shares)
 end

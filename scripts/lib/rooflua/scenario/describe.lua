@@ -56,8 +56,7 @@ end
 function describe.parameters(opened)
   local given = opened.given
   local rows = json.array {}
-  local told = {}
-  for key, value in pairs(given) do told[key] = value end
+  local told = core.copy(given)
   if opened.kind == "serve" or opened.kind == "price" then -- with what its engine gives to them
     local applied = application.of(opened.reader, given, opened.kind == "serve").given
     told.steps, told.scheduler = applied.steps or told.steps, applied.scheduler or told.scheduler

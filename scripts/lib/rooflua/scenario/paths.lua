@@ -99,8 +99,7 @@ function set_at(reader, path, owner, entry, parts, i, value)
   end
   owner = core.plain(owner)
   if #owner > 0 then return set_in_list(reader, path, owner, entry, parts, i, value) end
-  local out = {}
-  for key, each in pairs(owner) do out[key] = each end
+  local out = core.copy(owner)
   out[parts[i]] = set_at(reader, path, owner[parts[i]], entry_of(entry, parts[i]), parts, i + 1, value)
   return out
 end
@@ -132,8 +131,7 @@ function paths.set(reader, given, path, value)
     end
   end
   if given[first] == nil and schema.default_policies[first] and #parts > 1 then -- what the engine names
-    local copy = {}
-    for key, each in pairs(given) do copy[key] = each end
+    local copy = core.copy(given)
     copy[first] = policies.of(reader, first, application.policy(reader, given, first))
     given = copy
   end

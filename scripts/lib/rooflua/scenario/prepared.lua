@@ -25,8 +25,7 @@ local function deployment_of(reader, given, model, hardware, applied, more)
     end
     return given
   end
-  local options = {}
-  for key, value in pairs(more or {}) do options[key] = value end
+  local options = core.copy(more)
   schema.check(reader, "deployment", given)
   reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
   for key, value in pairs(core.plain(given or {})) do

@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local files = require "rooflua.sandbox.files"
 local named_files = require "rooflua.sandbox.named_files"
 
 local required = {}
@@ -52,9 +53,6 @@ end
 ---@param beside table what required.beside returned
 function required.named(text, beside) return beside[text:match "^%s*([^%s=]+)" or ""] or {} end
 
---- Is `path` of the program?
-local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
-
 --- What a Lua file depends on: the Lua files that it requires or names, directly or through others, as a set of paths
 --- with its own; and the other files that these name, as named_files.of has them.
 ---@param path string
@@ -81,7 +79,7 @@ function required.of(path, beside)
         for _, other in ipairs(list) do take(other) end
       end
     end
-    for literal in pairs(is_shipped(file) and {} or literals_in(text)) do
+    for literal in pairs(files.is_shipped(file) and {} or literals_in(text)) do
       for _, other in ipairs(required.named(literal, beside)) do take(other) end
       for each, name in pairs(named_files.of(literal)) do named[each] = name end
     end

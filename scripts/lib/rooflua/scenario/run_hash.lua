@@ -21,8 +21,6 @@ local run_hash = {}
 local Hasher = {}
 Hasher.__index = Hasher
 
-local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
-
 local shipped_folders = { "/scripts/lib/rooflua", "/scripts/engines", "/scenarios/models", "/bench_data" }
 local left_out = { rooflua = true, title = true, report = true, vary = true, sweep = true, seed = true }
 
@@ -175,14 +173,14 @@ end
 function Hasher:common_files()
   local files, by_table, by_lua = {}, { files = {}, policies = {}, seen = {} }, {}
   for _, path in ipairs(chunks.files_of_scenario()) do
-    if path ~= self.path and not is_shipped(path) then self:add_closure(files, path) end
+    if path ~= self.path and not files_of.is_shipped(path) then self:add_closure(files, path) end
   end
   -- What variants name is added to their own names.
   for _, value in ipairs(self.varied) do self:collect(by_table, value.value, value.key, 1) end
   self:collect(by_table, self.given, nil, 0)
   -- What Lua files name is added to the runs that these files are part of, whether it has been read yet or not.
   for _, path in ipairs(chunks.files()) do
-    if not is_shipped(path) then self:add_closure(by_lua, path) end
+    if not files_of.is_shipped(path) then self:add_closure(by_lua, path) end
   end
   for path, given in pairs(files_of.found()) do
     local is_common = files_of.is_of_loading(path) or not by_lua[path]

@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local files = require "rooflua.sandbox.files"
 local policy = require "rooflua.policy"
 
 local run_text = {}
@@ -15,8 +16,6 @@ local function file_of(call)
   return source:sub(1, 1) == "@" and chunks.path_of_chunk(source:sub(2)) or nil
 end
 
-local function is_shipped(path) return path:sub(1, #native.home + 9) == native.home .. "/scripts/" end
-
 local Text = {}
 Text.__index = Text
 
@@ -26,7 +25,7 @@ function Text:call(call, depth)
   local path = file_of(call)
   if not path or path:sub(1, #native.home + 13) == native.home .. "/scripts/lib/" then return "function" end
   self.sources[path] = true
-  if is_shipped(path) or self.seen[call] or depth > most_depth then return "function" end
+  if files.is_shipped(path) or self.seen[call] or depth > most_depth then return "function" end
   self.seen[call] = true
   local parts = { "function " .. info(call, "S").linedefined }
   for i = 1, 60 do

@@ -27,8 +27,7 @@ end
 
 --- The declaration of a replica's own field: that of the top-level key, without what holds only there.
 local function own_of_replica(given)
-  local entry = {}
-  for key, value in pairs(by_path[given.same_as]) do entry[key] = value end
+  local entry = core.copy(by_path[given.same_as])
   entry.same_as, entry.kinds, entry.default, entry.range, entry.fields = given.same_as, nil, nil, nil, nil
   return entry
 end

@@ -64,11 +64,7 @@ function shared.by_name(reader, kind, load, given)
 end
 
 local function is_native(lookup)
-  if lookup == nil then return true end
-  for _, name in ipairs(native.list_lookups()) do
-    if name == lookup then return true end
-  end
-  return false
+  return lookup == nil or core.is_among(lookup, native.list_lookups())
 end
 
 --- mfu.open of options whose `hardware` is an object. A lookup in Lua may remember things, so each variant has its own.

@@ -1,6 +1,7 @@
 -- The stages of a deployment with pipeline parallelism: what a step spends between them.
 local core = require "rooflua.base.core"
 local schema = require "rooflua.scenario.schema"
+local units = require "rooflua.text.units"
 
 local stages = {}
 
@@ -44,7 +45,7 @@ function stages.add_sends(all, tokens, rows, evidence, time_s)
     seconds[name] = (seconds[name] or 0) + added_s
     time_s = time_s + added_s
   end
-  local over = ("over %d link%s"):format(#all.links, #all.links == 1 and "" or "s")
+  local over = "over " .. units.counted(#all.links, "link")
   add("modelled", tokens * sum_of(all.links, "s_per_token"), ("%d tokens %s"):format(tokens, over))
   add("assumed", sum_of(all.links, "latency_s"), "latency " .. over)
   local shares = {}

@@ -12,12 +12,6 @@ local function value_name(value)
   return native.printable(tostring(value))
 end
 
-local function copy(t)
-  local out = {}
-  for key, each in pairs(t) do out[key] = each end
-  return out
-end
-
 --- `variant` with one more value at `path`. A value may be {label =, value =}, or
 --- {label =, set = {path = value, ...}}: then `path` is only a name.
 ---@param text string? the value in the variant's name
@@ -29,7 +23,7 @@ function variants.with(variant, path, value, text)
     if type(label) ~= "number" then core.plain_text(label, "vary." .. tostring(path) .. ": label") end
     text, case, value = tostring(label), value.set, value.value
   end
-  local parameters, changes = copy(variant.parameters), copy(variant.changes)
+  local parameters, changes = core.copy(variant.parameters), core.copy(variant.changes)
   local plain = type(value) == "number" or type(value) == "boolean"
   parameters[path] = plain and value or text
   if case then
@@ -100,7 +94,7 @@ end
 --- What `a` changes, then what `b` changes.
 local function join(a, b)
   local out = { name = a.name == "" and b.name or b.name == "" and a.name or a.name .. ", " .. b.name,
-    parameters = copy(a.parameters), changes = copy(a.changes) }
+    parameters = core.copy(a.parameters), changes = core.copy(a.changes) }
   for path, value in pairs(b.parameters) do out.parameters[path] = value end
   for _, change in ipairs(b.changes) do out.changes[#out.changes + 1] = change end
   return out

@@ -115,9 +115,7 @@ end
 --- of its scheduler are in its deployment. Returns also the scheduler, the limits that are held, the keys of the
 --- deployment that only serving reads, and what follows from the serving engine that is stated.
 local function merged_with(reader, given, own)
-  local merged = {}
-  for key, value in pairs(given) do merged[key] = value end
-  for key, value in pairs(core.plain(own)) do merged[key] = value end
+  local merged = core.copy(given, own)
   local applied = application.of(reader, merged, true)
   merged = applied.given
   local scheduler, deployment = policies.with_method(reader, "scheduler", merged.scheduler, "plan"), merged.deployment
@@ -135,8 +133,7 @@ end
 --- fit.
 function replicas.deployment(reader, given)
   local merged, _, _, _, applied = merged_with(reader, given, {})
-  local options = {}
-  for key, value in pairs(merged.deployment) do options[key] = value end
+  local options = core.copy(merged.deployment)
   options.model, options.hardware = spec.model(merged.model), spec.hardware(merged.hardware)
   for key in pairs(options) do
     if not (read_by_spec[key] or key == "model" or key == "hardware") then options[key] = nil end
@@ -227,12 +224,6 @@ local function build(reader, given, own, before)
   return out
 end
 
-local function copy(from)
-  local out = {}
-  for key, value in pairs(from) do out[key] = value end
-  return out
-end
-
 -- From this many replicas on their schedulers share what they have in common: tables of their own no longer fit into
 -- the processor's cache. Fewer find their methods faster in tables of their own.
 local few = 64
@@ -243,7 +234,7 @@ local few = 64
 local function add_ranks(list, first, engine, is_copy)
   local count = first.deployment.dp
   for rank = 1, count do
-    local each, config = copy(first), copy(first.config)
+    local each, config = core.copy(first), core.copy(first.config)
     each.rank, each.config = rank, config
     if count > 1 then
       config.group, config.group_sync_s = engine - 1, first.sync_s

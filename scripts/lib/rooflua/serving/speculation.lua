@@ -112,8 +112,7 @@ end
 --- The same speculation with another speculator, for a simulation that runs: its rows stay within the old depth.
 ---@param given any a speculator, its class or its name
 function speculation.with_speculator(reader, own, given)
-  local out = {}
-  for key, value in pairs(own) do out[key] = value end
+  local out = core.copy(own)
   local chosen = policies.with_method(reader, "speculation.speculator", given, "drafts")
   out.speculator = bound(reader, "speculation.speculator", chosen, own.known)
   local depth = declared(reader, "speculation.speculator", out.speculator, "depth", most_drafts)

@@ -36,8 +36,7 @@ end
 
 --- The same prepared pieces with another step model.
 local function with_steps(prepared, steps)
-  local out = {}
-  for key, value in pairs(prepared) do out[key] = value end
+  local out = core.copy(prepared)
   out.step_policy = steps
   return out
 end
@@ -138,8 +137,7 @@ end
 
 local function twin_speculation(own)
   if not own then return own end
-  local out = {}
-  for key, value in pairs(own) do out[key] = value end
+  local out = core.copy(own)
   out.speculator, out.acceptance = twin(own.speculator), twin(own.acceptance)
   return out
 end

@@ -9,13 +9,6 @@ local declared = {}
 
 local vocabularies = { "bound", "evidence", "outcome", "phase", "refusal" }
 
-local function is_vocabulary(topic)
-  for _, each in ipairs(vocabularies) do
-    if each == topic then return true end
-  end
-  return false
-end
-
 --- Name, unit, better and help of every metric that has a name in sweeps, searches and comparisons.
 local function metric_rows()
   local rows = {}
@@ -49,7 +42,7 @@ end
 --- The text of "metrics", of a metric's name, or of a vocabulary; nil of any other topic.
 function declared.help(topic)
   if topic == "metrics" then return metrics_text() end
-  if is_vocabulary(topic) then return columns.after(2, word_rows(topic)) end
+  if core.is_among(topic, vocabularies) then return columns.after(2, word_rows(topic)) end
   local about = metrics.about(topic)
   return about and ("%s (%s): %s"):format(topic, about.unit, about.help)
 end

@@ -186,18 +186,11 @@ local function names_text(topic)
   return ("%s: %s"):format(topic, core.join(names, ", "))
 end
 
-local function is_kind(topic)
-  for _, kind in ipairs(kinds) do
-    if kind == topic then return true end
-  end
-  return false
-end
-
 --- The text of a topic that is a key of a scenario ("vary"), a kind ("workloads"), or both ("steps", "hardware").
 local function kind_or_key(topic)
   local parts = {}
   if manual.is_key(topic) then parts[1] = "scenario." .. manual.help("scenario." .. topic) end
-  if is_kind(topic) then parts[#parts + 1] = kind_text(topic) end
+  if core.is_among(topic, kinds) then parts[#parts + 1] = kind_text(topic) end
   if topic == "hardware" or topic == "models" then parts[#parts + 1] = names_text(topic) end
   return #parts > 0 and core.join(parts, "\n\n") or nil
 end
@@ -256,8 +249,8 @@ function help.text(topic)
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
   if topic == "mfu.model" then return require("rooflua.text.constants").text() end
-  local said = manual.help(topic) or engines.help(topic) or topic ~= "metrics" and is_kind(topic) and kind_or_key(topic)
-    or declarations.help(topic)
+  local said = manual.help(topic) or engines.help(topic)
+    or topic ~= "metrics" and core.is_among(topic, kinds) and kind_or_key(topic) or declarations.help(topic)
   if said then return said end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)

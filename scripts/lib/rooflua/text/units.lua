@@ -42,6 +42,9 @@ function units.grouped(value)
   return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
 end
 
+--- "1 replica", "3 replicas".
+function units.counted(count, noun) return format("%d %s%s", count, noun, count == 1 and "" or "s") end
+
 local function time_text(value)
   local size = abs(value)
   if size == 0 then return "0 s" end

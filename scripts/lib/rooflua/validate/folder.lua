@@ -13,6 +13,7 @@ local run = require "rooflua.validate.run"
 local sets = require "rooflua.validate.sets"
 local text = require "rooflua.validate.text"
 local totals = require "rooflua.validate.totals"
+local units = require "rooflua.text.units"
 
 local folder = { name = "cases", what = "measured cases", columns = cases.required,
   scopes = { engine = true, interval = true }, at_root = true, lists_problems = true }
@@ -52,8 +53,7 @@ end
 local interval_switches = { "discrepancy", "settings" }
 
 local function switch_of(name, value, given)
-  local known = {}
-  for _, each in ipairs(interval_switches) do known[each] = true end
+  local known = core.set(interval_switches)
   if not known[name] then
     core.fail("--set interval.%s: %s", name, core.unknown_name("part of an interval", name, interval_switches))
   end
@@ -171,7 +171,7 @@ local function notes_text(current)
     end
   end
   for i, note in ipairs(order) do
-    order[i] = ("%s (%d case%s)"):format(note, counts[note], counts[note] == 1 and "" or "s")
+    order[i] = ("%s (%s)"):format(note, units.counted(counts[note], "case"))
   end
   return table.concat(order, "\n")
 end

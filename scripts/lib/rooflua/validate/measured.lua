@@ -157,8 +157,7 @@ end
 local function from_csv(case, all)
   local rows, header = native.csv_read(case.path)
   if #rows == 0 then core.fail("%s: no rows", case.path) end
-  local there = {}
-  for _, name in ipairs(header) do there[name] = true end
+  local there = core.set(header)
   if there.cycle_us then
     local out = { steps = steps_of(case.path, rows, case.selection) }
     if #out.steps == 0 then core.fail("%s: no row fits the selector of %s", case.path, case.where) end

@@ -6,6 +6,7 @@ local engines = require "rooflua.validate.engines"
 local interval = require "rooflua.validate.interval"
 local policy = require "rooflua.policy"
 local score = require "rooflua.validate.score"
+local units = require "rooflua.text.units"
 
 local text = {}
 
@@ -174,7 +175,7 @@ function text.unread(results)
     for _, name in ipairs(result.case.unread or {}) do counts[name] = (counts[name] or 0) + 1 end
   end
   for _, name in ipairs(core.sorted_keys(counts)) do
-    parts[#parts + 1] = ("%s (%d case%s)"):format(name, counts[name], counts[name] == 1 and "" or "s")
+    parts[#parts + 1] = ("%s (%s)"):format(name, units.counted(counts[name], "case"))
   end
   return table.concat(parts, ", ")
 end

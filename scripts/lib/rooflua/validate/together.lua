@@ -2,10 +2,9 @@
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local units = require "rooflua.text.units"
 
 local together = {}
-
-local function plural(count, word) return ("%d %s%s"):format(count, word, count == 1 and "" or "s") end
 
 local function passed_lines(passed)
   local out = {}
@@ -46,8 +45,8 @@ local function overview(done, session, ran, count)
   for i, found in ipairs(done) do
     rows[i + 1] = { found.set.word, found.set.path, tostring(found.set.cases), tostring(found.ran) }
   end
-  local title = ("%s: %s, %s, %d ran, %d did not"):format(session.path, plural(#done, "set"), plural(count, "case"),
-    ran, count - ran)
+  local title = ("%s: %s, %s, %d ran, %d did not"):format(session.path, units.counted(#done, "set"),
+    units.counted(count, "case"), ran, count - ran)
   local noted = #session.notes > 0 and "\n\nNotes\n" .. table.concat(session.notes, "\n") or ""
   return title .. "\n\n" .. columns.after(2, rows) .. noted
 end
@@ -56,7 +55,7 @@ end
 local function other_files(session)
   local lines = {}
   for _, folder in ipairs(core.sorted_keys(session.data)) do
-    lines[#lines + 1] = ("data of cases: %s (%s)"):format(folder, plural(session.data[folder], "file"))
+    lines[#lines + 1] = ("data of cases: %s (%s)"):format(folder, units.counted(session.data[folder], "file"))
   end
   for _, line in ipairs(passed_lines(session.passed)) do lines[#lines + 1] = line end
   return #lines > 0 and table.concat(lines, "\n") or nil

@@ -80,8 +80,7 @@ end
 --- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation} beside what is given.
 function applied.capacity(reader, given, about)
   local keys, told = applied.keys(about)
-  local out = {}
-  for key, value in pairs(given) do out[key] = value end
+  local out = core.copy(given)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
   if keys.speculation then out.speculation = { drafts = keys.speculation.speculator.draft_tokens } end
   reader.shared.told = told
@@ -92,8 +91,7 @@ end
 function applied.scenario(reader, given, about)
   check(given)
   local keys, told = applied.keys(about, given)
-  local out = {}
-  for key, value in pairs(given) do out[key] = value end
+  local out = core.copy(given)
   for _, key in ipairs(replaced) do out[key] = nil end
   local replicas = given.replicas
   if keys.replicas then

@@ -125,8 +125,7 @@ local function predictor(reader, given, files)
     if of ~= values then runs, of = {}, values end
     local index = observation.file
     if not runs[index] then
-      local own = {}
-      for key, value in pairs(paths.with(reader, given, values)) do own[key] = value end
+      local own = core.copy(paths.with(reader, given, values))
       own.workload = files[index].workload
       local run = whole.result(own, true, reader.file)
       runs[index] = { summary = run.summary, requests = requests_of(run.requests) }

@@ -44,8 +44,7 @@ local nearby = 0.05 -- of a parameter's box
 function groups.has_no_effect(task, values, range, error_)
   local place, moved = declared.place(range, values[range.path]), 0
   for _, step in ipairs { -nearby, nearby } do
-    local tried = {}
-    for path, value in pairs(values) do tried[path] = value end
+    local tried = core.copy(values)
     tried[range.path] = declared.value(range, place + step)
     if tried[range.path] ~= values[range.path] then
       moved = moved + 1

@@ -1,5 +1,4 @@
 -- A sweep on a page: metrics against what was varied.
-local bands = require "rooflua.explore.page.bands"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
@@ -12,6 +11,31 @@ local array = json.array
 local swept_metrics = { "output_tokens_per_s", "goodput_per_s", "ttft_s_p50", "ttft_s_p99", "tpot_s_p99" }
 local drawn_metrics = { "output_tokens_per_s", "ttft_s_p99", "tpot_s_p99" }
 local most_parameters, most_series, most_rows = 6, 8, 500
+
+local most_bands = 4
+
+local function shown(value) return ("%.3g"):format(value) end
+
+--- Many values of a number in bands of equally many runs, so that colours can stand for them.
+--- @param values table of the number, one per run
+--- @param label string
+--- @param path string of the parameter of a run
+--- @return function from a run {parameters} to the name of its band: "rate_per_s 2 to 4.5"
+local function bands_of(values, label, path)
+  local sorted = {}
+  for i, value in ipairs(values) do sorted[i] = value end
+  table.sort(sorted)
+  local ends = {}
+  for i = 1, most_bands do ends[i] = sorted[math.max(1, math.floor(#sorted * i / most_bands + 0.5))] end
+  return function(run)
+    local value = run.parameters[path]
+    for i = 1, most_bands do
+      if value <= ends[i] then
+        return ("%s %s to %s"):format(label, shown(i == 1 and sorted[1] or ends[i - 1]), shown(ends[i]))
+      end
+    end
+  end
+end
 
 --- Key paths whose values differ between runs, without the seed: those of numbers, and the others.
 local function varied(results)
@@ -94,7 +118,7 @@ local function colours_of(results, path, names)
   local values = {}
   for i, result in ipairs(results) do values[i] = result.parameters[best] end
   if type(values[1]) ~= "number" then return { key = function() return "" end } end
-  return { key = bands.of(values, best:match "[^.]+$", best), note = note }
+  return { key = bands_of(values, best:match "[^.]+$", best), note = note }
 end
 
 --- Series in the order of their values, so that a legend counts upwards.

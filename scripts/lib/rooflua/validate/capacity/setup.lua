@@ -39,10 +39,7 @@ local function is_own(model, format)
   local own = native.rank_counts(model, {}).weights
   local same = { mxfp4 = { "mxfp4" }, int4_group128 = { "int4", "int4_group32", "int4_group128" },
     fp8 = { "fp8", "fp8_block" }, fp8_block = { "fp8_block" }, bf16 = { "bf16", "fp16" }, fp16 = { "bf16", "fp16" } }
-  for _, each in ipairs(same[format] or { format }) do
-    if each == own then return true end
-  end
-  return false
+  return core.is_among(own, same[format] or { format })
 end
 
 local function weights_of(case, model)

@@ -9,6 +9,7 @@ local setup = require "rooflua.validate.closed_loops.setup"
 local step_model = require "rooflua.validate.step_model"
 local text = require "rooflua.validate.closed_loops.text"
 local totals = require "rooflua.validate.closed_loops.totals"
+local units = require "rooflua.text.units"
 
 local what = "measured closed loops"
 
@@ -159,9 +160,8 @@ local function report(run, answers, of, ran)
   local parts = {
     ("%s: %d questions of %d deployments, %d scored, %d not%s"):format(run.path, coverage.questions,
       coverage.deployments, ran, coverage.questions - ran, out_of),
-    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s, %d seed%s.")
-      :format(options.statistic, run.steps.name, requests_text(options), options.seeds,
-        options.seeds == 1 and "" or "s")
+    ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s, %s.")
+      :format(options.statistic, run.steps.name, requests_text(options), units.counted(options.seeds, "seed"))
       .. "\n\"mean\" is over deployments, of the mean |error| of their questions; \"weighted\" gives a deployment the "
       .. "weight of the root of its questions; median and signed (median) are over questions. \"TTFT unsaturated\" is "
       .. "of rows that were warm and not saturated. config none: nobody knows the settings.",

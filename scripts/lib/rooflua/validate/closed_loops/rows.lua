@@ -206,8 +206,7 @@ function rows.read(path)
   if #header.missing(columns, either) == 2 then
     core.fail("%s:1: a column is missing: widths (docs/VALIDATION.md)", path)
   end
-  local there = {}
-  for _, name in ipairs(columns) do there[name] = true end
+  local there = core.set(columns)
   local out, lines = {}, {}
   for i, row in ipairs(list) do
     local question = question_of(path, row, there, #columns)

@@ -1,13 +1,7 @@
-#include "measure/html/script.h"
-
-#include <string>
-#include <string_view>
-
-namespace rooflua {
-
-namespace {
-
-constexpr const char* source = R"js(
+// What a page can do where scripts run: tables are sorted by a click on a head and filtered, differences to a baseline,
+// series switched off and on by their legend, values under the pointer, zoom by dragging, and the data as CSV and JSON.
+// A page is complete without it. Its pure functions are the exports of a module in node (tests/measure/page_script.js).
+// page.cpp leaves out lines of comments and spaces that mean nothing.
 (function () {
   "use strict";
   var page = {};
@@ -282,30 +276,3 @@ constexpr const char* source = R"js(
     on(svg, "pointerleave", leave);
   });
 })();
-)js";
-
-bool is_sign(char c) {
-  return std::string_view("=*<>?:;,{}()&|!").find(c) != std::string_view::npos;
-}
-
-}  // namespace
-
-std::string page_script() {
-  std::string out;
-  const std::string_view text(source);
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && (out.empty() || out.back() == '\n')) {
-      if (c == ' ') continue;
-      if (text.substr(i, 3) == "// ") i = text.find('\n', i);
-      if (text[i] == '\n') continue;
-    }
-    if (c == '"' && text[i - 1] != '\\') quote = quote == 0 ? c : 0;
-    const bool beside = c == ' ' && quote == 0 && (is_sign(out.back()) || is_sign(text[i + 1]));
-    if (!beside) out += c;
-  }
-  return out;
-}
-
-}  // namespace rooflua
