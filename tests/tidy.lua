@@ -261,7 +261,7 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
 end
 local may_name_engines = {
   ["^scripts/engines/"] = true, ["^scripts/schedulers/"] = true, ["^scripts/routers/"] = true,
-  ["^engine/cost/tables/published_"] = true, -- how files of another project spell them
+  ["^scripts/lib/rooflua/tables/rules%.lua$"] = true, -- how files of another project spell them
 }
 local function names_engine(line)
   for quoted in line:gmatch "[\"']([%w_-]+)[\"']" do

@@ -6,7 +6,7 @@
 #include "cost/mfu_database.h"
 #include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
-#include "cost/tables/published_folder.h"
+#include "cost/tables/published.h"
 #include "spec/hardware.h"
 
 namespace rooflua::app {
@@ -54,7 +54,7 @@ void print_tables(const std::vector<TableFile>& files) {
   if (files.empty()) std::printf("  no tables: priced by the modelled kernel\n");
   for (const TableFile& file : files) {
     const KernelTable table = read_table(file);
-    if (table.rows.empty() && file.published != nullptr) continue;  // a format without rows
+    if (table.rows.empty() && file.published) continue;  // a format without rows
     std::printf("  %-44s %6zu rows\n", file.name.c_str(), table.rows.size());
   }
 }
@@ -89,7 +89,7 @@ int data_describe(const DataArguments& arguments, const std::filesystem::path& h
                 std::string(name(layout)).c_str());
     print_tables(list_tables(arguments.path, layout, gpu));
     if (layout != Layout::aic) continue;
-    for (const FileLeftOut& file : published_folder(arguments.path, gpu).left_out)
+    for (const FileLeftOut& file : published_tables().list(arguments.path, gpu).left_out)
       std::printf("  not read: %s: %s\n", file.path.filename().c_str(), file.reason.c_str());
   }
   return 0;

@@ -16,6 +16,7 @@
 #include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "script/published_reader.h"
 #include "script/vm/interrupt.h"
 
 namespace {
@@ -351,6 +352,7 @@ int main(int argc, char** argv) {
   fs::path home;
   try {
     home = app::find_home(argv[0]);
+    script::read_published_tables(home);
     const int status = door(home);
     app::finish_output();
     return status;

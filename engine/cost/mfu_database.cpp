@@ -268,7 +268,7 @@ const std::vector<const KernelTable*>& MfuDatabase::tables() const {
   if (!tables_.empty()) return tables_;
   for (std::size_t i = 0; i < store_->files().size(); ++i) {
     const KernelTable& table = store_->table(i);
-    const bool absent = table.rows.empty() && table.origin;  // a format that was not published
+    const bool absent = table.rows.empty() && table.published;  // a format that was not published
     if (!absent) tables_.push_back(&table);
   }
   return tables_;

@@ -151,31 +151,6 @@ TEST_CASE("BLIS decode files are those of one rank") {
   CHECK(database->estimate(q).evidence == Evidence::measured);
 }
 
-TEST_CASE("aic files are milliseconds and elements, the newest version of a GPU's file counts") {
-  Folder folder;
-  folder.write("h100_sxm_custom_allreduce_vllm0.9.0.csv",
-               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_graph,"
-               "bfloat16,2,512,0.009\r\n");
-  folder.write("h100_sxm_custom_allreduce_vllm0.19.0.csv",
-               "kernel_source,allreduce_dtype,num_gpus,message_size,latency\r\nvLLM_custom_eager,"
-               "bfloat16,2,512,0.020\r\nvLLM_custom_graph,bfloat16,2,512,0.004\r\n");
-  folder.write("h100_sxm_gemm_vllm0.24.csv",
-               "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n");
-  folder.write("h200_sxm_gemm_vllm0.24.csv",
-               "gemm_dtype,m,n,k,latency\r\nbfloat16,1,32,64,0.005\r\n");
-  const auto database = open(folder.path, Layout::aic, "h100-sxm");
-  Query q;
-  q.op = Op::all_reduce;
-  q.ranks = 2, q.bytes = 1024;
-  CHECK(us(database->estimate(q)) == Approx(4));
-  q = Query();
-  q.m = 1, q.k = 64, q.n = 32;
-  CHECK(us(database->estimate(q)) == Approx(3));
-  q.dtype = Dtype::fp8;
-  CHECK(us(database->estimate(q)) == Approx(2));
-  CHECK_THROWS_WITH(list_tables(folder.path, Layout::aic, ""), Catch::Contains("several GPUs"));
-}
-
 TEST_CASE("a bad cell names its file, line and column") {
   Folder folder;
   folder.write("gemm_bf16.csv", "m,k,n,latency_us\n16,4096,4096,10\n16,x,4096,10\n");
@@ -207,29 +182,13 @@ TEST_CASE("tables written in our layout read back the same") {
   }
 }
 
-TEST_CASE("an import says what its rows contain, and is read back with it") {
-  Folder from, to;
-  from.write("h100_sxm_gemm_sglang0.5.csv",
-             "gemm_dtype,m,n,k,latency\r\nfp8,1,32,64,0.002\r\nbfloat16,1,32,64,0.003\r\n"
-             "fp8_block,1,32,64,0.004\r\n");
-  const auto aic = open(from.path, Layout::aic, "h100-sxm");
-  CHECK(aic->includes(Op::gemm, Dtype::fp8, "quantize"));
-  CHECK(aic->tables_loaded() == 0);
-  write_tables(aic->tables(), to.path, Layout::aic);
-  const auto own = open(to.path, Layout::rooflua, "");
-  CHECK(own->includes(Op::gemm, Dtype::fp8, "quantize"));
-  REQUIRE(own->tables().size() == 3);
-  for (const KernelTable* table : own->tables()) {
-    const bool narrow = table->dtype == Dtype::fp8 || table->dtype == Dtype::fp8_block;
-    CHECK(table->includes ==
-          (narrow ? std::vector<std::string>{"quantize"} : std::vector<std::string>{}));
-    CHECK(table->source.find("aic: h100_sxm_gemm_sglang0.5.csv") != std::string::npos);
-  }
-  write_tables(aic->tables(), to.path, Layout::aic);  // again: its own tables.toml
+TEST_CASE("tables.toml says what rows contain, and a mistake in it is named with its line") {
+  Folder to;
+  to.write("gemm_fp8_sglang.csv", "m,k,n,latency_us\n1,64,32,2\n");
+  to.write("tables.toml", "[gemm_fp8_sglang]\nincludes = [\"quantize\"]\n");
+  CHECK(open(to.path, Layout::rooflua, "")->includes(Op::gemm, Dtype::fp8, "quantize"));
   to.write("tables.toml", "[gemm_bf16_sglang]\nkernel = \"mine\"\n");
   CHECK(!open(to.path, Layout::rooflua, "")->includes(Op::gemm, Dtype::fp8, "quantize"));
-  CHECK_THROWS_WITH(write_tables(aic->tables(), to.path, Layout::aic),
-                    Catch::Contains("tables.toml: is of tables that were measured here"));
   to.write("tables.toml", "[gemm_fp8_sglang]\nincludes = \"quantise\"\n");
   CHECK_THROWS_WITH(
       open(to.path, Layout::rooflua, ""),
@@ -245,52 +204,20 @@ TEST_CASE("an import says what its rows contain, and is read back with it") {
   CHECK_FALSE(open(to.path, Layout::rooflua, "")->holds_format(Op::gemm, Dtype::fp8));
 }
 
-TEST_CASE("a row that no measurement can give is refused by import and named by verify") {
-  const std::pair<const char*, const char*> rows[] = {
-      {"0,32,64,0.002", "m 0: expected a whole number, at least 1"},
-      {"-2,32,64,0.002", "column 'm': is negative"},
-      {"1.5,32,64,0.002", "m 1.5: expected a whole number"},
-      {"1e300,32,64,0.002", "column 'm': expected a number, found '1e300'"},
-      {"1,32,64,-0.002", "a latency of -2 us"},
-      {"1,32,64,0", "a latency of 0 us"},
-      {"1,32,64,1e-320", "column 'latency': expected a number"},
-      {"1,32,64,1e308", "column 'latency': expected a number"}};
-  for (const auto& [row, message] : rows) {
-    INFO(row);
-    Folder from;
-    from.write(
-        "h100_sxm_gemm_vllm0.24.csv",
-        "gemm_dtype,m,n,k,latency\nbfloat16,1,32,64,0.003\nbfloat16," + std::string(row) + "\n");
-    const auto aic = open(from.path, Layout::aic, "h100-sxm");
-    CHECK_THROWS_WITH(write_tables(aic->tables(), from.path / "new", Layout::aic),
-                      Catch::Contains("h100_sxm_gemm_vllm0.24.csv:3") && Catch::Contains(message));
-    CHECK(!fs::exists(from.path / "new"));
-    const VerifyReport report = verify(from.path, test::source_dir());
-    CHECK(std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& f) {
-            return ((f.kind == FindingKind::impossible_shape ||
-                     f.kind == FindingKind::impossible_latency ||
-                     f.kind == FindingKind::not_positive) &&
-                    f.lines == std::vector<int>{3}) ||
-                   (f.kind == FindingKind::unreadable &&
-                    f.text.find(".csv:3: ") != std::string::npos);
-          }) == 1);
-  }
-}
-
 TEST_CASE("a table that does not fit on the disk leaves the folder as it was") {
   Folder from;
-  std::string rows = "gemm_dtype,m,n,k,latency\n";
-  for (int m = 1; m <= 2000; ++m) rows += "bfloat16," + std::to_string(16 * m) + ",32,64,0.003\n";
-  from.write("h100_sxm_gemm_vllm0.24.csv", rows);
-  from.write("own/gemm_bf16_vllm.csv", "old\n");
-  const auto aic = open(from.path, Layout::aic, "h100-sxm");
+  std::string rows = "m,k,n,latency_us\n";
+  for (int m = 1; m <= 2000; ++m) rows += std::to_string(16 * m) + ",64,32,3\n";
+  from.write("gemm/h100/data.csv", rows);
+  from.write("own/gemm_fp8.csv", "old\n");
+  const auto tables = open(from.path, Layout::infersim, "h100");
   const fs::path to = from.path / "own";
   {
     test::SmallFiles full(4096);
-    CHECK_THROWS_WITH(write_tables(aic->tables(), to, Layout::aic),
-                      Catch::Contains("gemm_bf16_vllm.csv: cannot be written: File too large"));
+    CHECK_THROWS_WITH(write_tables(tables->tables(), to, Layout::infersim),
+                      Catch::Contains("gemm_fp8.csv: cannot be written: File too large"));
   }
-  std::ifstream kept(to / "gemm_bf16_vllm.csv");
+  std::ifstream kept(to / "gemm_fp8.csv");
   std::string line;
   CHECK((std::getline(kept, line) && line == "old"));
   CHECK(std::distance(fs::directory_iterator(to), fs::directory_iterator()) == 1);

@@ -6,24 +6,12 @@
 #include "base/error.h"
 #include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
-#include "cost/tables/published_folder.h"
+#include "cost/tables/published.h"
 
 namespace rooflua {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_published(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return false;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    const bool table = name.ends_with(".csv") || name.ends_with(".csv.gz");
-    if (!table && entry.path().extension() != ".parquet") continue;
-    const auto found = published_name(entry.path());
-    if (found && !(found->gpu.empty() && found->version.empty())) return true;
-  }
-  return false;
-}
 
 /// A folder of ours: a datasheet, or tables named as ours are.
 bool is_own(const fs::path& folder) {
@@ -113,7 +101,7 @@ std::optional<Layout> detect_layout(const fs::path& path) {
       return has_tp_files(root / "mha") ? Layout::blis : Layout::infersim;
   }
   if (is_own(path)) return Layout::rooflua;
-  if (is_published(path)) return Layout::aic;
+  if (fs::is_directory(path) && !published_tables().gpus(path).empty()) return Layout::aic;
   return std::nullopt;
 }
 
@@ -130,7 +118,7 @@ std::vector<std::string> gpus_in(const fs::path& path, Layout layout) {
       }
     }
   } else if (layout == Layout::aic) {
-    return published_gpus(path);
+    return published_tables().gpus(path);
   } else {
     gpus.insert("");
   }

@@ -18,6 +18,7 @@ KernelTable described_table(const TableFile& file) {
   table.engines = file.engines;
   table.includes = file.includes;
   table.answers = file.answers;
+  table.published = file.published != nullptr;
   return table;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A table before its rows are read. Private to the importers.
+// A table before its rows are read.
 
 #include "cost/tables/kernel_table.h"
 #include "cost/tables/table_file.h"

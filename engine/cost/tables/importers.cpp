@@ -8,7 +8,7 @@
 #include "cost/tables/columns.h"
 #include "cost/tables/described_table.h"
 #include "cost/tables/lines.h"
-#include "cost/tables/published_table.h"
+#include "cost/tables/published.h"
 
 namespace rooflua {
 namespace {
@@ -161,7 +161,7 @@ class TableReader {
 }  // namespace
 
 KernelTable read_table(const TableFile& file) {
-  if (file.published != nullptr) return read_published(file);
+  if (file.published) return published_tables().read(file);
   KernelTable table = described_table(file);
   TableReader(file, table).read(read_text(file.path));
   return table;

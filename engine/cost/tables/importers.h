@@ -7,12 +7,14 @@
 //   infersim  {mha,mla}/{prefill,decode}/<gpu>/<h>-<g>-<D>.csv, gemm/<gpu>/data.csv,
 //             grouped_gemm/{prefill,decode}/<gpu>/data.csv, gdn/{prefill,decode}/<gpu>/...
 //   blis      the same tree; decode files <h>-<g>-<D>-tp<T>.csv
-//   aic       <gpu>_<table>_<engine><version>.csv or .csv.gz; cost/tables/published.h has the map
-//   of
-//             tables and columns; of several versions of an engine the newest
+//   aic       <gpu>_<table>_<engine><version>.csv or .csv.gz; scripts read them (published.h); of
+//             several versions of an engine the newest
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cost/tables/kernel_table.h"
@@ -20,8 +22,6 @@
 #include "cost/tables/table_file.h"
 
 namespace rooflua {
-
-class RowFates;
 
 /// In a fixed order (name). Empty where the folder has nothing of this GPU.
 /// @throws Error if the path is not there
@@ -34,9 +34,15 @@ bool is_own_table(std::string_view stem);
 /// @throws Error naming file:line and column if a cell is not a number, or a column is missing
 KernelTable read_table(const TableFile& file);
 
+/// Called for each row that is not written, with the reason. Empty: no call.
+using NotWritten =
+    std::function<void(const KernelTable&, const KernelRow&, std::string_view reason)>;
+
 struct WriteOptions {
-  double tolerance = 0;       // thinning, as part of the latency; 0: none (docs/DATA.md)
-  RowFates* fates = nullptr;  // where to note rows that are left out
+  double tolerance = 0;  // thinning, as part of the latency; 0: none (docs/DATA.md)
+  /// Of published tables: the keys of tables.toml, by the name of the file.
+  std::map<std::string, std::string> described = {};
+  NotWritten not_written = {};
 };
 
 struct WrittenTable {

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,8 +31,6 @@ struct KernelRow {
   double listed_mfu = std::numeric_limits<double>::quiet_NaN();  // as printed; NaN = no such column
 };
 
-struct PublishedOrigin;
-
 struct KernelTable {
   std::string name;  // "gemm_bf16", "mha/decode/h20/32-8-128.csv"
   std::filesystem::path path;
@@ -50,8 +47,8 @@ struct KernelTable {
   std::vector<std::string> includes;
   /// Whether lookups use the rows. The rows of other tables are there to be read and compared.
   bool answers = true;
-  std::shared_ptr<const PublishedOrigin> origin;  // of a published table: published_table.h
-  std::vector<std::string> axes;                  // names of the shape columns
+  bool published = false;         // its reader is PublishedTables (published.h)
+  std::vector<std::string> axes;  // names of the shape columns
   FlopConvention convention = FlopConvention::none;
   bool header = true;                   // false: the file starts with a data row
   bool decode = false;                  // grouped_gemm, linear_attention: the decode table

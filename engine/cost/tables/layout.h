@@ -3,7 +3,9 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace rooflua {
 
@@ -21,5 +23,10 @@ constexpr std::optional<Layout> parse_layout(std::string_view text) {
   }
   return std::nullopt;
 }
+
+/// "H100_SXM" -> h100, sxm
+std::vector<std::string> gpu_words(std::string_view text);
+/// "H100", "h100-sxm" and "h100_sxm" are the same GPU, "h20" and "h200" are not.
+bool same_gpu(std::string_view a, std::string_view b);
 
 }  // namespace rooflua

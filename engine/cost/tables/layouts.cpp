@@ -1,12 +1,13 @@
 // What a folder offers, per layout: file names only, nothing is read.
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "base/error.h"
 #include "base/toml.h"
 #include "cost/tables/importers.h"
-#include "cost/tables/published_folder.h"
+#include "cost/tables/published.h"
 
 namespace rooflua {
 namespace {
@@ -247,6 +248,24 @@ std::vector<TableFile> list_own(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<std::string> gpu_words(std::string_view text) {
+  std::vector<std::string> result;
+  bool inside = false;
+  for (const char c : text) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (letter && !inside) result.emplace_back();
+    if (letter) result.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    inside = letter;
+  }
+  return result;
+}
+
+bool same_gpu(std::string_view a, std::string_view b) {
+  const auto x = gpu_words(a), y = gpu_words(b);
+  return std::equal(
+      x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
+}
+
 bool is_own_table(std::string_view stem) {
   const std::optional<Op> op = op_of_file(stem);
   if (!op) return false;
@@ -266,7 +285,7 @@ std::vector<TableFile> list_tables(const fs::path& path, Layout layout, const st
       files = list_own(path);
       break;
     case Layout::aic:
-      files = published_folder(path, gpu).tables;
+      files = published_tables().list(path, gpu).tables;
       break;
   }
   return files;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cost/tables/own_columns.h"
-#include "cost/tables/row_fates.h"
 
 namespace rooflua {
 
@@ -55,7 +54,7 @@ int ShapeOrder::compare_without_batch(const MergedRow& a, const MergedRow& b) co
 }
 
 std::vector<MergedRow> fastest_rows(const std::vector<const KernelTable*>& tables,
-                                    RowFates* fates) {
+                                    const NotWritten& not_written) {
   std::vector<MergedRow> rows;
   for (const KernelTable* table : tables) {
     for (const KernelRow& row : table->rows) rows.push_back({table, &row});
@@ -69,9 +68,9 @@ std::vector<MergedRow> fastest_rows(const std::vector<const KernelTable*>& table
   for (const MergedRow& row : rows) {
     if (kept.empty() || order.compare(kept.back(), row) != 0) {
       kept.push_back(row);
-    } else if (fates != nullptr) {
-      fates->leave_out(row.table->path, row.row->line, RowFates::taken_back,
-                       "the same shape again: the fastest row of a shape is taken");
+    } else if (not_written) {
+      not_written(*row.table, *row.row,
+                  "the same shape again: the fastest row of a shape is taken");
     }
   }
   return kept;

@@ -4,11 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "cost/tables/kernel_table.h"
+#include "cost/tables/importers.h"
 
 namespace rooflua {
-
-class RowFates;
 
 struct MergedRow {
   const KernelTable* table;
@@ -42,10 +40,11 @@ class ShapeOrder {
 
 /// In the order of shapes. Of several kernels that were measured for a shape the fastest stays:
 /// engines choose.
-std::vector<MergedRow> fastest_rows(const std::vector<const KernelTable*>& tables, RowFates* fates);
+std::vector<MergedRow> fastest_rows(const std::vector<const KernelTable*>& tables,
+                                    const NotWritten& not_written);
 
 /// Leaves out the rows that follow from their neighbours within `tolerance` (docs/DATA.md), and
 /// those that stand alone.
-void thin(std::vector<MergedRow>& rows, double tolerance, RowFates* fates);
+void thin(std::vector<MergedRow>& rows, double tolerance, const NotWritten& not_written);
 
 }  // namespace rooflua

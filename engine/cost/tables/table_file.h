@@ -3,16 +3,16 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "cost/ops/declaration.h"
 
 namespace rooflua {
-
-struct PublishedMap;
 
 /// Which columns a file has and what they mean.
 enum class TableForm {
@@ -26,7 +26,7 @@ enum class TableForm {
   linear_decode,
   linear_prefill,  // infersim and blis
   own,             // of any op that declares a file
-  published,       // of aiconfigurator: a PublishedMap says which columns
+  published,       // of aiconfigurator: scripts read it (published.h)
 };
 
 /// Whether tables of this form print an MFU beside the latency.
@@ -67,12 +67,7 @@ struct TableFile {
   std::vector<std::string> engines;          // KernelTable::engines
   std::vector<std::string> includes;         // KernelTable::includes
   bool answers = true;                       // KernelTable::answers
-  const PublishedMap* published = nullptr;   // of TableForm::published
-  std::string gpu;                           // published: the start of the file's name
-  std::string publisher;                     // published: the engine that the file names
-  std::string version;                       // published: of the engine or library
-  bool all_rows = false;                     // published: also rows that are known to be wrong
-  std::filesystem::path plus;                // published: the file of PublishedMap::plus_file
+  std::shared_ptr<const Json> published;     // of TableForm::published: how its reader knows it
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;
   bool decode = false;

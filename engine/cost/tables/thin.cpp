@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "cost/tables/merged_rows.h"
-#include "cost/tables/row_fates.h"
 
 namespace rooflua {
 namespace {
@@ -111,7 +110,7 @@ void drop_batches(std::vector<Series>& group, double tolerance) {
 
 }  // namespace
 
-void thin(std::vector<MergedRow>& rows, double tolerance, RowFates* fates) {
+void thin(std::vector<MergedRow>& rows, double tolerance, const NotWritten& not_written) {
   if (rows.empty()) return;
   const ShapeOrder order(rows.front().table->op);
   std::vector<std::size_t> by_group(rows.size());
@@ -122,8 +121,7 @@ void thin(std::vector<MergedRow>& rows, double tolerance, RowFates* fates) {
   std::vector<bool> keep(rows.size(), false);
   const auto leave_out = [&](const Point& point, std::string_view reason) {
     const MergedRow& row = rows[point.row];
-    if (fates != nullptr)
-      fates->leave_out(row.table->path, row.row->line, RowFates::taken_back, reason);
+    if (not_written) not_written(*row.table, *row.row, reason);
   };
   for (std::size_t start = 0; start < by_group.size();) {
     std::vector<Series> group;

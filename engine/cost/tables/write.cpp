@@ -15,7 +15,6 @@
 #include "cost/tables/importers.h"
 #include "cost/tables/merged_rows.h"
 #include "cost/tables/own_columns.h"
-#include "cost/tables/published_table.h"
 #include "cost/tables/row_check.h"
 
 namespace rooflua {
@@ -50,7 +49,7 @@ std::string rounded(double value) {
 void write_row(std::ostream& out, const std::string& shape, const MergedRow& each, bool spread) {
   const KernelRow& row = *each.row;
   const double latency_us = row.latency_s * 1e6;
-  out << shape << (each.table->origin ? rounded(latency_us) : digits(latency_us));
+  out << shape << (each.table->published ? rounded(latency_us) : digits(latency_us));
   if (spread) {
     out << ',';
     if (row.latency_s_p10 > 0) out << digits(row.latency_s_p10 * 1e6);
@@ -134,10 +133,10 @@ std::vector<WrittenTable> write_tables(const std::vector<const KernelTable*>& ta
   std::map<std::string, std::vector<const KernelTable*>> files;
   for (const KernelTable* table : tables) {
     const OpDeclaration& op = declaration_of(table->op);
-    if (op.file.empty() || (!op.imported && !table->origin)) continue;
+    if (op.file.empty() || (!op.imported && !table->published)) continue;
     const std::string dtype(name(table->dtype));
     const std::string own_name = std::string(op.file) + (op.dtype_in_name ? "_" + dtype : "");
-    files[table->origin ? table->name : own_name].push_back(table);
+    files[table->published ? table->name : own_name].push_back(table);
     check_rows(*table);
   }
   const std::filesystem::path described = folder / "tables.toml";
@@ -150,11 +149,11 @@ std::vector<WrittenTable> write_tables(const std::vector<const KernelTable*>& ta
   std::vector<WrittenTable> written;
   std::string toml(first_line);
   for (const auto& [file, parts] : files) {
-    const bool published = parts.front()->origin != nullptr;
+    const bool published = parts.front()->published;
     std::vector<MergedRow> rows =
-        published ? fastest_rows(parts, options.fates) : first_rows(parts, file + ".csv");
+        published ? fastest_rows(parts, options.not_written) : first_rows(parts, file + ".csv");
     const std::size_t rows_before = rows.size();
-    if (options.tolerance > 0) thin(rows, options.tolerance, options.fates);
+    if (options.tolerance > 0) thin(rows, options.tolerance, options.not_written);
     const bool spread = std::any_of(rows.begin(), rows.end(), [](const MergedRow& each) {
       return each.row->latency_s_p10 > 0 || each.row->latency_s_p90 > 0;
     });
@@ -164,7 +163,7 @@ std::vector<WrittenTable> write_tables(const std::vector<const KernelTable*>& ta
     out << "latency_us" << (spread ? ",latency_us_p10,latency_us_p90" : "") << '\n';
     for (const MergedRow& row : rows) write_row(out, shape_of(row, own), row, spread);
     toml += "\n[" + file + "]\n";
-    toml += published ? published_provenance(parts) : provenance(parts, layout);
+    toml += published ? options.described.at(file) : provenance(parts, layout);
     if (options.tolerance > 0) {
       toml += "thinning = \"log-log along the axis, whole batches from their neighbours\"\n";
       toml += "tolerance = " + digits(options.tolerance) + "\n";

@@ -84,6 +84,7 @@ void bind_loading(lua_State* L);
 void bind_documents(lua_State* L);
 void bind_spec(lua_State* L);
 void bind_mfu(lua_State* L);
+void bind_table_files(lua_State* L);
 void bind_prepared(lua_State* L);
 void bind_trust(lua_State* L);
 void bind_cost(lua_State* L);

@@ -108,6 +108,7 @@ void push_natives(lua_State* L) {
   bind_documents(L);
   bind_spec(L);
   bind_mfu(L);
+  bind_table_files(L);
   bind_prepared(L);
   bind_trust(L);
   bind_cost(L);

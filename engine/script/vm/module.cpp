@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "script/published_reader.h"
 #include "script/vm/compiler.h"
 #include "script/vm/library.h"
 #include "script/vm/library_options.h"
@@ -52,6 +53,7 @@ int open_module(lua_State* L) {
   LibraryOptions options;
   options.home = find_home();
   options.trusted = true;
+  read_published_tables(options.home);
   open_library(L, options);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "rooflua.init");

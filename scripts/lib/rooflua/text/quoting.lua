@@ -1,6 +1,6 @@
 -- How a text of the user is written into a file of another language. Every file that leaves the program takes its
--- words from here: shell, comments, YAML, HTML. JSON is rooflua.json; CSV is csv_cell of engine/base/csv.h; pages of
--- runs are engine/measure/html/text.h. SQL gets values by binding (engine/measure/store/statement.h), never as text.
+-- words from here: shell, comments, YAML, TOML, HTML. JSON is rooflua.json; CSV is csv_cell of engine/base/csv.h; pages
+-- of runs are engine/measure/html/text.h. SQL gets values by binding (engine/measure/store/statement.h), never as text.
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 
@@ -10,6 +10,9 @@ local quoting = {}
 function quoting.line(text)
   return (native.printable(tostring(text)):gsub("[\n\r\t]", { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }))
 end
+
+--- A text of TOML on one line, in quotes.
+function quoting.toml(text) return '"' .. quoting.line(text):gsub('["\\]', "\\%0") .. '"' end
 
 --- A comment of shell, YAML, Python or an options file: "# TEXT", on one line.
 function quoting.comment(text) return "# " .. quoting.line(text) end
