@@ -213,6 +213,7 @@ function kinds.value(random, path)
   local place = random:pick(places(document, {}))
   local new = nil
   if random:chance(0.7) then new = random:pick(wrong_values) end
+  if place.name == "max_concurrency" and new == json.null then return end -- there was no limit
   if sample.optional[place.name] and (new == nil or new == json.null or type(new) == "table" and #new == 0) then
     return
   end

@@ -50,6 +50,12 @@ local function rate_of(where, document)
   return positive(where, document, "request_rate", fields.most_rate)
 end
 
+--- The shape of arrivals; 1 where the file does not state it, infinite where they are evenly spaced.
+local function burstiness_of(where, document)
+  local given = number_in(document.burstiness)
+  return given == math.huge and given or positive(where, document, "burstiness", 1e9) or 1
+end
+
 --- The mean number of tokens of a request, in whole tokens.
 local function mean_tokens(where, document, key, count)
   local total = core.not_negative(number_in(document[key]), where .. ": " .. key)
@@ -135,7 +141,7 @@ end
 function vllm_bench.read(where, document)
   local run = { metrics = {}, notes = {}, failed = 0 }
   local rate, problem = rate_of(where, document)
-  run.rate_per_s, run.burstiness = rate, positive(where, document, "burstiness", math.huge) or 1
+  run.rate_per_s, run.burstiness = rate, burstiness_of(where, document)
   run.clients = positive(where, document, "max_concurrency", fields.most_requests)
   if run.clients and run.clients % 1 ~= 0 then
     fail("%s: max_concurrency: expected a whole number, found %s", where, core.describe(run.clients))
