@@ -130,8 +130,8 @@ void check_unread(Model& model, const Fields& config) {
   const std::vector<std::string> missed = config.missed();
   std::vector<std::string> unknown;
   for (const Json::Member* member : config.unread()) {
-    if (is_harmless(member->key) || speaks_of_encoders(member->key)) continue;
-    check(config, *member, missed);
+    if (is_harmless(member->key)) continue;
+    if (!speaks_of_encoders(member->key)) check(config, *member, missed);
     if (!is_off(member->value)) unknown.push_back(member->key);
   }
   if (unknown.empty()) return;
