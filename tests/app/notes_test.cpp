@@ -26,18 +26,20 @@ std::string content(const std::string& path) {
   return out.str();
 }
 
-/// A model whose layers have a window of 1,024 tokens.
+/// A model whose file says what its description leaves out: a window of 1,024 tokens, and a word.
 std::string windowed() {
-  return written("windowed.json",
-                 R"({"model_type": "mistral", "num_hidden_layers": 32, "hidden_size": 4096,
-    "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
-    "vocab_size": 32000, "torch_dtype": "bfloat16", "max_position_embeddings": 131072,
-    "sliding_window": 1024, "tower_of_babel": 3})");
+  return written(
+      "windowed.toml",
+      "layers = 32\nhidden_size = 4096\nheads = 32\nkv_heads = 8\nhead_dim = 128\n"
+      "intermediate_size = 14336\nvocab_size = 32000\nmax_model_len = 131072\n"
+      "notes = [{ text = \"attention is priced in full; the model has a sliding window of "
+      "1024 tokens\", touches = \"attention\", beyond_tokens = 1024 }, "
+      "\"the tower is not counted\"]\n");
 }
 
 constexpr const char* window_note =
     "windowed: attention is priced in full; the model has a sliding window of 1024 tokens";
-constexpr const char* key_note = "whose effect on the cost is not known: tower_of_babel";
+constexpr const char* other_note = "windowed: the tower is not counted";
 
 std::string served() {
   return written("served.lua", "return { rooflua = 1, model = '" + windowed() +
@@ -62,13 +64,34 @@ TEST_CASE("step says what the model's file has and the price has not, and counts
       "step --model " + windowed() + " --hardware h100 --engine 'vllm 0.24' --decode ";
   const Said said = rooflua::test::rooflua(step + "30000x8");
   CHECK(contains(said.text, window_note));
-  CHECK(contains(said.text, key_note));
+  CHECK(contains(said.text, other_note));
   CHECK(touched(said.text) > 30);
   CHECK(touched(rooflua::test::rooflua(step + "1000x8").text) == -1);  // within the window
   const Json document = parse_json(rooflua::test::rooflua(step + "30000x8 --json -").text, "step");
   const Json& variant = document.find("variants")->items()[0];
   CHECK(variant.find("notes")->items().size() == 2);
   CHECK(variant.find("summary")->find("noted_frac")->number() > 0.3);
+}
+
+TEST_CASE("step says which keys of a config.json it does not follow, or refuses them") {
+  const auto step = [](const std::string& key, const std::string& more) {
+    const std::string file = written(
+        "keys.json", R"({"model_type": "mistral", "num_hidden_layers": 32, "hidden_size": 4096,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+        "vocab_size": 32000, "torch_dtype": "bfloat16", "max_position_embeddings": 131072, ")" +
+                         key + "\": 3}");
+    return rooflua::test::rooflua("step --model " + file + more +
+                                  " --hardware h100 --engine 'vllm 0.24' --decode 1000x8 2>&1");
+  };
+  CHECK(contains(step("tower_of_babel", "").text, "cost is not known: tower_of_babel"));
+  const Said refused = step("experts_of_babel", "");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.text, "experts_of_babel: is not known"));
+  CHECK(contains(refused.text, "--ignore experts_of_babel"));
+  const Said ignored = step("experts_of_babel", " --ignore experts_of_babel");
+  CHECK(ignored.status == 0);
+  CHECK(contains(ignored.text, "ignored as asked: experts_of_babel"));
+  CHECK(contains(step("tower", " --ignore towers").text, "did you mean 'tower'"));
 }
 
 TEST_CASE("run, its JSON, its page, --strict and check say it too") {

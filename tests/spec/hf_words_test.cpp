@@ -138,6 +138,8 @@ TEST_CASE("a gate is told by the class, by the activation, by the type, or asked
   CHECK_FALSE(
       of(R"({"model_type": "mine", "hidden_act": "gelu", "mlp_type": "default"})").gated_mlp);
   CHECK(of(R"({"model_type": "mine", "hidden_act": "gelu", "gated_mlp": true})").gated_mlp);
+  CHECK_FALSE(of(R"({"use_glu": false})").gated_mlp);
+  CHECK_FALSE(of(R"({"gated": false})").gated_mlp);
   refused(config(R"({"model_type": "mine", "hidden_act": "gelu"})"), "hidden_act: 'gelu'");
   refused(config(R"({"architectures": ["NemotronForCausalLM"]})"), "architectures: ");
 }

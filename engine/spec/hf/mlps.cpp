@@ -30,7 +30,8 @@ bool holds(const List& list, std::string_view word) {
 }
 
 std::optional<bool> stated_gate(const Fields& config) {
-  for (const char* key : {"gated_mlp", "use_gated_activation"})
+  for (const char* key : {"gated_mlp", "use_gated_activation", "use_gated_mlp", "mlp_gated",
+                          "use_glu", "ffn_with_glu", "glu", "gated"})
     if (const auto own = config.boolean(key)) return own;
   const auto type = config.find("mlp_type");
   if (type == nullptr || !type->is_text()) return std::nullopt;

@@ -85,7 +85,8 @@ std::string joined(std::string word) {
 std::string nearly(const std::string& key, const std::vector<std::string>& missed) {
   for (const std::string& each : missed) {
     const std::size_t letters = std::min(each.size(), key.size());
-    if (each.size() >= 8 && key.find(each) != std::string::npos) return each;
+    const bool longer = key.size() <= each.size() + 6;  // "model_", "_v2"
+    if (each.size() >= 8 && longer && key.find(each) != std::string::npos) return each;
     if (letters >= 6 && distance(joined(key), joined(each)) <= (letters >= 10 ? 2U : 1U))
       return each;
   }
@@ -129,8 +130,8 @@ void check_unread(Model& model, const Fields& config) {
   const std::vector<std::string> missed = config.missed();
   std::vector<std::string> unknown;
   for (const Json::Member* member : config.unread()) {
-    if (is_harmless(member->key) || speaks_of_encoders(member->key)) continue;
-    check(config, *member, missed);
+    if (is_harmless(member->key)) continue;
+    if (!speaks_of_encoders(member->key)) check(config, *member, missed);
     if (!is_off(member->value)) unknown.push_back(member->key);
   }
   if (unknown.empty()) return;
