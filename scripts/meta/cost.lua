@@ -190,6 +190,14 @@ function cost.memory(hardware, bytes, count, name) end
 ---@return number time_s times count
 function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, note, kind) end
 
+--- Inside an explanation: the work of the operation that was entered last is that of the rows that there are, where its
+--- price asked for more of them. Its shape then says "m=64 as m=96". Times, and what corrections see, stay. Without an
+--- explanation it does nothing.
+---@param work {flop: number?, bytes: number?, field: string?, there: number?, asked: number?, shape: string?, at_peak_s: number?}
+---flop and bytes of one run; the field of the shape that differs, its value and what was asked; seconds of the arithmetic
+---at the GPU's peak
+function cost.counted(work) end
+
 --- True while operations are recorded (explain): only then are notes for rows worth making.
 ---@return boolean
 function cost.listening() end
@@ -211,13 +219,15 @@ function cost.groups(bucketing, prefills) end
 function cost.mixed(...) end
 
 --- Remembers the results of a pure function of one number that prices operations; the evidence is replayed.
----@param fn fun(key: number): number
----@return fun(key: number): number
+--- Inside an explanation a second number is passed on to it: how many rows there are of those that the first one asks
+--- for. It may change rows, but no price.
+---@param fn fun(key: number, there: number?): number
+---@return fun(key: number, there: number?): number
 function cost.memoize(fn) end
 
 --- Like memoize, for a function of two whole numbers below 2^26.
----@param fn fun(a: number, b: number): number
----@return fun(a: number, b: number): number
+---@param fn fun(a: number, b: number, there: number?): number
+---@return fun(a: number, b: number, there: number?): number
 function cost.memoize2(fn) end
 
 ---The points of an axis: 1, 2, 3 and then four an octave, the sizes that tables have rows of.

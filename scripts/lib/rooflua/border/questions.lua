@@ -117,7 +117,10 @@ end
 --- Lua text that copies one field of `query` to its place in `values`.
 local function copied(field, place)
   local read = ("v = query[%q] "):format(field.name)
-  if field.kind == "flag" then return read .. ("values[%d] = v and 1 or 0"):format(place) end
+  if field.kind == "flag" then
+    return read .. ("if v == nil then values[%d] = %d else values[%d] = v and 1 or 0 end"):format(place, field.default,
+      place)
+  end
   if field.kind == "word" then
     return read .. ("values[%d] = v and (words[%q][v] or code_of(words[%q], v, what .. ': %s')) or %.17g"):format(place,
       field.name, field.name, field.name, field.default)
