@@ -1,7 +1,5 @@
 // Models, hardware and deployments as objects.
 
-#include <cmath>
-
 #include "base/error.h"
 #include "base/fields.h"
 #include "script/bind/spec_fields.h"
@@ -30,10 +28,9 @@ int open_model(lua_State* L) {
     const std::string origin = lua_isnoneornil(L, 2) ? "model" : check_text(L, 2, "origin");
     const Json given = to_json(L, 1, "model");
     const std::filesystem::path& home = context_of(L).options.home;
-    push_object(L,
-                std::make_shared<const Model>(given.find("from") != nullptr
-                                                  ? load_changed_model(given, origin, home)
-                                                  : load_model_table(given, origin, home)));
+    push_object(L, std::make_shared<const Model>(given.find("from") != nullptr
+                                                     ? load_changed_model(given, origin, home)
+                                                     : load_model_table(given, origin, home)));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.model: a name, a path or a table");
@@ -106,67 +103,13 @@ int implausible_figure(lua_State* L) {
   return 1;
 }
 
-int whole(lua_State* L, int index, const char* key, int fallback) {
-  lua_getfield(L, index, key);
-  int value = fallback;
-  if (lua_isnil(L, -1) == 0) {
-    const double number = check_number(L, lua_gettop(L), key);
-    if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
-      throw Error(key, std::string("expected a whole number ") +
-                           (number > 1e9 ? "up to 1e9" : ">= 1") + ", found " +
-                           json_number(number));
-    }
-    value = static_cast<int>(number);
-  }
-  lua_pop(L, 1);
-  return value;
-}
-
-std::optional<Dtype> dtype_field(lua_State* L, int index, const char* key) {
-  lua_getfield(L, index, key);
-  std::optional<Dtype> out;
-  if (lua_isnil(L, -1) == 0) out = require_dtype(check_text(L, lua_gettop(L), key), key);
-  lua_pop(L, 1);
-  return out;
-}
-
-/// Bytes, 0 where the key is absent.
-Bytes bytes_field(lua_State* L, int index, const char* key) {
-  lua_getfield(L, index, key);
-  const double bytes = lua_isnil(L, -1) == 0 ? check_number(L, lua_gettop(L), key) : 0;
-  lua_pop(L, 1);
-  if (!(bytes >= 0 && bytes < 1e15))
-    throw Error(key, "expected bytes from 0 to 1e15, found " + json_number(bytes));
-  return bytes * unit::byte;
-}
-
-/// Keys were checked by the Lua side, values are checked here.
+/// The keys of the table at `index`.
 DeploymentOptions deployment_options(lua_State* L, int index) {
-  if (lua_type(L, index) != LUA_TTABLE) wrong_type(L, index, "deployment", "a table");
+  const Json given = to_json(L, index, "deployment");
+  const Fields fields(given, "", "deployment");
   DeploymentOptions options;
-  options.tp = whole(L, index, "tp", options.tp);
-  options.dp = whole(L, index, "dp", options.dp);
-  options.ep = whole(L, index, "ep", options.ep);
-  options.moe_tp = whole(L, index, "moe_tp", options.moe_tp);
-  options.pp = whole(L, index, "pp", options.pp);
-  options.weights = dtype_field(L, index, "weights");
-  options.kv = dtype_field(L, index, "kv");
-  options.max_num_seqs = whole(L, index, "max_num_seqs", options.max_num_seqs);
-  options.max_num_batched_tokens =
-      whole(L, index, "max_num_batched_tokens", options.max_num_batched_tokens);
-  options.block_size = whole(L, index, "block_size", options.block_size);
-  const int kv_blocks = whole(L, index, "kv_blocks", 0);
-  if (kv_blocks > 0) options.kv_blocks = kv_blocks;
-  lua_getfield(L, index, "memory_utilization");
-  if (lua_isnil(L, -1) == 0) {
-    options.memory_utilization = check_number(L, lua_gettop(L), "memory_utilization");
-    if (!(options.memory_utilization > 0 && options.memory_utilization <= 1)) {
-      throw Error("memory_utilization", "expected a fraction in (0, 1], found " +
-                                            json_number(options.memory_utilization));
-    }
-  }
-  options.drafter_weights = bytes_field(L, index, "drafter_weight_bytes");
-  options.drafter_kv_per_token = bytes_field(L, index, "drafter_kv_bytes_per_token");
+  read_figures(fields, options);
+  fields.finish();
   return options;
 }
 

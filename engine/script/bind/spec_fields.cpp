@@ -239,12 +239,9 @@ Json fields_of(const Hardware& hardware) {
 }
 
 Json fields_of(const Deployment& deployment) {
-  Json out = Json::object();
-  out["tp"] = deployment.tp;
-  out["dp"] = deployment.widths.dp;
-  out["ep"] = deployment.widths.ep;
-  out["moe_tp"] = deployment.widths.moe_tp;
-  out["pp"] = static_cast<double>(deployment.stage_layers.size());
+  Json out = figures_json(deployment.options);
+  for (Json::Member& each : Json::Object(figures_json(deployment).members()))
+    out[each.key] = std::move(each.value);
   Json stages = Json::array();
   for (std::size_t s = 0; s < deployment.stage_layers.size(); ++s) {
     Json stage = Json::object();
@@ -255,20 +252,6 @@ Json fields_of(const Deployment& deployment) {
   }
   out["stages"] = stages;
   out["formats"] = fields_of(deployment.formats);
-  out["weights"] = dtype_text(deployment.weight_dtype);
-  out["kv"] = dtype_text(deployment.kv_dtype);
-  out["memory_utilization"] = deployment.memory_utilization;
-  out["max_num_seqs"] = deployment.max_num_seqs;
-  out["max_num_batched_tokens"] = deployment.max_num_batched_tokens;
-  out["block_size"] = deployment.block_size;
-  out["kv_blocks"] = deployment.kv_blocks;
-  out["weight_bytes"] = deployment.weight_bytes.in_base_units();
-  out["drafter_bytes"] = deployment.drafter_bytes.in_base_units();
-  out["activation_bytes"] = deployment.activation_bytes.in_base_units();
-  out["seat_bytes"] = deployment.seat_bytes.in_base_units();
-  out["seat_blocks"] = deployment.seat_blocks;
-  out["kv_bytes_per_block"] = deployment.kv_bytes_per_block.in_base_units();
-  out["kv_capacity_bytes"] = deployment.kv_capacity.in_base_units();
   return out;
 }
 

@@ -1,5 +1,8 @@
 #include "spec/figures/figure.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 
 namespace rooflua {
@@ -145,11 +148,11 @@ void read_part(const FigureRow& row, const PartPlace& part, const Fields& fields
 }
 
 void read_value(const FigureRow& row, const FigurePlace& place, const Fields& fields) {
+  if (!row.unit.empty()) check_range(row, *fields.number(row.key), fields.where(row.key));
   std::visit(Overloaded{[&](const WordPlace& word) { read_word(row, word, fields); },
                         [&](const PartPlace& part) { read_part(row, part, fields); },
                         [](const Json&) {}, [&](auto* at) { *at = *found(fields, row.key, at); }},
              place);
-  check_value(row, place, fields.where(row.key));
 }
 
 }  // namespace
@@ -169,10 +172,33 @@ void read_figures(const FigureTable& table, const Fields& fields, void* whole, b
 
 // Checks ------------------------------------------------------------------------------------------
 
+namespace {
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  return std::isinf(value) ? (value > 0 ? "inf" : "-inf") : json_number(value);
+}
+
+/// A share that was given in percent: "; 92 % is 0.92".
+std::string as_share(const FigureRow& row, double value) {
+  if (row.unit != "1" || row.most != 1 || !(value > 1 && value <= 100)) return "";
+  return "; " + json_number(value) + " % is " + json_number(value / 100);
+}
+
+}  // namespace
+
+std::string problem_of(const FigureRow& row, double value) {
+  const bool fraction = row.type == "integer" && std::isfinite(value) && value != std::floor(value);
+  if (value >= row.least && value <= row.most && !fraction) return "";
+  const std::string unit = row.unit == "1" ? "" : " " + std::string(row.unit);
+  return std::string("expected ") + (fraction ? "a whole number from " : "") +
+         json_number(row.least) + " to " + json_number(row.most) + unit + ", found " +
+         number_text(value) + as_share(row, value);
+}
+
 void check_range(const FigureRow& row, double value, const std::string& where) {
-  if (value >= row.least && value <= row.most) return;
-  throw Error(where, "expected " + json_number(row.least) + " to " + json_number(row.most) + " " +
-                         std::string(row.unit) + ", found " + json_number(value));
+  const std::string problem = problem_of(row, value);
+  if (!problem.empty()) throw Error(where, problem);
 }
 
 namespace {
@@ -219,6 +245,20 @@ std::vector<ListedFigure> list_figures(const FigureTable& table, const std::stri
     for (ListedFigure& each : list_figures(row.part(), name)) out.push_back(std::move(each));
   }
   return out;
+}
+
+const FigureRow& row_named(const FigureTable& table, std::string_view name) {
+  const auto found = std::find_if(table.rows.begin(), table.rows.end(),
+                                  [name](const FigureRow& row) { return row.name == name; });
+  ROOFLUA_ASSERT(found != table.rows.end());
+  return *found;
+}
+
+std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row) {
+  if (row.stated == Stated::computed) return {};
+  const FigurePlace place = place_of(row, table.initial);
+  const auto* word = std::get_if<WordPlace>(&place);
+  return word != nullptr ? word->names() : std::vector<std::string>();
 }
 
 Json left_out(const FigureTable& table, const FigureRow& row) {

@@ -63,14 +63,14 @@ using FigurePlace =
                  std::optional<Dtype>*, std::optional<Bytes>*, WordPlace, PartPlace, Json>;
 
 struct FigureRow {
-  std::string_view name;  // in JSON and scripts
-  std::string_view key;   // in a file
-  std::string_view unit;  // of a number, in messages: "layers", "tokens"
+  std::string_view name = {};  // in JSON and scripts
+  std::string_view key = {};   // in a file
+  std::string_view unit = {};  // of a number, in messages: "layers", "tokens"
   double least = 0, most = 0;
   Stated stated = Stated::needed;
-  std::string_view doc;
-  std::string_view
-      type;  // in type stubs: "integer", "number", "boolean", "string"; empty: a part's
+  std::string_view doc = {};
+  std::string_view type =
+      {};  // in type stubs: "integer", "number", "boolean", "string"; empty: a part's
   FigurePlace (*at)(void* whole) = nullptr;
   bool (*applies)(const void* whole) = nullptr;  // null: it belongs to every object
   const FigureTable& (*part)() = nullptr;        // of a part: the table of its figures
@@ -115,6 +115,8 @@ Json figures_json(const T& whole) {
   return figures_json(figures<T>(), &whole);
 }
 
+/// What is wrong with a number, as "expected 1 to 1024 GPUs, found 0"; "" if nothing is.
+std::string problem_of(const FigureRow& row, double value);
 /// @throws Error at `where` if the number is out of the row's range
 void check_range(const FigureRow& row, double value, const std::string& where);
 
@@ -125,6 +127,10 @@ struct ListedFigure {
 };
 /// All figures of a table and of its parts, in order.
 std::vector<ListedFigure> list_figures(const FigureTable& table, const std::string& prefix);
+/// The row of that name, which the table has.
+const FigureRow& row_named(const FigureTable& table, std::string_view name);
+/// The words of a row that is one of a vocabulary; none for other rows.
+std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row);
 /// The value that a figure has where a description leaves it out; null: none, or it is needed.
 Json left_out(const FigureTable& table, const FigureRow& row);
 

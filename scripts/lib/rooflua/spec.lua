@@ -2,7 +2,6 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local named_files = require "rooflua.sandbox.named_files"
-local schema = require "rooflua.scenario.schema"
 local specs = require "rooflua.border.specs"
 
 local spec = {}
@@ -116,22 +115,17 @@ function spec.hardware(source)
   return adopt(native.load_hardware(source), "Hardware")
 end
 
-local deployment_keys = { "model", "hardware", "drafter_weight_bytes", "drafter_kv_bytes_per_token" }
-for _, key in ipairs(schema.names("deployment", function(entry) return entry.read_by == "spec" end)) do
-  deployment_keys[#deployment_keys + 1] = key
-end
-
 --- A model on GPUs. Does not fit: an error saying by how much.
 function spec.deployment(options)
   if is(options, "Deployment") then return options end
-  core.table(options, "spec.deployment")
-  core.check_keys(options, deployment_keys, "spec.deployment")
-  local model, hardware = spec.model(options.model), spec.hardware(options.hardware)
-  local object = native.deploy(model, hardware, options)
-  local extra = { model = model, hardware = hardware }
-  adopt(object, "Deployment", extra)
-  local own = fields[object]
-  own.weight_dtype, own.kv_dtype = own.weights, own.kv
+  local own = {}
+  for key, value in pairs(core.plain(core.table(options, "spec.deployment"))) do own[key] = value end
+  local placed = { model = spec.model(own.model), hardware = spec.hardware(own.hardware) }
+  own.model, own.hardware = nil, nil
+  local object = native.deploy(placed.model, placed.hardware, own)
+  adopt(object, "Deployment", placed)
+  local shown = fields[object]
+  shown.weight_dtype, shown.kv_dtype = shown.weights, shown.kv
   return object
 end
 
