@@ -56,6 +56,10 @@ Hardware hardware_from_toml(const std::filesystem::path& path);
 /// @param home  where the families are; none: the default constants
 Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin,
                              const std::filesystem::path& home = {});
+/// From a script's table, which has the keys of a hardware.toml or those that scripts see.
+/// @param base  whose figures stand for those that are left out; null: none
+Hardware hardware_from_script(const Json& table, const std::string& origin, const Hardware* base,
+                              const std::filesystem::path& home);
 /// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
 

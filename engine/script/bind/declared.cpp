@@ -11,7 +11,7 @@
 #include "script/vm/context.h"
 #include "serve/contract/words.h"
 #include "spec/deployment.h"
-#include "spec/hardware_units.h"
+#include "spec/figures/hardware.h"
 #include "spec/ranges.h"
 
 namespace rooflua::script {
@@ -110,14 +110,26 @@ Json range_json(const std::string& key, const FigureRange& range) {
   return out;
 }
 
+void add_range(Json& out, const std::string& key, const FigureRow& row) {
+  if (row.unit.empty() || !row.shown) return;
+  out.push_back(range_json(key, {row.name, row.unit, row.least, row.most}));
+}
+
 /// ranges() -> {{key, unit, least, most}, ...}: the declared ranges of figures of models, GPUs and
 /// deployments.
 int ranges(lua_State* L) {
   Json out = Json::array();
   for (const FigureRange& range : figure_ranges())
     out.push_back(range_json(std::string(range.key), range));
-  for (const FigureRange& range : plausible_ranges())
-    out.push_back(range_json("hardware." + std::string(range.key), range));
+  for (const ListedFigure& each : list_figures(figures<Hardware>(), "hardware"))
+    add_range(out, each.name, *each.row);
+  for (const ListedFigure& each : list_figures(figures<DeploymentOptions>(), "deployment"))
+    add_range(out, each.name, *each.row);
+  for (const HardwareFigure& each : hardware_figures()) {
+    const FigureRange range{each.key, each.unit.name, each.least / each.unit.base,
+                            each.most / each.unit.base};
+    out.push_back(range_json("hardware." + std::string(each.key), range));
+  }
   push_json(L, out, false);
   return 1;
 }
@@ -135,6 +147,7 @@ constexpr NamedTable tables[] = {
     {"transfer", figures<KvTransfer>},
     {"frontend", figures<Frontend>},
     {"slo", figures<Slo>},
+    {"hardware", figures<Hardware>},
 };
 
 Json figure_json(const FigureTable& table, const FigureRow& row) {
@@ -161,6 +174,18 @@ int declared_figures(lua_State* L) {
   for (const NamedTable& each : tables) {
     const FigureTable& table = each.table();
     for (const FigureRow& row : table.rows) out[each.name].push_back(figure_json(table, row));
+  }
+  for (const HardwareFigure& each : hardware_figures()) {
+    if (each.get == nullptr) continue;
+    Json entry = Json::object();
+    entry["name"] = each.name;
+    entry["type"] = "number";
+    entry["doc"] = each.doc;
+    entry["shown"] = true;
+    entry["unit"] = each.scripts.name;
+    entry["least"] = each.least;
+    entry["most"] = each.most;
+    out["hardware"].push_back(std::move(entry));
   }
   push_json(L, out, false);
   return 1;

@@ -4,7 +4,6 @@
 #include "base/fields.h"
 #include "script/bind/spec_fields.h"
 #include "script/vm/context.h"
-#include "spec/hardware_units.h"
 
 namespace rooflua::script {
 
@@ -38,12 +37,15 @@ int open_model(lua_State* L) {
   return 1;
 }
 
+/// load_hardware(name or path) or load_hardware(table, origin, base or nil)
 int open_hardware(lua_State* L) {
   const std::filesystem::path& home = context_of(L).options.home;
   if (lua_type(L, 1) == LUA_TTABLE) {
     const std::string origin = lua_isnoneornil(L, 2) ? "hardware" : check_text(L, 2, "origin");
+    const auto base =
+        lua_isnoneornil(L, 3) ? nullptr : check_object<Hardware>(L, 3, "hardware.from");
     auto hardware = std::make_shared<Hardware>(
-        hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin, home));
+        hardware_from_script(to_json(L, 1, "hardware"), origin, base.get(), home));
     if (!hardware->tables_from.empty()) {
       // It lies in no folder beside others: who lends is one that can be named.
       const Hardware lender = load_hardware(hardware->tables_from, home);
@@ -93,13 +95,6 @@ int list_kernel_constants(lua_State* L) {
   out["fitted_on"] = family.fitted_on;
   out["list"] = std::move(list);
   push_json(L, out, false);
-  return 1;
-}
-
-/// implausible(key, value) -> why it can only be in another unit; "" if it is not.
-int implausible_figure(lua_State* L) {
-  const std::string key = check_text(L, 1, "key");
-  lua_pushstring(L, implausible(key, check_number(L, 2, "value")).c_str());
   return 1;
 }
 
@@ -205,7 +200,6 @@ void bind_spec(lua_State* L) {
   set_function(L, "load_hardware", guarded<open_hardware>);
   set_function(L, "with_constants", guarded<with_constants>);
   set_function(L, "kernel_constants", guarded<list_kernel_constants>);
-  set_function(L, "implausible", guarded<implausible_figure>);
   set_function(L, "deploy", guarded<open_deployment>);
   set_function(L, "rank_counts", guarded<counts_of_rank>);
   set_function(L, "model_parameters", guarded<parameters>);

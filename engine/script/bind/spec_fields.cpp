@@ -1,6 +1,6 @@
 #include "script/bind/spec_fields.h"
 
-#include "spec/hardware_units.h"
+#include "spec/figures/hardware.h"
 #include "spec/layer_kinds.h"
 
 namespace rooflua::script {
@@ -204,37 +204,10 @@ Json fields_of(const Model& model) {
 }
 
 Json fields_of(const Hardware& hardware) {
-  Json out = Json::object();
-  out["name"] = hardware.name;
-  out["source"] = hardware.origin;
-  out["architecture"] = hardware.architecture;
-  Json peaks = Json::object();
-  for (const auto& [dtype, peak] : hardware.peak) peaks[name(dtype)] = peak.in_base_units();
-  out["peak_flop_per_s"] = peaks;
-  Json computes_in = Json::object();
-  for (const NumberFormat& format : number_formats())
-    computes_in[format.name] = name(hardware.computes_in(format.dtype));
-  out["computes_in"] = std::move(computes_in);
-  out["memory_bytes_per_s"] = hardware.memory_bandwidth.in_base_units();
-  out["memory_bytes"] = hardware.memory.in_base_units();
-  out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();
-  out["link_bytes_per_s"] = hardware.link_bandwidth.in_base_units();
-  out["domain_gpus"] = hardware.domain_gpus;
-  out["network_bytes_per_s"] =
-      hardware.network_bandwidth.value_or(BytesPerSecond{}).in_base_units();
-  out["tdp_w"] = hardware.tdp_w.value_or(0);
-  out["sms"] = hardware.sms;
-  out["clock_hz"] = hardware.clock_hz;
-  out["l2_bytes"] = hardware.l2.in_base_units();
-  out["tables_from"] = std::filesystem::path(hardware.tables_from).filename().string();
-  Json sources = Json::object();
-  for (const auto& [key, source] : hardware.sources) sources[key] = source;
-  out["sources"] = sources;
-  Json constants = Json::object();
-  for (const KernelConstant& each : kernel_constants())
-    constants[each.name] = hardware.family.constants.*each.value;
-  out["constants"] = constants;
-  out["fit_note"] = fit_note(hardware.family);
+  Json out = figures_json(hardware);
+  for (const HardwareFigure& each : hardware_figures()) {
+    if (each.get != nullptr) out[each.name] = each.get(hardware);
+  }
   return out;
 }
 

@@ -15,6 +15,13 @@ function figures.row(of, name)
   error(("the figures of %s have no %s"):format(of, name), 0)
 end
 
+--- The rows of a table that scripts see.
+function figures.shown(of)
+  local out = {}
+  for _, row in ipairs(tables[of]) do out[#out + 1] = row.shown and row or nil end
+  return out
+end
+
 --- What a sweep may do with a number. Only a share has an upper bound that means something; others keep products of
 --- figures within what can be computed.
 local function range_of(row, default)
@@ -46,12 +53,10 @@ function figures.expand(list)
   local out = {}
   for _, each in ipairs(list) do
     local of = each.figures
-    local names = of and each.only or {}
+    local rows = of and not each.only and figures.shown(of) or {}
+    for i, name in ipairs(of and each.only or {}) do rows[i] = figures.row(of, name) end
+    for _, row in ipairs(rows) do out[#out + 1] = entry_of(of, row, each[row.name] or {}) end
     if not of then out[#out + 1] = each end
-    if of and not each.only then
-      for _, row in ipairs(tables[of]) do names[#names + 1] = row.shown and row.name or nil end
-    end
-    for _, name in ipairs(names) do out[#out + 1] = entry_of(of, figures.row(of, name), each[name] or {}) end
   end
   return out
 end
