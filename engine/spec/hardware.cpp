@@ -44,12 +44,30 @@ void read_peaks(Hardware& hardware, const Fields& fields, std::string_view key, 
   if (hardware.peak.empty()) throw Error(fields.where(key), "names no dtype");
 }
 
+[[noreturn]] void needs(const Fields& fields, std::string_view key) {
+  throw Error(fields.where(""), "needs '" + std::string(key) +
+                                    "' (or from = \"h200-sxm\", to start from a shipped GPU)");
+}
+
+/// A misspelt key of a script is told before what is missing because of it.
+void refuse_unknown(const Fields& fields) {
+  for (const char* key : {"name", "from", "aliases", "architecture", "domain_gpus", "sms", "tdp_w",
+                          "tables_from", "sources"})
+    fields.allow(key);
+  for (const HardwareFigure& each : hardware_figures()) {
+    if (each.name.find('.') != std::string_view::npos) continue;
+    fields.allow(each.name);
+    fields.allow(each.key);
+  }
+  fields.finish();
+}
+
 void read_peaks(Hardware& hardware, const Fields& fields, const Hardware* base, bool is_file) {
   const HardwareFigure& figure = peak_figure(Dtype::bf16);
   if (base != nullptr) hardware.peak = base->peak;
   if (is_file || fields.has(figure.key)) read_peaks(hardware, fields, figure.key, false);
   if (fields.has(figure.name)) read_peaks(hardware, fields, figure.name, true);
-  if (hardware.peak.empty()) read_peaks(hardware, fields, figure.name, true);
+  if (hardware.peak.empty()) needs(fields, figure.name);
   // GPUs before Ampere have no bf16: engines run 16-bit models in fp16 there
   if (const auto half = hardware.peak.find(Dtype::fp16); half != hardware.peak.end())
     hardware.peak.try_emplace(Dtype::bf16, half->second);
@@ -79,7 +97,7 @@ void read_quantity(Hardware& hardware, const HardwareFigure& figure, const Field
 /// Usable memory that is not stated: the same part of other memory as in the base.
 Bytes usable_memory(const Hardware& hardware, const Hardware* base) {
   if (base == nullptr) return hardware.memory;
-  return base->usable_memory * (hardware.memory / base->memory);
+  return base->usable_memory * hardware.memory.in_base_units() / base->memory.in_base_units();
 }
 
 void check_usable_memory(const Hardware& hardware, const Fields& fields) {
@@ -138,15 +156,13 @@ Hardware read(const Fields& fields, Hardware hardware, const Hardware* base, boo
   hardware.aliases = fields.texts("aliases");
   if (is_file) hardware.architecture = fields.need_text("architecture");
   hardware.architecture = fields.text("architecture").value_or(hardware.architecture);
-  read_peaks(hardware, fields, base, is_file);
-  for (const HardwareFigure& each : hardware_figures())
-    read_quantity(hardware, each, fields, base, is_file);
   for (const HardwareFigure& each : hardware_figures()) {
+    read_quantity(hardware, each, fields, base, is_file);
     const bool derived = each.name == "usable_memory_bytes";
-    if (each.get == nullptr || each.get(hardware) > 0 || !each.needed || derived) continue;
-    throw Error(fields.where(""), "needs '" + std::string(each.name) +
-                                      "' (or from = \"h200-sxm\", to start from a shipped GPU)");
+    const bool stated = each.get == nullptr || each.get(hardware) > 0;
+    if (!stated && each.needed && !derived) needs(fields, each.name);
   }
+  read_peaks(hardware, fields, base, is_file);
   const bool states_usable = fields.has("usable_memory_gib") || fields.has("usable_memory_bytes");
   if (!states_usable) hardware.usable_memory = usable_memory(hardware, base);
   if (const auto watts = fields.number("tdp_w")) {
@@ -185,7 +201,7 @@ Hardware hardware_from_script(const Json& table, const std::string& origin, cons
     hardware.sms = base->sms;
   }
   const Fields fields(table, "", "hardware");
-  fields.allow("from");
+  refuse_unknown(fields);
   return read(fields, std::move(hardware), base, base == nullptr && fields.has("peak_tflop_per_s"),
               home);
 }
