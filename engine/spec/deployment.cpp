@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "spec/figures/rows.h"
 #include "spec/layer_kinds.h"
 #include "spec/pipeline/stages.h"
 #include "spec/weights.h"
@@ -305,6 +306,43 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
       options.kv_blocks ? *options.kv_blocks : blocks_that_fit(model, hardware, options, room);
   out.kv_capacity = static_cast<double>(out.kv_blocks) * out.kv_bytes_per_block;
   return out;
+}
+
+namespace {
+
+/// A figure that follows from others.
+template <auto member>
+constexpr auto shown(std::string_view name, std::string_view doc) {
+  return figure<member>(name, "", 0, 0, Stated::computed, doc);
+}
+
+constexpr auto rows = rows_of<Deployment>(
+    shown<&Deployment::weight_dtype>("weights", "dtype, also weight_dtype"),
+    shown<&Deployment::kv_dtype>("kv", "dtype, also kv_dtype"),
+    shown<&Deployment::kv_blocks>("kv_blocks", "per replica"),
+    shown<&Deployment::weight_bytes>("weight_bytes", "per rank"),
+    shown<&Deployment::drafter_bytes>("drafter_bytes",
+                                      "per rank: weights of a drafter; 0 without speculation"),
+    shown<&Deployment::activation_bytes>("activation_bytes",
+                                         "per rank: what a dummy forward at the token budget "
+                                         "needs, an estimate"),
+    shown<&Deployment::seat_bytes>("seat_bytes",
+                                   "per rank: windows, chunks and recurrent states of one request"),
+    shown<&Deployment::seat_blocks>("seat_blocks",
+                                    "KV blocks that hold them, beside those of the request's "
+                                    "tokens; 0 without such layers"),
+    shown<&Deployment::kv_bytes_per_block>("kv_bytes_per_block",
+                                           "per rank, all layers whose cache grows, a drafter's "
+                                           "among them"),
+    shown<&Deployment::kv_capacity>("kv_capacity_bytes", "per rank: kv_blocks of them"));
+
+}  // namespace
+
+template <>
+const FigureTable& figures<Deployment>() {
+  static const FigureTable table =
+      table_of<Deployment>("Deployment", "A model on GPUs, as deploy() placed it.", rows);
+  return table;
 }
 
 }  // namespace rooflua

@@ -58,14 +58,12 @@ local serve = {}
 --- tokens; most tokens in a step; default the scheduler's, which may not ask for more
 ---@field max_num_batched_tokens integer?
 ---@field block_size integer? tokens; default 16; tokens in a KV block
---- blocks; KV blocks of a replica; default what the memory has room for. More are taken, with a note
----@field kv_blocks integer?
+---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for. More are taken, with a note
 ---@field pp_batches integer? steps; steps that are under way at once in the stages of pp; default pp
 ---@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes beside its bytes; assumed
 ---@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
---- tokens; longer requests are refused: prompt and answer; default the model's. A priced batch with a longer one is
---- noted
+--- tokens; longer requests are refused; default the model's. A priced batch with a longer one is noted
 ---@field max_model_len integer?
 
 ---@class rooflua.ScenarioSpeculation
@@ -131,8 +129,7 @@ local serve = {}
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte
 ---@field bytes_per_s number? bytes/s; bandwidth between two replicas; default the link of the first replica's GPU
---- bytes; KV of one token in the layers that keep all; all ranks; default what the model keeps of a token
----@field bytes_per_token number?
+---@field bytes_per_token number? bytes; KV of one token, of all ranks; default what the model keeps of a token
 -- end of scenario keys
 
 --- A running simulation. Replicas count from 1.

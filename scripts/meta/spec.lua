@@ -202,7 +202,7 @@ function spec.hardware(source) end
 ---@field max_num_seqs integer? default 256; most requests in a step
 ---@field max_num_batched_tokens integer? default 8192; most tokens in a step
 ---@field block_size integer? default 16; tokens in a KV block
----@field kv_blocks integer? KV blocks of a replica; default what the memory has room for. More are taken, with a note
+---@field kv_blocks integer? KV blocks; default what the memory has room for. More are taken, with a note
 -- end of options of a deployment
 
 --- A model on GPUs: weights per rank, KV blocks. If it does not fit, the error says how much memory is missing.

@@ -1,5 +1,5 @@
---- One new op, one metric, one number format, one scenario key, one option of a deployment, one release of an engine with a rule of its own, and
---- one option of it, each as the texts that a person would insert.
+--- One new op, one metric, one number format, one scenario key, one option of a deployment, one release of an engine
+--- with a rule of its own, and one option of it, each as the texts that a person would insert.
 --- `declaration` is the file that declares it; `code` are the insertions that compute something new.
 --- An insertion goes in front of the one place where `before` stands.
 return {

@@ -69,8 +69,8 @@ holds(output("check " .. served .. " --set sample_lable=x"), "did you mean 'samp
 holds(output("check " .. served .. " --set sample_label=5"), "sample_label: expected text", "a key of another type")
 
 -- The option of a deployment: read, shown, checked, in the help, the stubs and the documents.
-local function share_of(value)
-  return spec.deployment { model = model, hardware = "h200-sxm", sample_share = value }.sample_share
+local function share_of(given)
+  return spec.deployment { model = model, hardware = "h200-sxm", sample_share = given }.sample_share
 end
 check(share_of(nil) == 0.5 and share_of(0.75) == 0.75, "the default and the value of the option")
 ok, problem = pcall(share_of, 0.1)
@@ -126,7 +126,7 @@ holds(content(folder .. "/1/scenario.lua"), "schedulers.sjf", "the scheduler of 
 os.execute("rm -rf " .. folder)
 output "lua tests/generated.lua --write"
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
-holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the table of keys in docs/LUA_API.md")
+holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_share` | 0.25 to 1", "the ranges in docs/ROBUSTNESS.md")
 holds(content "scripts/meta/serve.lua", "@field sample_share number?", "the stub of scenarios")
 holds(content "scripts/meta/spec.lua", "@field sample_share number? default 0.5", "the stub of options")

@@ -25,7 +25,7 @@ constexpr auto replica_rows = rows_of<Config>(
     figure<&Config::max_num_batched_tokens>("max_num_batched_tokens", "tokens", 0, most, open,
                                             "most tokens in a step; 0: no limit"),
     figure<&Config::max_model_len>("max_model_len", "tokens", 1, most, open,
-                                   "longer requests are refused: prompt and answer"),
+                                   "longer requests are refused"),
     figure<&Config::async_depth>("async_depth", "steps", 1, 2, open,
                                  "the state that plan k sees is that after step k - async_depth"),
     figure<&Config::context_chunk>("context_chunk", "tokens", 0, 1e9, open,
@@ -61,7 +61,7 @@ constexpr auto transfer_rows = rows_of<KvTransfer>(
     figure<&KvTransfer::bytes_per_s>("bytes_per_s", "bytes/s", 0, 1e30, open,
                                      "bandwidth between two replicas"),
     figure<&KvTransfer::bytes_per_token>("bytes_per_token", "bytes", 0, most_bytes, open,
-                                         "KV of one token in the layers that keep all; all ranks"),
+                                         "KV of one token, of all ranks"),
     figure<&KvTransfer::fixed_bytes>("fixed_bytes", "bytes", 0, most_bytes, open,
                                      "states of recurrent layers, whatever the length"));
 

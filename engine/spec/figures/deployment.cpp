@@ -1,6 +1,5 @@
 #include "spec/figures/deployment.h"
 
-#include "spec/deployment.h"
 #include "spec/figures/rows.h"
 
 namespace rooflua {
@@ -39,7 +38,7 @@ constexpr auto option_rows = rows_of<Options>(
     figure<&Options::block_size>("block_size", "tokens", 1, most_block_size, open,
                                  "tokens in a KV block"),
     figure<&Options::kv_blocks>("kv_blocks", "blocks", 1, most_kv_blocks, open,
-                                "KV blocks of a replica; default what the memory has room for. "
+                                "KV blocks; default what the memory has room for. "
                                 "More are taken, with a note"),
     figure<&Options::drafter_weight_bytes>("drafter_weight_bytes", "bytes", 0, most_bytes, open,
                                            "weights of what drafts tokens beside the model; of a "
@@ -57,32 +56,6 @@ constexpr auto option_rows = rows_of<Options>(
                               "replaces runtime_estimate")
         .hidden());
 
-/// A figure that follows from others.
-template <auto member>
-constexpr auto shown(std::string_view name, std::string_view doc) {
-  return figure<member>(name, "", 0, 0, Stated::computed, doc);
-}
-
-constexpr auto rows = rows_of<Deployment>(
-    shown<&Deployment::weight_dtype>("weights", "dtype, also weight_dtype"),
-    shown<&Deployment::kv_dtype>("kv", "dtype, also kv_dtype"),
-    shown<&Deployment::kv_blocks>("kv_blocks", "per replica"),
-    shown<&Deployment::weight_bytes>("weight_bytes", "per rank"),
-    shown<&Deployment::drafter_bytes>("drafter_bytes",
-                                      "per rank: weights of a drafter; 0 without speculation"),
-    shown<&Deployment::activation_bytes>("activation_bytes",
-                                         "per rank: what a dummy forward at the token budget "
-                                         "needs, an estimate"),
-    shown<&Deployment::seat_bytes>("seat_bytes",
-                                   "per rank: windows, chunks and recurrent states of one request"),
-    shown<&Deployment::seat_blocks>("seat_blocks",
-                                    "KV blocks that hold them, beside those of the request's "
-                                    "tokens; 0 without such layers"),
-    shown<&Deployment::kv_bytes_per_block>("kv_bytes_per_block",
-                                           "per rank, all layers whose cache grows, a drafter's "
-                                           "among them"),
-    shown<&Deployment::kv_capacity>("kv_capacity_bytes", "per rank: kv_blocks of them"));
-
 }  // namespace
 
 template <>
@@ -90,13 +63,6 @@ const FigureTable& figures<DeploymentOptions>() {
   static const FigureTable table = table_of<DeploymentOptions>(
       "DeploymentOptions", "The keys of spec.deployment and of a scenario's `deployment`.",
       option_rows);
-  return table;
-}
-
-template <>
-const FigureTable& figures<Deployment>() {
-  static const FigureTable table =
-      table_of<Deployment>("Deployment", "A model on GPUs, as deploy() placed it.", rows);
   return table;
 }
 

@@ -166,7 +166,8 @@ function manual.spec_class(name)
       { name = "model", lua = "rooflua.Model", doc = "what is placed" },
       { name = "hardware", lua = "rooflua.Hardware", doc = "the GPU" },
       { name = "stages", lua = "rooflua.Stage[]", doc = "one where nothing is divided" },
-      { name = "formats", lua = "table<string, string>", doc = "dtype of each class of weights, as this GPU runs them" },
+      { name = "formats", lua = "table<string, string>",
+        doc = "dtype of each class of weights, as this GPU runs them" },
     }, { "deployed", "deployment" }, ""))
   else
     class_lines(out, "rooflua.Hardware", entries_of_figures({}, { "hardware" }, ""))
