@@ -206,6 +206,18 @@ local parts = {
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
   { file = "scripts/meta/plan.lua", name = "keys of a plan", text = manual.plan_class },
+  {
+    file = "scripts/meta/spec.lua", name = "fields of a GPU",
+    text = function() return manual.spec_class "Hardware" end,
+  },
+  {
+    file = "scripts/meta/spec.lua", name = "fields of a deployment",
+    text = function() return manual.spec_class "Deployment" end,
+  },
+  {
+    file = "scripts/meta/spec.lua", name = "options of a deployment",
+    text = function() return manual.spec_class "DeploymentOptions" end,
+  },
 }
 
 --- The text of a file with the part replaced; nil and the reason if its two marks are not there.

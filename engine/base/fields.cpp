@@ -21,6 +21,11 @@ std::string placed(const std::string& file, int line, const std::string& path) {
   return where.empty() ? path : where + ": " + path;
 }
 
+/// "[2]"; "" for 0, which is no item.
+std::string item_text(std::size_t item) {
+  return item > 0 ? "[" + std::to_string(item) + "]" : "";
+}
+
 std::string shown(const Json& value) {
   if (value.is_array() || value.is_object()) return "an " + std::string(kind_name(value));
   if (value.is_null()) return "nothing";
@@ -90,13 +95,36 @@ std::optional<std::string> Fields::text(std::string_view key) const {
 }
 
 std::vector<std::string> Fields::texts(std::string_view key) const {
-  const Json* found = find(key);
-  if (found == nullptr) return {};
-  if (!found->is_array()) mismatch(key, *found, "an array of texts");
   std::vector<std::string> out;
-  for (const Json& item : found->items()) {
-    if (!item.is_text()) mismatch(key, item, "a text in the array");
+  for (const Json& item : items(key, "an array of texts")) {
+    if (!item.is_text()) mismatch(key, item, "a text", out.size() + 1);
     out.push_back(item.text());
+  }
+  return out;
+}
+
+const Json::Array& Fields::items(std::string_view key, std::string_view expected) const {
+  static const Json::Array none;
+  const Json* found = find(key);
+  if (found == nullptr || (found->is_object() && found->members().empty())) return none;
+  if (!found->is_array()) mismatch(key, *found, expected);
+  return found->items();
+}
+
+std::vector<double> Fields::numbers(std::string_view key) const {
+  std::vector<double> out;
+  for (const Json& item : items(key, "a list of numbers")) {
+    if (!item.is_number() || !std::isfinite(item.number()))
+      mismatch(key, item, "a number", out.size() + 1);
+    out.push_back(item.number());
+  }
+  return out;
+}
+
+std::vector<Fields> Fields::tables(std::string_view key) const {
+  std::vector<Fields> out;
+  for (const Json& item : items(key, "a list of tables")) {
+    out.emplace_back(item, file_, joined(path_, key) + item_text(out.size() + 1));
   }
   return out;
 }
@@ -152,8 +180,10 @@ std::string Fields::where(std::string_view key) const {
   return placed(file_, found != nullptr ? found->line : object_->line, joined(path_, key));
 }
 
-void Fields::mismatch(std::string_view key, const Json& found, std::string_view expected) const {
-  throw Error(where(key), "expected " + std::string(expected) + ", found " + shown(found));
+void Fields::mismatch(std::string_view key, const Json& found, std::string_view expected,
+                      std::size_t item) const {
+  throw Error(where(key) + item_text(item),
+              "expected " + std::string(expected) + ", found " + shown(found));
 }
 
 void Fields::missing(std::string_view key, std::string_view expected) const {

@@ -39,6 +39,10 @@ class Fields {
   std::optional<std::string> text(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;  // absent: empty
   std::optional<Fields> table(std::string_view key) const;
+  /// The items of a list, whose errors are at "key[2]". Absent: empty, and so is an empty table,
+  /// as which Lua hands over an empty list.
+  std::vector<double> numbers(std::string_view key) const;
+  std::vector<Fields> tables(std::string_view key) const;
 
   /// As above for a required key. @throws Error also if it is absent
   double need_number(std::string_view key) const;
@@ -61,8 +65,9 @@ class Fields {
   const Json& object() const { return *object_; }
 
  private:
-  [[noreturn]] void mismatch(std::string_view key, const Json& found,
-                             std::string_view expected) const;
+  const Json::Array& items(std::string_view key, std::string_view expected) const;
+  [[noreturn]] void mismatch(std::string_view key, const Json& found, std::string_view expected,
+                             std::size_t item = 0) const;
   [[noreturn]] void missing(std::string_view key, std::string_view expected) const;
 
   const Json* object_;

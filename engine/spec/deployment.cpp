@@ -6,21 +6,21 @@
 #include <vector>
 
 #include "base/error.h"
+#include "spec/figures/rows.h"
 #include "spec/layer_kinds.h"
 #include "spec/pipeline/stages.h"
-#include "spec/ranges.h"
 #include "spec/weights.h"
 
 namespace rooflua {
 
 Widths widths_of(const Model& model, const DeploymentOptions& options) {
   const int ranks = options.tp * options.dp;
-  Widths widths{options.tp, options.dp, options.ep, options.moe_tp};
+  Widths widths{options.tp, options.dp, options.ep, options.moe_tp.value_or(0)};
   if (ranks % options.ep != 0) {
     throw Error("deployment.ep", std::to_string(options.ep) + " does not divide the " +
                                      std::to_string(ranks) + " ranks of tp * dp");
   }
-  if (widths.moe_tp == 0) widths.moe_tp = ranks / options.ep;
+  if (!options.moe_tp) widths.moe_tp = ranks / options.ep;
   if (widths.moe_tp * widths.ep != ranks) {
     throw Error("deployment.moe_tp", "moe_tp * ep is " + std::to_string(widths.moe_tp * widths.ep) +
                                          ", but tp * dp is " + std::to_string(ranks));
@@ -95,25 +95,6 @@ double part_of(const Model& model, const std::vector<int>& stages, std::size_t s
   return stages.size() > 1 ? double(stages[stage]) / model.layers : 1.0;
 }
 
-void check(const DeploymentOptions& options) {
-  const auto range = [](double value, const char* key) {
-    const std::string path = std::string("deployment.") + key;
-    check_range(path, value, path);
-  };
-  range(options.tp, "tp");
-  range(options.dp, "dp");
-  range(options.ep, "ep");
-  range(options.pp, "pp");
-  if (options.moe_tp != 0) range(options.moe_tp, "moe_tp");
-  range(options.max_num_seqs, "max_num_seqs");
-  range(options.max_num_batched_tokens, "max_num_batched_tokens");
-  range(options.block_size, "block_size");
-  if (options.kv_blocks) range(static_cast<double>(*options.kv_blocks), "kv_blocks");
-  range(options.memory_utilization, "memory_utilization");
-  if (options.activations) range(options.activations->in_base_units(), "activations");
-  if (options.runtime) range(options.runtime->in_base_units(), "runtime");
-}
-
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
   Bytes weights, drafter, activations, runtime;
@@ -137,7 +118,7 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   WeightParts parts = weights_per_rank(model, widths);
   if (stages.size() > 1) parts = weights_of_stage(parts, model, stages, stage);
   balance.weights = weight_bytes(parts, model, weight_formats(model, options.weights));
-  balance.drafter = options.drafter_weights;
+  balance.drafter = options.drafter_weight_bytes;
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp));
@@ -246,7 +227,7 @@ Room room_of(const Model& model, const Hardware& hardware, const DeploymentOptio
   room.balance = balance_of(model, hardware, options, stages, stage);
   room.block = block_bytes(model, options.tp, options.block_size, kv_dtype_of(model, options));
   if (stages.size() > 1) room.block = room.block * part_of(model, stages, stage);
-  room.block = room.block + double(options.block_size) * options.drafter_kv_per_token;
+  room.block = room.block + double(options.block_size) * options.drafter_kv_bytes_per_token;
   room.seat = seat_blocks(room.balance.seat, room.block);
   if (room.block == Bytes(0)) return room;
   // Kinds of growing layers are allocated together; layers that are all alike, one by one.
@@ -280,7 +261,8 @@ std::int64_t blocks_that_fit(const Model& model, const Hardware& hardware,
                                   "not say how many blocks there are; give kv_blocks");
   }
   if (room.blocks >= 1)
-    check_range("deployment.kv_blocks", room.blocks, "deployment.kv_blocks, computed");
+    check_range(row_named(figures<DeploymentOptions>(), "kv_blocks"), room.blocks,
+                "deployment.kv_blocks, computed");
   const auto blocks = static_cast<std::int64_t>(room.blocks);
   if (blocks < 1 + room.seat) {
     const double least = 2.0 + static_cast<double>(room.seat);  // and the null block
@@ -294,14 +276,13 @@ std::int64_t blocks_that_fit(const Model& model, const Hardware& hardware,
 Deployment deploy(const Model& model, const Hardware& hardware, const DeploymentOptions& given) {
   DeploymentOptions options = given;
   if (!options.weights) options.weights = model.asked_format;
-  check(options);
+  check_figures(options, "deployment.");
   Deployment out;
   out.widths = widths_of(model, options);
   out.stage_layers = stage_layers(model, options.pp);
   const Room room = least_room(model, hardware, options, out.stage_layers);
   out.model = model;
   out.hardware = hardware;
-  out.tp = options.tp;
   out.stage = static_cast<int>(room.stage);
   out.stage_shares = {1.0};
   if (options.pp > 1) {
@@ -312,10 +293,8 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.weight_dtype = weight_dtype_of(model, options);
   out.formats = formats_on(hardware, weight_formats(model, options.weights));
   out.kv_dtype = kv_dtype_of(model, options);
-  out.memory_utilization = options.memory_utilization;
-  out.max_num_seqs = options.max_num_seqs;
-  out.max_num_batched_tokens = options.max_num_batched_tokens;
-  out.block_size = options.block_size;
+  out.options = options;
+  out.options.moe_tp = out.widths.moe_tp;
   out.weight_bytes = room.balance.weights;
   out.drafter_bytes = room.balance.drafter;
   out.activation_bytes = room.balance.activations;
@@ -327,6 +306,43 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
       options.kv_blocks ? *options.kv_blocks : blocks_that_fit(model, hardware, options, room);
   out.kv_capacity = static_cast<double>(out.kv_blocks) * out.kv_bytes_per_block;
   return out;
+}
+
+namespace {
+
+/// A figure that follows from others.
+template <auto member>
+constexpr auto shown(std::string_view name, std::string_view doc) {
+  return figure<member>(name, "", 0, 0, Stated::computed, doc);
+}
+
+constexpr auto rows = rows_of<Deployment>(
+    shown<&Deployment::weight_dtype>("weights", "dtype, also weight_dtype"),
+    shown<&Deployment::kv_dtype>("kv", "dtype, also kv_dtype"),
+    shown<&Deployment::kv_blocks>("kv_blocks", "per replica"),
+    shown<&Deployment::weight_bytes>("weight_bytes", "per rank"),
+    shown<&Deployment::drafter_bytes>("drafter_bytes",
+                                      "per rank: weights of a drafter; 0 without speculation"),
+    shown<&Deployment::activation_bytes>("activation_bytes",
+                                         "per rank: what a dummy forward at the token budget "
+                                         "needs, an estimate"),
+    shown<&Deployment::seat_bytes>("seat_bytes",
+                                   "per rank: windows, chunks and recurrent states of one request"),
+    shown<&Deployment::seat_blocks>("seat_blocks",
+                                    "KV blocks that hold them, beside those of the request's "
+                                    "tokens; 0 without such layers"),
+    shown<&Deployment::kv_bytes_per_block>("kv_bytes_per_block",
+                                           "per rank, all layers whose cache grows, a drafter's "
+                                           "among them"),
+    shown<&Deployment::kv_capacity>("kv_capacity_bytes", "per rank: kv_blocks of them"));
+
+}  // namespace
+
+template <>
+const FigureTable& figures<Deployment>() {
+  static const FigureTable table =
+      table_of<Deployment>("Deployment", "A model on GPUs, as deploy() placed it.", rows);
+  return table;
 }
 
 }  // namespace rooflua

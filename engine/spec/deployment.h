@@ -29,40 +29,20 @@
 // estimated (see activation_estimate) and the rest of what a process takes is runtime_estimate.
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/units.h"
+#include "spec/figures/deployment.h"
 #include "spec/hardware.h"
 #include "spec/model.h"
 #include "spec/widths.h"
 
 namespace rooflua {
 
-struct DeploymentOptions {
-  int tp = 1;      // ranks that divide attention and dense MLPs between them
-  int dp = 1;      // groups of tp ranks, each with requests of its own; experts go over all ranks
-  int ep = 1;      // ranks that hold whole experts; the rest of tp * dp divides their width
-  int moe_tp = 0;  // ranks that divide an expert's width; 0: tp * dp / ep
-  int pp = 1;      // stages of layers, one behind the other, each on GPUs of its own
-  std::optional<Dtype> weights = {};  // of linear layers, or a release; default: the model's
-  std::optional<Dtype> kv = {};       // default: as released, else the model's activation dtype
-  double memory_utilization = 0.92;   // share of usable memory that the engine takes
-  int max_num_seqs = 256;
-  int max_num_batched_tokens = 8192;
-  int block_size = 16;  // tokens per KV block
-  // Given: nothing is computed, nothing can fail to fit.
-  std::optional<std::int64_t> kv_blocks = {};
-  std::optional<Bytes> activations = {};  // given: replaces activation_estimate
-  std::optional<Bytes> runtime = {};      // given: replaces runtime_estimate
-  Bytes drafter_weights = {};       // per rank: of what drafts tokens beside the model; 0: nothing
-  Bytes drafter_kv_per_token = {};  // per rank: its own cache, which is in the model's blocks
-};
-
 struct Deployment {
   Model model;
   Hardware hardware;
-  int tp = 1;
+  DeploymentOptions options;                    // as they hold: what was left open has its value
   Widths widths;                                // of one stage
   std::vector<int> stage_layers;                // of each stage; one where nothing is divided
   std::vector<double> stage_shares;             // of a step's time; they sum to 1
@@ -71,20 +51,19 @@ struct Deployment {
   Dtype weight_dtype = Dtype::bf16;  // what was asked for, else the format of most weights
   WeightFormats formats;             // of each class of weights, as this GPU runs them
   Dtype kv_dtype = Dtype::bf16;
-  double memory_utilization = 0.92;
-  int max_num_seqs = 256;
-  int max_num_batched_tokens = 8192;
-  int block_size = 16;
   std::int64_t kv_blocks = 0;  // usable blocks per replica (the engine's null block is not counted)
-  Bytes weight_bytes;          // per rank
-  Bytes drafter_bytes;         // per rank: weights of a drafter
-  Bytes activation_bytes;  // per rank: what a dummy forward at the token budget needs, an estimate
-  Bytes runtime_bytes;     // per rank: context, workspaces, communication buffers, an estimate
-  Bytes kv_bytes_per_block;      // per rank, all layers whose cache grows, a drafter's among them
-  Bytes seat_bytes;              // per rank: one request's windows, chunks and recurrent states
-  std::int64_t seat_blocks = 0;  // the blocks that hold them, beside those of the request's tokens
-  Bytes kv_capacity;             // per rank: kv_blocks of them
+  Bytes weight_bytes;
+  Bytes drafter_bytes;
+  Bytes activation_bytes;
+  Bytes runtime_bytes;
+  Bytes kv_bytes_per_block;
+  Bytes seat_bytes;
+  std::int64_t seat_blocks = 0;
+  Bytes kv_capacity;
 };
+/// What follows from the options; they have a table of their own.
+template <>
+const FigureTable& figures<Deployment>();
 
 /// @throws Error if heads do not divide by tp, or the weights and the blocks of one request do not
 /// fit: says by how many GiB and what would (a larger tp, a smaller dtype).

@@ -28,7 +28,7 @@ struct Hardware {
   BytesPerSecond link_bandwidth;  // one direction, to the peers of one node
   std::optional<double> tdp_w;    // watts that the datasheet allows, the whole board
   int domain_gpus = 8;            // that reach each other over the link
-  int node_gpus = 8;              // of one node: that one operating system runs
+  int node_gpus = 0;  // of one node: that one operating system runs; 8, or domain_gpus
   std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
   int sms = 0;                                      // streaming multiprocessors
   double clock_hz = 0;                              // boost clock
@@ -57,6 +57,10 @@ Hardware hardware_from_toml(const std::filesystem::path& path);
 /// @param home  where the families are; none: the default constants
 Hardware hardware_from_table(const Json& table, const std::string& name, const std::string& origin,
                              const std::filesystem::path& home = {});
+/// From a script's table, which has the keys of a hardware.toml or those that scripts see.
+/// @param base  whose figures stand for those that are left out; null: none
+Hardware hardware_from_script(const Json& table, const std::string& origin, const Hardware* base,
+                              const std::filesystem::path& home);
 /// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
 

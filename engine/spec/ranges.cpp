@@ -12,7 +12,7 @@ namespace {
 
 constexpr double heads = 1e4, width = 1e6, mlp_width = 1e7, layers = 2000;
 
-constexpr std::array<FigureRange, 55> ranges{{
+constexpr std::array<FigureRange, 40> ranges{{
     {"model.layers", "layers", 1, layers},
     {"model.hidden_size", "elements", 1, width},
     {"model.heads", "heads", 1, heads},
@@ -53,21 +53,6 @@ constexpr std::array<FigureRange, 55> ranges{{
     {"model.sampling.top_k", "tokens", 0, 1e8},
     {"model.sampling.min_p", "of the largest probability", 0, 1},
     {"model.sampling.repetition_penalty", "of a logit", 1e-6, 100},
-    {"hardware.domain_gpus", "GPUs", 1, 1e5},
-    {"hardware.node_gpus", "GPUs", 1, 1e5},
-    {"hardware.sms", "multiprocessors", 1, 1e4},
-    {"deployment.tp", "GPUs", 1, 1024},
-    {"deployment.dp", "ranks", 1, 1024},
-    {"deployment.pp", "stages", 1, 256},
-    {"deployment.ep", "ranks", 1, 4096},
-    {"deployment.moe_tp", "ranks", 1, 4096},
-    {"deployment.max_num_seqs", "requests", 1, 1e7},
-    {"deployment.max_num_batched_tokens", "tokens", 1, 1e9},
-    {"deployment.block_size", "tokens", 1, 1e6},
-    {"deployment.kv_blocks", "blocks", 1, 1e9},
-    {"deployment.memory_utilization", "of the memory", 1e-6, 1},
-    {"deployment.activations", "bytes", 0, 1e15},
-    {"deployment.runtime", "bytes", 0, 1e15},
 }};
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// The declared range of every figure of a model, a GPU and a deployment. The limits lie far outside
+// The declared range of every figure of a model. The limits lie far outside
 // of what exists, so that thought experiments pass; they keep products of figures, loops over them
-// and memory within bounds. Figures of a GPU that have a unit are in hardware_units.h.
+// and memory within bounds.
 
 #include <span>
 #include <string>

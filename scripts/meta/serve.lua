@@ -48,20 +48,20 @@ local serve = {}
 --- ranks; default 1; data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with
 --- a scheduler of its own, and all step together
 ---@field dp integer?
----@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
----@field ep integer? GPUs; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
----@field moe_tp integer? GPUs; ranks that divide the width of each expert; default tp * dp / ep
+---@field ep integer? ranks; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
+---@field moe_tp integer? ranks; ranks that divide the width of each expert; default tp * dp / ep
 ---@field pp integer? stages; default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
----@field pp_batches integer? steps; steps that are under way at once in the stages of pp; default pp
----@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes beside its bytes; assumed
----@field weights string? number format of the weights; default the model's
----@field kv string? number format of the KV cache; default the model's
----@field memory_utilization number? default 0.92; share of memory in (0, 1] that the engine takes
+---@field weights string? number format of the linear weights, or the name of a release; default the model's
+---@field kv string? number format of the KV cache; default as released, else the model's
+---@field memory_utilization number? default 0.92; share of the usable memory that the engine takes
 ---@field max_num_seqs integer? requests; most requests in a step; default the scheduler's, which may not ask for more
 --- tokens; most tokens in a step; default the scheduler's, which may not ask for more
 ---@field max_num_batched_tokens integer?
 ---@field block_size integer? tokens; default 16; tokens in a KV block
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for. More are taken, with a note
+---@field pp_batches integer? steps; steps that are under way at once in the stages of pp; default pp
+---@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes beside its bytes; assumed
+---@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
 --- tokens; longer requests are refused; default the model's. A priced batch with a longer one is noted
 ---@field max_model_len integer?
@@ -128,8 +128,8 @@ local serve = {}
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte
----@field bytes_per_s number? bytes/s; default the link of the first replica's GPU
----@field bytes_per_token number? bytes; default what the model keeps of a token
+---@field bytes_per_s number? bytes/s; bandwidth between two replicas; default the link of the first replica's GPU
+---@field bytes_per_token number? bytes; KV of one token, of all ranks; default what the model keeps of a token
 -- end of scenario keys
 
 --- A running simulation. Replicas count from 1.

@@ -116,57 +116,63 @@ function Model:active_parameters() end
 ---@return number bytes
 function Model:kv_bytes_per_token(kv_dtype) end
 
+-- generated: fields of a GPU
 ---@class rooflua.Hardware
----@field name string
+---@field name string as its folder is called
 ---@field source string file that it was read from
----@field architecture string
+---@field architecture string names the family
 ---@field peak_flop_per_s table<string, number> dense peaks by dtype: bf16, fp8, ...
 ---@field computes_in table<string, string> by dtype, the format that the tensor cores multiply it in
----@field memory_bytes_per_s number
----@field memory_bytes number as sold
----@field usable_memory_bytes number as the driver reports
----@field link_bytes_per_s number one direction, to the peers of one node
 ---@field domain_gpus integer GPUs that reach each other over the link
 ---@field node_gpus integer GPUs of one node: that one operating system runs
----@field network_bytes_per_s number one direction and GPU, beyond them; 0 = not stated
 ---@field tdp_w number watts that the datasheet allows; 0 = not stated
----@field sms integer
----@field clock_hz number
----@field l2_bytes number
+---@field sms integer streaming multiprocessors
 ---@field tables_from string GPU whose tables are borrowed; "" = none
 ---@field sources table<string, string> where each figure was published
 ---@field constants table<string, number> of modelled kernels and collectives, by name: help "mfu.model"
 ---@field fit_note string says that these were fitted on another family; "" = on its own
+---@field memory_bytes_per_s number bytes/s; of the memory
+---@field link_bytes_per_s number bytes/s; one direction, to the peers of one node
+---@field network_bytes_per_s number bytes/s; one direction and GPU, beyond them; 0 = not stated
+---@field memory_bytes number bytes; as sold
+---@field usable_memory_bytes number bytes; as the driver reports
+---@field clock_hz number Hz; boost clock
+---@field l2_bytes number bytes; last-level cache; no time depends on it
+-- end of fields of a GPU
 
 ---@class rooflua.Stage
 ---@field layers integer
 ---@field share number of a step's time; the shares of all stages sum to 1
 ---@field send_s_per_token number? that the activations of a token take from the stage before
 
+-- generated: fields of a deployment
 ---@class rooflua.Deployment
----@field model rooflua.Model
----@field hardware rooflua.Hardware
----@field tp integer
----@field dp integer groups of tp ranks, each with requests of its own
----@field ep integer ranks that hold whole experts
----@field moe_tp integer ranks that divide the width of each expert
----@field pp integer stages of layers, one behind the other
+---@field model rooflua.Model what is placed
+---@field hardware rooflua.Hardware the GPU
 ---@field stages rooflua.Stage[] one where nothing is divided
----@field weights string dtype, also weight_dtype
 ---@field formats table<string, string> dtype of each class of weights, as this GPU runs them
+---@field weights string dtype, also weight_dtype
 ---@field kv string dtype, also kv_dtype
----@field memory_utilization number
----@field max_num_seqs integer
----@field max_num_batched_tokens integer
----@field block_size integer tokens per KV block
 ---@field kv_blocks integer per replica
 ---@field weight_bytes number per rank
----@field activation_bytes number per rank, an estimate
+---@field drafter_bytes number per rank: weights of a drafter; 0 without speculation
+---@field activation_bytes number per rank: what a dummy forward at the token budget needs, an estimate
 ---@field seat_bytes number per rank: windows, chunks and recurrent states of one request
 ---@field seat_blocks integer KV blocks that hold them, beside those of the request's tokens; 0 without such layers
----@field drafter_bytes number per rank: weights of a drafter; 0 without speculation
 ---@field kv_bytes_per_block number per rank, all layers whose cache grows, a drafter's among them
----@field kv_capacity_bytes number per rank
+---@field kv_capacity_bytes number per rank: kv_blocks of them
+---@field tp integer tensor parallel ranks: they divide attention and dense MLPs
+--- data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with a scheduler of its
+--- own, and all step together
+---@field dp integer
+---@field ep integer ranks that hold whole experts; the rest of tp * dp divides the width of each
+---@field moe_tp integer ranks that divide the width of each expert; default tp * dp / ep
+---@field pp integer pipeline parallel stages: each has some of the layers, on tp GPUs of its own
+---@field memory_utilization number share of the usable memory that the engine takes
+---@field max_num_seqs integer most requests in a step
+---@field max_num_batched_tokens integer most tokens in a step
+---@field block_size integer tokens in a KV block
+-- end of fields of a deployment
 
 --- A model by name or alias, from a config.json, a .toml, or a table with the same keys. In a table, `from` names a
 --- model; the other keys replace those of its own file, and false leaves a table or a list out. Of a config.json,
@@ -181,21 +187,25 @@ function spec.model(source) end
 ---@return rooflua.Hardware
 function spec.hardware(source) end
 
---- The keys of spec.deployment and of a scenario's `deployment`.
+-- generated: options of a deployment
 ---@class rooflua.DeploymentOptions
 ---@field model any as spec.model takes it
 ---@field hardware any as spec.hardware takes it
----@field tp integer? ranks that divide attention and dense MLPs; default 1
----@field dp integer? groups of tp ranks with requests of their own; default 1
----@field ep integer? ranks that hold whole experts; default 1
+---@field tp integer? default 1; tensor parallel ranks: they divide attention and dense MLPs
+--- default 1; data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with a
+--- scheduler of its own, and all step together
+---@field dp integer?
+---@field ep integer? default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
 ---@field moe_tp integer? ranks that divide the width of each expert; default tp * dp / ep
----@field weights string? dtype of linear weights, or the name of a release; default: the model's
----@field kv string? dtype of the KV cache; default: the model's
----@field memory_utilization number? default 0.92
----@field max_num_seqs integer? default 256
----@field max_num_batched_tokens integer? default 8192
----@field block_size integer? tokens per KV block; default 16
----@field kv_blocks integer? KV blocks per replica; default: computed from the memory
+---@field pp integer? default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
+---@field weights string? number format of the linear weights, or the name of a release; default the model's
+---@field kv string? number format of the KV cache; default as released, else the model's
+---@field memory_utilization number? default 0.92; share of the usable memory that the engine takes
+---@field max_num_seqs integer? default 256; most requests in a step
+---@field max_num_batched_tokens integer? default 8192; most tokens in a step
+---@field block_size integer? default 16; tokens in a KV block
+---@field kv_blocks integer? KV blocks; default what the memory has room for. More are taken, with a note
+-- end of options of a deployment
 
 --- A model on GPUs: weights per rank, KV blocks. If it does not fit, the error says how much memory is missing.
 ---@param options rooflua.DeploymentOptions

@@ -16,7 +16,6 @@ namespace {
 Deployment on(const Model& model, int tp, Dtype weights = Dtype::bf16) {
   Deployment deployment;
   deployment.model = model;
-  deployment.tp = tp;
   deployment.widths = Widths::of_tp(tp);
   deployment.weight_dtype = weights;
   deployment.formats = weight_formats(model, weights);

@@ -1,5 +1,5 @@
---- One new op, one metric, one number format, one scenario key, one release of an engine with a rule of its own, and
---- one option of it, each as the texts that a person would insert.
+--- One new op, one metric, one number format, one scenario key, one option of a deployment, one release of an engine
+--- with a rule of its own, and one option of it, each as the texts that a person would insert.
 --- `declaration` is the file that declares it; `code` are the insertions that compute something new.
 --- An insertion goes in front of the one place where `before` stands.
 return {
@@ -109,6 +109,20 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       },
     },
     code = {},
+  },
+  {
+    kind = "option of a deployment", name = "sample_share",
+    declaration = {
+      file = "engine/spec/figures/deployment.cpp",
+      {
+        before = "    figure<&Options::drafter_weight_bytes>(",
+        text = '    figure<&Options::sample_share>("sample_share", "1", 0.25, 1, open, "an example of an option"),\n',
+      },
+    },
+    code = {
+      { file = "engine/spec/figures/deployment.h", before = "  Bytes drafter_weight_bytes = {};",
+        text = "  double sample_share = 0.5;\n" },
+    },
   },
   {
     kind = "release", name = "vllm 0.99.0",

@@ -68,6 +68,23 @@ holds(output("run " .. served .. " --quiet --set sample_label=x"), "TTFT", "a ru
 holds(output("check " .. served .. " --set sample_lable=x"), "did you mean 'sample_label'", "a misspelt key")
 holds(output("check " .. served .. " --set sample_label=5"), "sample_label: expected text", "a key of another type")
 
+-- The option of a deployment: read, shown, checked, in the help, the stubs and the documents.
+local function share_of(given)
+  return spec.deployment { model = model, hardware = "h200-sxm", sample_share = given }.sample_share
+end
+check(share_of(nil) == 0.5 and share_of(0.75) == 0.75, "the default and the value of the option")
+ok, problem = pcall(share_of, 0.1)
+check(not ok and problem:find("deployment.sample_share: expected 0.25 to 1, found 0.1", 1, true), tostring(problem))
+ok, problem = pcall(share_of, "much")
+check(not ok and problem:find("deployment.sample_share: expected a number", 1, true), tostring(problem))
+ok, problem = pcall(spec.deployment, { model = model, hardware = "h200-sxm", sample_shares = 1 })
+check(not ok and problem:find("did you mean 'sample_share'", 1, true), tostring(problem))
+holds(output("run " .. served .. " --quiet --set deployment.sample_share=0.75"), "TTFT", "a run with the option")
+holds(output("check " .. served .. " --set deployment.sample_share=75"), "deployment.sample_share: expected 0.25 to 1, "
+  .. "found 75; 75 % is 0.75", "a share in percent")
+holds(output "help scenario.deployment.sample_share", "default 0.5", "the default in the help")
+holds(output "help scenario.deployment.sample_share", "an example of an option", "the sentence in the help")
+
 -- The release, the option and the engine: runs, plans, help, completion and documents know them.
 local function seats_of(engine)
   local text = output(("run %s --quiet --set deployment.kv_blocks=90000 --engine '%s' --json -"):format(served, engine))
@@ -109,6 +126,10 @@ holds(content(folder .. "/1/scenario.lua"), "schedulers.sjf", "the scheduler of 
 os.execute("rm -rf " .. folder)
 output "lua tests/generated.lua --write"
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
+holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")
+holds(content "docs/ROBUSTNESS.md", "`sample_share` | 0.25 to 1", "the ranges in docs/ROBUSTNESS.md")
+holds(content "scripts/meta/serve.lua", "@field sample_share number?", "the stub of scenarios")
+holds(content "scripts/meta/spec.lua", "@field sample_share number? default 0.5", "the stub of options")
 holds(content "docs/ENGINES.md", "`sample_len`", "the table of options in docs/ENGINES.md")
 
 print(("%d passed, %d failed"):format(passed, failed))

@@ -246,7 +246,7 @@ History run_engine(const ClusterCase& cluster, Router& router) {
     config.replicas.push_back(replica_config(r.config, r.tariff, cluster.question.seed % 3 == 0));
     config.replicas.back().role = r.role;
     config.replicas.back().group = r.group;
-    config.replicas.back().group_sync_s = seconds(r.sync);
+    config.replicas.back().dp_sync_s = seconds(r.sync);
     schedulers.push_back(make_scheduler(cluster, i));
     steps.push_back(std::make_unique<TariffSteps>(r.tariff));
     bindings.schedulers.push_back(schedulers.back().get());

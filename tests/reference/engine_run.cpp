@@ -86,7 +86,7 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   replica.block_size = c.block_size;
   replica.max_num_seqs = c.max_num_seqs;
   replica.max_num_batched_tokens = c.max_num_batched_tokens;
-  replica.max_model_len = c.max_model_len == VllmConfig{}.max_model_len ? 0 : c.max_model_len;
+  if (c.max_model_len != VllmConfig{}.max_model_len) replica.max_model_len = c.max_model_len;
   replica.async_depth = c.async_depth;
   replica.prefix_caching = c.prefix_caching;
   replica.real_blocks = real_blocks;
@@ -99,7 +99,7 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   if (c.stages.several()) replica.stages.shares = c.stages.shares;
   for (std::size_t i = 0; i + 1 < c.stages.shares.size(); ++i)
     replica.stages.links.push_back({seconds(c.stages.latency[i]), seconds(c.stages.per_token[i])});
-  replica.stages.batches = c.stages.batches;
+  if (c.stages.several()) replica.stages.pp_batches = c.stages.batches;
   return replica;
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("every mistake in a scenario names the file and the key") {
       {scenario("hardware = 'h2000',"), "unknown hardware 'h2000'"},
       {scenario("deployment = { tpp = 2 },"), "did you mean 'tp'"},
       {scenario("deployment = { tp = 3 },"), "tp"},
-      {scenario("deployment = { tp = 0 },"), "expected a whole number >= 1"},
+      {scenario("deployment = { tp = 0 },"), "expected 1 to 1024 GPUs, found 0"},
       {scenario("mfu = { lookup = 'nearst' },"), "nearest"},
       {scenario("steps = ({ 'kernel' })[1],"), "did you mean 'kernels'"},
       {scenario("kind = 'prices',"), "did you mean 'price'"},

@@ -118,11 +118,11 @@ end
 
 test("a replica has at most four caps, and they are whole numbers", function()
   local function refused(what, extra) test.raises(what, function() open(replica(extra), Asks {}) end) end
-  refused("replicas[1].context_caps: found 5 caps; at most 4", { context_caps = { 1, 2, 3, 4, 5 } })
-  refused("replicas[1].context_caps[2]: expected a whole number", { context_caps = { 1, 2.5 } })
-  refused("replicas[1].context_caps[1]: found -1", { context_caps = { -1 } })
+  refused("replicas[1].context_caps: expected at most 4, found 5", { context_caps = { 1, 2, 3, 4, 5 } })
+  refused("replicas[1].context_caps[2]: expected a whole number from 0 to 1e+09 tokens", { context_caps = { 1, 2.5 } })
+  refused("replicas[1].context_caps[1]: expected 0 to 1e+09 tokens, found -1", { context_caps = { -1 } })
   refused("replicas[1].context_caps: expected a list", { context_caps = 7 })
-  refused("replicas[1].context_chunk: found -8", { context_chunk = -8 })
+  refused("replicas[1].context_chunk: expected 0 to 1e+09 tokens, found -8", { context_chunk = -8 })
   open(replica { context_caps = {} }, Asks {})
 end)
 

@@ -152,4 +152,16 @@ test("slots that the drafter takes leave the budget smaller", function()
   raises("3 tokens of the budget for each of 10 seats", with, 30)
 end)
 
+test("whether a drafter needs the last block of a hit is true or false", function()
+  local Drafter = policy.define { name = "greedy", doc = "Takes slots.", params = {} }
+  function Drafter:time() return 0 end
+  for _, value in ipairs { 1, 0, "yes", "false", {} } do
+    Drafter.drops_last_hit = value
+    raises("speculation.drafter: greedy: drops_last_hit: expected true or false, found", run,
+      { speculator = speculator {}, acceptance = acceptance(half), drafter = Drafter {} })
+  end
+  Drafter.drops_last_hit = true
+  test.equal(run { speculator = speculator {}, acceptance = acceptance(half), drafter = Drafter {} }.completed, 10)
+end)
+
 test.finish()

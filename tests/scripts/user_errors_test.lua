@@ -69,9 +69,9 @@ test("keys name what is wrong with them", function()
     scenario { metrics = { exact_requests = 1.5 } })
   refused("scenario: vary: one run has one variant", serve.open, scenario { vary = { 1, 2 } })
   refused("vary: expected lists by key path", sweep.grid, { scenario(), vary = { 1, 2 } })
-  refused("scenario: deployment.max_model_len: expected a whole number >= 1, found text \"x\"", serve.run,
+  refused("scenario: deployment.max_model_len: expected a number, found text \"x\"", serve.run,
     scenario { deployment = { max_model_len = "x" } })
-  refused("scenario: deployment: tp: expected a number, found text \"two\"", serve.run,
+  refused("scenario: deployment.tp: expected a number, found text \"two\"", serve.run,
     scenario { deployment = { tp = "two" } })
   refused("scenario: replicas[1]: expected a table, found number 1", serve.run, scenario { replicas = { 1 } })
   refused("scenario: replicas[1].role: unknown role 'both '", serve.run, scenario { replicas = { { role = "both " } } })

@@ -89,16 +89,21 @@ test("a plan refuses keys that it chooses itself, and limits that no bound reads
 end)
 
 test("a changed GPU tells what its keys change, and in which words they are said", function()
-  local spec = require "rooflua.spec"
+  local spec, specs = require "rooflua.spec", require "rooflua.border.specs"
   local function refused(part, keys)
     keys.from = "h100-sxm"
     test.raises(part, function() spec.hardware(keys) end)
   end
   refused("l2_bytes: has no effect", { l2_bytes = 1e8 })
-  refused("peak_tflop_per_s: is a key of hardware.toml; beside `from` say peak_flop_per_s, in flop per second",
-    { peak_tflop_per_s = { bf16 = 500 } })
-  refused("memory_gb: is a key of hardware.toml; beside `from` say memory_bytes, in bytes", { memory_gb = 100 })
-  refused("clock_mhz: is a key of hardware.toml; beside `from` say clock_hz, in Hz", { clock_mhz = 1000 })
+  refused("hardware.l2_mib: has no effect", { l2_mib = 100 })
+  refused("hardware.memory_bytes: says the same as memory_gb", { memory_gb = 100, memory_bytes = 1e11 })
+  local function like(one, other)
+    one.from, other.from = "h100-sxm", "h100-sxm"
+    test.check(specs.same(spec.hardware(one), spec.hardware(other)))
+  end
+  like({ peak_tflop_per_s = { bf16 = 500 } }, { peak_flop_per_s = { bf16 = 500e12 } })
+  like({ memory_gb = 100 }, { memory_bytes = 100e9 })
+  like({ clock_mhz = 1000, usable_memory_gib = 64 }, { clock_hz = 1e9, usable_memory_bytes = 64 * 2 ^ 30 })
   local base, more = spec.hardware "h100-sxm", spec.hardware { from = "h100-sxm", memory_bytes = 160e9 }
   test.near(more.usable_memory_bytes / more.memory_bytes, base.usable_memory_bytes / base.memory_bytes, 1e-6)
   test.equal(spec.hardware { from = "h100-sxm", memory_bytes = 160e9, usable_memory_bytes = 90e9 }.usable_memory_bytes,

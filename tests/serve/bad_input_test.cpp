@@ -222,14 +222,17 @@ TEST_CASE("configurations that cannot be name the key") {
     CHECK_THROWS_WITH(validate(bench.cluster), Contains(message));
   };
   check([](ClusterConfig& c) { c.replicas.clear(); }, "at least one");
-  check([](ClusterConfig& c) { c.replicas[0].kv_blocks = 0; }, "replicas[1].kv_blocks: found 0");
+  check([](ClusterConfig& c) { c.replicas[0].kv_blocks = 0; },
+        "replicas[1].kv_blocks: expected 1 to 1e+09 blocks, found 0");
   check([](ClusterConfig& c) { c.replicas[0].block_size = 0; }, "block_size");
-  check([](ClusterConfig& c) { c.replicas[0].async_depth = 3; }, "async_depth: found 3; 1 or 2");
+  check([](ClusterConfig& c) { c.replicas[0].async_depth = 3; },
+        "async_depth: expected 1 to 2 steps, found 3");
   check([](ClusterConfig& c) { c.replicas[0].max_num_seqs = -1; }, "max_num_seqs");
   check([](ClusterConfig& c) { c.replicas[0].seat_blocks = -1; },
-        "replicas[1].seat_blocks: found -1");
+        "replicas[1].seat_blocks: expected 0 to 1e+09 blocks, found -1");
   check([](ClusterConfig& c) { c.replicas[0].context_caps[2] = -1; }, "context_caps[3]: found -1");
-  check([](ClusterConfig& c) { c.replicas[0].context_chunk = -5; }, "context_chunk: found -5");
+  check([](ClusterConfig& c) { c.replicas[0].context_chunk = -5; },
+        "context_chunk: expected 0 to 1e+09 tokens, found -5");
   check([](ClusterConfig& c) { c.replicas[0].role = Role::prefill; }, "need decode replicas");
   check([](ClusterConfig& c) { c.frontend.base_s = NAN; }, "frontend.base_s");
   check([](ClusterConfig& c) { c.transfer.alpha_s = -1; }, "transfer.alpha_s");

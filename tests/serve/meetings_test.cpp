@@ -187,7 +187,7 @@ TEST_CASE("a copy of a simulation speculates where the original does") {
 TEST_CASE("drafts through several stages are refused") {
   Bench bench(100, 16);
   bench.replica().stages.shares = {0.5, 0.5};
-  bench.replica().stages.links = {{}};
+  bench.replica().stages.links = {{0, 0}};
   FixedDrafts drafts(1);
   Chances chances({0.5});
   ListedWorkload workload({spec(0, 16, 2)});

@@ -55,7 +55,7 @@ inline Case random_case(std::uint64_t seed, bool shared) {
   replica.max_num_batched_tokens = dice.upto(1, 200);
   replica.async_depth = dice.upto(1, 2);
   replica.prefix_caching = dice.upto(0, 3) != 0;
-  replica.max_model_len = dice.upto(0, 5) == 0 ? dice.upto(20, 400) : 0;
+  if (dice.upto(0, 5) == 0) replica.max_model_len = dice.upto(20, 400);
   draw_bounds(seed, replica);
   made.cluster.replicas = {replica};
   made.scheduler.chunk = dice.upto(0, 2) == 0 ? dice.upto(1, 100) : 0;

@@ -79,7 +79,7 @@ struct Ranks {
     for (std::int32_t i = 0; i < count; ++i) {
       cluster.replicas.push_back(it.cluster.replicas.front());
       cluster.replicas.back().group = 7;
-      cluster.replicas.back().group_sync_s = sync_s;
+      cluster.replicas.back().dp_sync_s = sync_s;
       router.place.push_back(i);
     }
     schedulers.assign(static_cast<std::size_t>(count), it.scheduler);
@@ -237,6 +237,7 @@ TEST_CASE("a request that comes to an empty rank of a running group waits for th
   ReplicaConfig replica;
   replica.kv_blocks = 100;
   replica.group = 0;
+  replica.dp_sync_s = 0;
   cluster.replicas = {replica, replica};
   Fcfs a, b;
   LinearSteps model;  // one second
@@ -262,7 +263,7 @@ TEST_CASE("a request that comes to an empty rank of a running group waits for th
 TEST_CASE("ranks that step together have the same depth, role and synchronisation") {
   for (const auto& change : std::vector<std::pair<std::string, void (*)(ReplicaConfig&)>>{
            {"replicas[2].async_depth", [](ReplicaConfig& r) { r.async_depth = 2; }},
-           {"replicas[2].group_sync_s", [](ReplicaConfig& r) { r.group_sync_s = 1; }},
+           {"replicas[2].dp_sync_s", [](ReplicaConfig& r) { r.dp_sync_s = 1; }},
            {"replicas[2].role", [](ReplicaConfig& r) { r.role = Role::prefill; }}}) {
     ClusterConfig cluster;
     ReplicaConfig replica;

@@ -14,7 +14,7 @@ TEST_CASE("drafts that are never accepted change the price of steps and not the 
     Case it = random_case(seed, false);
     ReplicaConfig& replica = it.cluster.replicas.front();
     replica.max_num_batched_tokens = 0;  // neither budget nor blocks bind
-    replica.max_model_len = 0;
+    replica.max_model_len = {};
     replica.kv_blocks = 100000;
     Case same = it;
     Fixed speculator(3);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Picoseconds s = 1'000'000'000'000;
 
-StageConfig equal_stages(int count, StageLink link = {}) {
+StageConfig equal_stages(int count, StageLink link = {0, 0}) {
   StageConfig stages;
   stages.shares.assign(static_cast<std::size_t>(count), 1.0 / count);
   stages.links.assign(static_cast<std::size_t>(count - 1), link);
@@ -300,13 +300,13 @@ TEST_CASE("stages that cannot be are refused by name") {
   stages.shares = {0.5, 0.4};
   says(stages, "stages.shares: they add up to 0.9");
   stages.shares = {1.5, -0.5};
-  says(stages, "stages.shares: found -0.5");
+  says(stages, "stages.shares[1]: expected a number from 0 to 1, found 1.5");
   stages = equal_stages(2);
   stages.links.clear();
   says(stages, "stages.links: found 0");
   stages = equal_stages(2, {-1, 0});
-  says(stages, "latency_s: found -1");
+  says(stages, "stages.links[1].pp_send_s: expected 0 to 9200000 s, found -1");
   stages = equal_stages(2);
-  stages.batches = -1;
-  says(stages, "stages.batches");
+  stages.pp_batches = 0;
+  says(stages, "stages.pp_batches: expected 1 to 4096 steps, found 0");
 }

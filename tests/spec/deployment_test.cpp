@@ -35,7 +35,7 @@ TEST_CASE("everything that is requested is given to something, to within two blo
   for (const int tp : {1, 2, 4, 8}) {
     const Deployment d = deployed("llama-3.1-8b", "h200-sxm", {.tp = tp});
     const Bytes used = d.weight_bytes + d.activation_bytes + d.runtime_bytes + d.kv_capacity;
-    const Bytes requested = d.hardware.usable_memory * d.memory_utilization;
+    const Bytes requested = d.hardware.usable_memory * d.options.memory_utilization;
     CHECK(used <= requested);
     CHECK(requested - used < 2.0 * d.kv_bytes_per_block + Bytes(1));
     CHECK(d.kv_capacity == double(d.kv_blocks) * d.kv_bytes_per_block);

@@ -80,7 +80,7 @@ TEST_CASE("the stage with the fewest blocks decides, and one stage is as before"
   CHECK(uneven.stage == 0);
   const Bytes used =
       uneven.weight_bytes + uneven.activation_bytes + uneven.runtime_bytes + uneven.kv_capacity;
-  const Bytes requested = uneven.hardware.usable_memory * uneven.memory_utilization;
+  const Bytes requested = uneven.hardware.usable_memory * uneven.options.memory_utilization;
   CHECK(used <= requested);
   CHECK(requested - used < 2.0 * uneven.kv_bytes_per_block + Bytes(1));
 }

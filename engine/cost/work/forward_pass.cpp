@@ -19,7 +19,7 @@ class ForwardPass {
   ForwardPass(const Model& model, const Deployment& deployment)
       : model_(model),
         formats_(deployment.formats),
-        tp_(deployment.tp),
+        tp_(deployment.widths.tp),
         widths_(deployment.widths),
         hidden_(model.hidden_size),
         act_(bytes_per_element(model.dtype)),
@@ -389,8 +389,8 @@ std::string_view name(Rows rows) {
 
 std::vector<LayerOp> layers(const Model& model, const Deployment& deployment) {
   for (const AttentionLayers& each : attention_kinds(model)) {
-    if (deployment.tp >= 1 && each.heads % deployment.tp == 0) continue;
-    throw Error("deployment.tp", std::to_string(deployment.tp) + " does not divide the " +
+    if (deployment.widths.tp >= 1 && each.heads % deployment.widths.tp == 0) continue;
+    throw Error("deployment.tp", std::to_string(deployment.widths.tp) + " does not divide the " +
                                      std::to_string(each.heads) + " heads of " + model.name);
   }
   return ForwardPass(model, deployment).collect();

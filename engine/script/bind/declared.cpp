@@ -1,12 +1,17 @@
 // What the engine declares as data, for Lua: the small vocabularies, the metrics of a run, and the
-// ranges of figures.
+// figures of models, GPUs and deployments.
 
+#include <algorithm>
+
+#include "base/error.h"
 #include "cost/evidence.h"
 #include "cost/work/roofline.h"
 #include "measure/record/metrics.h"
+#include "script/serving/config.h"
 #include "script/vm/context.h"
 #include "serve/contract/words.h"
-#include "spec/hardware_units.h"
+#include "spec/deployment.h"
+#include "spec/figures/hardware.h"
 #include "spec/ranges.h"
 
 namespace rooflua::script {
@@ -91,7 +96,7 @@ int metrics(lua_State* L) {
   for (const DerivedMetric& metric : derived_metrics())
     out["derived"].push_back(derived_json(metric));
   out["figures"] = Json::array();
-  for (const Figure& figure : figures) out["figures"].push_back(figure.name);
+  for (const Figure& figure : statistic_figures) out["figures"].push_back(figure.name);
   push_json(L, out, false);
   return 1;
 }
@@ -105,15 +110,98 @@ Json range_json(const std::string& key, const FigureRange& range) {
   return out;
 }
 
+void add_range(Json& out, const std::string& key, const FigureRow& row) {
+  if (row.unit.empty() || !row.shown) return;
+  out.push_back(range_json(key, {row.name, row.unit, row.least, row.most}));
+}
+
 /// ranges() -> {{key, unit, least, most}, ...}: the declared ranges of figures of models, GPUs and
 /// deployments.
 int ranges(lua_State* L) {
   Json out = Json::array();
   for (const FigureRange& range : figure_ranges())
     out.push_back(range_json(std::string(range.key), range));
-  for (const FigureRange& range : plausible_ranges())
-    out.push_back(range_json("hardware." + std::string(range.key), range));
+  for (const ListedFigure& each : list_figures(figures<Hardware>(), "hardware"))
+    add_range(out, each.name, *each.row);
+  for (const ListedFigure& each : list_figures(figures<DeploymentOptions>(), "deployment"))
+    add_range(out, each.name, *each.row);
+  for (const HardwareFigure& each : hardware_figures()) {
+    const FigureRange range{each.key, each.unit.name, each.least / each.unit.base,
+                            each.most / each.unit.base};
+    out.push_back(range_json("hardware." + std::string(each.key), range));
+  }
   push_json(L, out, false);
+  return 1;
+}
+
+struct NamedTable {
+  std::string_view name;
+  const FigureTable& (*table)();
+};
+constexpr NamedTable tables[] = {
+    {"deployment", figures<DeploymentOptions>},
+    {"deployed", figures<Deployment>},
+    {"replica", figures<ReplicaConfig>},
+    {"stages", figures<StageConfig>},
+    {"stage_link", figures<StageLink>},
+    {"transfer", figures<KvTransfer>},
+    {"frontend", figures<Frontend>},
+    {"slo", figures<Slo>},
+    {"hardware", figures<Hardware>},
+};
+
+Json figure_json(const FigureTable& table, const FigureRow& row) {
+  Json out = Json::object();
+  out["name"] = row.name;
+  out["type"] = row.type;
+  out["doc"] = row.doc;
+  out["shown"] = row.shown;
+  out["default"] = left_out(table, row);
+  if (const auto values = words_of(table, row); !values.empty())
+    out["values"] = Json::Array(values.begin(), values.end());
+  if (row.unit.empty()) return out;
+  out["unit"] = row.unit;
+  out["least"] = row.least;
+  out["most"] = row.most;
+  return out;
+}
+
+/// figures() -> {[table] = {{name, type, doc, shown, default, values, unit, least, most}, ...}}:
+/// the declared figures, in order (spec/figures/figure.h). Words have values, numbers have unit,
+/// least and most; what is open and has no default is computed where it is left out.
+int declared_figures(lua_State* L) {
+  Json out = Json::object();
+  for (const NamedTable& each : tables) {
+    const FigureTable& table = each.table();
+    for (const FigureRow& row : table.rows) out[each.name].push_back(figure_json(table, row));
+  }
+  for (const HardwareFigure& each : hardware_figures()) {
+    if (each.get == nullptr) continue;
+    Json entry = Json::object();
+    entry["name"] = each.name;
+    entry["type"] = "number";
+    entry["doc"] = each.doc;
+    entry["shown"] = true;
+    entry["unit"] = each.scripts.name;
+    entry["least"] = each.least;
+    entry["most"] = each.most;
+    out["hardware"].push_back(std::move(entry));
+  }
+  push_json(L, out, false);
+  return 1;
+}
+
+/// figure_problem(table, name, value) -> what is wrong with the value of a number; "" if nothing is
+int figure_problem(lua_State* L) {
+  const std::string name = check_text(L, 1, "table");
+  const auto found = std::find_if(std::begin(tables), std::end(tables),
+                                  [&](const NamedTable& each) { return each.name == name; });
+  ROOFLUA_ASSERT(found != std::end(tables));
+  const FigureRow& row = row_named(found->table(), check_text(L, 2, "name"));
+  const bool is_number = lua_type(L, 3) == LUA_TNUMBER;
+  const std::string problem = is_number ? problem_of(row, lua_tonumber(L, 3))
+                                        : "expected a number, found " + describe_value(L, 3);
+  lua_pushlstring(L, problem.data(), problem.size());
   return 1;
 }
 
@@ -123,6 +211,8 @@ void bind_declared(lua_State* L) {
   set_function(L, "vocabulary", guarded<vocabulary>);
   set_function(L, "metrics", guarded<metrics>);
   set_function(L, "ranges", guarded<ranges>);
+  set_function(L, "figures", guarded<declared_figures>);
+  set_function(L, "figure_problem", guarded<figure_problem>);
 }
 
 }  // namespace rooflua::script

@@ -84,13 +84,11 @@ int serve_open(lua_State* L) {
   const Json given = to_json(L, 1, "scenario");
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
-  const ClusterConfig config = cluster_config(given);
-  if (!config.replicas.empty()) run->seed = config.replicas.front().seed;
+  ServingConfig config = serving_config(given);
+  if (!config.cluster.replicas.empty())
+    run->seed = static_cast<std::uint64_t>(config.cluster.replicas.front().seed);
   run->speculations = read_speculations(L, 7, *run);
-  SummaryOptions options;
-  options.slo = slo_of(given);
-  options.classes = class_names(given);
-  options.replicas = replica_names(given);
+  SummaryOptions& options = config.summary;
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
     run->workload = trace_workload(*box);
@@ -100,20 +98,15 @@ int serve_open(lua_State* L) {
     lua_pushvalue(L, 5);
     run->workload = std::make_unique<LuaWorkload>(run->asking);
   }
-  if (const Json* kept = given.find("exact_requests"); kept != nullptr && kept->is_number()) {
-    options.exact_requests = kept->integer();
-  }
-  if (const Json* gaps = given.find("gap_per_token"); gaps != nullptr && gaps->is_boolean())
-    options.gap_per_token = gaps->boolean();
   run->classes = options.classes;
+  run->replica_names = options.replicas;
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
-  run->open_listeners(given);
+  run->open_listeners(config.listeners);
   listen_metrics(L, 6, *run);
-  run->simulation = std::make_unique<Simulation>(config, run->bindings());
+  run->simulation = std::make_unique<Simulation>(config.cluster, run->bindings());
   push_object<Run>(L, run);
   // Who closes the run gives its memory back: the collector need not look for it.
-  if (const Json* closes = given.find("closes"); closes == nullptr || !closes->boolean())
-    account_growth(L);
+  if (!config.closes) account_growth(L);
   return 1;
 }
 

@@ -1,12 +1,9 @@
 // Models, hardware and deployments as objects.
 
-#include <cmath>
-
 #include "base/error.h"
 #include "base/fields.h"
 #include "script/bind/spec_fields.h"
 #include "script/vm/context.h"
-#include "spec/hardware_units.h"
 
 namespace rooflua::script {
 
@@ -30,10 +27,9 @@ int open_model(lua_State* L) {
     const std::string origin = lua_isnoneornil(L, 2) ? "model" : check_text(L, 2, "origin");
     const Json given = to_json(L, 1, "model");
     const std::filesystem::path& home = context_of(L).options.home;
-    push_object(L,
-                std::make_shared<const Model>(given.find("from") != nullptr
-                                                  ? load_changed_model(given, origin, home)
-                                                  : load_model_table(given, origin, home)));
+    push_object(L, std::make_shared<const Model>(given.find("from") != nullptr
+                                                     ? load_changed_model(given, origin, home)
+                                                     : load_model_table(given, origin, home)));
     return 1;
   }
   const std::string wanted = check_text(L, 1, "spec.model: a name, a path or a table");
@@ -41,12 +37,15 @@ int open_model(lua_State* L) {
   return 1;
 }
 
+/// load_hardware(name or path) or load_hardware(table, origin, base or nil)
 int open_hardware(lua_State* L) {
   const std::filesystem::path& home = context_of(L).options.home;
   if (lua_type(L, 1) == LUA_TTABLE) {
     const std::string origin = lua_isnoneornil(L, 2) ? "hardware" : check_text(L, 2, "origin");
+    const auto base =
+        lua_isnoneornil(L, 3) ? nullptr : check_object<Hardware>(L, 3, "hardware.from");
     auto hardware = std::make_shared<Hardware>(
-        hardware_from_table(to_json(L, 1, "hardware"), "hardware", origin, home));
+        hardware_from_script(to_json(L, 1, "hardware"), origin, base.get(), home));
     if (!hardware->tables_from.empty()) {
       // It lies in no folder beside others: who lends is one that can be named.
       const Hardware lender = load_hardware(hardware->tables_from, home);
@@ -99,74 +98,13 @@ int list_kernel_constants(lua_State* L) {
   return 1;
 }
 
-/// implausible(key, value) -> why it can only be in another unit; "" if it is not.
-int implausible_figure(lua_State* L) {
-  const std::string key = check_text(L, 1, "key");
-  lua_pushstring(L, implausible(key, check_number(L, 2, "value")).c_str());
-  return 1;
-}
-
-int whole(lua_State* L, int index, const char* key, int fallback) {
-  lua_getfield(L, index, key);
-  int value = fallback;
-  if (lua_isnil(L, -1) == 0) {
-    const double number = check_number(L, lua_gettop(L), key);
-    if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
-      throw Error(key, std::string("expected a whole number ") +
-                           (number > 1e9 ? "up to 1e9" : ">= 1") + ", found " +
-                           json_number(number));
-    }
-    value = static_cast<int>(number);
-  }
-  lua_pop(L, 1);
-  return value;
-}
-
-std::optional<Dtype> dtype_field(lua_State* L, int index, const char* key) {
-  lua_getfield(L, index, key);
-  std::optional<Dtype> out;
-  if (lua_isnil(L, -1) == 0) out = require_dtype(check_text(L, lua_gettop(L), key), key);
-  lua_pop(L, 1);
-  return out;
-}
-
-/// Bytes, 0 where the key is absent.
-Bytes bytes_field(lua_State* L, int index, const char* key) {
-  lua_getfield(L, index, key);
-  const double bytes = lua_isnil(L, -1) == 0 ? check_number(L, lua_gettop(L), key) : 0;
-  lua_pop(L, 1);
-  if (!(bytes >= 0 && bytes < 1e15))
-    throw Error(key, "expected bytes from 0 to 1e15, found " + json_number(bytes));
-  return bytes * unit::byte;
-}
-
-/// Keys were checked by the Lua side, values are checked here.
+/// The keys of the table at `index`.
 DeploymentOptions deployment_options(lua_State* L, int index) {
-  if (lua_type(L, index) != LUA_TTABLE) wrong_type(L, index, "deployment", "a table");
+  const Json given = to_json(L, index, "deployment");
+  const Fields fields(given, "", "deployment");
   DeploymentOptions options;
-  options.tp = whole(L, index, "tp", options.tp);
-  options.dp = whole(L, index, "dp", options.dp);
-  options.ep = whole(L, index, "ep", options.ep);
-  options.moe_tp = whole(L, index, "moe_tp", options.moe_tp);
-  options.pp = whole(L, index, "pp", options.pp);
-  options.weights = dtype_field(L, index, "weights");
-  options.kv = dtype_field(L, index, "kv");
-  options.max_num_seqs = whole(L, index, "max_num_seqs", options.max_num_seqs);
-  options.max_num_batched_tokens =
-      whole(L, index, "max_num_batched_tokens", options.max_num_batched_tokens);
-  options.block_size = whole(L, index, "block_size", options.block_size);
-  const int kv_blocks = whole(L, index, "kv_blocks", 0);
-  if (kv_blocks > 0) options.kv_blocks = kv_blocks;
-  lua_getfield(L, index, "memory_utilization");
-  if (lua_isnil(L, -1) == 0) {
-    options.memory_utilization = check_number(L, lua_gettop(L), "memory_utilization");
-    if (!(options.memory_utilization > 0 && options.memory_utilization <= 1)) {
-      throw Error("memory_utilization", "expected a fraction in (0, 1], found " +
-                                            json_number(options.memory_utilization));
-    }
-  }
-  options.drafter_weights = bytes_field(L, index, "drafter_weight_bytes");
-  options.drafter_kv_per_token = bytes_field(L, index, "drafter_kv_bytes_per_token");
+  read_figures(fields, options);
+  fields.finish();
   return options;
 }
 
@@ -262,7 +200,6 @@ void bind_spec(lua_State* L) {
   set_function(L, "load_hardware", guarded<open_hardware>);
   set_function(L, "with_constants", guarded<with_constants>);
   set_function(L, "kernel_constants", guarded<list_kernel_constants>);
-  set_function(L, "implausible", guarded<implausible_figure>);
   set_function(L, "deploy", guarded<open_deployment>);
   set_function(L, "rank_counts", guarded<counts_of_rank>);
   set_function(L, "model_parameters", guarded<parameters>);

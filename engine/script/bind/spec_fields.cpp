@@ -1,6 +1,6 @@
 #include "script/bind/spec_fields.h"
 
-#include "spec/hardware_units.h"
+#include "spec/figures/hardware.h"
 #include "spec/layer_kinds.h"
 
 namespace rooflua::script {
@@ -204,48 +204,17 @@ Json fields_of(const Model& model) {
 }
 
 Json fields_of(const Hardware& hardware) {
-  Json out = Json::object();
-  out["name"] = hardware.name;
-  out["source"] = hardware.origin;
-  out["architecture"] = hardware.architecture;
-  Json peaks = Json::object();
-  for (const auto& [dtype, peak] : hardware.peak) peaks[name(dtype)] = peak.in_base_units();
-  out["peak_flop_per_s"] = peaks;
-  Json computes_in = Json::object();
-  for (const NumberFormat& format : number_formats())
-    computes_in[format.name] = name(hardware.computes_in(format.dtype));
-  out["computes_in"] = std::move(computes_in);
-  out["memory_bytes_per_s"] = hardware.memory_bandwidth.in_base_units();
-  out["memory_bytes"] = hardware.memory.in_base_units();
-  out["usable_memory_bytes"] = hardware.usable_memory.in_base_units();
-  out["link_bytes_per_s"] = hardware.link_bandwidth.in_base_units();
-  out["domain_gpus"] = hardware.domain_gpus;
-  out["node_gpus"] = hardware.node_gpus;
-  out["network_bytes_per_s"] =
-      hardware.network_bandwidth.value_or(BytesPerSecond{}).in_base_units();
-  out["tdp_w"] = hardware.tdp_w.value_or(0);
-  out["sms"] = hardware.sms;
-  out["clock_hz"] = hardware.clock_hz;
-  out["l2_bytes"] = hardware.l2.in_base_units();
-  out["tables_from"] = std::filesystem::path(hardware.tables_from).filename().string();
-  Json sources = Json::object();
-  for (const auto& [key, source] : hardware.sources) sources[key] = source;
-  out["sources"] = sources;
-  Json constants = Json::object();
-  for (const KernelConstant& each : kernel_constants())
-    constants[each.name] = hardware.family.constants.*each.value;
-  out["constants"] = constants;
-  out["fit_note"] = fit_note(hardware.family);
+  Json out = figures_json(hardware);
+  for (const HardwareFigure& each : hardware_figures()) {
+    if (each.get != nullptr) out[each.name] = each.get(hardware);
+  }
   return out;
 }
 
 Json fields_of(const Deployment& deployment) {
-  Json out = Json::object();
-  out["tp"] = deployment.tp;
-  out["dp"] = deployment.widths.dp;
-  out["ep"] = deployment.widths.ep;
-  out["moe_tp"] = deployment.widths.moe_tp;
-  out["pp"] = static_cast<double>(deployment.stage_layers.size());
+  Json out = figures_json(deployment.options);
+  for (Json::Member& each : Json::Object(figures_json(deployment).members()))
+    out[each.key] = std::move(each.value);
   Json stages = Json::array();
   for (std::size_t s = 0; s < deployment.stage_layers.size(); ++s) {
     Json stage = Json::object();
@@ -256,20 +225,6 @@ Json fields_of(const Deployment& deployment) {
   }
   out["stages"] = stages;
   out["formats"] = fields_of(deployment.formats);
-  out["weights"] = dtype_text(deployment.weight_dtype);
-  out["kv"] = dtype_text(deployment.kv_dtype);
-  out["memory_utilization"] = deployment.memory_utilization;
-  out["max_num_seqs"] = deployment.max_num_seqs;
-  out["max_num_batched_tokens"] = deployment.max_num_batched_tokens;
-  out["block_size"] = deployment.block_size;
-  out["kv_blocks"] = deployment.kv_blocks;
-  out["weight_bytes"] = deployment.weight_bytes.in_base_units();
-  out["drafter_bytes"] = deployment.drafter_bytes.in_base_units();
-  out["activation_bytes"] = deployment.activation_bytes.in_base_units();
-  out["seat_bytes"] = deployment.seat_bytes.in_base_units();
-  out["seat_blocks"] = deployment.seat_blocks;
-  out["kv_bytes_per_block"] = deployment.kv_bytes_per_block.in_base_units();
-  out["kv_capacity_bytes"] = deployment.kv_capacity.in_base_units();
   return out;
 }
 

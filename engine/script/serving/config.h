@@ -1,25 +1,49 @@
 #pragma once
-// The table that scripts/lib/rooflua/serve.lua hands over, read into the engine's configuration.
+// The table that scripts/lib/rooflua/serving/live.lua hands over, read into what the engine runs.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "measure/record/quantile_watch.h"
 #include "measure/record/summary.h"
 #include "measure/write/requests.h"
 #include "serve/replica/cluster.h"
 
 namespace rooflua::script {
 
-/// given.replicas (a list), frontend, transfer. @throws Error naming the key
-ClusterConfig cluster_config(const Json& given);
-/// given.slo; a limit that is not there does not bind.
-Slo slo_of(const Json& given);
-/// given.classes: names by class, or none.
-std::vector<std::string> class_names(const Json& given);
-/// What reports call each replica; "" where it has no name of its own.
-std::vector<std::string> replica_names(const Json& given);
-/// given.bench: {model, label, request_rate, burstiness, max_concurrency}
-VllmBenchOptions traffic_of(const Json& given);
+/// Who listens to a run besides its summary.
+struct ListenerOptions {
+  std::optional<std::string> requests_path, rows_path, trace_path;
+  std::optional<std::string> progress;            // the title of a bar
+  std::optional<std::int64_t> expected_requests;  // of the bar
+  std::optional<int> why;                         // the request to explain
+  std::optional<std::vector<QuantileLimit>> limits;
+  bool record = false, journal = false, sketch = false, keep_requests = false, caps = false,
+       growth = false;
+  VllmBenchOptions bench;  // the traffic, for requests_path
+};
+
+struct ServingConfig {
+  ClusterConfig cluster;
+  SummaryOptions summary;
+  ListenerOptions listeners;
+  bool closes = false;  // who opens the run gives its memory back
+};
+
+/// @throws Error naming the key: it is unknown, missing, of another kind or out of range
+ServingConfig serving_config(const Json& given);
 
 }  // namespace rooflua::script
+
+namespace rooflua {
+template <>
+const FigureTable& figures<Slo>();
+template <>
+const FigureTable& figures<SummaryOptions>();
+template <>
+const FigureTable& figures<script::ListenerOptions>();
+template <>
+const FigureTable& figures<QuantileLimit>();
+}  // namespace rooflua

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "measure/record/summary.h"
 #include "script/serving/asking.h"
+#include "script/serving/config.h"
 #include "script/serving/router.h"
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
@@ -36,8 +37,9 @@ struct Run {
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
   std::unique_ptr<Workload> workload;
-  std::int64_t trace_requests = 0;   // of a workload that is a trace
-  std::vector<std::string> classes;  // names of the requests' classes
+  std::int64_t trace_requests = 0;         // of a workload that is a trace
+  std::vector<std::string> classes;        // names of the requests' classes
+  std::vector<std::string> replica_names;  // "" where it has no name of its own
   std::vector<std::unique_ptr<RunOutput>> outputs;
   std::vector<std::unique_ptr<Observer>> listeners;  // all that are told of the run, in this order
   SummaryObserver* summary = nullptr;                // one of them
@@ -66,10 +68,8 @@ struct Run {
     return nullptr;
   }
 
-  /// Opens the listeners that serve.lua asks for: requests_path, rows_path, trace_path, record,
-  /// why, journal, sketch, keep_requests, caps, growth, limits, progress. @throws Error if a file
-  /// cannot be written
-  void open_listeners(const Json& given);
+  /// Opens the listeners that are asked for. @throws Error if a file cannot be written
+  void open_listeners(const ListenerOptions& asked);
   /// The run was stopped: outputs are told of the requests that had not ended.
   void stop(const Json& why);
   /// Finishes and closes the outputs, those that are not finished yet.

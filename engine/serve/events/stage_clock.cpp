@@ -17,7 +17,7 @@ StageClock::Passage StageClock::pass(Picoseconds now, double time_s, std::int32_
   Passage passage;
   Picoseconds there = now, cut = 0;
   for (std::size_t s = 0; s < free_at_.size(); ++s) {
-    const double way_s = s > 0 ? links_[s - 1].latency_s + tokens * links_[s - 1].s_per_token : 0;
+    const double way_s = s > 0 ? links_[s - 1].pp_send_s + tokens * links_[s - 1].s_per_token : 0;
     if (way_s > 0) there = after(there, way_s, "transfer between stages");
     const Picoseconds begin = std::max(there, free_at_[s]);
     if (s == 0) passage.start = begin;

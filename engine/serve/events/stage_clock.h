@@ -7,12 +7,13 @@
 // with C(j, -1) + x(j, 0) the moment of the plan, w(s) the stage's share of the step's time, and
 // x(j, s) the transfer of the step's activations from the stage before:
 //
-//     x(j, s) = latency + tokens of the step * seconds per token
+//     x(j, s) = pp_send_s + tokens of the step * seconds per token
 //
 // A stage is busy with one step at a time, and steps keep their order. Times are whole picoseconds:
 // the step's time is cut at llround(time * (w(0) + ... + w(s))), and no stage takes less than 1 ps.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "serve/contract/clock.h"
@@ -21,17 +22,17 @@ namespace rooflua {
 
 /// The way from one stage to the next.
 struct StageLink {
-  double latency_s = 0, s_per_token = 0;
+  double pp_send_s = 10e-6, s_per_token = 0;
 };
 
 /// Stages of a replica. Fewer than two shares: all layers are in one stage.
 struct StageConfig {
   std::vector<double> shares;    // of a step's time, by stage; they sum to 1
   std::vector<StageLink> links;  // from each stage to the next: one fewer than shares
-  std::int32_t batches = 0;      // steps under way at once, at most; 0: as many as stages
+  std::optional<std::int32_t> pp_batches = {};  // as many as stages where none are given
   bool several() const { return shares.size() > 1; }
   std::int32_t most_batches() const {
-    return batches > 0 ? batches : static_cast<std::int32_t>(shares.size());
+    return pp_batches.value_or(static_cast<std::int32_t>(shares.size()));
   }
 };
 

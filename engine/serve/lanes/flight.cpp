@@ -13,7 +13,7 @@ void add_sends(const StageConfig& stages, std::int32_t tokens, StepPrice& price,
   };
   double latency_s = 0, moving_s = 0;
   for (const StageLink& link : stages.links) {
-    latency_s += link.latency_s;
+    latency_s += link.pp_send_s;
     moving_s += tokens * link.s_per_token;
   }
   add(Evidence::modelled, moving_s);

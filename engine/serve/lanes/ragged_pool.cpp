@@ -13,7 +13,7 @@ RaggedPool::RaggedPool(Board& board, const ReplicaConfig& config)
     : board_(&board),
       block_size_(config.block_size),
       lookahead_(config.lookahead),
-      most_context_(config.max_model_len > 0 ? config.max_model_len
+      most_context_(config.max_model_len ? *config.max_model_len
                                              : std::numeric_limits<std::int32_t>::max()),
       seed_(config.seed) {
   board.view.speculates = 1;

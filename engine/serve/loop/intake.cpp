@@ -78,14 +78,14 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   Progress& progress = requests_.progress(slot);
   request.replica = index;
   signals_.add_outstanding(index, 1);
-  const std::int32_t room = config.max_model_len - request.prompt_tokens;
-  if (config.max_model_len > 0 && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
+  const std::int32_t room = config.max_model_len.value_or(0) - request.prompt_tokens;
+  if (config.max_model_len && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
   if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
   // An end token before the declared limit cannot be foreseen.
   progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
   if (config.role == Role::prefill) progress.limit = 1;
   progress.stop_at = std::min(progress.output_tokens, progress.limit);
-  if (config.max_model_len > 0) {
+  if (config.max_model_len) {
     if (room < progress.stop_at) ++totals_.cut_answers;
     progress.limit = std::min(progress.limit, room);
     progress.stop_at = std::min(progress.stop_at, room);

@@ -14,7 +14,7 @@
 //          (an empty plan that preempted or rejected is followed by another if nothing is planned)
 //      A replica is alone in its group unless ReplicaConfig::group says otherwise. Ranks of one
 //      group plan one after the other, by index, before any of them is priced. Their step lasts
-//      as long as that of the slowest, and group_sync_s besides. A rank without tokens gets an
+//      as long as that of the slowest, and dp_sync_s besides. A rank without tokens gets an
 //      empty step if another one has any (group.h).
 //      A running step's successor starts at the instant the step ends, before the next plan is
 //      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after

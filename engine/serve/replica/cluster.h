@@ -4,34 +4,42 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "base/vocabulary.h"
 #include "border.h"
 #include "serve/contract/clock.h"
 #include "serve/contract/policy.h"
 #include "serve/contract/request.h"
 #include "serve/events/stage_clock.h"
 #include "serve/kv/kv_cache.h"
+#include "spec/figures/figure.h"
 
 namespace rooflua {
 
-enum class Role : std::int32_t {
-  both,
-  prefill,  // computes prompts and sends the KV on; the client sees no token of it
-  decode,   // gets prompts with their KV
+enum class Role : std::int32_t { both, prefill, decode };
+inline constexpr Word<Role> role_words[] = {
+    {Role::both, "both", "computes prompts and answers"},
+    {Role::prefill, "prefill",
+     "computes prompts and sends the KV on; the client sees no token of it"},
+    {Role::decode, "decode", "gets prompts with their KV"},
 };
 
+/// A member with a row in figures.cpp has its unit, its bounds and its sentence there.
 struct ReplicaConfig {
-  std::int32_t kv_blocks = 0;     // usable; >= 1
-  std::int32_t seat_blocks = 0;   // of them, what a request with KV holds beside its tokens' blocks
-  std::int32_t block_size = 16;   // tokens; >= 1
-  std::int32_t max_num_seqs = 0;  // seats; 0 = no limit
-  std::int32_t max_num_batched_tokens = 0;  // per step; 0 = no limit
-  std::int32_t max_model_len = 0;           // prompt + output; 0 = no limit
-  std::int32_t async_depth = 1;  // 1 or 2: state visible to plan k is after update(k - depth)
+  std::string name = {};
+  std::int32_t kv_blocks = 0;
+  std::int32_t seat_blocks = 0;
+  std::int32_t block_size = 16;
+  std::int32_t max_num_seqs = 0;
+  std::int32_t max_num_batched_tokens = 0;
+  std::optional<std::int32_t> max_model_len = {};
+  std::int32_t async_depth = 1;
   std::array<std::int32_t, 4> context_caps{};  // tokens; 0 = unused; Batch::bounded_tokens
-  std::int32_t context_chunk = 0;              // tokens; 0 = unused; Batch::chunk_tokens
+  std::int32_t context_chunk = 0;
   bool prefix_caching = true;
   bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
   Role role = Role::both;
@@ -39,12 +47,12 @@ struct ReplicaConfig {
   /// replica has a speculator; without one each of them gets one token. A prefill replica ignores
   /// this and what follows of speculation.
   bool ragged = false;
-  std::int32_t lookahead = 0;   // tokens beyond those of a row that blocks are asked for
-  bool drops_last_hit = false;  // a prefix hit loses its last block: the drafter needs its states
-  std::uint64_t seed = 0;       // of the streams "acceptance"
-  std::int32_t group = -1;      // replicas with the same number step together; -1: this one alone
-  double group_sync_s = 0;      // that each step of a group of several takes besides
-  StageConfig stages;           // of its layers; seats, blocks and budget are those of all of them
+  std::int32_t lookahead = 0;
+  bool drops_last_hit = false;
+  std::int64_t seed = 0;
+  std::int32_t group = -1;
+  double dp_sync_s = 50e-6;
+  StageConfig stages;  // of its layers; seats, blocks and budget are those of all of them
 };
 
 /// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /
@@ -53,9 +61,9 @@ struct ReplicaConfig {
 /// token.
 struct KvTransfer {
   double alpha_s = 0;
-  double bytes_per_s = 0;      // > 0 where there are prefill replicas
-  double bytes_per_token = 0;  // KV of one token in the layers that keep all; all ranks
-  double fixed_bytes = 0;      // states of recurrent layers, whatever the length
+  double bytes_per_s = 0;  // > 0 where there are prefill replicas
+  double bytes_per_token = 0;
+  double fixed_bytes = 0;
   /// Layers that keep so many tokens at most (a window, a chunk).
   struct Bounded {
     double bytes_per_token = 0;
@@ -103,6 +111,21 @@ class RouteSource {
 /// Tokens of the routed request that this replica has cached; 0 if there is no such replica.
 std::int32_t cached_tokens(const RouteView& view, std::int32_t replica) noexcept;
 
+template <>
+const FigureTable& figures<ReplicaConfig>();
+template <>
+const FigureTable& figures<StageConfig>();
+template <>
+const FigureTable& figures<StageLink>();
+template <>
+const FigureTable& figures<KvTransfer>();
+template <>
+const FigureTable& figures<KvTransfer::Bounded>();
+template <>
+const FigureTable& figures<Frontend>();
+
+/// @throws Error at "WHEREshares[2]" if it is not from 0 to 1
+void check_shares(const StageConfig& stages, const std::string& where);
 /// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right
 void validate(const ClusterConfig& config);
 

@@ -31,7 +31,7 @@ Board empty_board(std::int32_t index, const ReplicaConfig& config, PrefixIndex p
   view.block_size = config.block_size;
   view.max_num_seqs = config.max_num_seqs;
   view.max_num_batched_tokens = config.max_num_batched_tokens;
-  view.max_model_len = config.max_model_len;
+  view.max_model_len = config.max_model_len.value_or(0);
   view.async_depth = config.async_depth;
   // A decode replica gets KV from elsewhere, which counts as cached.
   view.hits = config.role == Role::decode ? CacheHits::of_any : hits_of(prefixes);

@@ -91,10 +91,11 @@ end
 local changes = setmetatable({}, { __mode = "k" }) -- Hardware -> changed figures, which tables do not follow
 
 --- Remembers which figures of a shipped GPU a table changes that only modelled kernels read. Returns the Hardware.
+---@param given table what is changed
 function specs.note_changes(hardware, given)
   local keys = {}
-  for _, key in ipairs { "clock_hz", "sms" } do
-    if given.from ~= nil and given[key] ~= nil then keys[#keys + 1] = key end
+  for _, key in ipairs { "clock_hz", "clock_mhz", "sms" } do
+    if given[key] ~= nil then keys[#keys + 1] = key end
   end
   changes[hardware] = #keys > 0 and keys or nil
   return hardware

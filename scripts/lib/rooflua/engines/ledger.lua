@@ -16,6 +16,7 @@
 --     is_stated(name)           whether somebody stated an option
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local figures = require "rooflua.scenario.figures"
 local policy = require "rooflua.policy"
 local units = require "rooflua.text.units"
 local values = require "rooflua.engines.values"
@@ -59,6 +60,8 @@ function ledger.with_tp(facts, tp)
     counts = native.rank_counts(facts.model, counted) })
 end
 
+--- What holds of an option of a deployment that nothing states.
+local function default(name) return figures.row("deployment", name).default end
 local function number_or(value, otherwise) return type(value) == "number" and value or otherwise end
 
 --- The facts of a deployment that application.of resolved.
@@ -75,12 +78,12 @@ function ledger.facts(applied, model, hardware, more)
     prefix_caching = deployment.prefix_caching ~= false, images = more.images ~= false, drafts = more.drafts,
     counted = counted, resolved = resolved }
   for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
-  facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, 256))
+  facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, default "max_num_seqs"))
   facts.chunk = params.chunked_prefill_size
   facts.budget = number_or(params.max_num_batched_tokens, number_or(deployment.max_num_batched_tokens,
-    number_or(params.max_prefill_tokens, 8192)))
+    number_or(params.max_prefill_tokens, default "max_num_batched_tokens")))
   facts.max_model_len = number_or(deployment.max_model_len, model.max_model_len > 0 and model.max_model_len or 8192)
-  facts.block_size = deployment.block_size or 16
+  facts.block_size = deployment.block_size or default "block_size"
   facts.largest_graph = applied.keys["steps.largest_graph"]
   facts.eager = facts.largest_graph == 0
   local exchange = applied.keys["steps.exchange"]

@@ -30,7 +30,7 @@ end
 
 --- Adds what a rank waits in a step: for the slowest rank of its engine, and to agree on the step.
 local function add_waits(sums, order, step, replica)
-  local sync_s = replica.config.group_sync_s
+  local sync_s = replica.config.dp_sync_s
   for name, time_s in core.sorted_pairs { rank_sync = sync_s, wait_for_ranks = step.time_s - step.own_s - sync_s } do
     if time_s > 0 then
       local evidence = name == "rank_sync" and "assumed" or ""

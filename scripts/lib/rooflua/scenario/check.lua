@@ -74,7 +74,7 @@ end
 --- False where the longest request does not fit into the KV cache.
 local function check_lengths(replica, figures, out)
   local context = replica.config.max_model_len
-  if context > 0 and figures.longest > context then
+  if context and figures.longest > context then
     local says = context == replica.prepared.model.max_model_len and replica.prepared.model.name .. "'s max_model_len"
       or "deployment.max_model_len"
     out.report("warning", "workload.prompt_tokens",

@@ -157,7 +157,7 @@ local function check_longest(replica, stated, errors, doubts)
       grouped(of_model), model) }
   end
   local capacity = math.max(0, (own.kv_blocks - own.seat_blocks) * own.block_size)
-  if most == 0 or most <= capacity then return end
+  if not most or most <= capacity then return end
   local says = stated and "deployment.max_model_len" or model .. "'s max_model_len"
   local less = ("the KV cache holds %s tokens, fewer than %s, %s: "):format(grouped(capacity), says, grouped(most))
   if not holds_longest(prepared) then
@@ -176,7 +176,7 @@ end
 ---@param stated integer? deployment.max_model_len
 function fits.start_problems(replica, scheduler, stated)
   local errors, doubts, most = {}, {}, replica.config.max_model_len
-  local problem = most > 0 and type(scheduler.start_problem) == "function" and scheduler:start_problem(most)
+  local problem = most and type(scheduler.start_problem) == "function" and scheduler:start_problem(most)
   if problem then
     errors[1] = { key = "scheduler", text = ("%s, which follows from %s"):format(problem,
       stated and "deployment.max_model_len" or "the model's, where deployment.max_model_len states none") }

@@ -2,6 +2,7 @@
 -- types of scripts/meta/serve.lua and plan.lua. tests/generated.lua writes and compares the last two.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local figures = require "rooflua.scenario.figures"
 local schema = require "rooflua.scenario.schema"
 
 local manual = {}
@@ -133,6 +134,45 @@ end
 local function class_lines(out, name, fields)
   out[#out + 1] = "---@class " .. name
   for _, entry in ipairs(fields) do field_lines(out, entry) end
+end
+
+--- Entries of the rows of tables of figures, with their types for editors. A name that several tables have is that of
+--- the first.
+---@param mark string behind each type: "?" where a figure may be left out
+local function entries_of_figures(out, tables, mark)
+  local seen = {}
+  for _, of in ipairs(tables) do
+    for _, row in ipairs(figures.shown(of)) do
+      local unit = row.type ~= "integer" and row.unit or nil -- the sentence of a count says of what
+      if not seen[row.name] then
+        out[#out + 1] = { name = row.name, lua = row.type .. mark, doc = row.doc, unit = unit,
+          default = mark == "?" and row.default or nil }
+      end
+      seen[row.name] = true
+    end
+  end
+  return out
+end
+
+--- The class of the options of spec.deployment, and those of Deployments and Hardwares.
+function manual.spec_class(name)
+  local out = {}
+  if name == "DeploymentOptions" then
+    class_lines(out, "rooflua.DeploymentOptions", entries_of_figures({
+      { name = "model", lua = "any", doc = "as spec.model takes it" },
+      { name = "hardware", lua = "any", doc = "as spec.hardware takes it" } }, { "deployment" }, "?"))
+  elseif name == "Deployment" then
+    class_lines(out, "rooflua.Deployment", entries_of_figures({
+      { name = "model", lua = "rooflua.Model", doc = "what is placed" },
+      { name = "hardware", lua = "rooflua.Hardware", doc = "the GPU" },
+      { name = "stages", lua = "rooflua.Stage[]", doc = "one where nothing is divided" },
+      { name = "formats", lua = "table<string, string>",
+        doc = "dtype of each class of weights, as this GPU runs them" },
+    }, { "deployed", "deployment" }, ""))
+  else
+    class_lines(out, "rooflua.Hardware", entries_of_figures({}, { "hardware" }, ""))
+  end
+  return core.join(out, "\n")
 end
 
 --- The class of the group `plan`, which has a stub of its own.

@@ -26,9 +26,7 @@ local function deployment_of(reader, given, model, hardware, applied, more)
     return given
   end
   local options = core.copy(more)
-  schema.check(reader, "deployment", given)
-  reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
-  for key, value in pairs(core.plain(given or {})) do
+  for key, value in pairs(schema.check_group(reader, "deployment", given)) do
     if read_by_spec[key] then options[key] = value end
   end
   options.model, options.hardware = model, hardware
@@ -122,7 +120,7 @@ function prepared.of(reader, given, applied)
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, served)
   local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
-  out.stages = stages.of(reader, out.deployment, serving)
+  out.stages = stages.of(out.deployment, serving.pp_send_s)
   out.mfu = tables_of(reader, given.mfu, out.hardware, out.engine and out.engine.engine.tables.name or serving.engine)
   out.async_depth = given.async_depth or schema.entry("async_depth").default
   if out.async_depth ~= 1 and out.async_depth ~= 2 then

@@ -129,13 +129,30 @@ function checks.choice(reader, entry, value)
     or "expected text, found " .. core.describe(value))
 end
 
+--- Refuses a number out of the bounds of its figure.
+local function check_figure(reader, entry, value)
+  local problem = native.figure_problem(entry.figure_of, entry.name, value)
+  if problem ~= "" then reader:fail(entry.name, "%s", problem) end
+end
+
 --- Refuses a value that is not of the declared type, with its key path.
 ---@param reader table a reader at the group of this key
 ---@param path string of the declaration
 function schema.check(reader, path, value)
   local entry = by_path[path]
-  if value ~= nil and entry.checked ~= false and checks[entry.type] then checks[entry.type](reader, entry, value) end
+  local check = entry.figure_of and check_figure or checks[entry.type]
+  if value ~= nil and entry.checked ~= false and check then check(reader, entry, value) end
   return value
+end
+
+--- A group, all of whose keys are known and have values as they are declared; empty where it is left out.
+---@param reader table a reader at what holds the group
+function schema.check_group(reader, path, group)
+  if schema.check(reader, path, group) == nil then return {} end
+  local plain, inside = core.plain(group), reader:child(path)
+  reader:at(path, core.check_keys, plain, schema.names(path), path)
+  for name, value in core.sorted_pairs(plain) do schema.check(inside, path .. "." .. name, value) end
+  return plain
 end
 
 --- Refuses what is no number at a key that is one.

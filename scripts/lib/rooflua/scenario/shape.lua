@@ -141,7 +141,7 @@ local function check_fields(reader, entry, group, kind)
   local inner, plain = reader:child(entry.name), core.plain(group)
   for _, field in ipairs(entry.fields) do
     local is_number = field.type == "number" or field.type == "integer"
-    if field.type == "boolean" or field.type == "choice" then
+    if field.type == "boolean" or field.type == "choice" or field.figure_of then
       schema.check(inner, field.path, plain[field.name])
     elseif is_number and (kind == "search" or kind == "plan") then
       schema.check_number(inner, field.path, plain[field.name])

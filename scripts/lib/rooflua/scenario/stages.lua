@@ -1,25 +1,19 @@
 -- The stages of a deployment with pipeline parallelism: what a step spends between them.
 local core = require "rooflua.base.core"
-local schema = require "rooflua.scenario.schema"
+local figures = require "rooflua.scenario.figures"
 local units = require "rooflua.text.units"
 
 local stages = {}
 
-local longest_s = 9.2e6 -- the clock shows 106 days
-
---- {shares, links = {{latency_s, s_per_token}}}, as the engine is told of them; nil where there is one stage.
----@param given table keys of a deployment, of which pp_send_s is read
-function stages.of(reader, deployment, given)
-  local latency_s = given.pp_send_s or schema.entry("deployment.pp_send_s").default
-  reader:at("deployment", core.not_negative, latency_s, "deployment.pp_send_s")
-  if latency_s > longest_s then
-    reader:child("deployment"):fail("pp_send_s", "expected at most %g s, found %.14g", longest_s, latency_s)
-  end
+--- {shares, links = {{pp_send_s, s_per_token}}}, as the engine is told of them; nil where there is one stage.
+---@param pp_send_s number? of the scenario
+function stages.of(deployment, pp_send_s)
   if deployment.pp == 1 then return nil end
+  pp_send_s = pp_send_s or figures.row("stage_link", "pp_send_s").default
   local out = { shares = {}, links = {} }
   for i, stage in ipairs(core.plain(deployment.stages)) do
     out.shares[i] = stage.share
-    if i > 1 then out.links[i - 1] = { latency_s = latency_s, s_per_token = stage.send_s_per_token } end
+    if i > 1 then out.links[i - 1] = { pp_send_s = pp_send_s, s_per_token = stage.send_s_per_token } end
   end
   return out
 end
@@ -47,7 +41,7 @@ function stages.add_sends(all, tokens, rows, evidence, time_s)
   end
   local over = "over " .. units.counted(#all.links, "link")
   add("modelled", tokens * sum_of(all.links, "s_per_token"), ("%d tokens %s"):format(tokens, over))
-  add("assumed", sum_of(all.links, "latency_s"), "latency " .. over)
+  add("assumed", sum_of(all.links, "pp_send_s"), "latency " .. over)
   local shares = {}
   for name, each in pairs(seconds) do shares[name] = each / time_s end
   return time_s, shares

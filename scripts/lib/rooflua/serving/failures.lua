@@ -20,7 +20,7 @@ end
 
 local function length_text(replica)
   local most, model = replica.config.max_model_len, replica.prepared.model
-  if most == 0 then return nil end
+  if not most then return nil end
   local of_model = most == model.max_model_len
   return ("max_model_len, %s tokens%s"):format(grouped(most), of_model
     and (" (%s's; deployment.max_model_len states another)"):format(model.name) or "")

@@ -11,32 +11,14 @@ local schema = require "rooflua.scenario.schema"
 
 local pieces = {}
 
-local longest_s = 9.2e6 -- the clock shows 106 days
-
---- A group of numbers, all >= 0, and no time longer than the clock shows.
-local function numbers(reader, given, key)
-  local group = schema.check(reader, key, given[key])
-  if group == nil then return nil end
-  local out = {}
-  reader:at(key, core.check_keys, core.plain(group), schema.names(key), key)
-  for name, value in core.sorted_pairs(core.plain(group)) do
-    out[name] = reader:at(key, core.not_negative, value, key .. "." .. name)
-    if value > longest_s and schema.entry(key .. "." .. name).unit == "s" then
-      reader:child(key):fail(name, "expected at most %g s, found %.14g", longest_s, value)
-    end
-  end
-  return out
-end
-
 --- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica. Bytes per token
 --- that the scenario gives replace all of the model's.
 local function transfer_of(network, list)
-  network = network or {}
   local first = list[1]
   local bytes = network.bytes_per_token and { bytes_per_token = network.bytes_per_token }
     or native.kv_of_prompts(first.prepared.model, first.deployment.kv)
   return {
-    alpha_s = network.alpha_s or 0,
+    alpha_s = network.alpha_s,
     bytes_per_s = network.bytes_per_s or first.prepared.hardware.link_bytes_per_s,
     bytes_per_token = bytes.bytes_per_token,
     fixed_bytes = bytes.fixed_bytes,
@@ -53,8 +35,9 @@ function pieces.of(reader, given)
   end
   local workload = policies.with_method(reader, "workload", given.workload, "requests")
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
-    frontend = numbers(reader, given, "frontend"), slo = numbers(reader, given, "slo"),
-    transfer = transfer_of(numbers(reader, given, "network"), list) }
+    frontend = schema.check_group(reader, "frontend", given.frontend),
+    slo = schema.check_group(reader, "slo", given.slo),
+    transfer = transfer_of(schema.check_group(reader, "network", given.network), list) }
 end
 
 --- The router of the scenario; else that of the first engine, where it has data-parallel ranks.

@@ -3,6 +3,7 @@
 -- replicas, which step together.
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local figures = require "rooflua.scenario.figures"
 local fits = require "rooflua.scenario.fits"
 local memory = require "rooflua.engines.memory"
 local policies = require "rooflua.scenario.policies"
@@ -48,8 +49,6 @@ local function own_tables(reader, given)
   return list
 end
 
-local longest_s = 9.2e6 -- the clock shows 106 days
-local most_batches = 4096
 local limits = { "max_num_seqs", "max_num_batched_tokens" }
 
 --- The scheduler under the limits of the deployment. It takes those that it leaves open; one that asks for more is
@@ -84,29 +83,13 @@ end
 --- among the others.
 local function divided(reader, given, parameters)
   local serving, options = {}, {}
-  schema.check(reader, "deployment", given)
-  reader:at("deployment", core.check_keys, core.plain(given or {}), schema.names "deployment", "deployment")
-  local inside = reader:child "deployment"
   for _, key in ipairs(limits) do options[key] = parameters[key] end
-  for key, value in pairs(core.plain(given or {})) do
-    if own_of_serving[key] then
-      serving[key] = schema.check(inside, "deployment." .. key, value)
-    else
-      options[key] = value
-    end
+  for key, value in pairs(given) do
+    local part = own_of_serving[key] and serving or options
+    part[key] = value
   end
-  if serving.max_model_len ~= nil then inside:whole("max_model_len", serving.max_model_len, 1) end
-  if serving.dp_sync_s ~= nil then
-    reader:at("deployment", core.not_negative, serving.dp_sync_s, "deployment.dp_sync_s")
-    if serving.dp_sync_s > longest_s then
-      inside:fail("dp_sync_s", "expected at most %g s, found %.14g", longest_s, serving.dp_sync_s)
-    end
-  end
-  if serving.pp_batches ~= nil then
-    inside:whole("pp_batches", serving.pp_batches, 1, most_batches)
-    if serving.pp_batches > 1 and (options.pp or 1) == 1 then
-      inside:fail("pp_batches", "there is one stage; give pp as well, or leave it out")
-    end
+  if serving.pp_batches and serving.pp_batches > 1 and (options.pp or 1) == 1 then
+    reader:fail("deployment.pp_batches", "there is one stage; give pp as well, or leave it out")
   end
   return serving, options
 end
@@ -120,13 +103,12 @@ local function merged_with(reader, given, own)
   merged = applied.given
   local scheduler, deployment = policies.with_method(reader, "scheduler", merged.scheduler, "plan"), merged.deployment
   local is_object, serving = specs.is(deployment, "Deployment"), {}
-  if deployment ~= nil and (is_object or type(deployment) == "table") then
-    scheduler = within_deployment(reader, scheduler, deployment)
-  end
+  if not is_object then deployment = schema.check_group(reader, "deployment", deployment) end
+  scheduler = within_deployment(reader, scheduler, deployment)
   local parameters = policy.parameters(scheduler)
   if not is_object then serving, merged.deployment = divided(reader, deployment, parameters) end
   applied.given = merged
-  return merged, scheduler, limits_of(parameters, deployment or {}), serving, applied
+  return merged, scheduler, limits_of(parameters, deployment), serving, applied
 end
 
 --- The Deployment of a scenario's engine without what it runs. An error, as spec.deployment has it, where it does not
@@ -165,7 +147,7 @@ end
 local function stages_of(prepared, batches)
   local stages, engine = prepared.stages, prepared.engine
   if not stages then return nil end
-  return { batches = batches or engine and engine.values.pipeline_steps or #stages.shares, shares = stages.shares,
+  return { pp_batches = batches or engine and engine.values.pipeline_steps or #stages.shares, shares = stages.shares,
     links = stages.links }
 end
 
@@ -205,18 +187,18 @@ local function build(reader, given, own, before)
       block_size = deployment.block_size,
       max_num_seqs = held.max_num_seqs,
       max_num_batched_tokens = budget,
-      max_model_len = serving.max_model_len or prepared.model.max_model_len,
+      max_model_len = serving.max_model_len or fits.longest(prepared, nil),
       async_depth = prepared.async_depth,
       context_caps = prepared.context_caps,
       context_chunk = prepared.context_chunk,
-      prefix_caching = serving.prefix_caching ~= false,
-      role = own.role or "both",
+      prefix_caching = serving.prefix_caching,
+      role = own.role or schema.entry("replicas[].role").default,
       stages = stages_of(prepared, serving.pp_batches),
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
       seed = given.seed,
     },
-    sync_s = serving.dp_sync_s or schema.entry("deployment.dp_sync_s").default,
+    dp_sync_s = serving.dp_sync_s or figures.row("replica", "dp_sync_s").default,
   }
   local problems
   problems, out.doubts = fits.start_problems(out, scheduler, serving.max_model_len)
@@ -237,7 +219,7 @@ local function add_ranks(list, first, engine, is_copy)
     local each, config = core.copy(first), core.copy(first.config)
     each.rank, each.config = rank, config
     if count > 1 then
-      config.group, config.group_sync_s = engine - 1, first.sync_s
+      config.group, config.dp_sync_s = engine - 1, first.dp_sync_s
       config.name = ("engine %d rank %d"):format(engine, rank)
     end
     if rank > 1 or is_copy then

@@ -28,6 +28,16 @@ local function of_depth(reader, instance, field, depth)
   return declared(reader, "speculation.drafter", instance, field, most_drafts)
 end
 
+--- Whether a hit of the prefix cache loses its last block.
+local function drops_last_hit(reader, drafter)
+  local value = drafter and drafter.drops_last_hit
+  if value ~= nil and type(value) ~= "boolean" then
+    reader:fail("speculation.drafter", "%s: drops_last_hit: expected true or false, found %s", tostring(drafter.name),
+      core.describe(value))
+  end
+  return value == true
+end
+
 --- A new instance that knows what it is for.
 local function bound(reader, key, instance, known)
   local own = policy.fresh(instance)
@@ -101,7 +111,7 @@ function speculation.of(reader, given, prepared, steps, role)
     out.depth = declared(reader, "speculation.speculator", out.speculator, "depth", most_drafts)
     out.lookahead = of_depth(reader, drafter, "lookahead", out.depth)
     out.reserve = of_depth(reader, drafter, "reserve", out.depth)
-    out.drops_last_hit = drafter ~= nil and drafter.drops_last_hit == true
+    out.drops_last_hit = drops_last_hit(reader, drafter)
     return out
   end
   local out = make()

@@ -1,5 +1,5 @@
--- Values that are allowed and probably a mistake: a percentage for a share, milliseconds for seconds, gigabytes for
--- bytes. Each rule looks at one scenario and reports with report(level, key path, message).
+-- Values that are allowed and probably a mistake: milliseconds for seconds, gigabytes for bytes. Each rule looks at one
+-- scenario and reports with report(level, key path, message).
 local core = require "rooflua.base.core"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
@@ -32,14 +32,6 @@ function rules.times(given, report)
     if type(value) == "number" and value > entry.long_s then
       report("warning", entry.path, "%s s is long; milliseconds would be %s", figure(value), figure(value / 1000))
     end
-  end
-end
-
-function rules.shares(given, report)
-  local share = paths.value(given, "deployment.memory_utilization")
-  if type(share) == "number" and share > 1 and share <= 100 then
-    report("error", "deployment.memory_utilization", "expected a share of memory in (0, 1], found %s; %s %% is %s",
-      figure(share), figure(share), figure(share / 100))
   end
 end
 
@@ -92,7 +84,7 @@ function rules.budget(given, report)
   end
 end
 
-local order = { "shares", "sizes", "times", "policy_times", "load", "budget" }
+local order = { "sizes", "times", "policy_times", "load", "budget" }
 
 --- Every rule on the table of one variant.
 function rules.apply(given, report)
