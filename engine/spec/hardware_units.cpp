@@ -85,7 +85,8 @@ std::vector<FigureRange> plausible_ranges() {
   std::vector<FigureRange> out;
   for (const Figure& figure : figures) {
     const Unit& unit = figure.file_unit;
-    out.push_back({figure.file_key, unit.name, figure.least / unit.base, figure.most / unit.base});
+    out.push_back({std::string(figure.file_key), unit.name, figure.least / unit.base,
+                   figure.most / unit.base});
   }
   return out;
 }

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "spec/figures/model.h"
 #include "spec/hf/layers.h"
-#include "spec/hf/sampling.h"
 #include "spec/hf/vision.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
@@ -78,14 +78,10 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
   }
 }
 
-void read_latent_attention(Model& model, const Fields& fields) {
+void read_latent_attention(ModelDraft& model, const Fields& fields) {
   if (!fields.has("kv_lora_rank")) return;
   LatentAttention mla;
-  mla.kv_lora_rank = fields.need_integer("kv_lora_rank");
-  mla.q_lora_rank = fields.small_integer("q_lora_rank").value_or(0);
-  mla.qk_nope_head_dim = fields.need_integer("qk_nope_head_dim");
-  mla.qk_rope_head_dim = fields.need_integer("qk_rope_head_dim");
-  mla.v_head_dim = fields.need_integer("v_head_dim");
+  read_figures(fields, mla);  // by the same names
   model.head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim;
   model.kv_heads = model.heads;
   model.mla = mla;
@@ -155,7 +151,7 @@ int shared_width(const Fields& fields, const MixtureOfExperts& moe, std::string_
       product(count, each, fields.where("n_shared_experts")));
 }
 
-void read_experts(Model& model, const Fields& fields, std::string_view type) {
+void read_experts(ModelDraft& model, const Fields& fields, std::string_view type) {
   const int experts = first_or(
       fields, {"n_routed_experts", "num_routed_experts", "num_local_experts", "num_experts"}, 0);
   if (experts <= 1) {
@@ -197,7 +193,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   const Fields fields(config, origin);
   const std::string type = fields.text("model_type").value_or("");
   refuse_what_a_model_cannot_describe(fields, type);
-  Model model;
+  ModelDraft model;
   model.name = name;
   model.origin = origin;
   model.family = type;
@@ -232,7 +228,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   read_hf_layers(model, fields, type);
   read_hf_formats(model, fields);
   if (const auto generation = fields.table("generation_config")) {
-    model.sampling = hf::sampling_of(*generation);
+    read_figures(*generation, model.sampling.emplace());  // by the same names
     model.sampling->source = "generation_config.json beside " + origin;
   }
   note_what_is_left_out(model, fields);

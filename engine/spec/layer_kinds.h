@@ -1,6 +1,5 @@
 #pragma once
-// The kinds of layers of a model, as it lists them or as its figures say, and the formats of its
-// weights.
+// What follows from the kinds of layers of a model: the formats of its weights, bounds of contexts.
 
 #include <optional>
 #include <vector>
@@ -9,11 +8,6 @@
 #include "spec/model.h"
 
 namespace rooflua {
-
-/// Kinds of attention and of MLPs, in the order in which a forward pass is priced: as the model
-/// lists them, else derived from its figures.
-std::vector<AttentionLayers> attention_kinds(const Model& model);
-std::vector<MlpLayers> mlp_kinds(const Model& model);
 
 /// Formats of the weights when `wanted` is asked for: those of the release of that name, else
 /// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.

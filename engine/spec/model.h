@@ -67,14 +67,13 @@ struct Model {
   bool gated_mlp = true;               // gate, up, down; false = up, down
   Dtype dtype = Dtype::bf16;           // of activations and unquantised weights
   std::optional<Dtype> weight_dtype;   // of quantised linear weights
-  std::optional<MixtureOfExperts> moe;
-  std::optional<LatentAttention> mla;
-  std::optional<HybridAttention> hybrid;
-  // Kinds of layers, of models that the figures above do not describe; these then are those of the
-  // first kind that has them. Empty: every layer is as the figures above say (layers.h).
+  // Every layer belongs to one kind of attention and one of MLPs, in the order in which a forward
+  // pass is priced. The figures of heads and of the dense MLP above are those of the first kind
+  // that has them.
   std::vector<AttentionLayers> attentions;
   std::vector<MlpLayers> mlps;
-  bool qk_norm = false;               // norms of q and k per head
+  bool uniform = true;   // the figures above describe every kind: the description lists none
+  bool qk_norm = false;  // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
   std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
@@ -88,7 +87,11 @@ struct Model {
   std::optional<Sampling> sampling;  // where a generation_config.json is known
   std::vector<ModelNote> notes;      // what the file says and this description leaves out
 
-  /// Layers that keep a growing KV cache (all, layers / interval in a hybrid, or as listed).
+  /// The routed experts of the first layers that have some, and the latent attention of the first
+  /// such layers; null where there are none.
+  const MixtureOfExperts* experts() const;
+  const LatentAttention* latent() const;
+  /// Layers that keep a growing KV cache.
   int full_attention_layers() const;
   int linear_attention_layers() const;
   int moe_layers() const;

@@ -10,7 +10,7 @@
 namespace rooflua {
 
 struct FigureRange {
-  std::string_view key;   // "model.moe.experts"
+  std::string key;        // "model.moe.experts"
   std::string_view unit;  // in messages: "layers", "tokens"
   double least, most;
 };

@@ -109,10 +109,9 @@ Json range_json(const std::string& key, const FigureRange& range) {
 /// deployments.
 int ranges(lua_State* L) {
   Json out = Json::array();
-  for (const FigureRange& range : figure_ranges())
-    out.push_back(range_json(std::string(range.key), range));
+  for (const FigureRange& range : figure_ranges()) out.push_back(range_json(range.key, range));
   for (const FigureRange& range : plausible_ranges())
-    out.push_back(range_json("hardware." + std::string(range.key), range));
+    out.push_back(range_json("hardware." + range.key, range));
   push_json(L, out, false);
   return 1;
 }

@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 #include "spec/hf/kinds.h"
-#include "spec/layer_kinds.h"
-#include "spec/read_layers.h"
 
 namespace rooflua {
 
@@ -45,7 +43,7 @@ void read_window_heads(AttentionLayers& window, const Fields& config) {
   config.allow("attention_chunk_size");  // the width of the window again
 }
 
-void read_windows(Model& model, const Fields& config, std::string_view type) {
+void read_windows(ModelDraft& model, const Fields& config, std::string_view type) {
   const int width = config.small_integer("sliding_window").value_or(0);
   const bool reaches = model.max_model_len == 0 || width < model.max_model_len;
   const bool used = config.boolean("use_sliding_window").value_or(true) && width > 0 && reaches;
@@ -65,7 +63,7 @@ void read_windows(Model& model, const Fields& config, std::string_view type) {
 }
 
 /// Llama 4: layers with rope attend within chunks, those without to everything.
-void read_chunks(Model& model, const Fields& config) {
+void read_chunks(ModelDraft& model, const Fields& config) {
   const int chunk = config.small_integer("attention_chunk_size").value_or(0);
   if (chunk <= 0 || (model.max_model_len > 0 && chunk >= model.max_model_len)) return;
   const std::vector<int> rope = numbers_of(config, "no_rope_layers");
@@ -87,7 +85,7 @@ void read_chunks(Model& model, const Fields& config) {
 // The whole model ---------------------------------------------------------------------------------
 
 /// The heads of the first kind whose cache grows are those of the model.
-void take_heads(Model& model) {
+void take_heads(ModelDraft& model) {
   for (const AttentionLayers& each : model.attentions) {
     if (!each.grows()) continue;
     model.heads = each.heads;
@@ -106,7 +104,7 @@ void check_plain(const Fields& config) {
   }
 }
 
-void read_attention_kinds(Model& model, const Fields& config, std::string_view type) {
+void read_attention_kinds(ModelDraft& model, const Fields& config, std::string_view type) {
   if (config.has("hybrid_override_pattern") || config.has("layers_block_type"))
     return read_blocks(model, config);
   if (type == "nemotron_h")
@@ -142,7 +140,7 @@ int windowed_layers(const Model& model, const Fields& config) {
   return interval > 0 ? most - most / interval : most;
 }
 
-void read_hf_layers(Model& model, const Fields& config, std::string_view type) {
+void read_hf_layers(ModelDraft& model, const Fields& config, std::string_view type) {
   read_attention_kinds(model, config, type);
   if (config.boolean("enable_moe_block").value_or(false)) {
     if (!model.moe) throw Error(config.where("num_experts"), "is missing: enable_moe_block is set");

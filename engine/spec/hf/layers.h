@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/fields.h"
-#include "spec/model.h"
+#include "spec/read_layers.h"
 
 namespace rooflua {
 
@@ -23,7 +23,7 @@ std::optional<int> listed_layers(const Fields& config);
 
 /// Fills attentions, mlps and hybrid. Heads, latent attention and experts are read before.
 /// @throws Error for a list that does not fit the number of layers, or has an unknown word
-void read_hf_layers(Model& model, const Fields& config, std::string_view type);
+void read_hf_layers(ModelDraft& model, const Fields& config, std::string_view type);
 
 /// The number of layers whose attention has a window of `sliding_window` tokens.
 int windowed_layers(const Model& model, const Fields& config);
