@@ -28,7 +28,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 /// Of windows and chunks that no kind of layer describes.
 void note_windows(Model& model, const Fields& config) {
-  if (!model.attentions.empty()) return;
+  if (!model.uniform) return;
   const auto window = config.small_integer("sliding_window");
   const bool used = config.boolean("use_sliding_window").value_or(true);
   const int layers = windowed_layers(model, config);
@@ -53,7 +53,7 @@ void note_windows(Model& model, const Fields& config) {
 
 void note_indexer(Model& model, const Fields& config) {
   const auto top = config.small_integer("index_topk");
-  if (!top || !model.attentions.empty()) return;
+  if (!top || !model.uniform) return;
   for (const char* key : {"index_n_heads", "index_head_dim"}) config.allow(key);
   add(model,
       "attention is priced in full; the model attends to the " + std::to_string(*top) +

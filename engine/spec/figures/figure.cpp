@@ -223,12 +223,14 @@ Json figures_json(const FigureTable& table, const void* whole) {
 
 namespace {
 
-void list(const FigureTable& table, const std::string& name, const std::string& key,
+void list(const FigureTable& table, const std::string& name, const std::string& key, bool among,
           std::vector<ListedFigure>& out) {
   for (const FigureRow& row : table.rows) {
+    if (row.apart && among) continue;
     const std::string own = name + std::string(row.name), own_key = key + std::string(row.key);
     out.push_back({own, own_key, &row});
-    if (row.part != nullptr) list(row.part(), own + ".", row.among ? key : own_key + ".", out);
+    if (row.part == nullptr) continue;
+    list(row.part(), own + ".", row.among ? key : own_key + ".", row.among, out);
   }
 }
 
@@ -236,7 +238,7 @@ void list(const FigureTable& table, const std::string& name, const std::string& 
 
 std::vector<ListedFigure> list_figures(const FigureTable& table, const std::string& prefix) {
   std::vector<ListedFigure> out;
-  list(table, prefix + ".", prefix + ".", out);
+  list(table, prefix + ".", prefix + ".", false, out);
   return out;
 }
 
