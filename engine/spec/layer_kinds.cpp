@@ -106,6 +106,19 @@ Bytes Model::state_bytes_per_request() const {
   return bytes * unit::byte;
 }
 
+ShortForm short_form(const Model& model) {
+  ShortForm out;
+  if (const MixtureOfExperts* moe = model.experts()) {
+    out.moe = *moe;
+    out.moe->dense_layers = std::max(0, model.layers - model.moe_layers());
+  }
+  if (const LatentAttention* latent = model.latent()) out.mla = *latent;
+  for (const AttentionLayers& each : model.attentions) {
+    if (each.delta && each.delta->full_attention_interval > 0) out.hybrid = each.delta;
+  }
+  return out;
+}
+
 WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted) {
   WeightFormats formats;
   formats.of.fill(model.dtype);

@@ -9,6 +9,10 @@
 
 namespace rooflua {
 
+/// The short form of a model, as far as there is one: the experts of its first layers that have
+/// some, its first latent attention, and its recurrent layers at a regular interval.
+ShortForm short_form(const Model& model);
+
 /// Formats of the weights when `wanted` is asked for: those of the release of that name, else
 /// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.
 WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted);

@@ -153,6 +153,13 @@ struct MlpLayers {
   std::optional<MixtureOfExperts> moe;
 };
 
+/// The short form of a description: tables [moe], [mla] and [hybrid] in place of lists of kinds.
+struct ShortForm {
+  std::optional<MixtureOfExperts> moe;
+  std::optional<LatentAttention> mla;
+  std::optional<DeltaRule> hybrid;
+};
+
 /// Classes of weights that a release may store in formats of their own.
 enum class WeightClass {
   attention,

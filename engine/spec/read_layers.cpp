@@ -212,17 +212,4 @@ void complete_layer_kinds(ModelDraft& model) {
   });
 }
 
-ShortForm short_form(const Model& model) {
-  ShortForm out;
-  if (const MixtureOfExperts* moe = model.experts()) {
-    out.moe = *moe;
-    out.moe->dense_layers = std::max(0, model.layers - model.moe_layers());
-  }
-  if (const LatentAttention* latent = model.latent()) out.mla = *latent;
-  for (const AttentionLayers& each : model.attentions) {
-    if (each.delta && each.delta->full_attention_interval > 0) out.hybrid = each.delta;
-  }
-  return out;
-}
-
 }  // namespace rooflua

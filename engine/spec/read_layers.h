@@ -8,17 +8,8 @@
 
 namespace rooflua {
 
-/// The short form of a description: tables [moe], [mla] and [hybrid] in place of lists of kinds.
-struct ShortForm {
-  std::optional<MixtureOfExperts> moe;
-  std::optional<LatentAttention> mla;
-  std::optional<DeltaRule> hybrid;
-};
+/// A model, and what its description says in the short form.
 struct ModelDraft : Model, ShortForm {};
-
-/// The short form of a model, as far as there is one: the experts of its first layers that have
-/// some, its first latent attention, and its recurrent layers at a regular interval.
-ShortForm short_form(const Model& model);
 
 /// So many layers with the heads of the model.
 AttentionLayers layers_of(AttentionKind kind, int layers, const ModelDraft& model);

@@ -1,7 +1,7 @@
 #include "spec/hf_config.h"
 
 #include "base/error.h"
-#include "spec/read_layers.h"
+#include "spec/layer_kinds.h"
 #include "spec/weights.h"
 #include "tests/catch.h"
 

@@ -2,6 +2,7 @@
 
 #include "spec/figures/model.h"
 #include "spec/hardware_units.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua::script {
 

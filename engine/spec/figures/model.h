@@ -2,7 +2,7 @@
 // The tables of figures of a model (figure.h).
 
 #include "spec/figures/figure.h"
-#include "spec/read_layers.h"
+#include "spec/model.h"
 
 namespace rooflua {
 
