@@ -20,7 +20,7 @@ Json given_by(const CapacityArguments& arguments) {
   Json given = Json::object(), deployment = Json::object();
   given["hardware"] = arguments.hardware;
   if (!arguments.command.empty()) return given;
-  given["model"] = arguments.model;
+  given["model"] = model_given(arguments.model, arguments.ignore);
   if (!arguments.engine.empty()) given["engine"] = arguments.engine;
   const std::pair<const char*, int> widths[] = {
       {"tp", arguments.tp}, {"pp", arguments.pp}, {"dp", arguments.dp}, {"ep", arguments.ep}};
@@ -41,6 +41,7 @@ void add_capacity(CLI::App& app, Door& door) {
   auto* a = new CapacityArguments;
   command->add_option("--model", a->model,
                       "A shipped model, config.json or .toml; with --command in place of its own");
+  add_ignore(command, a->ignore);
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--engine", a->engine, engine_help);
   add_command(command, a->command, nullptr);
@@ -71,7 +72,8 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
                   {"--dp", arguments.dp > 0},
                   {"--ep", arguments.ep > 0},
                   {"--weights", !arguments.weights.empty()},
-                  {"--kv", !arguments.kv.empty()}});
+                  {"--kv", !arguments.kv.empty()},
+                  {"--ignore", !arguments.ignore.empty()}});
   const script::LaunchCommand command{arguments.command, arguments.engine, arguments.model};
   script::VmOptions options;
   options.home = home;

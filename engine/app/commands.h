@@ -73,6 +73,7 @@ struct StepArguments {
   std::vector<std::string> decode;   // CTXxCOUNT
   bool explain = false, wide = false;
   std::string json;
+  std::vector<std::string> ignore;  // keys of the model's config.json
 };
 
 struct CapacityArguments {
@@ -81,6 +82,7 @@ struct CapacityArguments {
   std::string weights, kv;             // number formats; empty: the model's
   std::vector<std::string> set;        // key=value
   std::string json;                    // a file, or "-" for stdout
+  std::vector<std::string> ignore;  // keys of the model's config.json
 };
 
 struct CalibrateArguments {
@@ -110,6 +112,7 @@ struct PlanArguments {
   std::string json, html, write, emit;
   std::string results;  // SQLite file or folder that keeps runs as they finish
   std::string verify;   // a measured result; `scenario` is then the plan.json
+  std::vector<std::string> ignore;  // keys of the model's config.json
 };
 /// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
 int plan(const PlanArguments& arguments, const std::filesystem::path& home);

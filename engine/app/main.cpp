@@ -94,6 +94,7 @@ void add_step(CLI::App& app, Door& door) {
   auto* a = new app::StepArguments;
   command->add_option("--model", a->model,
                       "A shipped model, config.json or .toml; with --command in place of its own");
+  app::add_ignore(command, a->ignore);
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, nullptr);

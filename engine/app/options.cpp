@@ -42,6 +42,24 @@ void add_command(CLI::App* command, std::string& text, std::string* model) {
   if (model != nullptr) command->add_option("--model", *model, command_model_help);
 }
 
+void add_ignore(CLI::App* command, std::vector<std::string>& keys) {
+  command
+      ->add_option("--ignore", keys,
+                   "KEY,...: keys of the model's config.json that are left out of it")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+Json model_given(const std::string& model, const std::vector<std::string>& ignored) {
+  if (ignored.empty()) return model;
+  if (model.empty()) throw Misused("--ignore", "belongs to --model");
+  Json table = Json::object();
+  table["from"] = model;
+  table["ignore"] = Json::array();
+  for (const std::string& key : ignored) table["ignore"].push_back(key);
+  return table;
+}
+
 void check_launched(const std::string& without, const std::string& command,
                     const std::string& model,
                     std::initializer_list<std::pair<const char*, bool>> stated) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "script/scenario.h"
 
 namespace rooflua::app {
@@ -24,6 +25,11 @@ CLI::Validator given();
 
 /// Adds --command, and with `model` the option --model, which only --command reads.
 void add_command(CLI::App* command, std::string& text, std::string* model);
+
+/// Adds --ignore, which belongs to --model.
+void add_ignore(CLI::App* command, std::vector<std::string>& keys);
+/// The model of --model as a scenario has it. @throws Misused for --ignore without --model
+Json model_given(const std::string& model, const std::vector<std::string>& ignored);
 
 /// Refuses options that say what a launch command says.
 /// @param without  the command's name, for a line with neither --model nor --command

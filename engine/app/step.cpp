@@ -56,7 +56,7 @@ Json batch_of(const StepArguments& arguments) {
 void add_deployment(const StepArguments& arguments, Json& table) {
   const int tp = arguments.tp.value_or(1);
   table["title"] = arguments.model + " on " + arguments.hardware + ", tp " + std::to_string(tp);
-  table["model"] = arguments.model;
+  table["model"] = model_given(arguments.model, arguments.ignore);
   if (!arguments.engine.empty()) table["engine"] = arguments.engine;
   Json deployment = Json::object();
   deployment["tp"] = tp;
@@ -72,7 +72,8 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   check_launched("step", arguments.command, arguments.model,
                  {{"--tp", arguments.tp.has_value()},
                   {"--weights", !arguments.weights.empty()},
-                  {"--kv", !arguments.kv.empty()}});
+                  {"--kv", !arguments.kv.empty()},
+                  {"--ignore", !arguments.ignore.empty()}});
   Json table = Json::object();
   table["kind"] = "price";
   table["hardware"] = arguments.hardware;

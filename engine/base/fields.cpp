@@ -140,6 +140,13 @@ std::vector<const Json::Member*> Fields::unread() const {
   return out;
 }
 
+std::vector<std::string> Fields::missed() const {
+  std::vector<std::string> out;
+  for (const std::string& key : asked_)
+    if (object_->find(key) == nullptr) out.push_back(key);
+  return out;
+}
+
 std::string Fields::where(std::string_view key) const {
   const Json* found = object_->find(key);
   return placed(file_, found != nullptr ? found->line : object_->line, joined(path_, key));

@@ -53,6 +53,9 @@ class Fields {
   /// The members that were never read, in the order of the document.
   std::vector<const Json::Member*> unread() const;
 
+  /// The keys that were read and are not there.
+  std::vector<std::string> missed() const;
+
   /// "file:line: path.key", for the caller's own errors.
   std::string where(std::string_view key) const;
   const Json& object() const { return *object_; }

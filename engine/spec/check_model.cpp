@@ -24,7 +24,8 @@ int sum_of_layers(const Kinds& kinds) {
 
 void check_layers(const Model& model, const std::string& where) {
   const int attending = sum_of_layers(model.attentions), mlps = sum_of_layers(model.mlps);
-  const bool two_blocks = attending == model.layers && mlps == model.layers;
+  const bool two_blocks = attending <= model.layers && mlps <= model.layers &&
+                          attending + mlps + model.left_out_blocks == 2 * model.layers;
   if (two_blocks || attending + mlps == model.layers) return;
   throw Error(where + "layers",
               std::to_string(model.layers) + " layers, but the kinds of attention add up to " +
@@ -43,6 +44,9 @@ void check_experts(const MixtureOfExperts& moe, const std::string& where) {
 
 void validate(const Model& model, std::string_view origin) {
   const std::string where = std::string(origin) + ": ";
+  if (model.uniform && model.intermediate_size <= 0 && model.dense_mlp_layers() > 0)
+    throw Error(where + "intermediate_size", "expected 1 or more for the dense layers, found " +
+                                                 std::to_string(model.intermediate_size));
   check_figures(model, where);
   check_heads(model.heads, model.kv_heads, where);
   for (const AttentionLayers& each : model.attentions)

@@ -1,85 +1,38 @@
 #include "spec/hf_config.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <optional>
-#include <set>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "spec/figures/model.h"
+#include "spec/hf/classes.h"
+#include "spec/hf/document.h"
+#include "spec/hf/experts.h"
 #include "spec/hf/layers.h"
+#include "spec/hf/mlps.h"
+#include "spec/hf/refused.h"
 #include "spec/hf/vision.h"
+#include "spec/hf/words.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
 #include "spec/ranges.h"
 
 namespace rooflua {
 
+using namespace hf;
+
 namespace {
 
-/// The root with the members of text_config in place of its own: multi-modal models describe the
-/// language model in text_config.
-Json merged(const Json& document) {
-  const Json* nested = document.find("text_config");
-  if (nested == nullptr || !nested->is_object()) return document;
-  Json out = document;
-  for (const Json::Member& member : nested->members()) {
-    if (!member.value.is_null()) out[member.key] = member.value;
-  }
-  return out;
-}
-
-/// The first spelling that is present; the others count as read.
-std::string_view spelling(const Fields& fields, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) fields.allow(key);
-  return fields.first_of(keys);
-}
-
-int need_first(const Fields& fields, std::initializer_list<std::string_view> keys) {
-  const std::string_view key = spelling(fields, keys);
-  if (!key.empty()) return fields.need_integer(key);
-  std::string all;
-  for (const std::string_view one : keys) all += (all.empty() ? "" : ", ") + std::string(one);
-  throw Error(fields.where(""), "is missing; expected one of: " + all);
-}
-
-int first_or(const Fields& fields, std::initializer_list<std::string_view> keys, int otherwise) {
-  const std::string_view key = spelling(fields, keys);
-  return key.empty() ? otherwise : fields.need_integer(key);
-}
-
-bool one_of(std::string_view text, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
-}
-
-void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view type) {
-  if (one_of(type, {"gpt2", "gpt_neo", "gpt_neox", "gptj", "gpt_bigcode", "opt", "bloom", "falcon",
-                    "mpt", "phi", "codegen", "xglm", "starcoder2", "nemotron", "RefinedWeb",
-                    "RefinedWebModel"}) ||
-      fields.has("n_embd")) {
-    throw Error(fields.where("model_type"),
-                "'" + std::string(type) +
-                    "' has an MLP without gate, which reading from config.json does not "
-                    "support; describe the model in a .toml with gated_mlp = false");
-  }
-  if (one_of(type, {"mamba", "mamba2", "falcon_mamba", "jamba", "bamba", "zamba", "zamba2",
-                    "falcon_h1", "rwkv", "recurrent_gemma"})) {
-    throw Error(
-        fields.where("model_type"),
-        "'" + std::string(type) +
-            "' has state-space layers, which are supported for nemotron_h and granitemoehybrid "
-            "only");
-  }
-  if (one_of(type, {"t5", "bart", "whisper", "mt5", "pegasus", "marian", "bert", "roberta"})) {
-    throw Error(fields.where("model_type"),
-                "'" + std::string(type) +
-                    "' is not a decoder-only transformer, which is what is simulated");
-  }
-}
-
 void read_latent_attention(ModelDraft& model, const Fields& fields) {
-  if (!fields.has("kv_lora_rank")) return;
+  if (!fields.has("kv_lora_rank")) {
+    for (const char* key : {"q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}) {
+      const Json* stated = fields.object().find(key);
+      if (stated != nullptr && stated->is_number() && stated->number() == 0) fields.allow(key);
+    }
+    return;
+  }
   LatentAttention mla;
   read_figures(fields, mla);  // by the same names
   model.head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim;
@@ -87,152 +40,208 @@ void read_latent_attention(ModelDraft& model, const Fields& fields) {
   model.mla = mla;
 }
 
-/// The layers that a list of the file names; nothing where it has no such list.
-std::optional<std::set<double>> listed(const Fields& fields, const char* key) {
-  const Json* list = fields.find(key);
-  if (list == nullptr || !list->is_array()) return std::nullopt;
-  std::set<double> out;
-  for (const Json& item : list->items()) {
-    if (item.is_number()) out.insert(item.number());
-  }
-  return out;
-}
-
-using Layers = std::optional<std::set<double>>;
-
-/// Whether a list with one entry for each layer says that this one has experts; nothing without
-/// such a list.
-std::optional<bool> listed_as_moe(const Fields& fields, const Model& model, int layer) {
-  for (const char* key : {"moe_layer_freq", "mlp_layer_types"}) {
-    const Json* list = fields.find(key);
-    if (list == nullptr || !list->is_array() || list->items().empty()) continue;
-    if (list->items().size() != static_cast<std::size_t>(model.layers)) {
-      throw Error(fields.where(key), "has " + std::to_string(list->items().size()) +
-                                         " entries for " + std::to_string(model.layers) +
-                                         " layers");
-    }
-    const Json& entry = list->items()[static_cast<std::size_t>(layer)];
-    return entry.is_text() ? entry.text() == "sparse" : entry.is_number() && entry.number() != 0;
-  }
-  return std::nullopt;
-}
-
-bool is_moe_layer(const Fields& fields, const Model& model, int layer, const Layers& dense,
-                  const Layers& routed) {
-  if (const auto stated = listed_as_moe(fields, model, layer)) return *stated;
-  if (layer < fields.small_integer("first_k_dense_replace").value_or(0)) return false;
-  if (dense && dense->contains(layer)) return false;
-  if (routed) return routed->contains(layer);
-  const auto every = [&](const char* key) {
-    return std::max(1, fields.small_integer(key).value_or(1));
-  };
-  if (fields.find("moe_layer_freq") != nullptr && fields.find("moe_layer_freq")->is_number() &&
-      layer % every("moe_layer_freq") != 0) {
-    return false;
-  }
-  return (layer + 1) % every("decoder_sparse_step") == 0 &&
-         (layer + 1) % every("interleave_moe_layer_step") == 0;
-}
-
-/// Of two figures of the file.
-int product(int a, int b, const std::string& where) {
-  const double out = double(a) * b;
-  check_range("model.moe.shared_intermediate_size", out, where);
-  return static_cast<int>(out);
-}
-
-/// Total width of the shared experts: stated, or as many routed ones.
-int shared_width(const Fields& fields, const MixtureOfExperts& moe, std::string_view type) {
-  const int count =
-      first_or(fields, {"n_shared_experts", "num_shared_experts"}, type.starts_with("llama4"));
-  const int each = first_or(fields, {"moe_shared_expert_intermediate_size"}, moe.intermediate_size);
-  return first_or(
-      fields, {"shared_expert_intermediate_size", "shared_intermediate_size", "share_expert_dim"},
-      product(count, each, fields.where("n_shared_experts")));
-}
-
-void read_experts(ModelDraft& model, const Fields& fields, std::string_view type) {
-  const int experts = first_or(
-      fields, {"n_routed_experts", "num_routed_experts", "num_local_experts", "num_experts"}, 0);
-  if (experts <= 1) {
-    // Granite without experts: what the others share is the MLP.
-    if (type == "granitemoehybrid")
-      model.intermediate_size =
-          first_or(fields, {"shared_intermediate_size"}, model.intermediate_size);
-    return;
-  }
-  MixtureOfExperts moe;
-  moe.experts = experts;
-  moe.experts_per_token =
-      need_first(fields, {"num_experts_per_tok", "experts_per_token", "moe_topk",
-                          "num_experts_per_token", "top_k_experts"});
-  moe.intermediate_size = need_first(fields, {"moe_intermediate_size", "intermediate_size"});
-  moe.shared_intermediate_size = shared_width(fields, moe, type);
-  moe.latent_size = first_or(fields, {"routed_expert_hidden_size", "moe_latent_size"}, 0);
-  model.intermediate_size = first_or(fields, {"dense_intermediate_size", "intermediate_size_mlp"},
-                                     model.intermediate_size);
-  const Layers dense = listed(fields, "mlp_only_layers"), routed = listed(fields, "moe_layers");
-  for (int layer = 0; layer < model.layers; ++layer)
-    moe.dense_layers += is_moe_layer(fields, model, layer, dense, routed) ? 0 : 1;
-  model.moe = moe;
-}
-
-/// torch_dtype (that of text_config comes first); bf16 if there is none.
+/// torch_dtype (that of text_config comes first); bf16 if there is none. Engines cast weights of 32
+/// bit to 16 (vLLM and SGLang: dtype "auto").
 Dtype stated_dtype(const Fields& fields, Model& model) {
   const std::string_view key = spelling(fields, {"torch_dtype", "dtype"});
-  if (!key.empty()) return require_dtype(*fields.text(key), fields.where(key));
+  if (!key.empty()) {
+    const Dtype dtype = require_dtype(*fields.text(key), fields.where(key));
+    if (dtype != Dtype::fp32) return dtype;
+    model.notes.push_back({std::string(key) + " float32 is priced as bf16, to which engines cast"});
+    return Dtype::bf16;
+  }
   model.notes.push_back({"the file names no dtype; bf16 is assumed", Touched::everything});
   return Dtype::bf16;
+}
+
+/// What the LM head and the embedding together make of the weights where the file does not say
+/// whether they are one, and the class is not known.
+void check_tied(Model& model, const Fields& fields) {
+  const double head = double(model.vocab_size) * model.hidden_size;
+  const double part = head / model.parameters();
+  constexpr double most = 0.02;
+  const std::string what =
+      "is missing, and the defaults of the class are not known; the LM head is " +
+      json_number(std::round(1000 * part) / 10) + " % of the weights";
+  if (part > most)
+    throw Error(fields.where("tie_word_embeddings"), what + "; add tie_word_embeddings");
+  model.notes.push_back({"tie_word_embeddings " + what + ", counted apart from the embedding"});
+}
+
+void note_ignored(Model& model, const std::vector<std::string>& ignored) {
+  std::string all;
+  for (const std::string& each : ignored) all += (all.empty() ? "" : ", ") + each;
+  if (!all.empty()) model.notes.push_back({"keys of the file that are ignored as asked: " + all});
+}
+
+/// A learned table of positions is memory that no operation but a lookup reads.
+void note_positions(Model& model, const Class* model_class) {
+  if (model_class == nullptr || !model_class->has(positions) || model.max_model_len == 0) return;
+  model.notes.push_back({"the learned table of " + std::to_string(model.max_model_len) +
+                         " positions is not counted"});
+}
+
+/// Of falcon and gpt_bigcode: one KV head, unless the file says otherwise.
+int kv_heads_left_out(const Model& model, const Fields& fields, const Class* model_class) {
+  const bool one = model_class != nullptr && model_class->has(one_kv_head);
+  const std::string kind = fields.text("attn_type").value_or("");
+  const bool multi_query =
+      fields.boolean("multi_query").value_or(one || kind == "multiquery_attention");
+  const bool grouped = fields.boolean("new_decoder_architecture").value_or(false);
+  if (fields.boolean("multi_query_attention").value_or(false))
+    throw Error(fields.where("multi_query_group_num"), "is missing beside multi_query_attention");
+  return multi_query && !grouped ? 1 : model.heads;
+}
+
+int kv_heads_of(const Model& model, const Fields& fields, const Class* model_class) {
+  fields.allow("multi_query_attention");
+  const std::string_view key =
+      spelling(fields, {"num_key_value_heads", "num_kv_heads", "multi_query_group_num", "n_head_kv",
+                        "num_attention_groups", "n_kv_heads", "kv_n_heads"});
+  if (key.empty() || fields.find(key)->is_array())
+    return kv_heads_left_out(model, fields, model_class);
+  const int stated = fields.need_integer(key);
+  // Falcon states num_kv_heads also where multi_query makes it one.
+  const bool ignored = model_class != nullptr && model_class->has(one_kv_head) &&
+                       kv_heads_left_out(model, fields, model_class) == 1;
+  return ignored ? 1 : stated;
+}
+
+/// @throws Error for a file whose tables describe no language model, and for a dense layer without
+/// a width
+void check_whole(const Model& model, const Fields& fields) {
+  if (!model.uniform || model.intermediate_size > 0 || model.dense_mlp_layers() == 0) return;
+  throw Error(fields.where("intermediate_size"),
+              "is missing for the dense layers; expected one of: intermediate_size, "
+              "ffn_hidden_size, ffn_dim, n_inner");
+}
+
+/// Of latent attention every head has a cache entry of its own, whatever the file says.
+void check_heads(const ModelDraft& model, const Fields& fields) {
+  if (model.mla || model.kv_heads < 1 || model.heads % model.kv_heads == 0) return;
+  const std::string heads(
+      fields.first_of({"num_attention_heads", "n_heads", "n_head", "attention_heads"}));
+  const std::string_view own = fields.first_of({"num_key_value_heads", "num_kv_heads", "kv_n_heads",
+                                                "multi_query_group_num", "num_attention_groups",
+                                                "n_head_kv", "n_kv_heads"});
+  throw Error(fields.where(own), std::to_string(model.heads) + " heads (" + heads +
+                                     ") do not divide by " + std::to_string(model.kv_heads) +
+                                     " KV heads");
+}
+
+void read_shape(Model& model, const Fields& fields, const Class* model_class) {
+  const auto listed = listed_layers(fields);
+  const bool any = listed || !fields.first_of({"num_hidden_layers", "num_layers", "n_layers",
+                                               "n_layer"}).empty();
+  if (!any)
+    throw Error(fields.where("num_hidden_layers"),
+                "is missing; expected num_hidden_layers, num_layers, n_layers or n_layer, here or "
+                "in a table of the language model (text_config, llm_config, ...)");
+  model.layers =
+      listed && !fields.has("num_hidden_layers")
+          ? *listed
+          : need_first(fields, {"num_hidden_layers", "num_layers", "n_layers", "n_layer"});
+  check_range("model.layers", model.layers, fields.where("num_hidden_layers"));
+  model.hidden_size = need_first(fields, {"hidden_size", "d_model", "n_embd", "n_embed"});
+  model.heads = need_first(fields, {"num_attention_heads", "n_heads", "n_head", "attention_heads"});
+  model.kv_heads = kv_heads_of(model, fields, model_class);
+  const int divided = model.heads > 0 ? model.hidden_size / model.heads : 0;
+  model.head_dim = first_or(fields, {"head_dim", "kv_channels", "attention_head_dim", "head_size"},
+                            class_number(model_class, "head_dim").value_or(divided));
+  model.vocab_size = need_first(fields, {"padded_vocab_size", "vocab_size"});
+  // OPT: an embedding narrower than the model.
+  if (const int own = fields.small_integer("word_embed_proj_dim").value_or(model.hidden_size);
+      own != model.hidden_size)
+    throw Error(fields.where("word_embed_proj_dim"),
+                std::to_string(own) + " beside a hidden_size of " +
+                    std::to_string(model.hidden_size) +
+                    ": an embedding of another width than the model's is not supported");
+  for (const char* key : {"max_position_embeddings", "seq_length", "max_sequence_length",
+                          "n_positions", "max_seq_len", "model_max_length", "n_ctx"}) {
+    const int stated = fields.small_integer(key).value_or(0);
+    if (model.max_model_len == 0) model.max_model_len = stated;
+  }
+}
+
+void read_defaults(Model& model, const Fields& fields, const Class* model_class) {
+  const auto by_class = [&](unsigned trait) {
+    return model_class != nullptr && model_class->has(trait);
+  };
+  model.tied_embeddings = fields.boolean("tie_word_embeddings").value_or(by_class(tied));
+  model.attention_bias = by_class(qkv_bias);
+  for (const char* key : {"attention_bias", "add_qkv_bias", "qkv_bias", "use_qkv_bias"})
+    model.attention_bias = fields.boolean(key).value_or(model.attention_bias);
+  const std::string norms = fields.text("qk_norm_type").value_or("per_head");
+  if (!one_of(norms, {"per_head", "per_layer"}))
+    throw Error(fields.where("qk_norm_type"), "expected per_head or per_layer, found '" + norms + "'");
+  model.qk_norm_across_heads = norms == "per_layer";
+  model.gated_mlp = has_gate(fields, model_class);
+  model.intermediate_size = mlp_width(model, fields, model_class);
+  model.dtype = stated_dtype(fields, model);
+  for (const char* key :
+       {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
+    if (model.mtp_layers == 0)
+      model.mtp_layers = std::max(0, fields.small_integer(key).value_or(0));
+    fields.allow(key);
+  }
+}
+
+/// The file's own word where the class is listed under it, else that of the class.
+std::string family_of(const Fields& fields, const Class* model_class) {
+  return model_class != nullptr ? std::string(model_class->type)
+                                : fields.text("model_type").value_or("");
+}
+
+/// Lists of equal numbers as numbers.
+void join_lists(Json& config, const std::string& origin) {
+  for (const char* key : {"num_hidden_layers", "num_layers", "n_layers"}) {
+    const Json* layers = config.find(key);
+    if (layers == nullptr || !layers->is_integer() || layers->integer() > 100000) continue;
+    return join_equal_lists(config, static_cast<int>(layers->integer()), origin);
+  }
+}
+
+/// A class that is not listed is read by the words of its file alone.
+void note_unknown_class(Model& model, const Fields& fields) {
+  if (const auto type = fields.text("model_type"))
+    model.notes.push_back({"model_type " + *type +
+                           " is not known; the model is read by the words of its file alone"});
 }
 
 }  // namespace
 
 Model model_from_hf_config(const Json& document, const std::string& name,
                            const std::string& origin) {
-  const Json config = merged(document);
+  Json config = language_model(document, origin);
+  const auto ignored = take_out_ignored(config, origin);
+  join_lists(config, origin);
   const Fields fields(config, origin);
-  const std::string type = fields.text("model_type").value_or("");
-  refuse_what_a_model_cannot_describe(fields, type);
+  const Class* model_class = class_of(fields);
   ModelDraft model;
   model.name = name;
   model.origin = origin;
-  model.family = type;
-  const auto listed = listed_layers(fields);
-  model.layers = listed && !fields.has("num_hidden_layers")
-                     ? *listed
-                     : need_first(fields, {"num_hidden_layers", "num_layers", "n_layers"});
-  check_range("model.layers", model.layers, fields.where("num_hidden_layers"));
-  model.hidden_size = need_first(fields, {"hidden_size", "d_model"});
-  model.heads = need_first(fields, {"num_attention_heads", "n_heads"});
-  model.kv_heads = first_or(
-      fields, {"num_key_value_heads", "num_kv_heads", "multi_query_group_num"}, model.heads);
-  model.head_dim = first_or(fields, {"head_dim", "kv_channels", "attention_head_dim"},
-                            model.heads > 0 ? model.hidden_size / model.heads : 0);
-  model.intermediate_size = first_or(fields, {"intermediate_size", "ffn_hidden_size"}, 0);
-  model.vocab_size = need_first(fields, {"padded_vocab_size", "vocab_size"});
-  model.max_model_len =
-      first_or(fields, {"max_position_embeddings", "seq_length", "max_sequence_length"}, 0);
-  model.tied_embeddings = fields.boolean("tie_word_embeddings").value_or(type.starts_with("gemma"));
-  model.attention_bias =
-      fields.boolean("attention_bias")
-          .value_or(
-              fields.boolean("add_qkv_bias").value_or(type == "qwen2" || type == "qwen2_moe"));
-  model.qk_norm_across_heads = fields.text("qk_norm_type").value_or("") == "per_layer";
-  model.dtype = stated_dtype(fields, model);
-  const int predicting =
-      first_or(fields, {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}, 0);
-  model.mtp_layers = std::max(0, predicting);
-  model.vision = hf::vision_encoder(fields, model.hidden_size);
+  model.family = family_of(fields, model_class);
+  refuse_what_a_model_cannot_describe(fields, model.family);
+  read_shape(model, fields, model_class);
+  check_stated(model_class, fields, ignored);
+  read_defaults(model, fields, model_class);
+  model.vision = vision_encoder(fields, model.hidden_size);
   read_latent_attention(model, fields);
-  read_experts(model, fields, type);
-  read_hf_layers(model, fields, type);
+  check_heads(model, fields);
+  read_experts(model, fields, model_class);
+  read_hf_layers(model, fields, model_class);
   read_hf_formats(model, fields);
   if (const auto generation = fields.table("generation_config")) {
     read_figures(*generation, model.sampling.emplace());  // by the same names
     model.sampling->source = "generation_config.json beside " + origin;
   }
   note_what_is_left_out(model, fields);
+  if (model_class == nullptr) note_unknown_class(model, fields);
+  note_positions(model, model_class);
+  note_ignored(model, ignored);
+  check_whole(model, fields);
   validate(model, origin);
+  if (model_class == nullptr && !fields.has("tie_word_embeddings")) check_tied(model, fields);
   return model;
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "spec/harmless_keys.h"
 #include "spec/hf/layers.h"
 #include "spec/hf/modules.h"
+#include "spec/hf/unknown.h"
 #include "spec/quantization.h"
 
 namespace rooflua {
@@ -14,51 +14,6 @@ namespace {
 void add(Model& model, const std::string& text, Touched touches = Touched::nothing,
          int beyond_tokens = 0) {
   model.notes.push_back({text, touches, beyond_tokens});
-}
-
-/// "a, b, c and 4 more"
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 8;
-  std::string out;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    out += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > most) out += " and " + std::to_string(names.size() - most) + " more";
-  return out;
-}
-
-/// Of windows and chunks that no kind of layer describes.
-void note_windows(Model& model, const Fields& config) {
-  if (!model.uniform) return;
-  const auto window = config.small_integer("sliding_window");
-  const bool used = config.boolean("use_sliding_window").value_or(true);
-  const int layers = windowed_layers(model, config);
-  const bool reaches = model.max_model_len == 0 || window.value_or(0) < model.max_model_len;
-  if (window && *window > 0 && used && layers > 0 && reaches) {
-    const std::string tokens = std::to_string(*window) + " tokens";
-    add(model,
-        layers == model.layers
-            ? "attention is priced in full; the model has a sliding window of " + tokens
-            : "attention is priced in full; " + std::to_string(layers) + " of " +
-                  std::to_string(model.layers) + " layers have a sliding window of " + tokens,
-        Touched::attention, *window);
-  }
-  const auto chunk = config.small_integer("attention_chunk_size");
-  if (chunk && *chunk > 0 && (model.max_model_len == 0 || *chunk < model.max_model_len)) {
-    add(model,
-        "attention is priced in full; most layers of the model attend within chunks of " +
-            std::to_string(*chunk) + " tokens (attention_chunk_size)",
-        Touched::attention, *chunk);
-  }
-}
-
-void note_indexer(Model& model, const Fields& config) {
-  const auto top = config.small_integer("index_topk");
-  if (!top || !model.uniform) return;
-  for (const char* key : {"index_n_heads", "index_head_dim"}) config.allow(key);
-  add(model,
-      "attention is priced in full; the model attends to the " + std::to_string(*top) +
-          " tokens that an indexer picks, and the indexer's weights are not counted",
-      Touched::attention);
 }
 
 void note_parts_without_price(Model& model, const Fields& config) {
@@ -141,7 +96,7 @@ void note_modules(Model& model, const Fields& quantization) {
         std::string(key) +
             " of quantization_config is followed for whole classes of weights only, not "
             "for these modules of a class: " +
-            listed(names),
+            hf::listed(names),
         Touched::linear);
   }
 }
@@ -172,35 +127,12 @@ void note_quantization(Model& model, const Fields& config) {
   }
 }
 
-// Keys whose effect is not known ------------------------------------------------------------------
-
-/// A feature that is switched off changes nothing, whatever it is.
-bool is_off(const Json& value) {
-  if (value.is_null()) return true;
-  if (value.is_boolean()) return !value.boolean();
-  if (value.is_number()) return value.number() == 0;
-  if (value.is_text()) return value.text().empty();
-  return value.is_array() ? value.items().empty() : value.members().empty();
-}
-
-void note_unread(Model& model, const Fields& config) {
-  std::vector<std::string> unknown;
-  for (const Json::Member* member : config.unread()) {
-    if (!is_harmless(member->key) && !is_off(member->value)) unknown.push_back(member->key);
-  }
-  if (unknown.empty()) return;
-  add(model, "keys of the file that are not followed, whose effect on the cost is not known: " +
-                 listed(unknown));
-}
-
 }  // namespace
 
 void note_what_is_left_out(Model& model, const Fields& config) {
-  note_windows(model, config);
-  note_indexer(model, config);
   note_parts_without_price(model, config);
   note_quantization(model, config);
-  note_unread(model, config);
+  hf::check_unread(model, config);
 }
 
 }  // namespace rooflua

@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/toml.h"
 #include "spec/catalogue.h"
+#include "spec/hf/document.h"
 
 namespace rooflua {
 
@@ -147,8 +148,22 @@ std::vector<CatalogueEntry> shipped_names(const fs::path& home) {
   return entries;
 }
 
+/// Refuses files of weights and of tokens, which lie beside a config.json.
+void refuse_weights(const fs::path& path) {
+  constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+      {".gguf", "a GGUF file"},          {".safetensors", "a file of weights"},
+      {".bin", "a file of weights"},     {".pt", "a file of weights"},
+      {".pth", "a file of weights"},     {".model", "a tokenizer"}};
+  for (const auto& [ending, what] : kinds) {
+    if (path.extension() == ending)
+      throw Error(path.string(), "is " + std::string(what) +
+                                     "; a model is read from its config.json, or from a .toml");
+  }
+}
+
 Description describe(const std::string& name_or_path, const fs::path& home) {
   const fs::path path = name_or_path;
+  refuse_weights(path);
   if (path.extension() == ".json") return read_config_json(path);
   if (path.extension() == ".toml") return read_own_file(path);
   if (fs::exists(path / "config.json")) return read_config_json(path / "config.json");
@@ -237,6 +252,8 @@ Model load_changed_model(const Json& changes, const std::string& origin, const f
   const Fields fields(changes, origin);
   Description base = describe(fields.need_text("from"), home);
   base.name = base.document.find("name") == nullptr ? base.name + "+" : base.name;
+  if (hf::is_config(base.document))
+    base.document = hf::language_model(base.document, base.origin);
   Json::Object own;  // without what belongs to the file, and without the word `from`
   for (const Json::Member& member : base.document.members()) {
     const bool others = member.key == "aliases" || member.key == "published";

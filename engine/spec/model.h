@@ -73,6 +73,7 @@ struct Model {
   std::vector<AttentionLayers> attentions;
   std::vector<MlpLayers> mlps;
   bool uniform = true;   // the figures above describe every kind: the description lists none
+  int left_out_blocks = 0;  // of attention or MLP, in layers that go without one of both
   bool qk_norm = false;  // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights

@@ -152,9 +152,6 @@ void check_short_form(const ModelDraft& model) {
     check_layers("moe.dense_layers", 0, model.moe->dense_layers);
     check_experts(*model.moe, model.origin + ": moe.");
   }
-  if (model.mlps.empty() && (!model.moe || model.moe->dense_layers > 0))
-    check(model.intermediate_size > 0, "intermediate_size",
-          "expected 1 or more for the dense layers, found 0");
   if (!model.hybrid) return;
   check_layers("hybrid.full_attention_interval", 1, model.hybrid->full_attention_interval);
   check(!model.mla, "hybrid", "latent and linear attention in one model need [[attention]] kinds");

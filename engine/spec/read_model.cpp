@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "spec/figures/model.h"
+#include "spec/hf/document.h"
 #include "spec/hf_config.h"
 #include "spec/read_layers.h"
 
@@ -51,11 +52,9 @@ Model model_from_table(const Fields& fields, const std::string& name, const std:
 Model model_from_document(const Json& document, const std::string& name,
                           const std::string& origin) {
   const Fields fields(document, origin);
-  const bool from_hub = document.find("model_type") != nullptr ||
-                        document.find("text_config") != nullptr ||
-                        document.find("num_hidden_layers") != nullptr;
-  return from_hub ? model_from_hf_config(document, name, origin)
-                  : model_from_table(fields, name, origin);
+  hf::refuse_other_files(document, origin);
+  return hf::is_config(document) ? model_from_hf_config(document, name, origin)
+                                 : model_from_table(fields, name, origin);
 }
 
 }  // namespace rooflua

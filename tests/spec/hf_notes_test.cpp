@@ -16,8 +16,8 @@ Model of(const std::string& more, const std::string& type = "llama") {
   const std::string text =
       R"({"model_type": ")" + type +
       R"(", "num_hidden_layers": 12, "hidden_size": 64, "num_attention_heads": 8,
-          "intermediate_size": 128, "vocab_size": 1000, "torch_dtype": "bfloat16",
-          "max_position_embeddings": 65536)" +
+          "num_key_value_heads": 8, "intermediate_size": 128, "vocab_size": 1000,
+          "torch_dtype": "bfloat16", "max_position_embeddings": 65536)" +
       (more.empty() ? "" : ", " + more) + "}";
   return model_from_hf_config(parse_json(text, "c.json"), "mine", "c.json");
 }
@@ -37,11 +37,13 @@ void expect(const std::vector<ModelNote>& found, const std::string& part, Touche
 
 }  // namespace
 
-TEST_CASE("a window in every layer touches the attention of batches beyond it") {
-  expect(notes(R"("sliding_window": 4096)"), "sliding window of 4096", Touched::attention, 4096);
-  expect(notes(R"("attention_chunk_size": 8192)"), "attention_chunk_size", Touched::attention,
-         8192);
-  CHECK(notes(R"("sliding_window": 65536)").empty());  // no request is longer
+TEST_CASE("a window or chunk in every layer is refused unless no request is longer") {
+  CHECK_THROWS_WITH(notes(R"("sliding_window": 4096)"),
+                    Catch::Contains("c.json: sliding_window: "));
+  CHECK_THROWS_WITH(notes(R"("attention_chunk_size": 8192)"),
+                    Catch::Contains("c.json: attention_chunk_size: "));
+  CHECK(notes(R"("sliding_window": 65536)").empty());
+  CHECK(notes(R"("sliding_window": 4096)", "qwen2").empty());  // where use_sliding_window asks
 }
 
 TEST_CASE("windows of some layers are kinds of layers, not notes") {
@@ -123,15 +125,16 @@ TEST_CASE("a checkpoint states the format of its KV cache") {
 
 TEST_CASE("a file without a dtype makes every price doubtful") {
   const Model model = model_from_hf_config(parse_json(R"({"num_hidden_layers": 1, "hidden_size": 8,
-      "num_attention_heads": 2, "intermediate_size": 9, "vocab_size": 10})",
+      "num_attention_heads": 2, "intermediate_size": 9, "vocab_size": 10,
+      "tie_word_embeddings": false})",
                                                       "c.json"),
                                            "mine", "c.json");
   expect(model.notes, "names no dtype", Touched::everything);
 }
 
 TEST_CASE("every key is followed, known to be harmless, switched off, or told") {
-  expect(notes(R"("layer_of_turtles": 4, "use_magic": true)"),
-         "not known: layer_of_turtles, use_magic", Touched::nothing);
+  expect(notes(R"("turtles": 4, "use_magic": true)"), "not known: turtles, use_magic",
+         Touched::nothing);
   CHECK(notes(R"("use_magic": false, "magic_size": 0, "magic": null, "spells": [])").empty());
   CHECK(notes(R"("rope_theta": 10000, "bos_token_id": 1, "_name_or_path": "x")").empty());
   CHECK(is_harmless("transformers_version"));

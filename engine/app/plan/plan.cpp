@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "app/quote.h"
 #include "app/run_report.h"
@@ -39,7 +40,7 @@ void put(Json& to, const char* key, const std::optional<long>& value) {
 Json options_of(const PlanArguments& a) {
   Json out = Json::object();
   put(out, "scenario", a.scenario);
-  put(out, "model", a.model);
+  if (!a.model.empty() || !a.ignore.empty()) out["model"] = model_given(a.model, a.ignore);
   put(out, "workload", a.workload);
   put(out, "objective", a.objective);
   put(out, "strategy", a.strategy);

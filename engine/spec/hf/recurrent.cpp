@@ -25,10 +25,11 @@ DeltaRule linear_figures(const Fields& config) {
 }
 
 AttentionLayers mamba_layers(int layers, const Fields& config) {
-  const bool granite = config.has("mamba_n_heads");
+  const bool granite = config.has("mamba_n_heads") || config.has("mamba_d_head");
   const auto figure = [&](const char* nemotron, const char* other) {
     return config.need_integer(granite ? other : nemotron);
   };
+  for (const char* key : {"chunk_size", "expand"}) config.allow(key);  // of the scan
   AttentionLayers out;
   out.kind = Kind::mamba2;
   out.layers = layers;
@@ -71,6 +72,10 @@ void read_hybrid(ModelDraft& model, const Fields& config, std::string_view type)
   // Qwen3-Next always has the gate, without a key for it; Qwen3.5 has the key attn_output_gate.
   model.attention_output_gate = config.boolean("attn_output_gate").value_or(type == "qwen3_next");
   const int full = linear > 0 ? model.layers - linear : model.layers / std::max(1, *stated);
+  if (linear > 0 && stated && model.layers / std::max(1, *stated) != full)
+    throw Error(config.where("full_attention_interval"),
+                std::to_string(*stated) + ", but layer_types lists " + std::to_string(full) +
+                    " layers of full attention");
   if (full > 0 && model.layers % full == 0) {
     hybrid.full_attention_interval = stated.value_or(model.layers / full);
     model.hybrid = hybrid;
@@ -119,7 +124,6 @@ void read_blocks(ModelDraft& model, const Fields& config) {
   };
   if (of('M') + of('*') + of('-') + of('E') != model.layers)
     throw Error(config.where("hybrid_override_pattern"), "expected the letters M, *, - and E");
-  model.gated_mlp = config.text("mlp_hidden_act").value_or("") != "relu2";
   if (of('M') > 0) put(model, mamba_layers(of('M'), config));
   put(model, layers_of(Kind::full, of('*'), model));
   if (of('-') > 0) {
