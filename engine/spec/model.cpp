@@ -151,9 +151,9 @@ std::vector<CatalogueEntry> shipped_names(const fs::path& home) {
 /// Refuses files of weights and of tokens, which lie beside a config.json.
 void refuse_weights(const fs::path& path) {
   constexpr std::pair<std::string_view, std::string_view> kinds[] = {
-      {".gguf", "a GGUF file"},          {".safetensors", "a file of weights"},
-      {".bin", "a file of weights"},     {".pt", "a file of weights"},
-      {".pth", "a file of weights"},     {".model", "a tokenizer"}};
+      {".gguf", "a GGUF file"},      {".safetensors", "a file of weights"},
+      {".bin", "a file of weights"}, {".pt", "a file of weights"},
+      {".pth", "a file of weights"}, {".model", "a tokenizer"}};
   for (const auto& [ending, what] : kinds) {
     if (path.extension() == ending)
       throw Error(path.string(), "is " + std::string(what) +
@@ -252,12 +252,13 @@ Model load_changed_model(const Json& changes, const std::string& origin, const f
   const Fields fields(changes, origin);
   Description base = describe(fields.need_text("from"), home);
   base.name = base.document.find("name") == nullptr ? base.name + "+" : base.name;
-  if (hf::is_config(base.document))
-    base.document = hf::language_model(base.document, base.origin);
+  if (hf::is_config(base.document)) base.document = hf::language_model(base.document, base.origin);
   Json::Object own;  // without what belongs to the file, and without the word `from`
   for (const Json::Member& member : base.document.members()) {
     const bool others = member.key == "aliases" || member.key == "published";
-    if (!others) own.push_back(member);
+    const bool replaced = (member.key == "hybrid" && changes.find("attention") != nullptr) ||
+                          (member.key == "moe" && changes.find("mlp") != nullptr);
+    if (!others && !replaced) own.push_back(member);
   }
   Json::Object more;
   for (const Json::Member& member : changes.members()) {

@@ -72,9 +72,9 @@ struct Model {
   // that has them.
   std::vector<AttentionLayers> attentions;
   std::vector<MlpLayers> mlps;
-  bool uniform = true;   // the figures above describe every kind: the description lists none
+  bool uniform = true;      // the figures above describe every kind: the description lists none
   int left_out_blocks = 0;  // of attention or MLP, in layers that go without one of both
-  bool qk_norm = false;  // norms of q and k per head
+  bool qk_norm = false;     // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
   std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
@@ -121,8 +121,9 @@ struct Model {
 /// the file's own.
 Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
 /// The model that `changes` names in `from`, with other values: every other key of `changes`
-/// replaces the one of the model's own file, and false leaves out a table or a list. Without a
-/// `name` it is called as that model with a '+'. @throws Error as load_model() does
+/// replaces the one of the model's own file, and false leaves out a table or a list. A list of
+/// kinds also replaces the table that it makes useless: `attention` replaces hybrid, `mlp` moe.
+/// Without a `name` it is called as that model with a '+'. @throws Error as load_model() does
 Model load_changed_model(const Json& changes, const std::string& origin,
                          const std::filesystem::path& home);
 /// From a table of a script, whose keys are those of a config.json or of a .toml. @throws Error as

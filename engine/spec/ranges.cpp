@@ -34,8 +34,9 @@ std::vector<FigureRange> all_ranges() {
   for (ListedFigure& each : list_figures(figures<ShortForm>(), "model"))
     listed.push_back(std::move(each));
   for (const ListedFigure& each : listed) {
-    if (!each.row->unit.empty())
-      out.push_back({each.key, each.row->unit, each.row->least, each.row->most});
+    FigureRange range{each.key, each.row->unit, each.row->least, each.row->most};
+    const bool again = std::find(out.begin(), out.end(), range) != out.end();  // of another kind
+    if (!range.unit.empty() && !again) out.push_back(std::move(range));
   }
   out.insert(out.end(), std::begin(others), std::end(others));
   return out;

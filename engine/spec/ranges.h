@@ -13,6 +13,7 @@ struct FigureRange {
   std::string key;        // "model.moe.experts"
   std::string_view unit;  // in messages: "layers", "tokens"
   double least, most;
+  bool operator==(const FigureRange&) const = default;
 };
 
 std::span<const FigureRange> figure_ranges();

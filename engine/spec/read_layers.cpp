@@ -54,8 +54,8 @@ void read_list(const Fields& fields, std::string_view key, const Read& read) {
 }
 
 /// A table of the short form that a list makes useless.
-void check_used(const Fields& fields, std::string_view table, std::string_view list, bool used) {
-  if (used || !fields.has(table)) return;
+void check_used(const Fields& fields, std::string_view table, std::string_view list) {
+  if (!fields.has(table) || !fields.has(list)) return;
   throw Error(fields.where(table), "nothing reads it beside [[" + std::string(list) +
                                        "]], which says what these layers are");
 }
@@ -177,9 +177,8 @@ void read_layer_kinds(ModelDraft& model, const Fields& fields) {
   read_list(fields, "attention",
             [&](const Fields& own) { model.attentions.push_back(attention_of(own, model)); });
   read_list(fields, "mlp", [&](const Fields& own) { model.mlps.push_back(mlp_of(own, model)); });
-  check_used(fields, "hybrid", "attention", model.attentions.empty());
-  check_used(fields, "mla", "attention", model.attentions.empty() || model.latent() != nullptr);
-  check_used(fields, "moe", "mlp", model.mlps.empty());
+  check_used(fields, "hybrid", "attention");
+  check_used(fields, "moe", "mlp");
   read_formats(model, fields);
 }
 
