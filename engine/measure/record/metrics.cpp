@@ -186,7 +186,7 @@ ColumnOf<Record> column_of(std::span<const MetricOf<Record>> metrics, std::strin
       if (metric.name == name) return {&metric, nullptr};
       continue;
     }
-    for (const Figure& figure : figures) {
+    for (const Figure& figure : statistic_figures) {
       if (name.size() == metric.name.size() + 1 + figure.name.size() &&
           name.starts_with(metric.name) && name.ends_with(figure.name))
         return {&metric, &figure};

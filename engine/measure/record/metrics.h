@@ -28,10 +28,10 @@ struct Figure {
   std::string_view name;
   double Statistics::*read;
 };
-inline constexpr Figure figures[] = {{"mean", &Statistics::mean}, {"std", &Statistics::std},
-                                     {"min", &Statistics::min},   {"p50", &Statistics::p50},
-                                     {"p90", &Statistics::p90},   {"p95", &Statistics::p95},
-                                     {"p99", &Statistics::p99},   {"max", &Statistics::max}};
+inline constexpr Figure statistic_figures[] = {
+    {"mean", &Statistics::mean}, {"std", &Statistics::std}, {"min", &Statistics::min},
+    {"p50", &Statistics::p50},   {"p90", &Statistics::p90}, {"p95", &Statistics::p95},
+    {"p99", &Statistics::p99},   {"max", &Statistics::max}};
 
 using OutcomeCounts = std::array<std::int64_t, outcome_count>;
 

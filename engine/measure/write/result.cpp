@@ -90,7 +90,7 @@ struct Read {
   void operator()(Statistics& value) const {
     const Fields table = fields.need_table(key);
     value.count = table.integer("count").value_or(0);
-    for (const Figure& figure : figures)
+    for (const Figure& figure : statistic_figures)
       value.*figure.read = table.number(figure.name).value_or(nan);
   }
   void operator()(Slo& value) const {
@@ -188,7 +188,7 @@ void compare_at(const Json* a, const Json* b, const std::string& path, double to
 Json to_json(const Statistics& statistics) {
   Json out = Json::object();
   out["count"] = statistics.count;
-  for (const Figure& figure : figures) out[figure.name] = statistics.*figure.read;
+  for (const Figure& figure : statistic_figures) out[figure.name] = statistics.*figure.read;
   return out;
 }
 

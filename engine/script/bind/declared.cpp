@@ -6,6 +6,7 @@
 #include "measure/record/metrics.h"
 #include "script/vm/context.h"
 #include "serve/contract/words.h"
+#include "spec/figures/model.h"
 #include "spec/hardware_units.h"
 #include "spec/ranges.h"
 
@@ -91,7 +92,7 @@ int metrics(lua_State* L) {
   for (const DerivedMetric& metric : derived_metrics())
     out["derived"].push_back(derived_json(metric));
   out["figures"] = Json::array();
-  for (const Figure& figure : figures) out["figures"].push_back(figure.name);
+  for (const Figure& figure : statistic_figures) out["figures"].push_back(figure.name);
   push_json(L, out, false);
   return 1;
 }
@@ -116,12 +117,58 @@ int ranges(lua_State* L) {
   return 1;
 }
 
+Json row_json(const FigureTable& table, const FigureRow& row) {
+  Json out = Json::object();
+  out["name"] = row.name;
+  out["key"] = row.key;
+  out["type"] = row.type;
+  out["unit"] = row.unit;
+  out["least"] = row.least;
+  out["most"] = row.most;
+  out["doc"] = row.doc;
+  out["needed"] = row.stated == Stated::needed;
+  out["computed"] = row.stated == Stated::computed;
+  out["optional"] = row.applies != nullptr;
+  out["otherwise"] = left_out(table, row);
+  for (const auto& [key, flag] : {std::pair{"list", row.list},
+                                  {"among", row.among},
+                                  {"apart", row.apart},
+                                  {"shown", row.shown}})
+    out[key] = flag;
+  out["words"] = Json::array();
+  for (const std::string& each : words_of(table, row)) out["words"].push_back(each);
+  if (row.part != nullptr) out["part"] = row.part().name;
+  return out;
+}
+
+/// figures() -> {{name, doc, rows = {{name, key, type, unit, least, most, doc, needed, computed,
+/// optional, otherwise, list, among, apart, shown, words,
+/// part}, ...}}, ...}: the tables of figures of
+/// models, each once.
+int figure_tables(lua_State* L) {
+  std::vector<const FigureTable*> tables;
+  collect_tables(figures<Model>(), tables);
+  collect_tables(figures<ShortForm>(), tables);
+  Json out = Json::array();
+  for (const FigureTable* table : tables) {
+    Json entry = Json::object();
+    entry["name"] = table->name;
+    entry["doc"] = table->doc;
+    entry["rows"] = Json::array();
+    for (const FigureRow& row : table->rows) entry["rows"].push_back(row_json(*table, row));
+    out.push_back(std::move(entry));
+  }
+  push_json(L, out, false);
+  return 1;
+}
+
 }  // namespace
 
 void bind_declared(lua_State* L) {
   set_function(L, "vocabulary", guarded<vocabulary>);
   set_function(L, "metrics", guarded<metrics>);
   set_function(L, "ranges", guarded<ranges>);
+  set_function(L, "figures", guarded<figure_tables>);
 }
 
 }  // namespace rooflua::script

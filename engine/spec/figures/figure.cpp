@@ -193,15 +193,16 @@ void check_parts(const FigureRow& row, const PartPlace& part, const std::string&
     const std::string name = part.name(item);
     std::string own = where + (row.among ? "" : std::string(row.key) + ".");
     if (row.list) own += (name.empty() ? std::to_string(i + 1) : name) + ".";
-    check_figures(row.part(), item, own);
+    check_figures(row.part(), item, own, row.among);
   }
 }
 
 }  // namespace
 
-void check_figures(const FigureTable& table, const void* whole, const std::string& where) {
+void check_figures(const FigureTable& table, const void* whole, const std::string& where,
+                   bool among) {
   for (const FigureRow& row : table.rows) {
-    if (!applies(row, whole)) continue;
+    if ((row.apart && among) || !applies(row, whole)) continue;
     const FigurePlace place = place_of(row, whole);
     if (const auto* part = std::get_if<PartPlace>(&place)) check_parts(row, *part, where);
     check_value(row, place, where + std::string(row.key));
@@ -252,6 +253,13 @@ void collect_tables(const FigureTable& table, std::vector<const FigureTable*>& o
 
 Json left_out(const FigureTable& table, const FigureRow& row) {
   return row.stated == Stated::open ? figure_json(row, place_of(row, table.initial)) : Json();
+}
+
+std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row) {
+  if (row.stated == Stated::computed) return {};
+  const FigurePlace place = place_of(row, table.initial);
+  const auto* word = std::get_if<WordPlace>(&place);
+  return word != nullptr ? word->names() : std::vector<std::string>();
 }
 
 }  // namespace rooflua

@@ -76,7 +76,7 @@ struct FigureRow {
   const FigureTable& (*part)() = nullptr;        // of a part: the table of its figures
   bool list = false;                             // the part is a list
   bool among = false;                            // the part's keys stand among those of the whole
-  bool apart = false;                            // read only where the part has a table of its own
+  bool apart = false;                            // only where the part has a table of its own
   bool unless_zero = false;                      // not in JSON where it is 0
   bool shown = true;                             // in JSON and scripts
 };
@@ -95,7 +95,8 @@ const FigureTable& figures();
 // `whole` is an object of the table's struct.
 void read_figures(const FigureTable& table, const Fields& fields, void* whole, bool inherits,
                   bool among = false);
-void check_figures(const FigureTable& table, const void* whole, const std::string& where);
+void check_figures(const FigureTable& table, const void* whole, const std::string& where,
+                   bool among = false);
 Json figures_json(const FigureTable& table, const void* whole);
 
 /// Reads every key of the table that `fields` has, and checks it at once. Other keys stay unread:
@@ -133,5 +134,7 @@ std::vector<ListedFigure> list_figures(const FigureTable& table, const std::stri
 void collect_tables(const FigureTable& table, std::vector<const FigureTable*>& out);
 /// The value that a figure has where a description leaves it out; null: none, or it is needed.
 Json left_out(const FigureTable& table, const FigureRow& row);
+/// The words that a figure may be; empty for other kinds of figures.
+std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row);
 
 }  // namespace rooflua

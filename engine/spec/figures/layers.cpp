@@ -38,8 +38,8 @@ constexpr auto latent_rows = rows_of<Latent>(
     figure<&Latent::v_head_dim>("v_head_dim", "elements", 1, head_width, needed, "of values"));
 
 constexpr auto delta_rows = rows_of<DeltaRule>(
-    figure<&DeltaRule::full_attention_interval>("full_attention_interval", "layers", 0, most_layers,
-                                                open, "every n-th layer is full attention")
+    figure<&DeltaRule::full_attention_interval>("full_attention_interval", "layers", 1, most_layers,
+                                                needed, "every n-th layer is full attention")
         .apart()
         .unless_zero(),
     word<&DeltaRule::rule, delta_words>("rule", open, "gdn: a gate per head; kda: per channel"),
@@ -100,12 +100,17 @@ constexpr auto attention_rows = rows_of<Attention>(
     computed<Attention, &Attention::name>("name", "string",
                                           "the kind; with a number where a model has several"),
     figure<&Attention::layers>("layers", "layers", 1, most_layers, needed, "of this kind"),
-    figure<&Attention::heads>("heads", "heads", 1, most_heads, open, "of queries").only<attends>(),
-    figure<&Attention::kv_heads>("kv_heads", "heads", 1, most_heads, open, "of keys and values")
+    figure<&Attention::heads>("heads", "heads", 1, most_heads, open,
+                              "of queries; left out: the model's")
         .only<attends>(),
-    figure<&Attention::head_dim>("head_dim", "elements", 1, head_width, open, "of queries and keys")
+    figure<&Attention::kv_heads>("kv_heads", "heads", 1, most_heads, open,
+                                 "of keys and values; left out: the model's")
         .only<attends>(),
-    figure<&Attention::v_head_dim>("v_head_dim", "elements", 1, head_width, open, "of values")
+    figure<&Attention::head_dim>("head_dim", "elements", 1, head_width, open,
+                                 "of queries and keys; left out: the model's")
+        .only<attends>(),
+    figure<&Attention::v_head_dim>("v_head_dim", "elements", 1, head_width, open,
+                                   "of values; left out: head_dim")
         .only<attends>(),
     figure<&Attention::bias>("bias", open, "on q, k and v").only<attends>().hidden(),
     figure<&Attention::output_gate>("output_gate", open,

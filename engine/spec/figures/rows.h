@@ -113,7 +113,7 @@ struct FigureOf {
     out.row.among = true;
     return out;
   }
-  /// Read only where the part has a table of its own.
+  /// Read and checked only where the part has a table of its own.
   constexpr FigureOf apart() const {
     FigureOf out = *this;
     out.row.apart = true;
