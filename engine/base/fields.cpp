@@ -107,6 +107,15 @@ std::optional<Fields> Fields::table(std::string_view key) const {
   return Fields(*found, file_, joined(path_, key));
 }
 
+std::vector<Fields> Fields::tables(std::string_view key) const {
+  std::vector<Fields> out;
+  const Json* found = find(key);
+  if (found == nullptr) return out;
+  if (!found->is_array()) mismatch(key, *found, "a list of tables: [[" + std::string(key) + "]]");
+  for (const Json& item : found->items()) out.emplace_back(item, file_, joined(path_, key));
+  return out;
+}
+
 double Fields::need_number(std::string_view key) const {
   if (const auto value = number(key)) return *value;
   missing(key, "a number");

@@ -39,6 +39,7 @@ class Fields {
   std::optional<std::string> text(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;  // absent: empty
   std::optional<Fields> table(std::string_view key) const;
+  std::vector<Fields> tables(std::string_view key) const;  // of a list [[key]]; absent: empty
 
   /// As above for a required key. @throws Error also if it is absent
   double need_number(std::string_view key) const;

@@ -43,16 +43,6 @@ MlpLayers mlp_of(const Fields& fields, const ModelDraft& model) {
   return out;
 }
 
-template <class Read>
-void read_list(const Fields& fields, std::string_view key, const Read& read) {
-  const Json* list = fields.find(key);
-  if (list == nullptr) return;
-  const std::string where = fields.where(key);
-  if (!list->is_array())
-    throw Error(where, "expected a list of tables: [[" + std::string(key) + "]]");
-  for (const Json& each : list->items()) read(Fields(each, where));
-}
-
 /// A table of the short form that a list makes useless.
 void check_used(const Fields& fields, std::string_view table, std::string_view list) {
   if (!fields.has(table) || !fields.has(list)) return;
@@ -174,9 +164,9 @@ AttentionLayers layers_of(AttentionKind kind, int layers, const ModelDraft& mode
 }
 
 void read_layer_kinds(ModelDraft& model, const Fields& fields) {
-  read_list(fields, "attention",
-            [&](const Fields& own) { model.attentions.push_back(attention_of(own, model)); });
-  read_list(fields, "mlp", [&](const Fields& own) { model.mlps.push_back(mlp_of(own, model)); });
+  for (const Fields& own : fields.tables("attention"))
+    model.attentions.push_back(attention_of(own, model));
+  for (const Fields& own : fields.tables("mlp")) model.mlps.push_back(mlp_of(own, model));
   check_used(fields, "hybrid", "attention");
   check_used(fields, "moe", "mlp");
   read_formats(model, fields);

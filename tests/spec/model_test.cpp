@@ -231,12 +231,12 @@ TEST_CASE("a model that cannot be is refused with its line or key") {
   refused(tiny +
               "[moe]\nexperts = 4\nexperts_per_token = 1\nintermediate_size = 8\n"
               "[[mlp]]\nkind = \"dense\"\nlayers = 2\n",
-          "m.toml:7: moe: nothing reads it beside [[mlp]]");
+          "m.toml:6: moe: nothing reads it beside [[mlp]]");
   // A key of one kind of layers is named as the file states it, not as the member or another kind.
   refused(tiny +
               "[[attention]]\nkind = \"mamba2\"\nlayers = 2\nheads = 4\nhead_dim = 8\ngroups = 1\n"
               "state_size = 8\nconv_kernel = 0\n",
-          "m.toml:13: conv_kernel: expected 1 to 1000 tokens, found 0");
+          "m.toml:13: attention.conv_kernel: expected 1 to 1000 tokens, found 0");
   refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nchunk = 0\n",
           "chunk: expected 1 to 1e+09 tokens, found 0");
   refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nwindow = 9\n", "chunk: is missing");

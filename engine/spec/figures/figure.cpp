@@ -146,11 +146,7 @@ void read_part(const FigureRow& row, const PartPlace& part, const Fields& fields
     own.finish();
   };
   if (!row.list) return read(fields.need_table(row.key));
-  const std::string where = fields.where(row.key);
-  const Json& items = *fields.find(row.key);
-  if (!items.is_array())
-    throw Error(where, "expected a list of tables: [[" + std::string(row.key) + "]]");
-  for (const Json& each : items.items()) read(Fields(each, where));
+  for (const Fields& own : fields.tables(row.key)) read(own);
 }
 
 void read_value(const FigureRow& row, const FigurePlace& place, const Fields& fields) {
