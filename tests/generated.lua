@@ -112,6 +112,78 @@ local function range_rows()
   return markdown_table({ "of a", "figures", "range", "unit" }, rows)
 end
 
+--- The tables of figures of models, by name, and their names in order: parts in front of the whole.
+local function figure_tables()
+  local tables, names = {}, {}
+  for _, each in ipairs((native.model_figures())) do
+    tables[each.name] = each
+    table.insert(names, 1, each.name)
+  end
+  return tables, names
+end
+
+--- The type of a figure in a stub.
+local function figure_type(row)
+  local out = row.part and "rooflua." .. row.part .. (row.list and "[]" or "?") or row.type
+  if #row.words > 0 and #row.words < 9 then out = '"' .. table.concat(row.words, '"|"') .. '"' end
+  return row.optional and not row.part and out .. "?" or out
+end
+
+--- The classes of a model and its parts, for stubs. What a description says in the short form belongs to the model.
+local function model_classes()
+  local tables, names = figure_tables()
+  local lines = {}
+  local function add_fields(rows)
+    local seen = {}
+    for _, row in ipairs(rows) do
+      if row.shown and not seen[row.name] then
+        lines[#lines + 1] = ("---@field %s %s %s"):format(row.name, figure_type(row), row.doc)
+      end
+      seen[row.name] = seen[row.name] or row.shown
+    end
+  end
+  for _, name in ipairs(names) do
+    if name ~= "ShortForm" then
+      lines[#lines + 1] = ("%s---@class rooflua.%s %s"):format(#lines > 0 and "\n" or "", name, tables[name].doc)
+      add_fields(tables[name].rows)
+    end
+  end
+  add_fields(tables.ShortForm.rows)
+  return table.concat(lines, "\n")
+end
+
+--- The keys of a model's .toml: table, key, what it accepts, what it means where it is left out.
+local function model_key_rows()
+  local tables = figure_tables()
+  local rows, seen = {}, {}
+  local function left_out(row)
+    if row.needed then return "needed" end
+    local value = row.otherwise
+    local told = type(value) == "boolean" or type(value) == "string" and value ~= ""
+      or type(value) == "number" and value >= row.least
+    return told and code(value) or ""
+  end
+  local function add(where, name, of, among)
+    if seen[where .. name] then return end
+    seen[where .. name] = true
+    for _, row in ipairs(tables[name].rows) do
+      local own = row.part and (row.list and ("[[%s]]"):format(row.key) or ("[%s]"):format(row.key))
+      if row.part and row.among then
+        add(where, row.part, row.doc, true)
+      elseif row.part then
+        add("`" .. own .. "`", row.part)
+      elseif not row.computed and not (row.apart and among) and row.doc ~= "" then
+        local range = row.unit ~= "" and ("%.10g to %.10g %s"):format(row.least, row.most, row.unit)
+        local accepts = #row.words > 0 and table.concat(row.words, ", ") or range or row.type
+        rows[#rows + 1] = { where, "`" .. row.key .. "`", accepts, left_out(row), (of and of .. ": " or "") .. row.doc }
+      end
+    end
+  end
+  add("", "Model")
+  add("", "ShortForm")
+  return markdown_table({ "table", "key", "accepts", "left out", "meaning" }, rows)
+end
+
 --- The kinds of attention, and the shipped models that have layers of them.
 local function kind_rows()
   local models = {}
@@ -195,6 +267,8 @@ local parts = {
   },
   { file = "README.md", name = "measured GPUs", text = function() return shipped.gpus(markdown_table) end },
   { file = "docs/ROBUSTNESS.md", name = "declared ranges", text = range_rows },
+  { file = "docs/DATA.md", name = "keys of a model", text = model_key_rows },
+  { file = "scripts/meta/spec.lua", name = "classes of models", text = model_classes },
   { file = "docs/ATTENTION.md", name = "models by kind of attention", text = kind_rows },
   { file = "docs/DATA.md", name = "columns of tables", text = function() return shipped.columns(markdown_table) end },
   { file = "docs/DATA.md", name = "tables of each GPU", text = function() return shipped.tables(markdown_table) end },

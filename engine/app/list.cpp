@@ -30,7 +30,7 @@ std::string figure_of(const AttentionLayers& each) {
 /// "18 window 128 + 18 full"
 std::string layers_of(const Model& model) {
   std::string out;
-  for (const AttentionLayers& each : attention_kinds(model)) {
+  for (const AttentionLayers& each : model.attentions) {
     const auto& kind = attention_words[static_cast<std::size_t>(each.kind)].name;
     out += (out.empty() ? "" : " + ") + std::to_string(each.layers) + " " + std::string(kind) +
            figure_of(each);

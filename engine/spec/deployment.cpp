@@ -25,9 +25,9 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
     throw Error("deployment.moe_tp", "moe_tp * ep is " + std::to_string(widths.moe_tp * widths.ep) +
                                          ", but tp * dp is " + std::to_string(ranks));
   }
-  if (options.ep > 1 && !model.moe)
+  if (options.ep > 1 && model.experts() == nullptr)
     throw Error("deployment.ep", model.name + " has no experts to divide");
-  if (options.dp > 1 && !model.moe) {
+  if (options.dp > 1 && model.experts() == nullptr) {
     throw Error("deployment.dp",
                 model.name + " has no experts: its data-parallel ranks are replicas of their own");
   }
@@ -43,7 +43,7 @@ Dtype weight_dtype_of(const Model& model, const DeploymentOptions& options) {
   if (options.weights) return *options.weights;
   if (model.weight_dtype) return *model.weight_dtype;
   const WeightFormats formats = weight_formats(model, {});
-  return formats[model.moe ? WeightClass::experts : WeightClass::dense_mlp];
+  return formats[model.experts() != nullptr ? WeightClass::experts : WeightClass::dense_mlp];
 }
 
 Dtype kv_dtype_of(const Model& model, const DeploymentOptions& options) {
@@ -68,7 +68,7 @@ AttentionLayers on_rank(AttentionLayers each, int tp) {
 /// One block of all layers whose cache grows.
 Bytes block_bytes(const Model& model, int tp, int block_size, Dtype kv_dtype) {
   double bytes = 0;
-  for (const AttentionLayers& each : attention_kinds(model))
+  for (const AttentionLayers& each : model.attentions)
     bytes += each.layers * (block_size * on_rank(each, tp).growing_bytes(kv_dtype));
   return bytes * unit::byte;
 }
@@ -193,11 +193,11 @@ Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, 
   double widest = 2 * query + 2.0 * std::max(1, model.kv_heads / widths.tp) * model.head_dim;
   if (model.dense_mlp_layers() > 0)
     widest = std::max(widest, 3.0 * model.intermediate_size / ranks);
-  if (model.moe) {
+  if (const MixtureOfExperts* moe = model.experts()) {
     // Of the tokens of all dp groups, a rank of ep gets its share.
-    const double visited = model.moe->experts_per_token * double(widths.dp) / widths.ep;
-    widest = std::max(
-        widest, visited * (3.0 * model.moe->intermediate_size / widths.moe_tp + model.hidden_size));
+    const double visited = moe->experts_per_token * double(widths.dp) / widths.ep;
+    widest = std::max(widest,
+                      visited * (3.0 * moe->intermediate_size / widths.moe_tp + model.hidden_size));
   }
   const double forward = tokens * (2.0 * model.hidden_size + widest) * element;
   const double sampler = double(std::min(requests, tokens)) * model.vocab_size * (2 + 4 + 4);
@@ -231,7 +231,7 @@ Room room_of(const Model& model, const Hardware& hardware, const DeploymentOptio
   room.seat = seat_blocks(room.balance.seat, room.block);
   if (room.block == Bytes(0)) return room;
   // Kinds of growing layers are allocated together; layers that are all alike, one by one.
-  double layers = model.attentions.empty() ? model.full_attention_layers() : 1;
+  double layers = model.uniform ? model.full_attention_layers() : 1;
   if (stages.size() > 1) layers = layers == model.layers ? stages[stage] : 1;
   room.blocks = std::floor(std::floor(room.available() / (room.block / layers)) / layers) - 1;
   return room;

@@ -6,13 +6,13 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "spec/figures/model.h"
 #include "spec/hf/classes.h"
 #include "spec/hf/document.h"
 #include "spec/hf/experts.h"
 #include "spec/hf/layers.h"
 #include "spec/hf/mlps.h"
 #include "spec/hf/refused.h"
-#include "spec/hf/sampling.h"
 #include "spec/hf/vision.h"
 #include "spec/hf/words.h"
 #include "spec/hf_notes.h"
@@ -25,7 +25,7 @@ using namespace hf;
 
 namespace {
 
-void read_latent_attention(Model& model, const Fields& fields) {
+void read_latent_attention(ModelDraft& model, const Fields& fields) {
   if (!fields.has("kv_lora_rank")) {
     for (const char* key : {"q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}) {
       const Json* stated = fields.object().find(key);
@@ -34,11 +34,7 @@ void read_latent_attention(Model& model, const Fields& fields) {
     return;
   }
   LatentAttention mla;
-  mla.kv_lora_rank = fields.need_integer("kv_lora_rank");
-  mla.q_lora_rank = fields.small_integer("q_lora_rank").value_or(0);
-  mla.qk_nope_head_dim = fields.need_integer("qk_nope_head_dim");
-  mla.qk_rope_head_dim = fields.need_integer("qk_rope_head_dim");
-  mla.v_head_dim = fields.need_integer("v_head_dim");
+  read_figures(fields, mla);  // by the same names
   model.head_dim = mla.qk_nope_head_dim + mla.qk_rope_head_dim;
   model.kv_heads = model.heads;
   model.mla = mla;
@@ -114,14 +110,14 @@ int kv_heads_of(const Model& model, const Fields& fields, const Class* model_cla
 /// @throws Error for a file whose tables describe no language model, and for a dense layer without
 /// a width
 void check_whole(const Model& model, const Fields& fields) {
-  if (!model.mlps.empty() || model.intermediate_size > 0 || model.dense_mlp_layers() == 0) return;
+  if (!model.uniform || model.intermediate_size > 0 || model.dense_mlp_layers() == 0) return;
   throw Error(fields.where("intermediate_size"),
               "is missing for the dense layers; expected one of: intermediate_size, "
               "ffn_hidden_size, ffn_dim, n_inner");
 }
 
 /// Of latent attention every head has a cache entry of its own, whatever the file says.
-void check_heads(const Model& model, const Fields& fields) {
+void check_heads(const ModelDraft& model, const Fields& fields) {
   if (model.mla || model.kv_heads < 1 || model.heads % model.kv_heads == 0) return;
   const std::string heads(
       fields.first_of({"num_attention_heads", "n_heads", "n_head", "attention_heads"}));
@@ -222,7 +218,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   join_lists(config, origin);
   const Fields fields(config, origin);
   const Class* model_class = class_of(fields);
-  Model model;
+  ModelDraft model;
   model.name = name;
   model.origin = origin;
   model.family = family_of(fields, model_class);
@@ -237,7 +233,7 @@ Model model_from_hf_config(const Json& document, const std::string& name,
   read_hf_layers(model, fields, model_class);
   read_hf_formats(model, fields);
   if (const auto generation = fields.table("generation_config")) {
-    model.sampling = sampling_of(*generation);
+    read_figures(*generation, model.sampling.emplace());  // by the same names
     model.sampling->source = "generation_config.json beside " + origin;
   }
   note_what_is_left_out(model, fields);

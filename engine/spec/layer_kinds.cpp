@@ -6,40 +6,9 @@
 
 namespace rooflua {
 
-namespace {
-
 using Kind = AttentionKind;
 
-/// The figures of a model whose kinds of attention are not listed.
-AttentionLayers plain_attention(const Model& model) {
-  AttentionLayers out;
-  out.kind = model.mla ? Kind::latent : Kind::full;
-  out.name = model.mla ? "latent" : "full";
-  out.layers = model.full_attention_layers();
-  out.heads = model.heads;
-  out.kv_heads = model.kv_heads;
-  out.head_dim = model.head_dim;
-  out.v_head_dim = model.mla ? model.mla->v_head_dim : model.head_dim;
-  out.bias = model.attention_bias;
-  out.output_gate = model.attention_output_gate;
-  out.latent = model.mla;
-  return out;
-}
-
-AttentionLayers delta_layers(const Model& model) {
-  const HybridAttention& hybrid = *model.hybrid;
-  AttentionLayers out;
-  out.kind = Kind::delta;
-  out.name = "delta";
-  out.layers = model.linear_attention_layers();
-  out.delta = DeltaRule{false,
-                        hybrid.conv_kernel,
-                        hybrid.key_heads,
-                        hybrid.key_head_dim,
-                        hybrid.value_heads,
-                        hybrid.value_head_dim};
-  return out;
-}
+namespace {
 
 bool is_linear(WeightClass each) {
   return each != WeightClass::router && each != WeightClass::lm_head &&
@@ -64,7 +33,8 @@ const Release* release_of(const Model& model, std::optional<Dtype> wanted) {
 /// Whether the model itself is released in this format: that of most of its weights.
 bool is_own(const Model& model, Dtype wanted) {
   if (model.weight_dtype) return *model.weight_dtype == wanted;
-  const WeightClass most = model.moe ? WeightClass::experts : WeightClass::dense_mlp;
+  const WeightClass most =
+      model.experts() != nullptr ? WeightClass::experts : WeightClass::dense_mlp;
   return model.weights[static_cast<std::size_t>(most)] == wanted;
 }
 
@@ -72,15 +42,27 @@ bool is_own(const Model& model, Dtype wanted) {
 
 // Declared in model.h: sums over the kinds of layers.
 
+const MixtureOfExperts* Model::experts() const {
+  for (const MlpLayers& each : mlps) {
+    if (each.moe) return &*each.moe;
+  }
+  return nullptr;
+}
+
+const LatentAttention* Model::latent() const {
+  for (const AttentionLayers& each : attentions) {
+    if (each.latent) return &*each.latent;
+  }
+  return nullptr;
+}
+
 int Model::full_attention_layers() const {
-  if (attentions.empty()) return hybrid ? layers / hybrid->full_attention_interval : layers;
   int growing = 0;
   for (const AttentionLayers& each : attentions) growing += each.grows() ? each.layers : 0;
   return growing;
 }
 
 int Model::linear_attention_layers() const {
-  if (attentions.empty()) return layers - full_attention_layers();
   int recurrent = 0;
   for (const AttentionLayers& each : attentions)
     recurrent += each.delta || each.mamba ? each.layers : 0;
@@ -88,14 +70,12 @@ int Model::linear_attention_layers() const {
 }
 
 int Model::moe_layers() const {
-  if (mlps.empty()) return moe ? layers - moe->dense_layers : 0;
   int routed = 0;
   for (const MlpLayers& each : mlps) routed += each.moe ? each.layers : 0;
   return routed;
 }
 
 int Model::dense_mlp_layers() const {
-  if (mlps.empty()) return layers - moe_layers();
   int dense = 0;
   for (const MlpLayers& each : mlps) dense += each.kind != MlpKind::moe ? each.layers : 0;
   return dense;
@@ -103,8 +83,7 @@ int Model::dense_mlp_layers() const {
 
 Bytes Model::kv_bytes_per_token(Dtype kv) const {
   double bytes = 0;
-  for (const AttentionLayers& each : attention_kinds(*this))
-    bytes += each.layers * each.growing_bytes(kv);
+  for (const AttentionLayers& each : attentions) bytes += each.layers * each.growing_bytes(kv);
   return bytes * unit::byte;
 }
 
@@ -123,28 +102,21 @@ Bytes Model::kv_bounded_bytes(Dtype kv, double tokens) const {
 
 Bytes Model::state_bytes_per_request() const {
   double bytes = 0;
-  for (const AttentionLayers& each : attention_kinds(*this))
-    bytes += each.layers * each.state_bytes();
+  for (const AttentionLayers& each : attentions) bytes += each.layers * each.state_bytes();
   return bytes * unit::byte;
 }
 
-std::vector<AttentionLayers> attention_kinds(const Model& model) {
-  if (!model.attentions.empty()) return model.attentions;
-  std::vector<AttentionLayers> kinds{plain_attention(model)};
-  if (model.hybrid) kinds.push_back(delta_layers(model));
-  return kinds;
-}
-
-std::vector<MlpLayers> mlp_kinds(const Model& model) {
-  if (!model.mlps.empty()) return model.mlps;
-  std::vector<MlpLayers> kinds;
-  const int routed = model.moe_layers();
-  if (model.layers > routed) {
-    kinds.push_back({MlpKind::dense, model.layers - routed, "dense", model.intermediate_size,
-                     model.gated_mlp, std::nullopt});
+ShortForm short_form(const Model& model) {
+  ShortForm out;
+  if (const MixtureOfExperts* moe = model.experts()) {
+    out.moe = *moe;
+    out.moe->dense_layers = std::max(0, model.layers - model.moe_layers());
   }
-  if (routed > 0) kinds.push_back({MlpKind::moe, routed, "moe", 0, model.gated_mlp, model.moe});
-  return kinds;
+  if (const LatentAttention* latent = model.latent()) out.mla = *latent;
+  for (const AttentionLayers& each : model.attentions) {
+    if (each.delta && each.delta->full_attention_interval > 0) out.hybrid = each.delta;
+  }
+  return out;
 }
 
 WeightFormats weight_formats(const Model& model, std::optional<Dtype> wanted) {

@@ -1,6 +1,5 @@
 #pragma once
-// The kinds of layers of a model, as it lists them or as its figures say, and the formats of its
-// weights.
+// What follows from the kinds of layers of a model: the formats of its weights, bounds of contexts.
 
 #include <optional>
 #include <vector>
@@ -10,10 +9,9 @@
 
 namespace rooflua {
 
-/// Kinds of attention and of MLPs, in the order in which a forward pass is priced: as the model
-/// lists them, else derived from its figures.
-std::vector<AttentionLayers> attention_kinds(const Model& model);
-std::vector<MlpLayers> mlp_kinds(const Model& model);
+/// The short form of a model, as far as there is one: the experts of its first layers that have
+/// some, its first latent attention, and its recurrent layers at a regular interval.
+ShortForm short_form(const Model& model);
 
 /// Formats of the weights when `wanted` is asked for: those of the release of that name, else
 /// `wanted` in every linear layer. Nothing is asked for: as the model itself is released.

@@ -21,7 +21,7 @@ struct MixtureOfExperts {
   int experts_per_token = 0;
   int intermediate_size = 0;
   int shared_intermediate_size = 0;  // total width of the shared experts; 0 = none
-  int dense_layers = 0;              // layers at the front (or per mlp_only list) with a dense MLP
+  int dense_layers = 0;              // of the model, with a dense MLP; 0 where the kinds are listed
   int latent_size = 0;  // width between a projection down, the experts and a projection up; 0: none
 };
 
@@ -32,14 +32,6 @@ struct LatentAttention {
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
   int v_head_dim = 0;
-};
-
-/// Linear (gated delta net) layers between full-attention layers.
-struct HybridAttention {
-  int full_attention_interval = 0;  // every n-th layer is full attention
-  int conv_kernel = 0;
-  int key_heads = 0, key_head_dim = 0;
-  int value_heads = 0, value_head_dim = 0;
 };
 
 enum class AttentionKind {
@@ -81,12 +73,21 @@ struct Compression {
   int o_lora_rank = 0, o_groups = 1;
 };
 
-/// Shape of a delta-rule layer. GDN has one gate per head, KDA one per channel.
+enum class DeltaGates { gdn, kda };
+inline constexpr Word<DeltaGates> delta_words[] = {
+    {DeltaGates::gdn, "gdn", "gated delta net: one gate for each head"},
+    {DeltaGates::kda, "kda", "Kimi delta attention: one gate for each channel"},
+};
+static_assert(in_order(delta_words));
+
+/// Shape of a delta-rule layer.
 struct DeltaRule {
-  bool per_channel = false;  // KDA
+  DeltaGates rule = DeltaGates::gdn;
   int conv_kernel = 0;
   int key_heads = 0, key_head_dim = 0;
   int value_heads = 0, value_head_dim = 0;
+  int full_attention_interval = 0;  // every n-th layer is full attention; 0: the kinds are listed
+  bool per_channel() const { return rule == DeltaGates::kda; }
 };
 
 struct Mamba2 {
@@ -131,6 +132,7 @@ struct VisionEncoder {
   int hidden_size = 0, intermediate_size = 0;
   int patches_per_token = 1;  // that it merges into one token of the language model
   int image_tokens = 0;       // of the largest image; 0: small images
+  std::string source;
 };
 
 enum class MlpKind { dense, moe, both };
@@ -149,6 +151,13 @@ struct MlpLayers {
   int intermediate_size = 0;  // of the dense MLP
   bool gated = true;          // gate, up, down; false = up, down
   std::optional<MixtureOfExperts> moe;
+};
+
+/// The short form of a description: tables [moe], [mla] and [hybrid] in place of lists of kinds.
+struct ShortForm {
+  std::optional<MixtureOfExperts> moe;
+  std::optional<LatentAttention> mla;
+  std::optional<DeltaRule> hybrid;
 };
 
 /// Classes of weights that a release may store in formats of their own.

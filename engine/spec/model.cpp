@@ -256,7 +256,9 @@ Model load_changed_model(const Json& changes, const std::string& origin, const f
   Json::Object own;  // without what belongs to the file, and without the word `from`
   for (const Json::Member& member : base.document.members()) {
     const bool others = member.key == "aliases" || member.key == "published";
-    if (!others) own.push_back(member);
+    const bool replaced = (member.key == "hybrid" && changes.find("attention") != nullptr) ||
+                          (member.key == "moe" && changes.find("mlp") != nullptr);
+    if (!others && !replaced) own.push_back(member);
   }
   Json::Object more;
   for (const Json::Member& member : changes.members()) {

@@ -67,15 +67,14 @@ struct Model {
   bool gated_mlp = true;               // gate, up, down; false = up, down
   Dtype dtype = Dtype::bf16;           // of activations and unquantised weights
   std::optional<Dtype> weight_dtype;   // of quantised linear weights
-  std::optional<MixtureOfExperts> moe;
-  std::optional<LatentAttention> mla;
-  std::optional<HybridAttention> hybrid;
-  // Kinds of layers, of models that the figures above do not describe; these then are those of the
-  // first kind that has them. Empty: every layer is as the figures above say (layers.h).
+  // Every layer belongs to one kind of attention and one of MLPs, in the order in which a forward
+  // pass is priced. The figures of heads and of the dense MLP above are those of the first kind
+  // that has them.
   std::vector<AttentionLayers> attentions;
   std::vector<MlpLayers> mlps;
+  bool uniform = true;      // the figures above describe every kind: the description lists none
   int left_out_blocks = 0;  // of attention or MLP, in layers that go without one of both
-  bool qk_norm = false;               // norms of q and k per head
+  bool qk_norm = false;     // norms of q and k per head
   bool qk_norm_across_heads = false;  // of all heads together: ranks must add up their squares
   int mtp_layers = 0;                 // multi-token prediction layers: not in any count of weights
   std::optional<VisionEncoder> vision;  // takes memory; its weights are in no count
@@ -89,7 +88,11 @@ struct Model {
   std::optional<Sampling> sampling;  // where a generation_config.json is known
   std::vector<ModelNote> notes;      // what the file says and this description leaves out
 
-  /// Layers that keep a growing KV cache (all, layers / interval in a hybrid, or as listed).
+  /// The routed experts of the first layers that have some, and the latent attention of the first
+  /// such layers; null where there are none.
+  const MixtureOfExperts* experts() const;
+  const LatentAttention* latent() const;
+  /// Layers that keep a growing KV cache.
   int full_attention_layers() const;
   int linear_attention_layers() const;
   int moe_layers() const;
@@ -118,8 +121,9 @@ struct Model {
 /// the file's own.
 Model load_model(const std::string& name_or_path, const std::filesystem::path& home);
 /// The model that `changes` names in `from`, with other values: every other key of `changes`
-/// replaces the one of the model's own file, and false leaves out a table or a list. Without a
-/// `name` it is called as that model with a '+'. @throws Error as load_model() does
+/// replaces the one of the model's own file, and false leaves out a table or a list. A list of
+/// kinds also replaces the table that it makes useless: `attention` replaces hybrid, `mlp` moe.
+/// Without a `name` it is called as that model with a '+'. @throws Error as load_model() does
 Model load_changed_model(const Json& changes, const std::string& origin,
                          const std::filesystem::path& home);
 /// From a table of a script, whose keys are those of a config.json or of a .toml. @throws Error as

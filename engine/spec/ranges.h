@@ -10,9 +10,10 @@
 namespace rooflua {
 
 struct FigureRange {
-  std::string_view key;   // "model.moe.experts"
+  std::string key;        // "model.moe.experts"
   std::string_view unit;  // in messages: "layers", "tokens"
   double least, most;
+  bool operator==(const FigureRange&) const = default;
 };
 
 std::span<const FigureRange> figure_ranges();

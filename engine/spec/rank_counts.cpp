@@ -53,12 +53,11 @@ auto most_frequent(const Kinds& kinds, May may) {
 /// A model of the layer for multi-token prediction: attention and MLP of the most frequent kinds.
 Model predictor_of(const Model& model) {
   Model one = model;
-  AttentionLayers attention =
-      most_frequent(attention_kinds(model),
-                    [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
-  MlpLayers mlp = most_frequent(mlp_kinds(model), [](const MlpLayers&) { return true; });
+  AttentionLayers attention = most_frequent(
+      model.attentions, [](const AttentionLayers& each) { return !each.delta && !each.mamba; });
+  MlpLayers mlp = most_frequent(model.mlps, [](const MlpLayers&) { return true; });
   attention.layers = mlp.layers = one.layers = 1;
-  one.hybrid.reset();
+  one.uniform = false;
   one.attentions = {attention};
   one.mlps = {mlp};
   return one;
@@ -81,7 +80,7 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   out.dtype = model.dtype;
   out.weight_dtype = weight_dtype_of(model, options);
   out.kv_dtype = kv_dtype_of(model, options);
-  for (const AttentionLayers& each : attention_kinds(model))
+  for (const AttentionLayers& each : model.attentions)
     out.kinds.push_back(counts_of(each, options.tp, out.kv_dtype));
   const Model one = predictor_of(model);
   out.predictor = weights_per_rank(one, out.widths);

@@ -1,21 +1,31 @@
 #pragma once
-// Reads the kinds of layers and the formats of weights from a model's .toml.
+// A model while it is read: the kinds of its layers, as lists or in the short form.
+
+#include <string>
 
 #include "base/fields.h"
 #include "spec/model.h"
 
 namespace rooflua {
 
+/// A model, and what its description says in the short form.
+struct ModelDraft : Model, ShortForm {};
+
+/// So many layers with the heads of the model.
+AttentionLayers layers_of(AttentionKind kind, int layers, const ModelDraft& model);
+
 /// [[attention]], [[mlp]], [weights], [releases.NAME] and what belongs to them. Figures that a kind
 /// leaves out are those of the model, which must have been read before.
 /// @throws Error at the key
-void read_layer_kinds(Model& model, const Fields& fields);
+void read_layer_kinds(ModelDraft& model, const Fields& fields);
 
-/// Gives each kind a name of its own, and the model's figures to what a kind leaves open; then the
-/// model's own figures become those of the first kind that has them.
-void complete_layer_kinds(Model& model);
+/// @param where  "a.toml: moe."
+/// @throws Error if a token visits more experts than there are
+void check_experts(const MixtureOfExperts& moe, const std::string& where);
 
-/// @throws Error if a kind's figures are out of range or the layers do not add up
-void validate_layer_kinds(const Model& model, const std::string& where);
+/// Expands the short form to the lists that are empty, and gives each kind a name of its own; then
+/// the model's own figures become those of the first kind that has them.
+/// @throws Error if the short form does not fit the number of layers
+void complete_layer_kinds(ModelDraft& model);
 
 }  // namespace rooflua

@@ -36,7 +36,7 @@ class Counter {
   WeightParts count(double vocabulary) const {
     WeightParts parts;
     double blocks = 0;
-    for (const AttentionLayers& each : attention_kinds(model_)) {
+    for (const AttentionLayers& each : model_.attentions) {
       blocks += each.layers;
       const bool recurrent = each.delta || each.mamba;
       (recurrent ? parts.linear_attention : parts.attention) += each.layers * attention(each);
@@ -44,7 +44,7 @@ class Counter {
       parts.index += each.layers * index(each);
       parts.small += each.layers * small_tensors(each);
     }
-    for (const MlpLayers& each : mlp_kinds(model_)) {
+    for (const MlpLayers& each : model_.mlps) {
       blocks += each.layers;
       add_mlp(each, parts);
     }
@@ -143,12 +143,12 @@ class Counter {
     const double value_heads = divided("linear value heads", delta.value_heads, widths_.tp);
     const double keys = 2.0 * key_heads * delta.key_head_dim;
     const double values = value_heads * delta.value_head_dim;
-    const double in = keys + 2 * values + (delta.per_channel ? value_heads : 0);
+    const double in = keys + 2 * values + (delta.per_channel() ? value_heads : 0);
     return hidden() * in + values * hidden();
   }
   /// Of a gate and a decay per head, which no release quantises.
   double delta_gates(const DeltaRule& delta) const {
-    return delta.per_channel ? 0 : hidden() * 2 * delta.value_heads / widths_.tp;
+    return delta.per_channel() ? 0 : hidden() * 2 * delta.value_heads / widths_.tp;
   }
 
   double mamba(const Mamba2& mamba) const {
@@ -243,7 +243,8 @@ double Model::parameters() const {
 
 double Model::active_parameters() const {
   const WeightParts parts = rooflua::weights(*this);
-  if (!moe) return parts.total();
+  const MixtureOfExperts* moe = experts();
+  if (moe == nullptr) return parts.total();
   const double visited = double(moe->experts_per_token) / moe->experts;
   return parts.total() - parts.routed_experts * (1.0 - visited);
 }

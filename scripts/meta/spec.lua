@@ -4,105 +4,130 @@
 ---@class rooflua.spec
 local spec = {}
 
----@class rooflua.MixtureOfExperts
----@field experts integer
----@field experts_per_token integer
----@field intermediate_size integer of one expert
----@field shared_intermediate_size integer of all shared experts together; 0 = none
----@field dense_layers integer layers with a dense MLP
-
----@class rooflua.LatentAttention
----@field q_lora_rank integer 0 = no query compression
----@field kv_lora_rank integer
----@field qk_nope_head_dim integer
----@field qk_rope_head_dim integer
----@field v_head_dim integer
-
----@class rooflua.HybridAttention
----@field full_attention_interval integer every n-th layer is full attention
----@field conv_kernel integer
----@field key_heads integer
----@field key_head_dim integer
----@field value_heads integer
----@field value_head_dim integer
-
----@class rooflua.AttentionLayers layers whose attention is alike; figures are the whole model's
----@field kind string full, window, chunk, latent, latent_sparse, compressed, block_sparse, delta or mamba2
----@field name string the kind; with a number where a model has several of one kind
----@field layers integer
----@field heads integer? nil in recurrent layers
----@field kv_heads integer?
----@field head_dim integer? of queries and keys
----@field v_head_dim integer? of values
----@field output_gate boolean?
----@field window integer? tokens; of chunk: tokens of a chunk
----@field latent rooflua.LatentAttention?
----@field index { heads: integer, head_dim: integer, topk: integer, block: integer, own: boolean }?
----@field compression table<string, integer>? ratio, q_lora_rank, qk_rope_head_dim, o_lora_rank, o_groups
----@field delta table<string, any>? rule (gdn, kda), conv_kernel, key_heads, key_head_dim, value_heads, value_head_dim
----@field mamba table<string, integer>? heads, head_dim, groups, state_size, conv_kernel
-
----@class rooflua.MlpLayers layers whose MLP is alike
----@field kind "dense"|"moe"|"both"
----@field name string
----@field layers integer
----@field intermediate_size integer of the dense MLP
----@field gated boolean
----@field moe rooflua.MixtureOfExperts?
-
----@class rooflua.Sampling how tokens are drawn if a request does not say
----@field temperature number
----@field top_p number 1: all tokens
----@field top_k integer 0: all tokens
----@field min_p number
----@field repetition_penalty number
----@field sorts boolean whether the logits of a request are sorted
----@field source string
-
+-- generated: classes of models
 ---@class rooflua.VisionEncoder takes memory beside the language model, whose counts leave it out
 ---@field parameters number with what projects its output
----@field hidden_size integer
----@field intermediate_size integer
----@field patches_per_token integer
----@field image_tokens integer of the largest image; 0 = small images
+---@field hidden_size integer of a patch
+---@field intermediate_size integer of its MLPs
+---@field patches_per_token integer that become one token of the language model
+---@field image_tokens integer of the largest image; 0: small images
 
----@class rooflua.ModelNote
----@field text string
+---@class rooflua.Sampling how tokens are drawn if a request does not say
+---@field temperature number 0: the most probable token
+---@field top_p number 1: all tokens
+---@field top_k integer 0: all tokens
+---@field min_p number 0: all tokens
+---@field repetition_penalty number 1: none
+---@field sorts boolean whether the logits of a request are sorted
+---@field source string where the values were published
+
+---@class rooflua.MixtureOfExperts MLPs of which each token visits some
+---@field experts integer of a layer
+---@field experts_per_token integer that each token visits
+---@field intermediate_size integer of one expert
+---@field shared_intermediate_size integer of all shared experts together; 0: none
+---@field dense_layers integer with a dense MLP
+---@field latent_size integer between a projection down, the experts and a projection up; 0: none
+
+---@class rooflua.MlpLayers layers whose MLP is alike
+---@field kind "dense"|"moe"|"both" which MLPs a token visits
+---@field name string the kind; with a number where a model has several
+---@field layers integer of this kind
+---@field intermediate_size integer? of the dense MLP; 0: there is none
+---@field gated boolean gate, up, down; false: up, down
+---@field moe rooflua.MixtureOfExperts? of moe and both
+
+---@class rooflua.Mamba2 recurrent layers of a state space
+---@field heads integer of the state
+---@field head_dim integer of one head
+---@field groups integer of heads that share what is written and read
+---@field state_size integer of the state, for each element of a head
+---@field conv_kernel integer of the short convolution
+
+---@class rooflua.DeltaRule recurrent layers with a matrix per head, which the delta rule updates
+---@field full_attention_interval integer every n-th layer is full attention
+---@field rule "gdn"|"kda" gdn: a gate per head; kda: per channel
+---@field conv_kernel integer of the short convolution
+---@field key_heads integer of keys
+---@field key_head_dim integer of keys
+---@field value_heads integer of values
+---@field value_head_dim integer of values
+
+---@class rooflua.Compression compressed attention with one vector of keys and values for all heads
+---@field ratio integer that become one entry of the cache; 0: there is a window only
+---@field q_lora_rank integer 0: queries are not compressed
+---@field qk_rope_head_dim integer of queries and keys, with a position
+---@field o_lora_rank integer between the two output projections
+---@field o_groups integer of heads in the first output projection
+
+---@class rooflua.SparseIndex the index of sparse attention, which scores every token before its own
+---@field heads integer of the index
+---@field head_dim integer of one head
+---@field topk integer tokens that are selected; of block_sparse: blocks
+---@field block integer that are selected together
+---@field own boolean false: the selection of another layer is used again
+
+---@class rooflua.LatentAttention keys and values as one compressed vector per token
+---@field q_lora_rank integer 0: queries are not compressed
+---@field kv_lora_rank integer of the compressed keys and values of a token
+---@field qk_nope_head_dim integer of queries and keys, without a position
+---@field qk_rope_head_dim integer of queries and keys, with a position
+---@field v_head_dim integer of values
+
+---@class rooflua.AttentionLayers layers whose attention is alike; figures are the whole model's
+---@field kind string what a token attends to
+---@field name string the kind; with a number where a model has several
+---@field layers integer of this kind
+---@field heads integer? of queries; left out: the model's
+---@field kv_heads integer? of keys and values; left out: the model's
+---@field head_dim integer? of queries and keys; left out: the model's
+---@field v_head_dim integer? of values; left out: head_dim
+---@field output_gate boolean? the q projection also yields a gate of its own size
+---@field window integer? the last tokens, itself included; of chunk: tokens of a chunk
+---@field latent rooflua.LatentAttention? of latent and latent_sparse
+---@field index rooflua.SparseIndex? of latent_sparse, block_sparse and compressed
+---@field compression rooflua.Compression? of compressed
+---@field delta rooflua.DeltaRule? of delta
+---@field mamba rooflua.Mamba2? of mamba2
+
+---@class rooflua.ModelNote a sentence about what its description leaves out
+---@field text string the sentence
 ---@field touches "nothing"|"attention"|"linear"|"everything" operations whose price it makes doubtful
 ---@field beyond_tokens integer only batches with a longer context are touched
 
----@class rooflua.Model
----@field name string
+---@class rooflua.Model a transformer
+---@field name string how it is called; left out: as its file
 ---@field origin string file that it was read from
 ---@field family string the architecture by its word in config.json (model_type), as "qwen3_moe"; "" where none is known
----@field layers integer
----@field hidden_size integer
----@field heads integer
----@field kv_heads integer
----@field head_dim integer
+---@field layers integer of the language model
+---@field hidden_size integer between layers
+---@field heads integer of queries
+---@field kv_heads integer of keys and values; left out: as many as heads
+---@field head_dim integer of queries and keys; left out: hidden_size / heads
 ---@field intermediate_size integer of the dense MLP
----@field vocab_size integer
----@field max_model_len integer 0 = not stated
----@field tied_embeddings boolean
----@field attention_bias boolean
----@field gated_mlp boolean
+---@field vocab_size integer of the vocabulary
+---@field max_model_len integer 0: not stated
+---@field tied_embeddings boolean the LM head is the input embedding
+---@field attention_bias boolean on q, k and v
+---@field gated_mlp boolean gate, up, down; false: up, down
 ---@field dtype string of activations and unquantised weights
 ---@field weight_dtype string of linear weights
 ---@field full_attention_layers integer layers with a growing KV cache
----@field moe_layers integer
+---@field moe_layers integer layers with routed experts
 ---@field notes rooflua.ModelNote[] what its file says and this description leaves out
----@field moe rooflua.MixtureOfExperts? nil in a dense model
----@field mla rooflua.LatentAttention?
----@field hybrid rooflua.HybridAttention?
----@field sampling rooflua.Sampling? what its generation_config.json asks for; nil where that is not known
 ---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
 ---@field mlp rooflua.MlpLayers[] the kinds of MLPs
 ---@field uniform boolean whether the figures above describe every layer
+---@field mtp_layers integer for multi-token prediction, which nothing counts
 ---@field asked_format string format of the weights published under the alias that it was asked for by; "" = its own
----@field mtp_layers integer layers for multi-token prediction, which nothing counts
----@field vision rooflua.VisionEncoder? nil in a model of text only
 ---@field context_caps integer[] tokens at which attention of some layers stops to grow
 ---@field context_chunk integer tokens of a chunk of attention; 0 = none
+---@field sampling rooflua.Sampling? what its generation_config.json asks for
+---@field vision rooflua.VisionEncoder? the encoder of images
+---@field moe rooflua.MixtureOfExperts? routed experts; nil in a dense model
+---@field mla rooflua.LatentAttention? latent attention
+---@field hybrid rooflua.DeltaRule? recurrent layers at a regular interval
+-- end of classes of models
 local Model = {}
 
 --- Number of all weights, embeddings and norms included.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/toml.h"
 #include "cost/work/formulas.h"
 #include "spec/layer_kinds.h"
 #include "spec/weights.h"
@@ -133,9 +134,12 @@ TEST_CASE("DeepSeek-V3 runs latent projections replicated, absorbed decode and f
 }
 
 TEST_CASE("a gated delta hybrid runs full attention in every fourth layer only") {
-  Model model = shipped("qwen3-8b");
-  model.layers = 48;
-  model.hybrid = HybridAttention{4, 4, 16, 128, 32, 128};
+  const Model model = load_changed_model(
+      parse_toml("from = 'qwen3-8b'\nlayers = 48\n[hybrid]\nfull_attention_interval = 4\n"
+                 "conv_kernel = 4\nkey_heads = 16\nkey_head_dim = 128\nvalue_heads = 32\n"
+                 "value_head_dim = 128\n",
+                 "t"),
+      "t", test::source_dir());
   const auto ops = layers(model, on(model, 2));
   CHECK(find(ops, "qkv").count == 12);
   CHECK(find(ops, "gdn_in").count == 36);

@@ -1,5 +1,5 @@
---- One new op, one metric, one number format, one scenario key, one option of a deployment, one release of an engine
---- with a rule of its own, and one option of it, each as the texts that a person would insert.
+--- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
+--- release of an engine with a rule of its own, and one option of it, each as the texts that a person would insert.
 --- `declaration` is the file that declares it; `code` are the insertions that compute something new.
 --- An insertion goes in front of the one place where `before` stands.
 return {
@@ -74,6 +74,19 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       },
     },
     code = {},
+  },
+  {
+    kind = "figure of a model", name = "sample_width",
+    declaration = {
+      file = "engine/spec/figures/model.cpp",
+      {
+        before = '    figure<&Model::vocab_size>(',
+        text = '    figure<&Model::sample_width>("sample_width", "elements", 0, 500, open, "a sample"),\n',
+      },
+    },
+    code = {
+      { file = "engine/spec/model.h", before = "  int vocab_size = 0;", text = "  int sample_width = 0;\n" },
+    },
   },
   {
     kind = "metric", name = "longest_step_s",

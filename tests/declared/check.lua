@@ -53,6 +53,16 @@ check(math.abs(share + 0.25) < 1e-9, "6 bits lie a quarter of the way below 8: "
 ok, problem = pcall(weight_bytes, "sample7")
 check(not ok and problem:find("did you mean 'sample6'", 1, true), "a misspelt format: " .. tostring(problem))
 
+-- The figure of a model: read, checked at the key that the file states, shown to scripts, in documents and stubs.
+local function wide(value) return spec.model { from = "llama-3.1-8b", sample_width = value }.sample_width end
+check(wide(7) == 7 and model.sample_width == 0, "sample_width of a model: " .. tostring(wide(7)))
+ok, problem = pcall(wide, 501)
+check(not ok and problem:find("sample_width: expected 0 to 500 elements, found 501", 1, true), tostring(problem))
+ok, problem = pcall(spec.model, { from = "llama-3.1-8b", sample_widht = 7 })
+check(not ok and problem:find("did you mean 'sample_width'", 1, true), "a misspelt figure: " .. tostring(problem))
+ok, problem = pcall(function() return model.sample_widht end)
+check(not ok and problem:find("did you mean 'sample_width'", 1, true), "a misspelt field: " .. tostring(problem))
+
 -- The metric: in the document, the report of several variants, the help, and searches know it.
 local scenario = "tests/declared/scenario.lua"
 local served = scenario .. " --set kind=serve"
@@ -125,6 +135,9 @@ holds(output(asked .. " --engine 'sample_engine 1.0'"), "1 x H200", "a plan with
 holds(content(folder .. "/1/scenario.lua"), "schedulers.sjf", "the scheduler of the fork in the plan's scenario")
 os.execute("rm -rf " .. folder)
 output "lua tests/generated.lua --write"
+holds(content "docs/DATA.md", "| `sample_width` | 0 to 500 elements |", "the keys of a model in docs/DATA.md")
+holds(content "docs/ROBUSTNESS.md", "`sample_width`", "the ranges in docs/ROBUSTNESS.md")
+holds(content "scripts/meta/spec.lua", "---@field sample_width integer a sample", "scripts/meta/spec.lua")
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
 holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_share` | 0.25 to 1", "the ranges in docs/ROBUSTNESS.md")

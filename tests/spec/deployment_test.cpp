@@ -4,6 +4,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/toml.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -126,8 +127,11 @@ TEST_CASE("options outside their range are refused by key") {
 }
 
 TEST_CASE("nothing is reserved for windows and states: each request takes blocks for its own") {
-  Model model = load_model("qwen3-8b", home);
-  model.hybrid = HybridAttention{4, 4, 16, 128, 32, 128};
+  const Model model = load_changed_model(
+      parse_toml("from = 'qwen3-8b'\n[hybrid]\nfull_attention_interval = 4\nconv_kernel = 4\n"
+                 "key_heads = 16\nkey_head_dim = 128\nvalue_heads = 32\nvalue_head_dim = 128\n",
+                 "t"),
+      "t", home);
   const Hardware gpu = load_hardware("h200-sxm", home);
   const Deployment few = deploy(model, gpu, {.max_num_seqs = 16});
   const Deployment many = deploy(model, gpu, {.max_num_seqs = 256});

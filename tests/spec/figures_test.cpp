@@ -35,7 +35,7 @@ TEST_CASE("a figure is read, shown and checked by its row") {
   CHECK(experts.shared_intermediate_size == 0);
   CHECK(dump_json(figures_json(experts)) ==
         R"({"experts":8,"experts_per_token":2,"intermediate_size":64,)"
-        R"("shared_intermediate_size":0,"dense_layers":0,"latent_size":0})");
+        R"("shared_intermediate_size":0,"dense_layers":0})");
   CHECK(problem_of([] { read<MixtureOfExperts>(R"({"experts": 8})"); }) ==
         "a.json: part.experts_per_token: is missing; expected a whole number");
   CHECK(problem_of([] { read<Mamba2>(R"({"heads": 0})"); }) ==

@@ -1,6 +1,7 @@
 #include "spec/hf_config.h"
 
 #include "base/error.h"
+#include "spec/layer_kinds.h"
 #include "spec/weights.h"
 #include "tests/catch.h"
 
@@ -37,6 +38,11 @@ Model shared(const std::string& path) {
   return model_from_config_json(test::shared_data() / path);
 }
 
+/// The experts of a text.
+MixtureOfExperts experts_of(const std::string& text) {
+  return short_form(read(text)).moe.value_or(MixtureOfExperts{});
+}
+
 }  // namespace
 
 TEST_CASE("KV heads, head dim and dtype are read in every spelling") {
@@ -66,15 +72,15 @@ TEST_CASE("experts are read in every spelling") {
     std::string keys = R"("num_experts_per_tok": 2, "moe_intermediate_size": 32, ")";
     keys.append(key).append("\": 16");
     const Model model = read(config(keys));
-    REQUIRE(model.moe);
-    CHECK(model.moe->experts == 16);
-    CHECK(model.moe->intermediate_size == 32);
-    CHECK(model.moe->dense_layers == 0);
+    const MixtureOfExperts moe = short_form(model).moe.value();
+    CHECK(moe.experts == 16);
+    CHECK(moe.intermediate_size == 32);
+    CHECK(moe.dense_layers == 0);
   }
-  CHECK_FALSE(read(config(R"("num_experts": 1, "num_experts_per_tok": 1)")).moe);
+  CHECK_FALSE(read(config(R"("num_experts": 1, "num_experts_per_tok": 1)")).experts());
   // Mixtral: the expert width is intermediate_size; of other classes it has a key of its own.
   const std::string wide = R"("num_local_experts": 8, "num_experts_per_tok": 2)";
-  CHECK(read(config(R"("num_key_value_heads": 8, )" + wide, "mixtral")).moe->intermediate_size ==
+  CHECK(experts_of(config(R"("num_key_value_heads": 8, )" + wide, "mixtral")).intermediate_size ==
         128);
   CHECK(holds(problem_of(config(wide)), "moe_intermediate_size"));
   CHECK(holds(problem_of(config(R"("num_experts": 8)")), "num_experts_per_tok"));
@@ -83,18 +89,19 @@ TEST_CASE("experts are read in every spelling") {
 TEST_CASE("shared experts are counted in both conventions") {
   const std::string moe =
       R"("num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32)";
-  CHECK(read(config(moe + R"(, "n_shared_experts": 2)")).moe->shared_intermediate_size == 64);
-  CHECK(read(config(moe + R"(, "num_shared_experts": 1)")).moe->shared_intermediate_size == 32);
-  CHECK(read(config(moe + R"(, "shared_expert_intermediate_size": 40)"))
-            .moe->shared_intermediate_size == 40);
+  CHECK(experts_of(config(moe + R"(, "n_shared_experts": 2)")).shared_intermediate_size == 64);
+  CHECK(experts_of(config(moe + R"(, "num_shared_experts": 1)")).shared_intermediate_size == 32);
+  CHECK(experts_of(config(moe + R"(, "shared_expert_intermediate_size": 40)"))
+            .shared_intermediate_size == 40);
 }
 
 TEST_CASE("layers with a dense MLP are counted in every convention") {
   const auto dense = [](const std::string& more) {
-    return read(config(
-                    R"("num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, )" +
-                    more))
-        .moe->dense_layers;
+    return experts_of(
+               config(
+                   R"("num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, )" +
+                   more))
+        .dense_layers;
   };
   CHECK(dense(R"("first_k_dense_replace": 3)") == 3);
   CHECK(dense(R"("mlp_only_layers": [0, 2])") == 2);
@@ -177,8 +184,8 @@ TEST_CASE("hybrids have the sizes that their names say, rounded") {
         Named{"qwen3.5-35B-A3B", 35, 3}}) {
     INFO(file);
     const Model model = shared("tables/infersim/hf_configs/" + std::string(file) + "_config.json");
-    REQUIRE(model.hybrid);
-    CHECK(model.hybrid->full_attention_interval == 4);
+    REQUIRE(short_form(model).hybrid);
+    CHECK(short_form(model).hybrid->full_attention_interval == 4);
     CHECK(model.full_attention_layers() * 4 == model.layers);
     CHECK(model.attention_output_gate);
     CHECK(model.parameters() / 1e9 == Approx(total).epsilon(0.02));
@@ -190,10 +197,10 @@ TEST_CASE("both spellings of DeepSeek's experts give the same mixture") {
   if (!test::have_shared("tables/infersim/hf_configs")) return;
   const Model v3 = shared("tables/infersim/hf_configs/deepseek_v3_config.json");
   const Model v32 = shared("tables/infersim/hf_configs/deepseek_v3.2_config.json");
-  REQUIRE((v3.moe && v32.moe && v3.mla && v32.mla));
+  REQUIRE((v3.experts() && v32.experts() && v3.latent() && v32.latent()));
   const double index = 61.0 * (1536 * 64 * 128 + 7168 * (128 + 64));  // queries, keys, weights
   CHECK(v32.parameters() == Approx(v3.parameters() + index).epsilon(1e-12));
-  CHECK(v3.moe->dense_layers == 3);
+  CHECK(short_form(v3).moe->dense_layers == 3);
   CHECK(v3.weight_dtype == Dtype::fp8_block);
   CHECK(v32.notes.size() == 1);  // the prediction layer
   REQUIRE(v32.attentions.size() == 1);
@@ -227,7 +234,7 @@ TEST_CASE(
   if (!test::have_shared("golden/blis487_model_configs")) return;
   const std::string folder = "golden/blis487_model_configs/";
   const Model lite = shared(folder + "deepseek-v2-lite/config.json");
-  CHECK(lite.mla->q_lora_rank == 0);
+  CHECK(lite.latent()->q_lora_rank == 0);
   CHECK(lite.parameters() / 1e9 == Approx(15.7).epsilon(0.005));  // arXiv 2405.04434: 15.7B
   CHECK(lite.active_parameters() / 1e9 ==
         Approx(2.6).epsilon(0.04));  // as printed there: 2.4B, without embedding
@@ -238,5 +245,5 @@ TEST_CASE(
   CHECK(scout.weight_dtype == Dtype::fp8);
   const Model glm = shared(folder + "glm-5.2-fp8/config.json");
   CHECK(glm.head_dim == 256);
-  CHECK(glm.moe->dense_layers == 3);
+  CHECK(short_form(glm).moe->dense_layers == 3);
 }

@@ -58,7 +58,7 @@ std::string described(const AttentionLayers& each) {
     out << " ratio" << c->ratio << c->q_lora_rank << c->qk_rope_head_dim << c->o_lora_rank
         << c->o_groups;
   if (const auto& delta = each.delta)
-    out << " delta" << delta->per_channel << delta->conv_kernel << delta->key_heads
+    out << " delta" << delta->per_channel() << delta->conv_kernel << delta->key_heads
         << delta->key_head_dim << delta->value_heads << delta->value_head_dim;
   if (const auto& mamba = each.mamba)
     out << " mamba" << mamba->heads << mamba->head_dim << mamba->groups << mamba->state_size
@@ -79,8 +79,8 @@ std::string described(const MlpLayers& each) {
 /// All that decides cost, a line each; kinds in the order of their text.
 std::string described(const Model& model) {
   std::vector<std::string> kinds;
-  for (const AttentionLayers& each : attention_kinds(model)) kinds.push_back(described(each));
-  for (const MlpLayers& each : mlp_kinds(model)) kinds.push_back(described(each));
+  for (const AttentionLayers& each : model.attentions) kinds.push_back(described(each));
+  for (const MlpLayers& each : model.mlps) kinds.push_back(described(each));
   std::sort(kinds.begin(), kinds.end());
   Text out;
   out << "layers" << model.layers << " hidden" << model.hidden_size << " heads" << model.heads

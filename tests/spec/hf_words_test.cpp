@@ -77,10 +77,10 @@ TEST_CASE("experts are read under the words of every public family") {
     INFO(count << " " << visited << " " << width);
     const Model model =
         of("{\"" + count + "\": 8, \"" + visited + "\": 2, \"" + width + "\": 1024}");
-    REQUIRE(model.moe);
-    CHECK(model.moe->experts == 8);
-    CHECK(model.moe->experts_per_token == 2);
-    CHECK(model.moe->intermediate_size == 1024);
+    REQUIRE(model.experts() != nullptr);
+    CHECK(model.experts()->experts == 8);
+    CHECK(model.experts()->experts_per_token == 2);
+    CHECK(model.experts()->intermediate_size == 1024);
     refused(config("{\"" + visited + "\": 2}"), visited);
     refused(config("{\"" + count + "\": 8, \"" + width + "\": 1024}"), "num_experts_per_tok");
   }
@@ -91,9 +91,10 @@ TEST_CASE("experts are read under the words of every public family") {
 
 TEST_CASE("dense layers stand where any of the families' words says") {
   const auto dense = [](const std::string& more) {
-    return of(R"({"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024, )" +
-              more + "}")
-        .moe->dense_layers;
+    const Model model =
+        of(R"({"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024, )" +
+           more + "}");
+    return model.layers - model.moe_layers();
   };
   CHECK(dense(R"("moe_layer_start_index": 1, "moe_layer_end_index": 10)") == 2);
   CHECK(dense(R"("moe_layer_start_index": 0, "moe_layer_interval": 2)") == 6);
@@ -118,7 +119,7 @@ TEST_CASE("KV heads of each layer are read") {
   const Model model = of(R"({"num_key_value_heads": [4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 1, 1]})");
   REQUIRE(model.attentions.size() == 3);
   CHECK(model.kv_bytes_per_token(Dtype::bf16).in_base_units() == (16 + 12 + 2) * 2 * 128 * 2);
-  CHECK(of(R"({"num_key_value_heads": [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]})").attentions.empty());
+  CHECK(of(R"({"num_key_value_heads": [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]})").uniform);
   refused(config(R"({"num_key_value_heads": [4, 4]})"), "num_key_value_heads: has 2 entries");
   refused(config(R"({"moe_topk": [2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4], "num_experts": 8,
                      "moe_intermediate_size": 1024})"),

@@ -45,7 +45,7 @@ TEST_CASE("the shipped models have the parameters that were published") {
     const Json* published = file.find("published");
     REQUIRE(published != nullptr);
     CHECK(model.parameters() == Approx(published->find("parameters")->number()).epsilon(0.005));
-    if (model.moe) {
+    if (model.experts() != nullptr) {
       REQUIRE(published->find("active_parameters") != nullptr);
       CHECK(agrees(model, published->find("active_parameters")->number()));
     } else {
@@ -228,6 +228,19 @@ TEST_CASE("a model that cannot be is refused with its line or key") {
   refused(tiny + "[moe]\nexperts = 4\nexperts_per_token = 5\nintermediate_size = 8\n",
           "experts_per_token");
   refused(tiny + "[moe]\nexperts = 4\nexpert_per_token = 1\nintermediate_size = 8\n", "moe");
+  refused(tiny +
+              "[moe]\nexperts = 4\nexperts_per_token = 1\nintermediate_size = 8\n"
+              "[[mlp]]\nkind = \"dense\"\nlayers = 2\n",
+          "m.toml:6: moe: nothing reads it beside [[mlp]]");
+  // A key of one kind of layers is named as the file states it, not as the member or another kind.
+  refused(tiny +
+              "[[attention]]\nkind = \"mamba2\"\nlayers = 2\nheads = 4\nhead_dim = 8\ngroups = 1\n"
+              "state_size = 8\nconv_kernel = 0\n",
+          "m.toml:13: attention.conv_kernel: expected 1 to 1000 tokens, found 0");
+  refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nchunk = 0\n",
+          "chunk: expected 1 to 1e+09 tokens, found 0");
+  refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nwindow = 9\n", "chunk: is missing");
+  refused(tiny + "[hybrid]\nconv_kernel = 4\n", "hybrid.full_attention_interval: is missing");
   refused("layers = 2\n", "hidden_size: is missing");
   refused("layers = 0\nhidden_size = 8\nheads = 2\nvocab_size = 10\nintermediate_size = 16\n",
           "layers");

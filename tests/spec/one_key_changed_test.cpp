@@ -28,12 +28,12 @@ std::string shape_of(const Model& model) {
         model.state_bytes_per_request().in_base_units(), double(model.mtp_layers),
         bytes_per_element(model.dtype)})
     add(each);
-  for (const AttentionLayers& each : attention_kinds(model)) {
+  for (const AttentionLayers& each : model.attentions) {
     for (const int number : {static_cast<int>(each.kind), each.layers, each.heads, each.kv_heads,
                              each.head_dim, each.v_head_dim, each.window})
       add(number);
   }
-  for (const MlpLayers& each : mlp_kinds(model)) {
+  for (const MlpLayers& each : model.mlps) {
     for (const int number : {static_cast<int>(each.kind), each.layers, each.intermediate_size,
                              each.gated ? 1 : 0, each.moe ? each.moe->experts_per_token : 0})
       add(number);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <functional>
+#include <set>
 
 #include "base/error.h"
 #include "spec/deployment.h"
@@ -12,26 +13,79 @@ using namespace rooflua;
 
 namespace {
 
-/// Every figure that a model file can state, each within its range.
-Json full_model(const std::string& second) {
-  Json out = Json::object();
-  out["layers"] = 4, out["hidden_size"] = 64, out["heads"] = 4, out["kv_heads"] = 4;
-  out["head_dim"] = 16, out["intermediate_size"] = 64, out["vocab_size"] = 1000;
-  out["max_model_len"] = 1000;
-  Json& moe = out["moe"];
-  moe["experts"] = 4, moe["experts_per_token"] = 2, moe["intermediate_size"] = 64;
-  moe["shared_intermediate_size"] = 64, moe["dense_layers"] = 1;
-  if (second == "mla") {
-    Json& mla = out["mla"];
-    mla["q_lora_rank"] = 8, mla["kv_lora_rank"] = 8, mla["qk_nope_head_dim"] = 8;
-    mla["qk_rope_head_dim"] = 8, mla["v_head_dim"] = 8;
+/// Descriptions of models that together state every figure, each within its range.
+const char* const descriptions[] = {
+    R"({"layers": 4, "hidden_size": 64, "heads": 4, "kv_heads": 4, "head_dim": 16,
+        "intermediate_size": 64, "vocab_size": 1000, "max_model_len": 1000, "mtp_layers": 1,
+        "moe": {"experts": 4, "experts_per_token": 2, "intermediate_size": 64,
+                "shared_intermediate_size": 64, "dense_layers": 1, "latent_size": 8},
+        "hybrid": {"full_attention_interval": 2, "conv_kernel": 4, "key_heads": 4,
+                   "key_head_dim": 16, "value_heads": 4, "value_head_dim": 16},
+        "notes": [{"text": "a", "beyond_tokens": 5}],
+        "sampling": {"temperature": 1, "top_p": 1, "top_k": 5, "min_p": 0,
+                     "repetition_penalty": 1},
+        "vision": {"parameters": 5, "hidden_size": 8, "intermediate_size": 8,
+                   "patches_per_token": 4, "image_tokens": 9}})",
+    R"({"layers": 4, "hidden_size": 64, "heads": 4, "intermediate_size": 64, "vocab_size": 1000,
+        "mla": {"q_lora_rank": 8, "kv_lora_rank": 8, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
+                "v_head_dim": 8}})",
+    R"({"layers": 9, "hidden_size": 64, "heads": 4, "intermediate_size": 64, "vocab_size": 1000,
+        "attention": [
+          {"kind": "window", "layers": 1, "window": 9, "heads": 4, "kv_heads": 2, "head_dim": 8,
+           "v_head_dim": 8},
+          {"kind": "chunk", "layers": 1, "chunk": 8},
+          {"kind": "latent_sparse", "layers": 1, "q_lora_rank": 8, "kv_lora_rank": 8,
+           "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8, "index_heads": 1,
+           "index_head_dim": 8, "index_topk": 9, "index_block": 1},
+          {"kind": "compressed", "layers": 1, "window": 9, "ratio": 4, "q_lora_rank": 8,
+           "qk_rope_head_dim": 8, "o_lora_rank": 8, "o_groups": 1},
+          {"kind": "delta", "layers": 1, "conv_kernel": 4, "key_heads": 4, "key_head_dim": 16,
+           "value_heads": 4, "value_head_dim": 16},
+          {"kind": "mamba2", "layers": 3, "heads": 4, "head_dim": 8, "groups": 1, "state_size": 8,
+           "conv_kernel": 4},
+          {"kind": "full", "layers": 1}],
+        "mlp": [{"kind": "dense", "layers": 4, "intermediate_size": 64},
+                {"kind": "moe", "layers": 4, "experts": 4, "experts_per_token": 2,
+                 "intermediate_size": 64, "shared_intermediate_size": 64, "latent_size": 8},
+                {"kind": "both", "layers": 1, "experts": 4, "experts_per_token": 2,
+                 "intermediate_size": 64, "dense_intermediate_size": 64}]})",
+};
+
+/// Calls `change` with each number of a document, its path and a copy in which it may be changed.
+void for_each_number(const Json& value, const std::string& path,
+                     const std::function<void(const std::string& path, const Json& value)>& call) {
+  for (const Json::Member& each : value.members()) {
+    const std::string own = path + each.key;
+    if (each.value.is_number()) call(own, each.value);
+    if (each.value.is_object()) for_each_number(each.value, own + ".", call);
+    if (!each.value.is_array()) continue;
+    for (std::size_t i = 0; i < each.value.items().size(); ++i)
+      for_each_number(each.value.items()[i], own + "#" + std::to_string(i) + ".", call);
   }
-  if (second == "hybrid") {
-    Json& hybrid = out["hybrid"];
-    hybrid["full_attention_interval"] = 2, hybrid["conv_kernel"] = 4, hybrid["key_heads"] = 4;
-    hybrid["key_head_dim"] = 16, hybrid["value_heads"] = 4, hybrid["value_head_dim"] = 16;
+}
+
+Json with(const Json& value, const std::string& path, double number) {
+  const std::size_t end = path.find_first_of(".#");
+  Json out = value;
+  const std::string key = path.substr(0, end);
+  if (end == std::string::npos) {
+    out[key] = number;
+  } else if (path[end] == '.') {
+    out[key] = with(*value.find(key), path.substr(end + 1), number);
+  } else {
+    const std::size_t dot = path.find('.', end), i = std::stoul(path.substr(end + 1));
+    Json::Array items = value.find(key)->items();
+    items[i] = with(items[i], path.substr(dot + 1), number);
+    out[key] = Json(std::move(items));
   }
   return out;
+}
+
+/// "attention#2.index_topk" as figure_ranges() names it: "model.attention.index_topk".
+std::string range_key(std::string path) {
+  for (std::size_t at = path.find('#'); at != std::string::npos; at = path.find('#'))
+    path.erase(at, path.find('.', at) - at);
+  return "model." + path;
 }
 
 std::string problem_of(const std::function<void()>& call) {
@@ -43,13 +97,7 @@ std::string problem_of(const std::function<void()>& call) {
   return "";
 }
 
-std::string problem_with(Json model, const std::string& path, double value) {
-  const auto dot = path.find('.');
-  if (dot == std::string::npos) {
-    model[path] = value;
-  } else {
-    model[path.substr(0, dot)][path.substr(dot + 1)] = value;
-  }
+std::string problem_with(const Json& model) {
   return problem_of([&] { model_from_document(model, "m", "m.toml"); });
 }
 
@@ -59,35 +107,34 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("every figure of a model outside its range is an error that names file and key") {
-  int keys = 0;
-  // Keys of lists of kinds have the kind in their paths, and `sampling` is read elsewhere.
-  const std::vector<std::string> elsewhere = {"window", "index.",          "compression.",
-                                              "mamba.", "moe.latent_size", "sampling."};
-  for (const FigureRange& range : figure_ranges()) {
-    if (!range.key.starts_with("model.")) continue;
-    const std::string path(range.key.substr(6));
-    if (std::any_of(elsewhere.begin(), elsewhere.end(),
-                    [&](const std::string& each) { return path.starts_with(each); }))
-      continue;
-    const std::string second = path.starts_with("hybrid.") ? "hybrid" : "mla";
-    // Latent attention has head dimensions of its own.
-    const Json model = full_model(path == "head_dim" || path == "kv_heads" ? "" : second);
-    REQUIRE(problem_of([&] { model_from_document(model, "m", "m.toml"); }) == "");
-    for (const double wrong : {range.least - 1, -2147483648.0, range.most + 1, 2147483647.0}) {
-      INFO(path << " = " << wrong);
-      const std::string problem = problem_with(model, path, wrong);
-      // The sum of both parts of a head may be out of range first.
-      const bool sum = path.starts_with("mla.qk_") && has(problem, "m.toml: head_dim: expected ");
-      CHECK((sum || has(problem, "m.toml: " + path + ": expected ")));
-    }
-    ++keys;
+TEST_CASE("every figure of a model outside its range is an error that names the key of the file") {
+  std::set<std::string> keys;
+  for (const char* text : descriptions) {
+    const Json model = parse_json(text, "m.toml");
+    REQUIRE(problem_with(model) == "");
+    for_each_number(model, "", [&](const std::string& path, const Json&) {
+      const auto& ranges = figure_ranges();
+      const auto range = std::find_if(ranges.begin(), ranges.end(), [&](const FigureRange& each) {
+        return each.key == range_key(path);
+      });
+      INFO(path);
+      REQUIRE(range != ranges.end());
+      keys.insert(range->key);
+      const std::string key = path.substr(path.find_last_of(".#") + 1);
+      for (const double wrong : {range->least - 1, -2147483648.0, range->most + 1}) {
+        INFO(wrong);
+        const std::string problem = problem_with(with(model, path, wrong));
+        CHECK(has(problem, key + ": expected "));
+      }
+    });
   }
-  CHECK(keys == 24);
+  for (const FigureRange& each : figure_ranges())
+    CHECK((!each.key.starts_with("model.") || keys.contains(each.key)));
 }
 
 TEST_CASE("a model at the upper ends of its ranges has a size, and does not fit") {
-  Json model = full_model("");
+  Json model = parse_json(descriptions[0], "m.toml");
+  model["hybrid"] = Json();
   for (const char* key : {"layers", "hidden_size", "heads", "kv_heads", "head_dim",
                           "intermediate_size", "vocab_size", "max_model_len"}) {
     for (const FigureRange& range : figure_ranges())
@@ -114,7 +161,7 @@ TEST_CASE("a config.json of a thousand million layers with experts is refused at
 }
 
 TEST_CASE("every figure of a deployment outside its range is an error that names its key") {
-  const Model model = model_from_document(full_model(""), "m", "m.toml");
+  const Model model = model_from_document(parse_json(descriptions[0], "m"), "m", "m.toml");
   Hardware hardware;
   hardware.usable_memory = 80.0 * unit::GiB;
   const auto problem = [&](const std::function<void(DeploymentOptions&)>& change) {

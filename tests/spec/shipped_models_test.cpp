@@ -122,7 +122,8 @@ constexpr StepBytes one_decode_step[] = {
 
 double read_by_one_decode(const Model& model) {
   WeightParts parts = weights(model);
-  if (model.moe) parts.routed_experts *= double(model.moe->experts_per_token) / model.moe->experts;
+  if (const MixtureOfExperts* moe = model.experts())
+    parts.routed_experts *= double(moe->experts_per_token) / moe->experts;
   parts.lm_head = double(model.vocab_size) * model.hidden_size;
   parts.embedding = 0;
   parts.small = 0;
@@ -157,7 +158,7 @@ TEST_CASE("every shipped model with kinds of layers has figures to be held again
   for (const Figures& each : figures) known.insert(each.name);
   for (const std::string& name : model_names(home)) {
     const Model model = load_model(name, home);
-    if (model.attentions.empty() && !model.hybrid) continue;
+    if (model.uniform && model.linear_attention_layers() == 0) continue;
     INFO(name);
     CHECK(known.contains(name));
   }
@@ -219,7 +220,7 @@ TEST_CASE("a release says which classes it quantises, and the format of its KV c
     const Model model = load_model(each.name, home);
     const WeightFormats formats = weight_formats(model, each.wanted);
     CHECK(formats[WeightClass::attention] == each.attention);
-    if (model.moe) CHECK(formats[WeightClass::experts] == each.experts);
+    if (model.experts() != nullptr) CHECK(formats[WeightClass::experts] == each.experts);
     if (model.dense_mlp_layers() > 0) CHECK(formats[WeightClass::dense_mlp] == each.dense_mlp);
     CHECK(formats[WeightClass::router] == bf16);
     CHECK(released_kv(model, each.wanted) == each.kv);

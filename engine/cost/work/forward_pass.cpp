@@ -26,8 +26,8 @@ class ForwardPass {
         kv_(bytes_per_element(deployment.kv_dtype)) {}
 
   std::vector<LayerOp> collect() && {
-    const std::vector<AttentionLayers> attentions = attention_kinds(model_);
-    const std::vector<MlpLayers> mlps = mlp_kinds(model_);
+    const std::vector<AttentionLayers>& attentions = model_.attentions;
+    const std::vector<MlpLayers>& mlps = model_.mlps;
     elementwise("embed", 1, bytes::embedding(1, hidden_, act_));
     if (tp_ > 1) all_reduce("embed_all_reduce", 1, hidden_ * act_);
     const double attending = layers_of(attentions), thinking = layers_of(mlps);
@@ -260,8 +260,8 @@ class ForwardPass {
     const double value_heads = delta.value_heads / tp_;
     const Dtype linear = format(WeightClass::linear_attention);
     const double in = 2 * keys + 2 * values;
-    gemm("gdn_in", hidden_, delta.per_channel ? in + value_heads : in, count, linear);
-    if (!delta.per_channel) {  // a gate and a decay per head, which no release quantises
+    gemm("gdn_in", hidden_, delta.per_channel() ? in + value_heads : in, count, linear);
+    if (!delta.per_channel()) {  // a gate and a decay per head, which no release quantises
       gemm("gdn_gates", hidden_, 2 * value_heads, count, model_.dtype);
       elementwise("gdn_split", count, 2 * (in + 2 * value_heads) * act_);
     }
@@ -388,7 +388,7 @@ std::string_view name(Rows rows) {
 }
 
 std::vector<LayerOp> layers(const Model& model, const Deployment& deployment) {
-  for (const AttentionLayers& each : attention_kinds(model)) {
+  for (const AttentionLayers& each : model.attentions) {
     if (deployment.widths.tp >= 1 && each.heads % deployment.widths.tp == 0) continue;
     throw Error("deployment.tp", std::to_string(deployment.widths.tp) + " does not divide the " +
                                      std::to_string(each.heads) + " heads of " + model.name);

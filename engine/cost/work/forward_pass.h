@@ -45,7 +45,7 @@ struct LayerOp {
   double bytes_per_row = 0;   // activations in and out; for attention, KV of one cached token
   double weight_bytes = 0;    // read by one run; of a grouped GEMM: all experts of this rank
   double heads = 0, kv_heads = 0, head_dim = 0;
-  int kind = -1;  // of attention and of experts: index into attention_kinds() or mlp_kinds()
+  int kind = -1;  // of attention and of experts: index into attentions or mlps of the model
 };
 
 /// All operations in the order they run; those of equal shape in different layers are one entry.

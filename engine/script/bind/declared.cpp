@@ -12,6 +12,7 @@
 #include "serve/contract/words.h"
 #include "spec/deployment.h"
 #include "spec/figures/hardware.h"
+#include "spec/figures/model.h"
 #include "spec/ranges.h"
 
 namespace rooflua::script {
@@ -112,7 +113,7 @@ Json range_json(const std::string& key, const FigureRange& range) {
 
 void add_range(Json& out, const std::string& key, const FigureRow& row) {
   if (row.unit.empty() || !row.shown) return;
-  out.push_back(range_json(key, {row.name, row.unit, row.least, row.most}));
+  out.push_back(range_json(key, FigureRange{std::string(row.name), row.unit, row.least, row.most}));
 }
 
 /// ranges() -> {{key, unit, least, most}, ...}: the declared ranges of figures of models, GPUs and
@@ -126,9 +127,54 @@ int ranges(lua_State* L) {
   for (const ListedFigure& each : list_figures(figures<DeploymentOptions>(), "deployment"))
     add_range(out, each.name, *each.row);
   for (const HardwareFigure& each : hardware_figures()) {
-    const FigureRange range{each.key, each.unit.name, each.least / each.unit.base,
+    const FigureRange range{std::string(each.key), each.unit.name, each.least / each.unit.base,
                             each.most / each.unit.base};
     out.push_back(range_json("hardware." + std::string(each.key), range));
+  }
+  push_json(L, out, false);
+  return 1;
+}
+
+Json row_json(const FigureTable& table, const FigureRow& row) {
+  Json out = Json::object();
+  out["name"] = row.name;
+  out["key"] = row.key;
+  out["type"] = row.type;
+  out["unit"] = row.unit;
+  out["least"] = row.least;
+  out["most"] = row.most;
+  out["doc"] = row.doc;
+  out["needed"] = row.stated == Stated::needed;
+  out["computed"] = row.stated == Stated::computed;
+  out["optional"] = row.applies != nullptr;
+  out["otherwise"] = left_out(table, row);
+  for (const auto& [key, flag] : {std::pair{"list", row.list},
+                                  {"among", row.among},
+                                  {"apart", row.apart},
+                                  {"shown", row.shown}})
+    out[key] = flag;
+  out["words"] = Json::array();
+  for (const std::string& each : words_of(table, row)) out["words"].push_back(each);
+  if (row.part != nullptr) out["part"] = row.part().name;
+  return out;
+}
+
+/// model_figures() -> {{name, doc, rows = {{name, key, type, unit, least, most, doc, needed, computed,
+/// optional, otherwise, list, among, apart, shown, words,
+/// part}, ...}}, ...}: the tables of figures of
+/// models, each once.
+int model_figures(lua_State* L) {
+  std::vector<const FigureTable*> tables;
+  collect_tables(figures<Model>(), tables);
+  collect_tables(figures<ShortForm>(), tables);
+  Json out = Json::array();
+  for (const FigureTable* table : tables) {
+    Json entry = Json::object();
+    entry["name"] = table->name;
+    entry["doc"] = table->doc;
+    entry["rows"] = Json::array();
+    for (const FigureRow& row : table->rows) entry["rows"].push_back(row_json(*table, row));
+    out.push_back(std::move(entry));
   }
   push_json(L, out, false);
   return 1;
@@ -213,6 +259,7 @@ void bind_declared(lua_State* L) {
   set_function(L, "ranges", guarded<ranges>);
   set_function(L, "figures", guarded<declared_figures>);
   set_function(L, "figure_problem", guarded<figure_problem>);
+  set_function(L, "model_figures", guarded<model_figures>);
 }
 
 }  // namespace rooflua::script

@@ -43,6 +43,10 @@ std::optional<bool> found(const Fields& fields, std::string_view key, const bool
 std::optional<std::string> found(const Fields& fields, std::string_view key, const std::string*) {
   return fields.text(key);
 }
+std::optional<std::vector<std::string>> found(const Fields& fields, std::string_view key,
+                                              const std::vector<std::string>*) {
+  return fields.texts(key);
+}
 std::optional<Dtype> found(const Fields& fields, std::string_view key, const Dtype*) {
   const auto text = fields.text(key);
   return text ? std::optional(require_dtype(*text, fields.where(key))) : std::nullopt;
@@ -70,6 +74,9 @@ Json shown(bool value) {
 }
 Json shown(const std::string& value) {
   return value;
+}
+Json shown(const std::vector<std::string>& values) {
+  return Json::Array(values.begin(), values.end());
 }
 Json shown(Dtype value) {
   return name(value);
@@ -131,7 +138,7 @@ void read_among(const FigureRow& row, const PartPlace& part, const Fields& field
   if (row.stated == Stated::open && !fields.has(row.part().rows.front().key)) return;
   const bool inherits = part.count(part.member) > 0;
   void* item = inherits ? part.item(part.member, 0) : part.add(part.member);
-  read_figures(row.part(), fields, item, inherits);
+  read_figures(row.part(), fields, item, inherits, true);
 }
 
 void read_part(const FigureRow& row, const PartPlace& part, const Fields& fields) {
@@ -140,11 +147,7 @@ void read_part(const FigureRow& row, const PartPlace& part, const Fields& fields
     own.finish();
   };
   if (!row.list) return read(fields.need_table(row.key));
-  const std::string where = fields.where(row.key);
-  const Json& items = *fields.find(row.key);
-  if (!items.is_array())
-    throw Error(where, "expected a list of tables: [[" + std::string(row.key) + "]]");
-  for (const Json& each : items.items()) read(Fields(each, where));
+  for (const Fields& own : fields.tables(row.key)) read(own);
 }
 
 void read_value(const FigureRow& row, const FigurePlace& place, const Fields& fields) {
@@ -157,10 +160,11 @@ void read_value(const FigureRow& row, const FigurePlace& place, const Fields& fi
 
 }  // namespace
 
-void read_figures(const FigureTable& table, const Fields& fields, void* whole, bool inherits) {
+void read_figures(const FigureTable& table, const Fields& fields, void* whole, bool inherits,
+                  bool among) {
   for (const FigureRow& row : table.rows) {
     const bool here = row.stated == Stated::needed || row.stated == Stated::open;
-    if (!here || !applies(row, whole)) continue;
+    if (!here || (row.apart && among) || !applies(row, whole)) continue;
     const FigurePlace place = row.at(whole);
     if (row.among) {
       read_among(row, std::get<PartPlace>(place), fields);
@@ -209,15 +213,16 @@ void check_parts(const FigureRow& row, const PartPlace& part, const std::string&
     const std::string name = part.name(item);
     std::string own = where + (row.among ? "" : std::string(row.key) + ".");
     if (row.list) own += (name.empty() ? std::to_string(i + 1) : name) + ".";
-    check_figures(row.part(), item, own);
+    check_figures(row.part(), item, own, row.among);
   }
 }
 
 }  // namespace
 
-void check_figures(const FigureTable& table, const void* whole, const std::string& where) {
+void check_figures(const FigureTable& table, const void* whole, const std::string& where,
+                   bool among) {
   for (const FigureRow& row : table.rows) {
-    if (!applies(row, whole)) continue;
+    if ((row.apart && among) || !applies(row, whole)) continue;
     const FigurePlace place = place_of(row, whole);
     if (const auto* part = std::get_if<PartPlace>(&place)) check_parts(row, *part, where);
     check_value(row, place, where + std::string(row.key));
@@ -231,19 +236,30 @@ Json figures_json(const FigureTable& table, const void* whole) {
   for (const FigureRow& row : table.rows) {
     if (!row.shown || !applies(row, whole)) continue;
     Json value = figure_json(row, place_of(row, whole));
-    if (!value.is_null()) out[row.name] = std::move(value);
+    const bool zero = row.unless_zero && value.number() == 0;
+    if (!value.is_null() && !zero) out[row.name] = std::move(value);
   }
   return out;
 }
 
+namespace {
+
+void list(const FigureTable& table, const std::string& name, const std::string& key, bool among,
+          std::vector<ListedFigure>& out) {
+  for (const FigureRow& row : table.rows) {
+    if (row.apart && among) continue;
+    const std::string own = name + std::string(row.name), own_key = key + std::string(row.key);
+    out.push_back({own, own_key, &row});
+    if (row.part == nullptr) continue;
+    list(row.part(), own + ".", row.among ? key : own_key + ".", row.among, out);
+  }
+}
+
+}  // namespace
+
 std::vector<ListedFigure> list_figures(const FigureTable& table, const std::string& prefix) {
   std::vector<ListedFigure> out;
-  for (const FigureRow& row : table.rows) {
-    const std::string name = prefix + "." + std::string(row.name);
-    out.push_back({name, &row});
-    if (row.part == nullptr) continue;
-    for (ListedFigure& each : list_figures(row.part(), name)) out.push_back(std::move(each));
-  }
+  list(table, prefix + ".", prefix + ".", false, out);
   return out;
 }
 
@@ -252,6 +268,14 @@ const FigureRow& row_named(const FigureTable& table, std::string_view name) {
                                   [name](const FigureRow& row) { return row.name == name; });
   ROOFLUA_ASSERT(found != table.rows.end());
   return *found;
+}
+
+void collect_tables(const FigureTable& table, std::vector<const FigureTable*>& out) {
+  if (std::find(out.begin(), out.end(), &table) != out.end()) return;
+  out.push_back(&table);
+  for (const FigureRow& row : table.rows) {
+    if (row.part != nullptr) collect_tables(row.part(), out);
+  }
 }
 
 std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row) {

@@ -58,9 +58,10 @@ struct PartPlace {
 };
 /// Where a figure of one object stands. Json: the value of a computed figure; null for none.
 using FigurePlace =
-    std::variant<int*, std::int64_t*, double*, bool*, std::string*, Dtype*, Bytes*,
-                 std::optional<int>*, std::optional<std::int64_t>*, std::optional<double>*,
-                 std::optional<Dtype>*, std::optional<Bytes>*, WordPlace, PartPlace, Json>;
+    std::variant<int*, std::int64_t*, double*, bool*, std::string*, std::vector<std::string>*,
+                 Dtype*, Bytes*, std::optional<int>*, std::optional<std::int64_t>*,
+                 std::optional<double>*, std::optional<Dtype>*, std::optional<Bytes>*, WordPlace,
+                 PartPlace, Json>;
 
 struct FigureRow {
   std::string_view name = {};  // in JSON and scripts
@@ -69,13 +70,14 @@ struct FigureRow {
   double least = 0, most = 0;
   Stated stated = Stated::needed;
   std::string_view doc = {};
-  std::string_view type =
-      {};  // in type stubs: "integer", "number", "boolean", "string"; empty: a part's
+  std::string_view type = {};  // of a value in type stubs: "integer", "string"; empty: a part
   FigurePlace (*at)(void* whole) = nullptr;
   bool (*applies)(const void* whole) = nullptr;  // null: it belongs to every object
   const FigureTable& (*part)() = nullptr;        // of a part: the table of its figures
   bool list = false;                             // the part is a list
   bool among = false;                            // the part's keys stand among those of the whole
+  bool apart = false;                            // only where the part has a table of its own
+  bool unless_zero = false;                      // not in JSON where it is 0
   bool shown = true;                             // in JSON and scripts
 };
 
@@ -91,8 +93,10 @@ template <class T>
 const FigureTable& figures();
 
 // `whole` is an object of the table's struct.
-void read_figures(const FigureTable& table, const Fields& fields, void* whole, bool inherits);
-void check_figures(const FigureTable& table, const void* whole, const std::string& where);
+void read_figures(const FigureTable& table, const Fields& fields, void* whole, bool inherits,
+                  bool among = false);
+void check_figures(const FigureTable& table, const void* whole, const std::string& where,
+                   bool among = false);
 Json figures_json(const FigureTable& table, const void* whole);
 
 /// Reads every key of the table that `fields` has, and checks it at once. Other keys stay unread:
@@ -122,16 +126,19 @@ void check_range(const FigureRow& row, double value, const std::string& where);
 
 /// A figure of a table, or of a part of it.
 struct ListedFigure {
-  std::string name;  // "model.moe.experts"
+  std::string name;  // of scripts: "model.attention.index.heads"
+  std::string key;   // of a file: "model.attention.index_heads"
   const FigureRow* row;
 };
 /// All figures of a table and of its parts, in order.
 std::vector<ListedFigure> list_figures(const FigureTable& table, const std::string& prefix);
 /// The row of that name, which the table has.
 const FigureRow& row_named(const FigureTable& table, std::string_view name);
-/// The words of a row that is one of a vocabulary; none for other rows.
-std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row);
+/// The tables of its parts, and of theirs, behind the table itself.
+void collect_tables(const FigureTable& table, std::vector<const FigureTable*>& out);
 /// The value that a figure has where a description leaves it out; null: none, or it is needed.
 Json left_out(const FigureTable& table, const FigureRow& row);
+/// The words that a figure may be; empty for other kinds of figures.
+std::vector<std::string> words_of(const FigureTable& table, const FigureRow& row);
 
 }  // namespace rooflua

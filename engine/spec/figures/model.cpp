@@ -1,132 +1,158 @@
 #include "spec/figures/model.h"
 
 #include "spec/figures/rows.h"
+#include "spec/layer_kinds.h"
 
 namespace rooflua {
 
 namespace {
 
+using namespace limits;
 constexpr Stated needed = Stated::needed, open = Stated::open;
-// Limits lie far outside of what exists, so that thought experiments pass; they keep products of
-// figures, loops over them and memory within bounds.
-constexpr double most_heads = 1e4, most_width = 1e6, mlp_width = 1e7, most_layers = 2000;
-constexpr double head_width = 65536;
 
-using Experts = MixtureOfExperts;
-constexpr auto experts_rows = rows_of<Experts>(
-    figure<&Experts::experts>("experts", "experts", 1, 1e5, needed, "of a layer"),
-    figure<&Experts::experts_per_token>("experts_per_token", "experts", 1, 1e5, needed,
-                                        "that each token visits"),
-    figure<&Experts::intermediate_size>("intermediate_size", "elements", 1, mlp_width, needed,
-                                        "of one expert"),
-    figure<&Experts::shared_intermediate_size>("shared_intermediate_size", "elements", 0, mlp_width,
-                                               open, "of all shared experts together; 0: none"),
-    figure<&Experts::dense_layers>("dense_layers", "layers", 0, most_layers, open,
-                                   "with a dense MLP"),
-    figure<&Experts::latent_size>("latent_size", "elements", 0, most_width, open,
-                                  "between a projection down, the experts and a projection up; "
-                                  "0: none"));
+constexpr auto sampling_rows = rows_of<Sampling>(
+    figure<&Sampling::temperature>("temperature", "of the logits", 0, 100, open,
+                                   "0: the most probable token"),
+    figure<&Sampling::top_p>("top_p", "of the probability", 1e-6, 1, open, "1: all tokens"),
+    figure<&Sampling::top_k>("top_k", "tokens", 0, 1e8, open, "0: all tokens"),
+    figure<&Sampling::min_p>("min_p", "of the largest probability", 0, 1, open, "0: all tokens"),
+    figure<&Sampling::repetition_penalty>("repetition_penalty", "of a logit", 1e-6, 100, open,
+                                          "1: none"),
+    computed<Sampling, &Sampling::sorts>("sorts", "boolean",
+                                         "whether the logits of a request are sorted"),
+    figure<&Sampling::source>("source", open, "where the values were published"));
 
-using Latent = LatentAttention;
-constexpr auto latent_rows = rows_of<Latent>(
-    figure<&Latent::q_lora_rank>("q_lora_rank", "elements", 0, most_width, open,
-                                 "0: queries are not compressed"),
-    figure<&Latent::kv_lora_rank>("kv_lora_rank", "elements", 1, most_width, needed,
-                                  "of the compressed keys and values of a token"),
-    figure<&Latent::qk_nope_head_dim>("qk_nope_head_dim", "elements", 1, head_width, needed,
-                                      "of queries and keys, without a position"),
-    figure<&Latent::qk_rope_head_dim>("qk_rope_head_dim", "elements", 1, head_width, needed,
-                                      "of queries and keys, with a position"),
-    figure<&Latent::v_head_dim>("v_head_dim", "elements", 1, head_width, needed, "of values"));
+constexpr auto vision_rows = rows_of<VisionEncoder>(
+    figure<&VisionEncoder::parameters>("parameters", "parameters", 1, 1e12, needed,
+                                       "with what projects its output"),
+    figure<&VisionEncoder::hidden_size>("hidden_size", "elements", 1, most_width, needed,
+                                        "of a patch"),
+    figure<&VisionEncoder::intermediate_size>("intermediate_size", "elements", 1, mlp_width, needed,
+                                              "of its MLPs"),
+    figure<&VisionEncoder::patches_per_token>("patches_per_token", "patches", 1, 1e6, open,
+                                              "that become one token of the language model"),
+    figure<&VisionEncoder::image_tokens>("image_tokens", "tokens", 0, 1e9, open,
+                                         "of the largest image; 0: small images"),
+    figure<&VisionEncoder::source>("source", open, "where the values were published").hidden());
 
-constexpr auto delta_rows = rows_of<DeltaRule>(
-    figure<&DeltaRule::conv_kernel>("conv_kernel", "tokens", 1, 1000, needed,
-                                    "of the short convolution"),
-    figure<&DeltaRule::key_heads>("key_heads", "heads", 1, most_heads, needed, "of keys"),
-    figure<&DeltaRule::key_head_dim>("key_head_dim", "elements", 1, head_width, needed, "of keys"),
-    figure<&DeltaRule::value_heads>("value_heads", "heads", 1, most_heads, needed, "of values"),
-    figure<&DeltaRule::value_head_dim>("value_head_dim", "elements", 1, head_width, needed,
-                                       "of values"));
+constexpr auto note_rows = rows_of<ModelNote>(
+    figure<&ModelNote::text>("text", needed, "the sentence"),
+    word<&ModelNote::touches, touched_words>("touches", open,
+                                             "operations whose price it makes doubtful"),
+    figure<&ModelNote::beyond_tokens>("beyond_tokens", "tokens", 0, 1e9, open,
+                                      "only batches with a longer context are touched"));
 
-constexpr auto mamba_rows = rows_of<Mamba2>(
-    figure<&Mamba2::heads>("heads", "heads", 1, most_heads, needed, "of the state"),
-    figure<&Mamba2::head_dim>("head_dim", "elements", 1, head_width, needed, "of one head"),
-    figure<&Mamba2::groups>("groups", "groups", 1, most_heads, needed,
-                            "of heads that share what is written and read"),
-    figure<&Mamba2::state_size>("state_size", "elements", 1, head_width, needed,
-                                "of the state, for each element of a head"),
-    figure<&Mamba2::conv_kernel>("conv_kernel", "tokens", 1, 1000, needed,
-                                 "of the short convolution"));
+Json linear_format(const Model& model) {
+  return name(model.weight_dtype.value_or(model.dtype));
+}
+Json asked_format(const Model& model) {
+  return model.asked_format ? name(*model.asked_format) : "";
+}
+Json context_caps(const Model& model) {
+  Json out = Json::array();
+  for (const int cap : context_limits(model).caps) out.push_back(cap);
+  return out;
+}
+Json context_chunk(const Model& model) {
+  return context_limits(model).chunk;
+}
 
-constexpr auto index_rows = rows_of<SparseIndex>(
-    figure<&SparseIndex::heads>("heads", "heads", 1, most_heads, needed, "of the index")
-        .written("index_heads"),
-    figure<&SparseIndex::head_dim>("head_dim", "elements", 1, head_width, needed, "of one head")
-        .written("index_head_dim"),
-    figure<&SparseIndex::topk>("topk", "entries", 1, 1e9, needed,
-                               "tokens that are selected; of block_sparse: blocks")
-        .written("index_topk"),
-    figure<&SparseIndex::block>("block", "tokens", 1, 1e6, open, "that are selected together")
-        .written("index_block"),
-    figure<&SparseIndex::own>("own", open, "false: the selection of another layer is used again")
-        .written("own_index"));
+constexpr auto model_rows = rows_of<Model>(
+    figure<&Model::name>("name", open, "how it is called; left out: as its file"),
+    computed<Model, &Model::origin>("origin", "string", "file that it was read from"),
+    figure<&Model::source>("source", open, "where the figures were published").hidden(),
+    figure<&Model::family>("family", open,
+                           "the architecture by its word in config.json (model_type), as "
+                           "\"qwen3_moe\"; \"\" where none is known"),
+    figure<&Model::aliases>("aliases", open, "other names").hidden(),
+    figure<&Model::layers>("layers", "layers", 1, most_layers, needed, "of the language model"),
+    figure<&Model::hidden_size>("hidden_size", "elements", 1, most_width, needed, "between layers"),
+    figure<&Model::heads>("heads", "heads", 1, most_heads, needed, "of queries"),
+    figure<&Model::kv_heads>("kv_heads", "heads", 1, most_heads, open,
+                             "of keys and values; left out: as many as heads"),
+    figure<&Model::head_dim>("head_dim", "elements", 1, head_width, open,
+                             "of queries and keys; left out: hidden_size / heads"),
+    figure<&Model::intermediate_size>("intermediate_size", "elements", 0, mlp_width, open,
+                                      "of the dense MLP"),
+    figure<&Model::vocab_size>("vocab_size", "tokens", 1, 1e8, needed, "of the vocabulary"),
+    figure<&Model::max_model_len>("max_model_len", "tokens", 0, 1e9, open, "0: not stated"),
+    figure<&Model::tied_embeddings>("tied_embeddings", open, "the LM head is the input embedding"),
+    figure<&Model::attention_bias>("attention_bias", open, "on q, k and v"),
+    figure<&Model::attention_output_gate>("attention_output_gate", open,
+                                          "the q projection also yields a gate of its own size")
+        .hidden(),
+    figure<&Model::gated_mlp>("gated_mlp", open, "gate, up, down; false: up, down"),
+    figure<&Model::dtype>("dtype", open, "of activations and unquantised weights"),
+    figure<&Model::weight_dtype>("weight_dtype", open, "of linear weights; left out: dtype")
+        .hidden(),
+    computed<Model, linear_format>("weight_dtype", "string", "of linear weights"),
+    figure<&Model::kv_dtype>("kv_dtype", open, "of the KV cache, where the release states it")
+        .hidden(),
+    computed<Model, &Model::full_attention_layers>("full_attention_layers", "integer",
+                                                   "layers with a growing KV cache"),
+    computed<Model, &Model::moe_layers>("moe_layers", "integer", "layers with routed experts"),
+    figure<&Model::qk_norm>("qk_norm", open, "norms of q and k per head").hidden(),
+    figure<&Model::qk_norm_across_heads>("qk_norm_across_heads", open,
+                                         "of all heads together: ranks add up their squares")
+        .hidden(),
+    part<&Model::notes>("notes", Stated::elsewhere,
+                        "what its file says and this description leaves out"),
+    part<&Model::attentions>("attention", Stated::elsewhere,
+                             "the kinds of attention, in the order in which they are priced"),
+    part<&Model::mlps>("mlp", Stated::elsewhere, "the kinds of MLPs"),
+    computed<Model, &Model::uniform>("uniform", "boolean",
+                                     "whether the figures above describe every layer"),
+    figure<&Model::mtp_layers>("mtp_layers", "layers", 0, most_layers, open,
+                               "for multi-token prediction, which nothing counts"),
+    computed<Model, asked_format>("asked_format", "string",
+                                  "format of the weights published under the alias that it was "
+                                  "asked for by; \"\" = its own"),
+    computed<Model, context_caps>("context_caps", "integer[]",
+                                  "tokens at which attention of some layers stops to grow"),
+    computed<Model, context_chunk>("context_chunk", "integer",
+                                   "tokens of a chunk of attention; 0 = none"),
+    part<&Model::sampling>("sampling", open, "what its generation_config.json asks for"),
+    part<&Model::vision>("vision", open, "the encoder of images"));
 
-constexpr auto compression_rows = rows_of<Compression>(
-    figure<&Compression::ratio>("ratio", "tokens", 0, 1e6, needed,
-                                "that become one entry of the cache; 0: there is a window only"),
-    figure<&Compression::q_lora_rank>("q_lora_rank", "elements", 0, most_width, needed,
-                                      "0: queries are not compressed"),
-    figure<&Compression::qk_rope_head_dim>("qk_rope_head_dim", "elements", 1, head_width, needed,
-                                           "of queries and keys, with a position"),
-    figure<&Compression::o_lora_rank>("o_lora_rank", "elements", 1, most_width, needed,
-                                      "between the two output projections"),
-    figure<&Compression::o_groups>("o_groups", "groups", 1, most_heads, needed,
-                                   "of heads in the first output projection"));
+constexpr auto short_rows = rows_of<ShortForm>(
+    part<&ShortForm::moe>("moe", open, "routed experts; nil in a dense model"),
+    part<&ShortForm::mla>("mla", open, "latent attention"),
+    part<&ShortForm::hybrid>("hybrid", open, "recurrent layers at a regular interval"));
 
 }  // namespace
 
 template <>
-const FigureTable& figures<Experts>() {
-  static const FigureTable table =
-      table_of<Experts>("MixtureOfExperts", "MLPs of which each token visits some", experts_rows);
+const FigureTable& figures<Sampling>() {
+  static const FigureTable table = table_of<Sampling>(
+      "Sampling", "how tokens are drawn if a request does not say", sampling_rows);
   return table;
 }
 
 template <>
-const FigureTable& figures<Latent>() {
-  static const FigureTable table = table_of<Latent>(
-      "LatentAttention", "keys and values as one compressed vector per token", latent_rows);
+const FigureTable& figures<VisionEncoder>() {
+  static const FigureTable table = table_of<VisionEncoder>(
+      "VisionEncoder", "takes memory beside the language model, whose counts leave it out",
+      vision_rows);
   return table;
 }
 
 template <>
-const FigureTable& figures<DeltaRule>() {
-  static const FigureTable table = table_of<DeltaRule>(
-      "DeltaRule", "recurrent layers with a matrix per head, which the delta rule updates",
-      delta_rows);
+const FigureTable& figures<ModelNote>() {
+  static const FigureTable table = table_of<ModelNote>(
+      "ModelNote", "a sentence about what its description leaves out", note_rows);
   return table;
 }
 
 template <>
-const FigureTable& figures<Mamba2>() {
-  static const FigureTable table =
-      table_of<Mamba2>("Mamba2", "recurrent layers of a state space", mamba_rows);
+const FigureTable& figures<Model>() {
+  static const FigureTable table = table_of<Model>("Model", "a transformer", model_rows);
   return table;
 }
 
 template <>
-const FigureTable& figures<SparseIndex>() {
-  static const FigureTable table = table_of<SparseIndex>(
-      "SparseIndex", "the index of sparse attention, which scores every token before its own",
-      index_rows);
-  return table;
-}
-
-template <>
-const FigureTable& figures<Compression>() {
-  static const FigureTable table = table_of<Compression>(
-      "Compression", "compressed attention with one vector of keys and values for all heads",
-      compression_rows);
+const FigureTable& figures<ShortForm>() {
+  static const FigureTable table = table_of<ShortForm>(
+      "ShortForm", "the kinds of layers of a model where all are alike", short_rows);
   return table;
 }
 

@@ -31,6 +31,7 @@ struct IsList<std::vector<T>> : std::true_type {};
 
 template <class V>
 constexpr std::string_view type_name() {
+  if constexpr (std::same_as<V, std::vector<std::string>>) return "string[]";
   if constexpr (requires { typename V::value_type; } && !std::same_as<V, std::string>)
     return type_name<typename V::value_type>();
   if constexpr (std::same_as<V, bool>) return "boolean";
@@ -110,6 +111,18 @@ struct FigureOf {
   constexpr FigureOf among() const {
     FigureOf out = *this;
     out.row.among = true;
+    return out;
+  }
+  /// Read and checked only where the part has a table of its own.
+  constexpr FigureOf apart() const {
+    FigureOf out = *this;
+    out.row.apart = true;
+    return out;
+  }
+  /// Not in JSON where it is 0.
+  constexpr FigureOf unless_zero() const {
+    FigureOf out = *this;
+    out.row.unless_zero = true;
     return out;
   }
   /// Not in JSON, and not for scripts.

@@ -219,7 +219,7 @@ bool speaks_of_experts(std::string_view key) {
   return false;
 }
 
-void read_experts(Model& model, const Fields& fields, const Class* model_class) {
+void read_experts(ModelDraft& model, const Fields& fields, const Class* model_class) {
   const bool off = !fields.boolean("use_moe").value_or(true);
   const int experts = figure(fields, count_words, 0);
   if (off || experts <= 1) {

@@ -3,14 +3,14 @@
 
 #include "base/fields.h"
 #include "spec/hf/classes.h"
-#include "spec/model.h"
+#include "spec/read_layers.h"
 
 namespace rooflua::hf {
 
 /// Fills model.moe; nothing for a model without experts. Layers and widths are read before.
 /// @throws Error naming the key where the file speaks of experts and one of their figures is
 ///         missing, or where they differ by layer
-void read_experts(Model& model, const Fields& fields, const Class* model_class);
+void read_experts(ModelDraft& model, const Fields& fields, const Class* model_class);
 
 /// Whether a key speaks of experts: it changes nothing in a model that has none.
 bool speaks_of_experts(std::string_view key);

@@ -46,21 +46,7 @@ std::vector<int> numbers_of(const Fields& fields, std::string_view key) {
   return out;
 }
 
-AttentionLayers layers_of(AttentionKind kind, int layers, const Model& model) {
-  AttentionLayers out;
-  out.kind = kind;
-  out.layers = layers;
-  out.heads = model.heads;
-  out.kv_heads = model.kv_heads;
-  out.head_dim = model.head_dim;
-  out.v_head_dim = model.mla ? model.mla->v_head_dim : model.head_dim;
-  out.bias = model.attention_bias;
-  out.output_gate = model.attention_output_gate;
-  if (kind == AttentionKind::latent || kind == AttentionKind::latent_sparse) out.latent = model.mla;
-  return out;
-}
-
-void put(Model& model, AttentionLayers kind) {
+void put(ModelDraft& model, AttentionLayers kind) {
   if (kind.layers > 0) model.attentions.push_back(std::move(kind));
 }
 

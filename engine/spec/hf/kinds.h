@@ -1,13 +1,13 @@
 #pragma once
-// What the readers of kinds of layers share: lists with an entry for each layer, and one kind of
-// layers with the heads of the model. Each reader adds the kinds that it finds to model.attentions.
+// What the readers of kinds of layers share: lists with an entry for each layer. Each reader adds
+// the kinds that it finds to model.attentions.
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fields.h"
-#include "spec/model.h"
+#include "spec/read_layers.h"
 
 namespace rooflua::hf {
 
@@ -20,21 +20,19 @@ std::vector<std::string> words_of(const Fields& fields, std::string_view key, in
 std::vector<std::string> layer_types(const Fields& fields, int layers);
 /// The numbers of a list of any length; empty if the file has no such list.
 std::vector<int> numbers_of(const Fields& fields, std::string_view key);
-/// So many layers with the heads of the model.
-AttentionLayers layers_of(AttentionKind kind, int layers, const Model& model);
 /// Adds the kind if it has layers.
-void put(Model& model, AttentionLayers kind);
+void put(ModelDraft& model, AttentionLayers kind);
 
 // recurrent.cpp: gated delta net; KDA (linear_attn_config); Mamba2 with MLPs (Granite); one block
 // per layer (Nemotron).
-void read_hybrid(Model& model, const Fields& config, std::string_view type);
-void read_kda(Model& model, const Fields& config);
-void read_mamba(Model& model, const Fields& config);
-void read_blocks(Model& model, const Fields& config);
+void read_hybrid(ModelDraft& model, const Fields& config, std::string_view type);
+void read_kda(ModelDraft& model, const Fields& config);
+void read_mamba(ModelDraft& model, const Fields& config);
+void read_blocks(ModelDraft& model, const Fields& config);
 
 // sparse.cpp: latent attention with an index, DeepSeek-V4, and blocks that an index picks.
-void read_index(Model& model, const Fields& config);
-void read_compressed(Model& model, const Fields& config);
-void read_block_sparse(Model& model, const Fields& config);
+void read_index(ModelDraft& model, const Fields& config);
+void read_compressed(ModelDraft& model, const Fields& config);
+void read_block_sparse(ModelDraft& model, const Fields& config);
 
 }  // namespace rooflua::hf

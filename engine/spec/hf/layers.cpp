@@ -116,7 +116,7 @@ void check_width(const Model& model, const Fields& config, int width) {
                 "is missing: layer_types lists layers with sliding_attention");
 }
 
-void read_windows(Model& model, const Fields& config, const Class* model_class) {
+void read_windows(ModelDraft& model, const Fields& config, const Class* model_class) {
   const std::string& type = model.family;
   const int width = window_width(config, model_class);
   check_width(model, config, width);
@@ -138,7 +138,7 @@ void read_windows(Model& model, const Fields& config, const Class* model_class) 
 }
 
 /// Llama 4: layers with rope attend within chunks, those without to everything.
-void read_chunks(Model& model, const Fields& config) {
+void read_chunks(ModelDraft& model, const Fields& config) {
   const int chunk = config.small_integer("attention_chunk_size").value_or(0);
   if (chunk <= 0 || (model.max_model_len > 0 && chunk >= model.max_model_len)) return;
   const std::vector<int> rope = numbers_of(config, "no_rope_layers");
@@ -160,7 +160,7 @@ void read_chunks(Model& model, const Fields& config) {
 // The whole model ---------------------------------------------------------------------------------
 
 /// The heads of the first kind whose cache grows are those of the model.
-void take_heads(Model& model) {
+void take_heads(ModelDraft& model) {
   for (const AttentionLayers& each : model.attentions) {
     if (!each.grows()) continue;
     model.heads = each.heads;
@@ -194,7 +194,7 @@ void check_reach(const Model& model, const Fields& config) {
       "attention to what an index picks is not supported without latent attention (kv_lora_rank)");
 }
 
-void read_attention_kinds(Model& model, const Fields& config, const Class* model_class) {
+void read_attention_kinds(ModelDraft& model, const Fields& config, const Class* model_class) {
   const std::string& type = model.family;
   if (config.has("hybrid_override_pattern") || config.has("layers_block_type"))
     return read_blocks(model, config);
@@ -217,7 +217,7 @@ void read_attention_kinds(Model& model, const Fields& config, const Class* model
 }
 
 /// Arctic: beside the experts of each layer stands an MLP as wide as the model.
-void read_dense_residual(Model& model, const Fields& config) {
+void read_dense_residual(ModelDraft& model, const Fields& config) {
   const std::string& type = model.family;
   const bool residual = config.boolean("parallel_attn_mlp_res").value_or(type == "arctic") &&
                         config.boolean("use_residual").value_or(true);
@@ -232,7 +232,7 @@ void read_dense_residual(Model& model, const Fields& config) {
 
 }  // namespace
 
-void read_hf_layers(Model& model, const Fields& config, const Class* model_class) {
+void read_hf_layers(ModelDraft& model, const Fields& config, const Class* model_class) {
   read_attention_kinds(model, config, model_class);
   check_reach(model, config);
   read_dense_residual(model, config);

@@ -16,7 +16,7 @@
 
 #include "base/fields.h"
 #include "spec/hf/classes.h"
-#include "spec/model.h"
+#include "spec/read_layers.h"
 
 namespace rooflua {
 
@@ -26,6 +26,6 @@ std::optional<int> listed_layers(const Fields& config);
 /// Fills attentions, mlps and hybrid. Heads, latent attention and experts are read before.
 /// @throws Error for a list that does not fit the number of layers, or has an unknown word, and for
 /// windows in every layer
-void read_hf_layers(Model& model, const Fields& config, const hf::Class* model_class);
+void read_hf_layers(ModelDraft& model, const Fields& config, const hf::Class* model_class);
 
 }  // namespace rooflua

@@ -50,7 +50,7 @@ std::vector<int> per_layer(const Fields& config, std::string_view key, int layer
 }
 
 /// One kind of full attention for each number of KV heads.
-void put_by_kv_heads(Model& model, const std::vector<int>& kv_heads) {
+void put_by_kv_heads(ModelDraft& model, const std::vector<int>& kv_heads) {
   std::map<int, int, std::greater<>> layers;
   for (const int each : kv_heads) ++layers[each];
   for (const auto& [heads, count] : layers) {
@@ -60,7 +60,7 @@ void put_by_kv_heads(Model& model, const std::vector<int>& kv_heads) {
   }
 }
 
-void put_by_width(Model& model, const std::vector<int>& widths) {
+void put_by_width(ModelDraft& model, const std::vector<int>& widths) {
   std::map<int, int, std::greater<>> layers;
   for (const int each : widths) ++layers[each];
   for (const auto& [width, count] : layers)
@@ -91,7 +91,7 @@ Fields part_of(const Json& block, const char* part, const Fields& config) {
 }
 
 /// Nemotron NAS: each block has its own number of KV heads and width, or goes without one of both.
-void read_blocks_of_search(Model& model, const Fields& config) {
+void read_blocks_of_search(ModelDraft& model, const Fields& config) {
   const Json& blocks = *config.find("block_configs");
   if (!blocks.is_array()) throw Error(config.where("block_configs"), "expected a list of blocks");
   check_length(config, "block_configs", blocks.items().size(), model.layers);
@@ -149,7 +149,7 @@ int mlp_width(const Model& model, const Fields& config, const Class* model_class
   return model_class != nullptr && model_class->has(halved_width) ? width / 2 : width;
 }
 
-void read_layer_figures(Model& model, const Fields& config) {
+void read_layer_figures(ModelDraft& model, const Fields& config) {
   if (config.has("block_configs")) return read_blocks_of_search(model, config);
   std::vector<int> kv_heads;
   for (const char* key : {"num_key_value_heads_per_layer", "num_key_value_heads", "num_kv_heads"})

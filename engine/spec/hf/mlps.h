@@ -3,7 +3,7 @@
 
 #include "base/fields.h"
 #include "spec/hf/classes.h"
-#include "spec/model.h"
+#include "spec/read_layers.h"
 
 namespace rooflua::hf {
 
@@ -18,6 +18,6 @@ int mlp_width(const Model& model, const Fields& config, const Class* model_class
 /// Models whose layers have KV heads or widths of their own: num_key_value_heads_per_layer, lists
 /// of num_key_value_heads and intermediate_size, block_configs. Fills attentions and mlps.
 /// @throws Error naming the key for a block that is not supported
-void read_layer_figures(Model& model, const Fields& config);
+void read_layer_figures(ModelDraft& model, const Fields& config);
 
 }  // namespace rooflua::hf

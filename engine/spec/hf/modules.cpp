@@ -179,7 +179,7 @@ std::vector<std::vector<Entry>> by_layer(const std::vector<std::string>& names, 
 
 int layers_with(const Model& model, WeightClass each) {
   int layers = 0;
-  for (const AttentionLayers& kind : attention_kinds(model)) {
+  for (const AttentionLayers& kind : model.attentions) {
     const bool recurrent = kind.delta || kind.mamba;
     const bool counts = each == WeightClass::index
                             ? kind.index && kind.index->own
@@ -203,7 +203,8 @@ int layers_of(const Model& model, WeightClass each) {
     case WeightClass::router:
       return model.moe_layers();
     case WeightClass::shared:
-      return model.moe && (model.moe->shared_intermediate_size > 0 || model.moe->latent_size > 0)
+      return model.experts() != nullptr && (model.experts()->shared_intermediate_size > 0 ||
+                                            model.experts()->latent_size > 0)
                  ? model.moe_layers()
                  : 0;
     default:
@@ -214,7 +215,7 @@ int layers_of(const Model& model, WeightClass each) {
 /// The layers that may have this class: dense ones stand in front of those with experts.
 std::pair<int, int> layer_range(const Model& model, WeightClass each) {
   const int dense = model.layers - model.moe_layers();
-  const bool mixed = model.moe && model.dense_mlp_layers() == dense && dense > 0;
+  const bool mixed = model.moe_layers() > 0 && model.dense_mlp_layers() == dense && dense > 0;
   if (mixed && each == dense_mlp) return {0, dense};
   const bool routed = each == experts || each == shared || each == router;
   return {mixed && routed ? dense : 0, model.layers};

@@ -14,8 +14,8 @@ using Kind = AttentionKind;
 
 namespace {
 
-HybridAttention linear_figures(const Fields& config) {
-  HybridAttention hybrid;
+DeltaRule linear_figures(const Fields& config) {
+  DeltaRule hybrid;
   hybrid.conv_kernel = config.need_integer("linear_conv_kernel_dim");
   hybrid.key_heads = config.need_integer("linear_num_key_heads");
   hybrid.key_head_dim = config.need_integer("linear_key_head_dim");
@@ -64,11 +64,11 @@ std::string blocks_of(const Fields& config) {
 namespace hf {
 
 /// Gated delta net, at a regular interval or as listed.
-void read_hybrid(Model& model, const Fields& config, std::string_view type) {
+void read_hybrid(ModelDraft& model, const Fields& config, std::string_view type) {
   const auto stated = config.small_integer("full_attention_interval");
   const int linear = count(layer_types(config, model.layers), "linear_attention");
   if (stated.value_or(0) <= 0 && linear == 0) return;
-  HybridAttention hybrid = linear_figures(config);
+  DeltaRule hybrid = linear_figures(config);
   // Qwen3-Next always has the gate, without a key for it; Qwen3.5 has the key attn_output_gate.
   model.attention_output_gate = config.boolean("attn_output_gate").value_or(type == "qwen3_next");
   const int full = linear > 0 ? model.layers - linear : model.layers / std::max(1, *stated);
@@ -84,18 +84,13 @@ void read_hybrid(Model& model, const Fields& config, std::string_view type) {
   AttentionLayers delta;
   delta.kind = Kind::delta;
   delta.layers = model.layers - full;
-  delta.delta = DeltaRule{false,
-                          hybrid.conv_kernel,
-                          hybrid.key_heads,
-                          hybrid.key_head_dim,
-                          hybrid.value_heads,
-                          hybrid.value_head_dim};
+  delta.delta = hybrid;
   put(model, delta);
   put(model, layers_of(Kind::full, full, model));
 }
 
 /// Kimi-K3: KDA layers, and layers of latent or full attention between them.
-void read_kda(Model& model, const Fields& config) {
+void read_kda(ModelDraft& model, const Fields& config) {
   const Fields linear = config.need_table("linear_attn_config");
   const auto kda = static_cast<int>(numbers_of(linear, "kda_layers").size());
   const auto full = static_cast<int>(numbers_of(linear, "full_attn_layers").size());
@@ -105,22 +100,22 @@ void read_kda(Model& model, const Fields& config) {
   delta.kind = Kind::delta;
   delta.layers = kda;
   const int heads = linear.need_integer("num_heads"), width = linear.need_integer("head_dim");
-  delta.delta =
-      DeltaRule{true, linear.need_integer("short_conv_kernel_size"), heads, width, heads, width};
+  delta.delta = DeltaRule{
+      DeltaGates::kda, linear.need_integer("short_conv_kernel_size"), heads, width, heads, width};
   model.attention_output_gate = config.boolean("mla_use_output_gate").value_or(false);
   put(model, delta);
   put(model, layers_of(model.mla ? Kind::latent : Kind::full, full, model));
 }
 
 /// Granite: state-space layers, each with an MLP behind it.
-void read_mamba(Model& model, const Fields& config) {
+void read_mamba(ModelDraft& model, const Fields& config) {
   const int mamba = count(layer_types(config, model.layers), "mamba");
   if (mamba == 0) return;
   put(model, mamba_layers(mamba, config));
   put(model, layers_of(Kind::full, model.layers - mamba, model));
 }
 
-void read_blocks(Model& model, const Fields& config) {
+void read_blocks(ModelDraft& model, const Fields& config) {
   const std::string blocks = blocks_of(config);
   check_length(config, config.first_of({"hybrid_override_pattern", "layers_block_type"}),
                blocks.size(), model.layers);

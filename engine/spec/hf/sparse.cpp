@@ -22,7 +22,7 @@ SparseIndex index_of(const Fields& config) {
 }  // namespace
 
 /// Latent attention to what an index picks; some layers reuse the choice of another.
-void read_index(Model& model, const Fields& config) {
+void read_index(ModelDraft& model, const Fields& config) {
   const auto types = words_of(config, "indexer_types", model.layers);
   if (types.empty() && config.small_integer("index_topk_freq").value_or(1) > 1) {
     throw Error(config.where("indexer_types"),
@@ -40,7 +40,7 @@ void read_index(Model& model, const Fields& config) {
 }
 
 /// DeepSeek-V4. Behind the layers of the model the list names those of prediction.
-void read_compressed(Model& model, const Fields& config) {
+void read_compressed(ModelDraft& model, const Fields& config) {
   const std::vector<int> ratios = numbers_of(config, "compress_ratios");
   const std::size_t all =
       static_cast<std::size_t>(model.layers) + static_cast<std::size_t>(model.mtp_layers);
@@ -66,7 +66,7 @@ void read_compressed(Model& model, const Fields& config) {
 }
 
 /// MiniMax-M3: blocks of tokens that an index picks.
-void read_block_sparse(Model& model, const Fields& config) {
+void read_block_sparse(ModelDraft& model, const Fields& config) {
   const Fields sparse = config.need_table("sparse_attention_config");
   const std::vector<int> freq = numbers_of(sparse, "sparse_attention_freq");
   check_length(sparse, "sparse_attention_freq", freq.size(), model.layers);

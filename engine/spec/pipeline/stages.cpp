@@ -37,8 +37,8 @@ WeightParts weights_of_stage(const WeightParts& rank, const Model& model,
 std::vector<double> stage_shares(const Model& model, const std::vector<int>& layers) {
   const WeightParts whole = weights(model);
   const double head = double(model.vocab_size) * model.hidden_size;
-  const double visited =
-      model.moe ? double(model.moe->experts_per_token) / model.moe->experts : 1.0;
+  const MixtureOfExperts* moe = model.experts();
+  const double visited = moe != nullptr ? double(moe->experts_per_token) / moe->experts : 1.0;
   const double in_layers = whole.linear() - whole.routed_experts * (1 - visited) + whole.index +
                            whole.router + whole.small;
   std::vector<double> shares;
