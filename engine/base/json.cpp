@@ -5,12 +5,12 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/user/number_words.h"
 
 namespace rooflua {
 
@@ -104,43 +104,6 @@ std::string place(std::string_view text, std::size_t position, const std::string
 
 constexpr int number_overflow = 406;  // nlohmann's json.exception.out_of_range.406
 
-/// A word of Python's for a number, and the text of the same length that stands for it while the
-/// library reads, so that places in messages stay right. No document holds such a text: where one
-/// has the character DEL, words are left as they are.
-struct NumberWord {
-  std::string_view word, mark;
-  double value;
-};
-constexpr char mark_character = '\x7F';
-constexpr NumberWord number_words[] = {
-    {"-Infinity", "\"\x7F\x7F\x7F\x7F\x7F\x7F\x7F\"", -std::numeric_limits<double>::infinity()},
-    {"Infinity", "\"\x7F\x7F\x7F\x7F\x7F\x7F\"", std::numeric_limits<double>::infinity()},
-    {"NaN", "\"\x7F\"", std::numeric_limits<double>::quiet_NaN()}};
-
-/// The text with marks for the words outside of its quotes.
-std::string with_marks(std::string_view text) {
-  std::string out(text);
-  bool quoted = false;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const char c = out[i];
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted || (c != '-' && c != 'I' && c != 'N')) continue;
-    for (const NumberWord& each : number_words) {
-      if (out.compare(i, each.word.size(), each.word) != 0) continue;
-      out.replace(i, each.word.size(), each.mark);
-      i += each.word.size() - 1;
-      break;
-    }
-  }
-  return out;
-}
-
-bool needs_marks(std::string_view text) {
-  const auto has = [&](auto what) { return text.find(what) != std::string_view::npos; };
-  return (has("NaN") || has("Infinity")) && !has(mark_character);
-}
-
 /// Builds a Json from the events of nlohmann's reader.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
@@ -159,11 +122,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override {
-    if (marks_ && !value.empty() && value.front() == mark_character) {
-      for (const NumberWord& each : number_words) {
-        if (each.mark.size() == value.size() + 2) return add(each.value);
-      }
-    }
+    if (const auto number = marks_ ? marked_number(value) : std::nullopt) return add(*number);
     return add(std::move(value));
   }
   bool binary(binary_t&) override { return false; }

@@ -1,7 +1,7 @@
 // A user's file is read in any Unicode encoding, packed or not; every other kind is named in one
 // line.
 
-#include "base/user_text.h"
+#include "base/user/text.h"
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/json_documents.h"
+#include "base/user/json_documents.h"
 #include "tests/catch.h"
 #include "tests/scratch.h"
 

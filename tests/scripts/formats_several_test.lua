@@ -202,4 +202,21 @@ test("arrivals of a CSV whose column does not name its unit are told, with a not
   refused("column 'ttft_s' occurs twice", "arrival_s,ttft_s,ttft_s\n0,1,2\n", ".csv")
 end)
 
+test("a result without times of requests is the load of a plan: its means, at its rate or from its clients", function()
+  local measured_load = require "rooflua.plan.measured_load"
+  local lengths, load = measured_load.of(test.file(".json", result()))
+  test.equal(lengths.prompt_tokens, 300)
+  test.equal(lengths.output_tokens, 20)
+  test.equal(load.rate_per_s, 10)
+  local path = test.file(".json", result() .. result { request_rate = "inf", max_concurrency = 8 })
+  lengths, load = measured_load.of(path .. "#2")
+  test.equal(load.clients, 8)
+  test.equal(lengths.prompt_tokens, 300)
+  test.raises("holds 2 results; name one of them", function() measured_load.of(path) end)
+  test.raises("all its requests were sent at once", function()
+    measured_load.of(test.file(".json", result { request_rate = "inf" }))
+  end)
+  test.equal(measured_load.of(test.file(".csv", "arrival_s,prompt_tokens,output_tokens\n0,5,5\n")), nil)
+end)
+
 test.finish()

@@ -38,8 +38,10 @@ void add_plan(CLI::App& app, Door& door) {
       "A Lua file of kind \"plan\" instead of a question; a plan.json for --verify");
   command->add_option("--model", a->model, "A shipped model, config.json or .toml");
   add_ignore(command, a->ignore);
-  command->add_option("--workload", a->workload,
-                      "PROMPT+ANSWER tokens (2000+300), a preset (chatbot), or a trace file");
+  command->add_option(
+      "--workload", a->workload,
+      "PROMPT+ANSWER tokens (2000+300), a preset (chatbot), or a file: a trace, a result of "
+      "vllm bench serve (bench.json#2: its second)");
   command->add_option("--rate", a->rate, "Requests per second")->check(between(1e-6, 1e9));
   command->add_option("--clients", a->clients, "Clients that each wait for their answer")
       ->check(between(1, 1e6));

@@ -7,9 +7,9 @@
 
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/json_documents.h"
 #include "base/printable.h"
-#include "base/user_text.h"
+#include "base/user/json_documents.h"
+#include "base/user/text.h"
 #include "base/yaml.h"
 #include "script/vm/context.h"
 
@@ -43,7 +43,7 @@ int json_decode(lua_State* L) {
   return push_json(L, parse_json(text, name), true);
 }
 
-/// json_documents(text, name) -> {{line, value}, ...}: every document of the text (base/
+/// json_documents(text, name) -> {{line, value}, ...}: every document of the text (base/user/
 /// json_documents.h). Raises an error with the line of bad syntax.
 int json_documents(lua_State* L) {
   const std::string text = check_text(L, 1, "text"), name = check_text(L, 2, "name");

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/toml.h"
-#include "base/user_text.h"
+#include "base/user/text.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -58,7 +58,7 @@ int read_file(lua_State* L) {
   return 1;
 }
 
-/// read_user_text(path) -> the text of a user's file in UTF-8 (base/user_text.h). Raises an error
+/// read_user_text(path) -> the text of a user's file in UTF-8 (base/user/text.h). Raises an error
 /// that says what the file is where it is none.
 int user_text_of(lua_State* L) {
   const std::string path = check_text(L, 1, "path");

@@ -137,9 +137,9 @@ int trace_time_unit(lua_State* L) {
   return 2;
 }
 
-/// trace_column(name) -> "arrival", "prompt" or "output", and how many of its units a second has (0:
-/// the name of a column of arrivals does not say it):
-/// what a column means in a plain trace; nothing for any other column.
+/// trace_column(name) -> "arrival", "prompt" or "output", and how many of its units a second has
+/// (0: the name of a column of arrivals does not say it): what a column means in a plain trace;
+/// nothing for any other column.
 int trace_column_of(lua_State* L) {
   const TraceColumn column =
       trace_column(TraceFormat::plain, plain_spelling(check_text(L, 1, "column")));

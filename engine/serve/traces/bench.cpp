@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/json_documents.h"
 #include "base/json_text.h"
+#include "base/user/json_documents.h"
 #include "serve/traces/builder.h"
 #include "serve/traces/columns.h"
 

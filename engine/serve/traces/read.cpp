@@ -6,7 +6,7 @@
 #include "base/csv_scanner.h"
 #include "base/error.h"
 #include "base/json_lines.h"
-#include "base/user_text.h"
+#include "base/user/text.h"
 #include "serve/traces/bench.h"
 #include "serve/traces/builder.h"
 #include "serve/traces/nested.h"

@@ -12,7 +12,7 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::array<TimeUnit, 4> units = {{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
+constexpr std::array<StampUnit, 4> units = {{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
 
 constexpr double unix_time_s = 1e9;  // 2001
 constexpr double farthest_s = 1e11;  // the year 5138
@@ -34,7 +34,7 @@ std::string rate(const Stamps& stamps, double units_per_s) {
 
 ToldUnit by_gap(const Stamps& stamps) {
   const double gap = stamps.mean_gap();
-  for (const TimeUnit& unit : units) {
+  for (const StampUnit& unit : units) {
     if (gap < longest_gap * unit.per_s || &unit == &units.back())
       return {unit, "the mean gap of its stamps is " + number(gap)};
   }
@@ -54,9 +54,9 @@ double Stamps::mean_gap() const {
   return count < 2 ? 0 : (most - least) / static_cast<double>(count - 1);
 }
 
-TimeUnit time_unit(std::string_view name, const std::string& where) {
+StampUnit time_unit(std::string_view name, const std::string& where) {
   std::vector<std::string> known;
-  for (const TimeUnit& unit : units) {
+  for (const StampUnit& unit : units) {
     if (unit.name == name) return unit;
     known.emplace_back(unit.name);
   }
@@ -65,7 +65,7 @@ TimeUnit time_unit(std::string_view name, const std::string& where) {
 
 ToldUnit told_unit(const Stamps& stamps, bool documented_s) {
   if (stamps.least >= unix_time_s) {
-    for (const TimeUnit& unit : units) {
+    for (const StampUnit& unit : units) {
       if (stamps.most < farthest_s * unit.per_s)
         return {unit, "its stamps are Unix times in that unit"};
     }
@@ -82,7 +82,7 @@ ToldUnit told_unit(const Stamps& stamps, bool documented_s) {
 
 std::string note_on_told(const std::string& file, const Stamps& stamps, const ToldUnit& told) {
   if (stamps.mean_gap() == 0) return "";
-  const TimeUnit& other = told.unit.name == "s" ? units[1] : units.front();
+  const StampUnit& other = told.unit.name == "s" ? units[1] : units.front();
   return file + ": the column of arrivals does not name its unit; it is read as " +
          std::string(told.unit.name) + ", because " + told.why + ": " +
          rate(stamps, told.unit.per_s) + "; workload.time_unit states another (" +

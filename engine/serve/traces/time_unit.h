@@ -30,16 +30,16 @@ struct Stamps {
   double mean_gap() const;
 };
 
-struct TimeUnit {
+struct StampUnit {
   std::string_view name;  // "s", "ms", "us" or "ns"
   double per_s = 1;       // units in a second
 };
 
 /// @throws Error at `where` that names the known ones
-TimeUnit time_unit(std::string_view name, const std::string& where);
+StampUnit time_unit(std::string_view name, const std::string& where);
 
 struct ToldUnit {
-  TimeUnit unit;
+  StampUnit unit;
   std::string why;  // "its mean gap is 1.5 and some stamps have fractions"
 };
 

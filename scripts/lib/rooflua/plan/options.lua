@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
+local measured_load = require "rooflua.plan.measured_load"
 local quoting = require "rooflua.text.quoting"
 local told = require "rooflua.formats.told"
 
@@ -82,7 +83,7 @@ local function lengths_of(text)
   return { prompt_tokens = tonumber(prompt), output_tokens = tonumber(output) }
 end
 
---- The workload, and whether it is recorded.
+--- The workload, whether it is recorded, and the load that its file states.
 local function workload_of(text, clients)
   local lengths = lengths_of(text)
   if lengths then return policy_node(clients and "workloads.closed_loop" or "workloads.poisson", lengths) end
@@ -92,16 +93,21 @@ local function workload_of(text, clients)
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
   local path, run = told.split(text)
-  if native.file_exists(path) then return policy_node("workloads.trace", { path = path, run = run }), true end
+  if native.file_exists(path) then
+    local mean, stated = measured_load.of(text)
+    if not mean then return policy_node("workloads.trace", { path = path, run = run }), true end
+    return policy_node(stated.clients and "workloads.closed_loop" or "workloads.poisson", mean), false, stated
+  end
   fail("--workload %s: expected PROMPT+ANSWER tokens as 2000+300, a preset or a trace file; %s", text,
     native.unknown_name("preset", text, presets))
 end
 
-local function load_of(given, is_recorded)
-  if is_recorded then
+local function load_of(given, is_recorded, stated)
+  if is_recorded or stated then
     if given.rate or given.clients then
       fail "--workload: a trace has its own load; --peak multiplies it, --rate and --clients do not apply"
     end
+    if stated then return { rate_per_s = stated.rate_per_s, clients = stated.clients, peak = given.peak } end
     return given.peak and { peak = given.peak } or "recorded"
   end
   if given.rate and given.clients then fail "--rate and --clients: give one of them" end
@@ -167,9 +173,9 @@ end
 --- The scenario of the options, with policies as nodes.
 function options.scenario(given)
   check_required(given)
-  local workload, is_recorded = workload_of(given.workload, given.clients ~= nil)
+  local workload, is_recorded, stated = workload_of(given.workload, given.clients ~= nil)
   local ladder, versions = ladder_of(given)
-  local plan = { load = load_of(given, is_recorded), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
+  local plan = { load = load_of(given, is_recorded, stated), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
     confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests, survive = given.survive,
     buy = given.buy, replicates = given.replicates, ranks = given.ranks, engines = versions,
     objective = given.objective, strategy = given.strategy, power = given.power,

@@ -1,4 +1,4 @@
-#include "base/json_documents.h"
+#include "base/user/json_documents.h"
 
 #include <algorithm>
 
