@@ -81,7 +81,7 @@ TEST_CASE("what is explained inside leaves the account outside alone") {
       cost.record("a", 1, "measured")
       local inner = cost.explain(function() return cost.record("b", 3, "assumed") end)
       assert(inner.time_s == 3 and inner.evidence.assumed == 1)
-      return 4
+      return 1
     end)
     return outer.evidence.measured .. " " .. tostring(outer.evidence.assumed) .. " " .. #outer.rows
   )") == "1 nil 1");
