@@ -193,9 +193,8 @@ function cost.record(name, time_s, evidence, count, flop, bytes, mfu, bound, not
 --- Inside an explanation: the work of the operation that was entered last is that of the rows that there are, where its
 --- price asked for more of them. Its shape then says "m=64 as m=96". Times, and what corrections see, stay. Without an
 --- explanation it does nothing.
----@param work {flop: number?, bytes: number?, field: string?, there: number?, asked: number?, shape: string?, at_peak_s: number?}
----flop and bytes of one run; the field of the shape that differs, its value and what was asked; seconds of the arithmetic
----at the GPU's peak
+---@param work table flop, bytes: of one run; field: of the shape, which is `there` where `asked` was asked for; shape:
+---the whole text; at_peak_s: seconds of the arithmetic at the GPU's peak. Each is optional.
 function cost.counted(work) end
 
 --- True while operations are recorded (explain): only then are notes for rows worth making.

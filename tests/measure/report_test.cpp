@@ -70,7 +70,7 @@ unsupported: share of time that is extrapolated, stand_in or assumed
 )");
 }
 
-TEST_CASE("an explained step shows every op, its corrections and what is left over") {
+TEST_CASE("an explained step shows every op and its corrections") {
   LedgerRow qkv, attention, correction;
   qkv.name = "qkv_proj";
   qkv.kind = "gemm";
@@ -97,13 +97,13 @@ TEST_CASE("an explained step shows every op, its corrections and what is left ov
   const std::vector<LedgerRow> rows{qkv, attention, correction};
   const EvidenceShares shares{2.0 / 3, 0, 0, 0, 1.0 / 3, 0};
   CHECK(below(step_report(rows, shares, 1000e-6)) == R"(
-op            shape                  runs         work   traffic     MFU  bound   time us    share  evidence  rests on
-----------------------------------------------------------------------------------------------------------------------
-qkv_proj      m=64 k=4096 n=6144       32  102.4 Gflop  1.632 GB  40.0 %  memory    640.0   64.0 %  measured  row 12
-attention     batch=64 context=1024    32               4.160 GB          memory    320.0   32.0 %  modelled
-  bandwidth                                                                         32.00    3.2 %            x 1.1
-----------------------------------------------------------------------------------------------------------------------
-step                                       102.4 Gflop  5.792 GB                     1000  100.0 %
+op           shape                  runs         work   traffic     MFU  bound   time us    share  evidence  rests on
+---------------------------------------------------------------------------------------------------------------------
+qkv_proj     m=64 k=4096 n=6144       32  102.4 Gflop  1.632 GB  40.0 %  memory    640.0   64.0 %  measured  row 12
+attention    batch=64 context=1024    32               4.160 GB          memory    320.0   32.0 %  modelled
+  bandwidth                                                                        32.00    3.2 %            x 1.1
+---------------------------------------------------------------------------------------------------------------------
+step                                      102.4 Gflop  5.792 GB                     1000  100.0 %
 
 evidence  measured 66.7 %, modelled 33.3 %
 )");

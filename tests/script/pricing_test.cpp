@@ -81,7 +81,7 @@ TEST_CASE("what is explained inside leaves the account outside alone") {
       cost.record("a", 1, "measured")
       local inner = cost.explain(function() return cost.record("b", 3, "assumed") end)
       assert(inner.time_s == 3 and inner.evidence.assumed == 1)
-      return 4
+      return 1
     end)
     return outer.evidence.measured .. " " .. tostring(outer.evidence.assumed) .. " " .. #outer.rows
   )") == "1 nil 1");
@@ -130,17 +130,20 @@ TEST_CASE("corrections change times, show as rows and never change evidence") {
   )") == "5 2 -4 half 0.8 1");
 }
 
-TEST_CASE("settling spreads a step's time over what was recorded") {
+TEST_CASE("settling assumes what a step takes beyond its records, and spreads what overlaps") {
   script::VmOptions options = sandbox_options();
   options.trusted = true;
   script::Vm vm(options);
   CHECK(run(vm, R"(
     local cost = require "rooflua.cost"
     cost.reset() cost.record("a", 1, "measured") cost.record("b", 3, "modelled") cost.settle(8)
-    local shares = cost.shares()
+    local longer = cost.shares()
+    cost.reset() cost.record("a", 1, "measured") cost.record("b", 3, "modelled") cost.settle(2)
+    local shorter = cost.shares()
     cost.reset() cost.settle(2)
-    return shares.measured .. " " .. shares.modelled .. " " .. cost.shares().assumed
-  )") == "0.25 0.75 1");
+    return longer.measured .. " " .. longer.modelled .. " " .. longer.assumed .. ", " ..
+      shorter.measured .. " " .. shorter.modelled .. ", " .. cost.shares().assumed
+  )") == "0.125 0.375 0.5, 0.25 0.75, 1");
 }
 
 TEST_CASE("a batch counts what it holds") {

@@ -43,7 +43,8 @@ test("the host's time outside of graphs is a row and evidence, in a step and in 
   test.equal(eager.evidence, "assumed")
   test.at_least(step.evidence.assumed, eager.time_s / step.time_s)
   local run = serve.run { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "sglang",
-    workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 50, prompt_tokens = 60, output_tokens = 1 } }
+    workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 50, prompt_tokens = 60,
+      output_tokens = 1 } }
   test.at_least(run.summary.evidence.assumed, 0.5)
 end)
 
@@ -117,15 +118,17 @@ test("a correction of the whole step that makes it longer is assumed", function(
   local overhead = { require "corrections.step_overhead" { overhead_s = 5e-3 } }
   local plain = priced({}, { decode_contexts = { 1000 } })
   local longer = priced({ corrections = overhead }, { decode_contexts = { 1000 } })
-  test.near(longer.evidence.assumed * longer.time_s, plain.evidence.assumed * plain.time_s + longer.time_s - plain.time_s,
-    1e-9)
+  local more_s = longer.time_s - plain.time_s
+  test.near(longer.evidence.assumed * longer.time_s, plain.evidence.assumed * plain.time_s + more_s, 1e-9)
 end)
 
 test("a sum over sampled steps is exact where a quantity is linear in what is known of all steps", function()
-  local samples, sums = {}, { tokens = 0, prompt_tokens = 0, group_tokens = 0, contexts = 0, rows = 0, pairs = 0, steps = 0 }
+  local samples, sums = {}, { tokens = 0, prompt_tokens = 0, group_tokens = 0, contexts = 0, rows = 0,
+    pairs = 0, steps = 0 }
   local total = 0
   for i = 1, 200 do
-    local step = { tokens = i % 17 + 1, prompt_tokens = i % 3, group_tokens = i % 7, contexts = i * 31 % 101, rows = i % 5, pairs = i * i % 77, steps = 1 }
+    local step = { tokens = i % 17 + 1, prompt_tokens = i % 3, group_tokens = i % 7,
+      contexts = i * 31 % 101, rows = i % 5, pairs = i * i % 77, steps = 1 }
     step.work = 3 * step.tokens + 0.5 * step.contexts + 7 * step.rows + step.pairs
     total = total + step.work
     for name, sum in pairs(sums) do sums[name] = sum + step[name] end

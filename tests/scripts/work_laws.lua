@@ -22,8 +22,10 @@ local function names(folder, ending)
 end
 local models = names("scenarios/models", ".toml")
 local gpus = {}
-for _, name in ipairs { "a10", "a100-sxm-80gb", "b200", "b300", "gb200", "gh200", "h100-pcie", "h100-sxm", "h20", "h200-sxm",
-  "l4", "l40s", "mi300x", "mi355x", "rtx-4090", "rtx-5090", "rtx-pro-6000", "gb10" } do gpus[#gpus + 1] = name end
+for _, name in ipairs { "a10", "a100-sxm-80gb", "b200", "b300", "gb200", "gh200", "h100-pcie", "h100-sxm", "h20",
+  "h200-sxm", "l4", "l40s", "mi300x", "mi355x", "rtx-4090", "rtx-5090", "rtx-pro-6000", "gb10" } do
+  gpus[#gpus + 1] = name
+end
 local engines = { "vllm 0.11", "vllm", "sglang 0.5.9", "sglang", "trtllm" }
 
 --- Dice of one question.
@@ -194,7 +196,8 @@ function laws.of_steps(first, count, each)
       local good, problem = pcall(check_step, prepared, steps, batch)
       if not good then
         problems[#problems + 1] = ("seed %d, batch %d (%s on %s, %s, %s): %s"):format(seed, i, given.model,
-          given.hardware, given.engine, given.steps.name, type(problem) == "table" and problem.message or tostring(problem))
+          given.hardware, given.engine, given.steps.name,
+          type(problem) == "table" and problem.message or tostring(problem))
       end
       checked = checked + 1
     end

@@ -105,15 +105,15 @@ local function price(database, name, kind, count, shape, launch_s)
   local note
   if listening() then note = native.describe_last(database) end
   local time_s = e.latency_s
-  local mfu = e.mfu
+  local value = e.mfu
   if launch_s then
     time_s = time_s > launch_s and time_s - launch_s or 0
     if listening() then
       note = "in the same call; " .. note
-      mfu = time_s > 0 and mfu * e.latency_s / time_s or nan
+      value = time_s > 0 and value * e.latency_s / time_s or nan
     end
   end
-  local seconds, bound = keep(name, kind, time_s, e.evidence, count, e.flop, e.bytes, mfu, bounds[e.bound],
+  local seconds, bound = keep(name, kind, time_s, e.evidence, count, e.flop, e.bytes, value, bounds[e.bound],
     shape, note)
   return seconds, bound
 end

@@ -57,8 +57,8 @@ function ops.batched_gemm(steps, op, rows, there)
                                       steps.hardware.memory_bytes_per_s)
   local shape = cost.shapes_wanted() and ("%d x m=%.14g k=%.14g n=%.14g"):format(op.groups, rows, op.k, op.n) or nil
   time_s = time_s + steps.small_kernel_s
-  time_s = cost.record(op.name, time_s, "assumed", op.count, flop, bytes, flop / (time_s * steps.peak_flop_per_s), bound,
-                       "batched_gemm_mfu", "gemm", shape)
+  time_s = cost.record(op.name, time_s, "assumed", op.count, flop, bytes, flop / (time_s * steps.peak_flop_per_s),
+                       bound, "batched_gemm_mfu", "gemm", shape)
   bounds.counted(op, "m", there, rows)
   return time_s
 end

@@ -4,6 +4,7 @@
 local native = require "rooflua.native"
 local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
+local memo = require "rooflua.border.memo"
 local mfu = require "rooflua.mfu"
 local words = require "rooflua.base.words"
 local ffi = require("rooflua.border.abi").ffi
@@ -15,7 +16,7 @@ local infinity, nan = math.huge, 0 / 0
 local state = ffi.cast("rooflua_ledger *", native.ledger)
 local seconds = ffi.cast("double *", native.ledger) -- those of `state`, its first field
 
-local ledger = {}
+local ledger = { memoize = memo.memoize, memoize2 = memo.memoize2 }
 
 local evidence_codes = words.codes "evidence" -- by name, and each code by itself
 for code in pairs(words.by_code "evidence") do evidence_codes[code] = code end
@@ -99,10 +100,10 @@ end
 local function observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
   if prefix then name = prefix .. (name or kind) end
   if rows then
-    local mfu = value == value and value or nil
+    local part = value == value and value or nil
     if kind == "floor" then lengthen(name, time_s) end
-    rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop, bytes = bytes, mfu = mfu,
-      at_peak_s = mfu and mfu < infinity and mfu * time_s or nil, bound = bound, evidence = evidence_names[code],
+    rows[#rows + 1] = { name = name or kind, kind = kind, shape = shape or "", flop = flop, bytes = bytes, mfu = part,
+      at_peak_s = part and part < infinity and part * time_s or nil, bound = bound, evidence = evidence_names[code],
       note = note or "", time_s = time_s, count = count }
   end
   if correction_count == 0 then return time_s end
@@ -174,22 +175,12 @@ function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, 
 end
 
 --- Rows or corrections have come or gone.
-local function look() observed = rows ~= nil or correction_count > 0 end
+local function look()
+  observed = rows ~= nil or correction_count > 0
+  state.listening = rows and 1 or 0
+end
 
--- Memoisation ---------------------------------------------------------------------------------------------
-
-local most_entries = 262144
 local seconds_of = ffi.typeof "double[6]"
--- A remembered price: as long as a line of the processor's cache. What finds prices is in one struct, so that compiled
--- code reads it without asking for types.
-ffi.cdef [[
-typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;
-typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t direct_size; } rooflua_memo;
-]]
-local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
--- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
--- tables keep some of them in an array and others in a hash.
-local most_direct, direct_of = 16384, ffi.typeof "int32_t[?]"
 
 --- Runs `call` with an empty account. Returns its time and the seconds per evidence that it added. If `keep` is true,
 --- the account then holds these in addition to what it held before.
@@ -207,102 +198,6 @@ local function isolate(call, keep)
   end
   if not ok then error(time_s, 0) end
   return time_s, added
-end
-
-local function check_function(fn, what)
-  if type(fn) ~= "function" then
-    fail("%s: expected a function, found %s", what, core.describe(fn))
-  end
-end
-
---- Remembers a priced function of one number: its results, and the seconds per evidence that it adds. The function
---- must depend on nothing else. A second number is passed on while an explanation listens: how many rows there are of
---- those that the first one asks for, which changes rows and no price.
-function ledger.memoize(fn)
-  check_function(fn, "cost.memoize")
-  local entries, room, prices = 0, 16, remembered(16)
-  -- The place of a key's price in `prices`, from 1; 0: it is not known. In `places` those of keys that are not direct.
-  local direct, places = direct_of(64), {}
-  local owner = ffi.new("rooflua_memo", direct, prices, 64)
-  local memo = ffi.cast("rooflua_memo *", owner)
-  local function forget()
-    entries, places = 0, {}
-    ffi.fill(direct, 4 * owner.direct_size)
-  end
-  --- The next place.
-  local function next_place()
-    if entries >= most_entries then forget() end
-    entries = entries + 1
-    if entries == room then
-      local longer = remembered(2 * room)
-      ffi.copy(longer, prices, room * remembered_bytes)
-      prices, room = longer, 2 * room
-      owner.prices = prices
-    end
-    return entries
-  end
-  local function remember(key, place)
-    if not (key >= 0 and key < most_direct and key % 1 == 0) then
-      places[key] = place
-      return
-    end
-    if key >= owner.direct_size then
-      local size = owner.direct_size
-      while key >= size do size = 2 * size end
-      local longer = direct_of(size)
-      ffi.copy(longer, direct, 4 * owner.direct_size) -- the sizeof of such an array is not compiled
-      direct = longer
-      owner.direct, owner.direct_size = direct, size
-    end
-    direct[key] = place
-  end
-  --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
-  local function keep(key, time_s, a, b, c, d, e, f)
-    if type(time_s) ~= "number" then return time_s end
-    local place = next_place()
-    local one = prices[place]
-    one.time_s = time_s
-    local kept = one.seconds
-    kept[0], kept[1], kept[2], kept[3], kept[4], kept[5] = a, b, c, d, e, f
-    remember(key, place)
-    return time_s
-  end
-  local function miss(key)
-    if type(key) ~= "number" or key ~= key then
-      fail("a memoized function takes one number, found %s", core.describe(key))
-    end
-    return keep(key, native.price_apart(fn, key))
-  end
-  return function(key, there)
-    local is_direct = type(key) == "number" and key >= 0 and key < memo.direct_size and key % 1 == 0
-    local place = is_direct and memo.direct[key] or places[key] or 0
-    if place == 0 or rows then
-      if rows then return (fn(key, there)) end
-      return (miss(key))
-    end
-    local s, a = seconds, memo.prices[place].seconds
-    s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
-    return memo.prices[place].time_s
-  end
-end
-
-local base = 67108864 -- 2^26: two whole numbers below it fit one double
-
---- The same for a function of two whole numbers below 2^26.
-function ledger.memoize2(fn)
-  check_function(fn, "cost.memoize2")
-  local one = ledger.memoize(function(key)
-    local b = key % base
-    return fn((key - b) / base, b)
-  end)
-  return function(a, b, there)
-    if rows then return (fn(a, b, there)) end
-    if type(a) == "number" and type(b) == "number" and a >= 0 and a < base and b >= 0 and
-      b < base and a % 1 == 0 and b % 1 == 0 then
-      return (one(a * base + b))
-    end
-    return (fn(a, b))
-  end
 end
 
 -- Explaining -------------------------------------------------------------------------------------------------
@@ -393,7 +288,7 @@ end
 
 --- Ends listening, after an interrupt in the middle of an explanation.
 function ledger.silence()
-  rows, state.listening = nil, 0
+  rows = nil
   look()
 end
 
@@ -410,11 +305,10 @@ end
 
 local function explained(call, keep)
   local outer_rows, mine = rows, {}
-  local outer_listening = state.listening
-  rows, state.listening = mine, 1
+  rows = mine
   look()
   local ok, time_s, added = pcall(isolate, call, keep)
-  rows, state.listening = outer_rows, outer_listening
+  rows = outer_rows
   look()
   if not ok then error(time_s, 0) end
   local total, sum = 0, {}
@@ -440,7 +334,7 @@ end
 --- Runs a function that prices, and returns {time_s, rows, evidence, corrections} of all that it priced. What is
 --- explained is not charged: the account around it stays as it is.
 function ledger.explain(call)
-  check_function(call, "cost.explain")
+  if type(call) ~= "function" then fail("cost.explain: expected a function, found %s", core.describe(call)) end
   return explained(call, false)
 end
 

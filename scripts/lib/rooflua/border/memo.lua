@@ -1,0 +1,122 @@
+-- Remembered prices: an exact cache of a pure priced function, which replays the seconds of each evidence that it adds
+-- to the account (rooflua.border.ledger). While an explanation listens, nothing is taken from it: rows are wanted.
+local native = require "rooflua.native"
+local core = require "rooflua.base.core"
+local ffi = require("rooflua.border.abi").ffi
+
+local fail, type = core.fail, type
+
+local state = ffi.cast("rooflua_ledger *", native.ledger)
+local seconds = ffi.cast("double *", native.ledger) -- those of `state`, its first field
+
+local memo = {}
+
+local most_entries = 262144
+-- A remembered price: as long as a line of the processor's cache. What finds prices is in one struct, so that compiled
+-- code reads it without asking for types.
+ffi.cdef [[
+typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;
+typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t direct_size; } rooflua_memo;
+]]
+local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
+-- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
+-- tables keep some of them in an array and others in a hash.
+local most_direct, direct_of = 16384, ffi.typeof "int32_t[?]"
+
+local function check_function(fn, what)
+  if type(fn) ~= "function" then
+    fail("%s: expected a function, found %s", what, core.describe(fn))
+  end
+end
+
+--- Remembers a priced function of one number: its results, and the seconds per evidence that it adds. The function
+--- must depend on nothing else. A second number is passed on while an explanation listens: how many rows there are of
+--- those that the first one asks for, which changes rows and no price.
+function memo.memoize(fn)
+  check_function(fn, "cost.memoize")
+  local entries, room, prices = 0, 16, remembered(16)
+  -- The place of a key's price in `prices`, from 1; 0: it is not known. In `places` those of keys that are not direct.
+  local direct, places = direct_of(64), {}
+  local owner = ffi.new("rooflua_memo", direct, prices, 64)
+  local table_of = ffi.cast("rooflua_memo *", owner)
+  local function forget()
+    entries, places = 0, {}
+    ffi.fill(direct, 4 * owner.direct_size)
+  end
+  --- The next place.
+  local function next_place()
+    if entries >= most_entries then forget() end
+    entries = entries + 1
+    if entries == room then
+      local longer = remembered(2 * room)
+      ffi.copy(longer, prices, room * remembered_bytes)
+      prices, room = longer, 2 * room
+      owner.prices = prices
+    end
+    return entries
+  end
+  local function remember(key, place)
+    if not (key >= 0 and key < most_direct and key % 1 == 0) then
+      places[key] = place
+      return
+    end
+    if key >= owner.direct_size then
+      local size = owner.direct_size
+      while key >= size do size = 2 * size end
+      local longer = direct_of(size)
+      ffi.copy(longer, direct, 4 * owner.direct_size) -- the sizeof of such an array is not compiled
+      direct = longer
+      owner.direct, owner.direct_size = direct, size
+    end
+    direct[key] = place
+  end
+  --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
+  local function keep(key, time_s, a, b, c, d, e, f)
+    if type(time_s) ~= "number" then return time_s end
+    local place = next_place()
+    local one = prices[place]
+    one.time_s = time_s
+    local kept = one.seconds
+    kept[0], kept[1], kept[2], kept[3], kept[4], kept[5] = a, b, c, d, e, f
+    remember(key, place)
+    return time_s
+  end
+  local function miss(key)
+    if type(key) ~= "number" or key ~= key then
+      fail("a memoized function takes one number, found %s", core.describe(key))
+    end
+    return keep(key, native.price_apart(fn, key))
+  end
+  return function(key, there)
+    local is_direct = type(key) == "number" and key >= 0 and key < table_of.direct_size and key % 1 == 0
+    local place = is_direct and table_of.direct[key] or places[key] or 0
+    if place == 0 or state.listening ~= 0 then
+      if state.listening ~= 0 then return (fn(key, there)) end
+      return (miss(key))
+    end
+    local s, a = seconds, table_of.prices[place].seconds
+    s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
+    return table_of.prices[place].time_s
+  end
+end
+
+local base = 67108864 -- 2^26: two whole numbers below it fit one double
+
+--- The same for a function of two whole numbers below 2^26.
+function memo.memoize2(fn)
+  check_function(fn, "cost.memoize2")
+  local one = memo.memoize(function(key)
+    local b = key % base
+    return fn((key - b) / base, b)
+  end)
+  return function(a, b, there)
+    if state.listening ~= 0 then return (fn(a, b, there)) end
+    if type(a) == "number" and type(b) == "number" and a >= 0 and a < base and b >= 0 and
+      b < base and a % 1 == 0 and b % 1 == 0 then
+      return (one(a * base + b))
+    end
+    return (fn(a, b))
+  end
+end
+
+return memo
