@@ -234,7 +234,8 @@ end
 -- Releases are put in order in one place, which knows candidates, post releases and nightly builds.
 local may_compare_versions = {
   ["scripts/lib/rooflua/engines/release.lua"] = true,
-  ["engine/cost/tables/published_folder.cpp"] = true, -- library versions in names of another project's files
+  -- library versions in names of another project's files
+  ["scripts/lib/rooflua/tables/names.lua"] = true, ["scripts/lib/rooflua/tables/folder.lua"] = true,
 }
 local comparers = { 'gmatch *%(?"%%d%+"', "[ .]older *%(", "[ .]newer *%(", "version_key *%(", "compare_version",
   "map%(int, " }

@@ -62,7 +62,7 @@ TEST_CASE("a request's gaps are those between the steps of its own lane") {
   replica.kv_blocks = 100;
   replica.max_num_batched_tokens = 16;
   replica.stages.shares = {0.5, 0.5};
-  replica.stages.links = {{}};
+  replica.stages.links = {{0, 0}};
   it.cluster.replicas = {replica};
   it.specs = {spec(0, 16, 3), spec(0, 16, 3)};
   LinearSteps model(2);

@@ -95,7 +95,7 @@ TEST_CASE("what a request waits for is divided by tokens: a decode weighs as muc
 TEST_CASE("with stages a request decodes in the steps of its own lane") {
   Bench bench(100, 16);
   bench.replica().stages.shares = {0.5, 0.5};
-  bench.replica().stages.links = {{}};
+  bench.replica().stages.links = {{0, 0}};
   bench.model.base_s = 2;
   WhyObserver why(1);
   ListedWorkload workload({spec(0, 16, 3), spec(0, 16, 3)});

@@ -119,7 +119,7 @@ end)
 
 test("ranks of equal cost say what decides between them", function()
   local done = setup.report({ replicates = 10, ranks = 5, gpus = { { "h100-sxm", most = 4, price_per_hour = 3 } },
-    load = { rate_per_s = 300 } })
+    load = { rate_per_s = 250 } })
   local first, same = done.plan.ranks[1], 0
   for i = 2, #done.plan.ranks do
     local item = done.plan.ranks[i]

@@ -246,7 +246,7 @@ end)
 
 test("what explain lists has a shape, in every step model", function()
   local mixed = bound.mixed(700, 300, 20, 1000)
-  local without = { host = true, overhead = true, sampler = true }
+  local without = { host = true, overhead = true, sampler = true, overlap = true, not_itemised = true, eager = true }
   for _, name in ipairs { "infersim", "kernels", "roofline_v1", "roofline_v2" } do
     local steps = bound.bind(require("steps." .. name) {}, {})
     local rows, shaped = rooflua.cost.explain(function() return steps:time(mixed) end).rows, 0

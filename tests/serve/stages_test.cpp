@@ -167,7 +167,7 @@ TEST_CASE("a full pipe gives a token per lane in the time of a step of one lane"
       constexpr std::int32_t per_lane = 4;
       Bench bench(10000, full ? 16 * per_lane : 16 * per_lane * pp);
       bench.replica().stages = equal_stages(pp);
-      bench.replica().stages.pp_batches = full ? 0 : 1;
+      bench.replica().stages.pp_batches = full ? pp : 1;
       bench.model = LinearSteps(0.5, 0.125);
       std::vector<RequestSpec> specs(static_cast<std::size_t>(per_lane * pp), spec(0, 16, 40));
       bench.run(specs);

@@ -236,7 +236,7 @@ TEST_CASE("a model that cannot be is refused with its line or key") {
   refused(tiny +
               "[[attention]]\nkind = \"mamba2\"\nlayers = 2\nheads = 4\nhead_dim = 8\ngroups = 1\n"
               "state_size = 8\nconv_kernel = 0\n",
-          "m.toml:13: attention.conv_kernel: expected 1 to 1000 tokens, found 0");
+          "m.toml:13: attention[1].conv_kernel: expected 1 to 1000 tokens, found 0");
   refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nchunk = 0\n",
           "chunk: expected 1 to 1e+09 tokens, found 0");
   refused(tiny + "[[attention]]\nkind = \"chunk\"\nlayers = 2\nwindow = 9\n", "chunk: is missing");

@@ -15,7 +15,8 @@ function ops.all_reduce(steps, op, rows, _, _, there)
   local ranks = op.rows == "group_tokens" and steps.ranks or steps.tp
   local query = { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)
-  local bytes, time_s = op.bytes_per_row * run, nil
+  local bytes = op.bytes_per_row * run
+  local time_s
   if steps.reduces_by_nccl and ranks == steps.tp then
     time_s = cost.lookup(steps.database, { op = "collective", collective = "all_reduce", dtype = "bf16",
       ranks = ranks, bytes = bytes }, op.count, op.name)
