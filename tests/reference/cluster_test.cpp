@@ -11,6 +11,29 @@
 
 namespace rooflua::reference {
 
+namespace {
+
+/// The same requests, sent while steps end: all of that happens at whole multiples of a tick.
+/// Every replica has two stages, and routers read fresh signals.
+ClusterCase on_ticks(ClusterCase cluster) {
+  constexpr Ps tick = 1000;
+  cluster.staleness = 0;
+  cluster.frontend_base = cluster.frontend_prompt_token = cluster.frontend_output_token = 0;
+  for (Prompt& prompt : cluster.question.prompts)
+    prompt.plain.arrival -= prompt.plain.arrival % tick;
+  for (ClusterReplica& each : cluster.replicas) {
+    each.group = -1;
+    each.sync = 0;
+    if (each.policy == 3) each.policy = 1;  // it looks at the ranks of its group
+    each.tariff = {};
+    each.tariff.step = 2 * tick;
+    each.config.stages = {{0.5, 0.5}, {0}, {0}, 2};
+  }
+  return cluster;
+}
+
+}  // namespace
+
 TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
   Coverage coverage;
   int reads_group = 0, grouped = 0, with_empty_steps = 0, apart_in_groups = 0, synchronised = 0;
@@ -73,7 +96,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
 
 TEST_CASE("the engine and a naive cluster agree where some replicas have stages") {
   Coverage coverage;
-  int apart = 0, waited = 0, prefill_stages = 0;
+  int apart = 0, waited = 0, prefill_stages = 0, dealt = 0;
   const auto [first, last] = seeds(1, 300);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_cluster(seed);
@@ -92,14 +115,36 @@ TEST_CASE("the engine and a naive cluster agree where some replicas have stages"
     coverage.add(expected);
     apart += cluster.apart();
     waited += expected.held_back > 0;
+    dealt += expected.dealt_over_plans > 0;
   }
   coverage.print("clusters with stages", first, last);
+  std::printf("requests of one instant dealt out over plans: %d\n", dealt);
   CHECK(coverage.questions >= 150);
   CHECK(coverage.with_preemption >= 50);
   CHECK(coverage.with_prefix_hits >= 30);
   CHECK(apart >= 40);
   CHECK(waited >= 15);
   CHECK(prefill_stages >= 30);
+  CHECK(dealt >= 50);
+}
+
+TEST_CASE("with stages, both agree where requests are sent and handed over while steps end") {
+  Coverage coverage;
+  int apart = 0, dealt = 0;
+  const auto [first, last] = seeds(1, 300);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const ClusterCase cluster = on_ticks(draw_cluster(seed));
+    INFO("seed " << seed << "\n" << text(cluster));
+    const History expected = run_naive(cluster);
+    REQUIRE(difference(expected, run_engine(cluster)) == "");
+    coverage.add(expected);
+    apart += cluster.apart();
+    dealt += expected.dealt_over_plans > 0;
+  }
+  coverage.print("clusters on ticks", first, last);
+  std::printf("requests of one instant dealt out over plans: %d\n", dealt);
+  CHECK(apart >= 80);
+  CHECK(dealt >= 100);
 }
 
 }  // namespace rooflua::reference

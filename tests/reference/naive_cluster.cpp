@@ -4,7 +4,8 @@
 // At one instant: ends of steps by replica, KV that arrives in the order it was sent, requests that
 // leave the frontend in the order they were sent, requests that are sent; then the groups of which
 // a replica saw something, by their first replica, plan. Replicas of a group plan one after the
-// other, and their steps begin and end together.
+// other, and their steps begin and end together. A replica with stages plans as soon as its step
+// has ended, before the next replica's step ends; how requests enter it stands in pipeline.h.
 
 #include "tests/reference/naive_cluster.h"
 
@@ -110,9 +111,7 @@ void NaiveCluster::land(std::size_t i) {
     if (prefills) {
       s.prefill_replica = static_cast<int>(i);
       s.cached = r.first_hit;
-      const int to = choose(id, true);
-      engines_[static_cast<std::size_t>(to)]->arrive_without_kv(id);
-      queued(to);
+      queue(id, choose(id, true));
     } else {
       if (s.prefill_replica < 0) s.cached = r.first_hit;
       s.replica = static_cast<int>(i);
@@ -121,6 +120,7 @@ void NaiveCluster::land(std::size_t i) {
   }
   step.replica = static_cast<int>(i);
   history_.steps.push_back(std::move(step));
+  if (stages_of(i).several()) plan({i});  // before anything else comes
 }
 
 void NaiveCluster::deliver_parcels() {
@@ -156,10 +156,22 @@ void NaiveCluster::leave_frontend() {
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     if (sent_[id] || at_router(id) != now_) continue;
     sent_[id] = true;
-    const int to = choose(static_cast<int>(id), false);
-    engines_[static_cast<std::size_t>(to)]->arrive(static_cast<int>(id));
-    queued(to);
+    queue(static_cast<int>(id), choose(static_cast<int>(id), false));
   }
+}
+
+/// It is sent to that replica: with stages it enters with one of the next plans, else at once.
+void NaiveCluster::queue(int id, int to) {
+  const auto i = static_cast<std::size_t>(to);
+  ++outstanding_[i];
+  touched_[i] = true;
+  if (stages_of(i).several()) return coming_[i].send(id, now_);
+  enter(id, i);
+}
+
+void NaiveCluster::enter(int id, std::size_t i) {
+  if (served(id).prefill_replica >= 0) return engines_[i]->arrive_without_kv(id);
+  engines_[i]->arrive(id);
 }
 
 /// Nothing can happen any more, and it is not over: it counts where it is.

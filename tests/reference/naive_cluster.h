@@ -43,10 +43,8 @@ class NaiveCluster : public RouteSource {
   void deliver_parcels();
   void send_parcel(int id, std::size_t to);
   void leave_frontend();
-  void queued(int to) {
-    ++outstanding_[static_cast<std::size_t>(to)];
-    touched_[static_cast<std::size_t>(to)] = true;
-  }
+  void queue(int id, int to);
+  void enter(int id, std::size_t i);
 
   // --- routing
 
@@ -78,6 +76,7 @@ class NaiveCluster : public RouteSource {
   const Stages& stages_of(std::size_t i) const { return cluster_.replicas[i].config.stages; }
 
   StepLog next_plan(std::size_t i);
+  StepLog plan_with_those_inside(std::size_t i);
   Ps duration(const std::vector<StepLog>& steps) const;
   void look_at_ranks(const std::vector<std::size_t>& group);
   void note_step(const std::vector<StepLog>& steps);
@@ -97,6 +96,7 @@ class NaiveCluster : public RouteSource {
   std::map<std::size_t, GroupView> group_views_;  // by first replica
   std::vector<std::deque<StepLog>> planned_;      // by replica; the front is running, if any is
   std::map<std::size_t, std::vector<Ps>> left_;   // by replica with stages
+  std::map<std::size_t, Coming> coming_;          // by replica with stages
   std::vector<bool> running_, touched_;
   std::vector<Ps> wake_;
   std::vector<std::int32_t> outstanding_;

@@ -17,8 +17,19 @@ void NaiveCluster::start_front(const std::vector<std::size_t>& group) {
   }
 }
 
-/// The next plan of one replica, after those that only took away.
+/// The next plan of one replica; with stages, behind those who enter with it.
 StepLog NaiveCluster::next_plan(std::size_t i) {
+  if (!stages_of(i).several()) return plan_with_those_inside(i);
+  while (true) {
+    for (const int id : coming_[i].enter(stages_of(i).batches)) enter(id, i);
+    history_.dealt_over_plans += !coming_[i].empty();
+    StepLog step = plan_with_those_inside(i);
+    if (!step.rows.empty() || !planned_[i].empty() || coming_[i].empty()) return step;
+  }
+}
+
+/// After plans that only took away.
+StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
   while (true) {
     StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
     wake_[i] = engines_[i]->wake();

@@ -83,6 +83,37 @@ History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth
   return history;
 }
 
+/// Every request that no plan has seen gets its plan, by its place among those of its instant.
+void Coming::deal_out(int batches) {
+  std::vector<Sent*> of_instant;
+  for (Sent& first : sent_) {
+    if (first.plans >= 0) continue;
+    of_instant.clear();
+    for (Sent& each : sent_)
+      if (each.plans < 0 && each.at == first.at) of_instant.push_back(&each);
+    const int count = static_cast<int>(of_instant.size());
+    const int each_plan = count / batches + (count % batches > 0);
+    for (int place = 0; place < count; ++place)
+      of_instant[static_cast<std::size_t>(place)]->plans = place / each_plan;
+  }
+}
+
+std::vector<int> Coming::enter(int batches) {
+  deal_out(batches);
+  std::vector<int> now;
+  std::vector<Sent> later;
+  for (Sent each : sent_) {
+    if (each.plans == 0) {
+      now.push_back(each.id);
+    } else {
+      each.plans -= 1;
+      later.push_back(each);
+    }
+  }
+  sent_ = later;
+  return now;
+}
+
 void send_through(StepLog& step, const Stages& stages, Ps duration, std::vector<Ps>& left) {
   left.resize(stages.shares.size(), 0);
   int tokens = 0;
@@ -110,6 +141,26 @@ History run_stages(Engine& engine, const std::vector<PlainRequest>& requests, co
     history.requests.push_back({.arrival = request.arrival});
   std::deque<StepLog> under_way;
   std::vector<Ps> left;
+  Coming coming;
+  const auto next_plan = [&](Ps now) {
+    while (true) {
+      for (const int id : coming.enter(stages.batches)) engine.arrive(id);
+      history.dealt_over_plans += !coming.empty();
+      Rows rows = engine.schedule(now);
+      while (rows.empty() && engine.took_away() && under_way.empty()) rows = engine.schedule(now);
+      if (!rows.empty() || !under_way.empty() || coming.empty()) return rows;
+    }
+  };
+  const auto fill = [&](Ps now) {
+    while (static_cast<int>(under_way.size()) < stages.batches) {
+      StepLog step{now, 0, 0, next_plan(now)};
+      if (step.rows.empty()) break;
+      note_scheduled(step, history);
+      send_through(step, stages, std::max<Ps>(1, price(step.rows)), left);
+      under_way.push_back(std::move(step));
+      history.most_under_way = std::max(history.most_under_way, static_cast<int>(under_way.size()));
+    }
+  };
   std::size_t next = 0;
   while (!under_way.empty() || next < requests.size()) {
     const bool ends = !under_way.empty() &&
@@ -121,19 +172,11 @@ History run_stages(Engine& engine, const std::vector<PlainRequest>& requests, co
       history.steps.push_back(std::move(under_way.front()));
       if (history.steps.size() > most_steps) throw std::runtime_error("no end in sight");
       under_way.pop_front();
+      fill(now);
     }
     for (; next < requests.size() && requests[next].arrival == now; ++next)
-      engine.arrive(static_cast<int>(next));
-    if (!ends && !under_way.empty()) continue;  // it waits for the oldest step
-    while (static_cast<int>(under_way.size()) < stages.batches) {
-      StepLog step{now, 0, 0, engine.schedule(now)};
-      if (step.rows.empty() && engine.took_away() && under_way.empty()) continue;
-      if (step.rows.empty()) break;
-      note_scheduled(step, history);
-      send_through(step, stages, std::max<Ps>(1, price(step.rows)), left);
-      under_way.push_back(std::move(step));
-      history.most_under_way = std::max(history.most_under_way, static_cast<int>(under_way.size()));
-    }
+      coming.send(static_cast<int>(next), now);
+    if (under_way.empty()) fill(now);  // else they wait for the oldest step
   }
   engine.report(history);
   return history;

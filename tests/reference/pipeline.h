@@ -10,9 +10,15 @@
 //   rejected, the scheduler is asked again at once if no other step is planned
 //
 // With stages, `batches` steps are under way at once. One that is planned goes on its way at once:
-// it enters a stage when it has come from the stage before and the step before it has left. When
-// the oldest step has left the last stage, or none is under way, steps are planned while there is
-// room and something to plan.
+// it enters a stage when it has come from the stage before and the step before it has left. Steps
+// are planned while there is room and something to plan: when the oldest step has left the last
+// stage, before anything else comes at that instant, and when none is under way.
+//
+// With stages, requests enter with the plans, whether or not a plan takes them up. Those that are
+// sent at one instant, n of them, are dealt out over at most `batches` plans, ceil(n / batches) to
+// each, in the order of sending; the first of these plans is the next one. Who is sent at that
+// instant but behind that plan is dealt out apart. A plan that is empty while none is under way is
+// followed by another at once, until all have entered.
 
 #include "tests/reference/plain.h"
 
@@ -35,6 +41,26 @@ class Engine {
 /// @param requests  in order of arrival; a request's id is its index
 History run(Engine& engine, const std::vector<PlainRequest>& requests, int depth,
             const Price& price);
+
+/// Requests that were sent to an engine with stages and are not inside.
+class Coming {
+ public:
+  void send(int id, Ps now) { sent_.push_back({id, now}); }
+  bool empty() const { return sent_.empty(); }
+  /// A plan is made. @returns who enters with it, in the order of sending
+  std::vector<int> enter(int batches);
+
+ private:
+  struct Sent {
+    int id;
+    Ps at;
+    int plans = -1;  // to be made before the one with which it enters; -1: not dealt out
+  };
+  void deal_out(int batches);
+
+  std::vector<Sent> sent_;
+};
+
 /// When the first stage has a planned step, and when it leaves the last one. `left`: when each
 /// stage was left before; empty at first.
 void send_through(StepLog& step, const Stages& stages, Ps duration, std::vector<Ps>& left);

@@ -78,13 +78,14 @@ struct History {
   std::vector<Served> requests;
   std::vector<StepLog> steps;
   int preemptions = 0;
-  int resume_hits = 0;     // re-admissions of preempted requests that found part of their KV
-  int discarded = 0;       // rows of requests whose end token landed while they were planned
-  int ended_waiting = 0;   // requests that lost their seat while their end token was in flight
-  int empty_steps = 0;     // of ranks without tokens, beside others of their group
-  int most_under_way = 0;  // steps at once, with stages
-  int held_back = 0;       // prompts whose KV found no room at its decode replica at first
-  bool finished = true;    // false: requests were left and nothing could run
+  int resume_hits = 0;       // re-admissions of preempted requests that found part of their KV
+  int discarded = 0;         // rows of requests whose end token landed while they were planned
+  int ended_waiting = 0;     // requests that lost their seat while their end token was in flight
+  int empty_steps = 0;       // of ranks without tokens, beside others of their group
+  int most_under_way = 0;    // steps at once, with stages
+  int dealt_over_plans = 0;  // plans behind which requests were left to enter, with stages
+  int held_back = 0;         // prompts whose KV found no room at its decode replica at first
+  bool finished = true;      // false: requests were left and nothing could run
 };
 
 std::string text(const Served& served);

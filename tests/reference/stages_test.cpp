@@ -37,7 +37,7 @@ std::string naive_with_vllm(const ServingCase& question) {
 
 TEST_CASE("with stages, the engine and a literal vLLM V1 agree in every request's times") {
   Coverage coverage;
-  int full = 0, one_at_a_time = 0;
+  int full = 0, one_at_a_time = 0, dealt = 0;
   const auto [first, last] = seeds(1, 800);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ServingCase question = in_stages(draw_case(seed, Range{}));
@@ -45,10 +45,14 @@ TEST_CASE("with stages, the engine and a literal vLLM V1 agree in every request'
     coverage.add(expected);
     full += expected.most_under_way == question.config.stages.batches;
     one_at_a_time += expected.most_under_way == 1;
+    dealt += expected.dealt_over_plans > 0;
     if (fails(question, vllm_in_stages)) FAIL(minimal_failure(question, vllm_in_stages));
   }
   coverage.print("vLLM V1 in stages", first, last);
-  std::printf("as many steps under way as may be: %d; one at a time: %d\n", full, one_at_a_time);
+  std::printf(
+      "as many steps under way as may be: %d; one at a time: %d; requests of one instant "
+      "dealt out over plans: %d\n",
+      full, one_at_a_time, dealt);
   CHECK(coverage.unfinished == 0);
   CHECK(coverage.with_preemption >= 150);
   CHECK(coverage.with_resume_hits >= 60);
@@ -57,6 +61,7 @@ TEST_CASE("with stages, the engine and a literal vLLM V1 agree in every request'
   CHECK(coverage.discarded == 0);
   CHECK(full >= 400);
   CHECK(one_at_a_time >= 20);
+  CHECK(dealt >= 100);
 }
 
 TEST_CASE(

@@ -179,7 +179,9 @@ void Simulation::land_steps() {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
     // With stages the next plan is made before a client can answer.
-    if (replica.has_stages()) fill_stages(group_with(due.replica));
+    if (!replica.has_stages()) continue;
+    fill_stages(group_with(due.replica));
+    signals_.changed(due.replica);
   }
 }
 
