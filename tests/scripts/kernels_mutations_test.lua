@@ -31,7 +31,8 @@ local modules = {
     tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "decode_bytes") },
 }
 
-local by_name = { ["steps.kernels"] = { tests = prices } }
+local by_name = { ["steps.kernels"] = {
+  tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "node_collectives") } }
 for name, module in pairs(modules) do by_name["steps.kernels." .. name] = module end
 
 dofile("tests/scripts/mutations.lua").check {

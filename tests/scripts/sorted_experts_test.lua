@@ -58,6 +58,16 @@ test("steps in graphs take the rows of the masked layout", function()
   test.at_least(published_s(steps, 32, 4096, "contiguous"), 2 * published_s(steps, 32, 4096, "masked"))
 end)
 
+test("padded rows cost time, and are no work", function()
+  local steps = bind(32)
+  local padded, full = experts(steps, 5, 32), experts(steps, 8, 32)
+  test.equal(padded.time_s, full.time_s)
+  test.near(padded.flop, 5 / 8 * full.flop, 1e-9)
+  test.equal(padded.shape:find("tokens=160 as tokens=256", 1, true) ~= nil, true, padded.shape)
+  local peak = rooflua.spec.hardware "gb200".peak_flop_per_s.fp8
+  for _, row in ipairs { padded, full } do test.near(row.mfu, row.flop / (row.time_s * peak), 1e-9) end
+end)
+
 test("behind the last row the time follows the line of the last two", function()
   local steps = bind(32, { exchange = "deepep", largest_graph = 768 })
   local last_s, before_s = published_s(steps, 32, 32 * 128, "masked"), published_s(steps, 32, 32 * 64, "masked")

@@ -53,18 +53,17 @@ local most_doublings = 30  -- of the tokens of a rank
 
 --- How the time of so many ranks goes on behind its last row: {tokens and time of that row, seconds per token}.
 local function line_behind(steps, query, ranks)
-  local last, before_s
+  local last, before = nil, { tokens = 0, time_s = 0 }
   query.ep = ranks
   for i = 0, most_doublings do
     local time_s, evidence = latency(steps, query, ranks * 2 ^ i)
     if evidence ~= "extrapolated" then
-      before_s = last and last.time_s or time_s
-      last = { tokens = ranks * 2 ^ i, time_s = time_s }
+      before, last = last or before, { tokens = ranks * 2 ^ i, time_s = time_s }
     elseif last then
       break
     end
   end
-  last.slope = math.max(0, last.time_s - before_s) / (last.tokens / 2)
+  last.slope = math.max(0, last.time_s - before.time_s) / (last.tokens - before.tokens)
   return last
 end
 
