@@ -243,8 +243,8 @@ end
 
 function laws.of_runs(first, count)
   local checked, refused, problems, seed, worst, last = 0, 0, {}, first, 0, nil
-  -- Runs whose sampled work is more than 2 % from that of all steps. Work of roofline_v1 jumps between its buckets, so
-  -- that few samples miss it.
+  -- Runs whose sampled work is more than 2 % from that of all steps. All that were found are of roofline_v1; why is not
+  -- known.
   local far = 0
   while checked < count do
     if refused > 20 * (count + 10) then error(last, 0) end
