@@ -267,6 +267,15 @@ test("experts behind DeepEP's two modes are taken with their layouts", function(
   test.equal(#got.whole_files(), 0)
 end)
 
+test("a published table without a row is read, also by the columns that hold words", function()
+  local header = { ["h200_sxm_nccl2.29.2.csv"] = "op_name,nccl_dtype,num_gpus,message_size,latency\n",
+    ["h200_sxm_moe_trtllm1.3.0rc20.csv"] = "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,"
+      .. "num_experts,moe_tp_size,moe_ep_size,distribution,latency\n",
+    ["h200_sxm_gemm_vllm0.24.0.csv"] = "gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\n" }
+  local got = run(header, "h200_sxm")
+  test.check(got.files["gemm_bf16_vllm.csv"]:find("1000\n", 1, true))
+end)
+
 test("words of a file reach the report and tables.toml on one line, whatever bytes they hold", function()
   local got = run({ ["h100_sxm_gemm_vllm0.24.0.csv"] = "gemm_dtype,kernel_source,m,n,k,latency\n"
     .. "bfl\255oat16,x,1,2,3,1\nbfloat16,a\1\255\"\\b,1,2,3,1\n" }, "h100")

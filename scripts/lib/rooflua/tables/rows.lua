@@ -67,7 +67,7 @@ local function translate(read, column, into)
   local source, kept, dead, fate, line = read.source, read.kept, read.dead, read.fate, read.source.line
   local codes, texts = source:words(column.name, "*")
   local unread, unknown = -1, -2
-  local values, reasons = doubles(#texts, unread), int32s(#texts)
+  local values, reasons = doubles(math.max(1, #texts), unread), int32s(#texts)
   local function value_of(code)
     local found = meaning(column, texts[code + 1])
     if found == nil then
