@@ -125,7 +125,8 @@ end
 --- The type of a figure in a stub.
 local function figure_type(row)
   local out = row.part and "rooflua." .. row.part .. (row.list and "[]" or "?") or row.type
-  if #row.words > 0 and #row.words < 9 then out = '"' .. table.concat(row.words, '"|"') .. '"' end
+  local values = row.values or {}
+  if #values > 0 and #values < 9 then out = '"' .. table.concat(values, '"|"') .. '"' end
   return row.optional and not row.part and out .. "?" or out
 end
 
@@ -158,7 +159,7 @@ local function model_key_rows()
   local rows, seen = {}, {}
   local function left_out(row)
     if row.needed then return "needed" end
-    local value = row.otherwise
+    local value = row.default
     local told = type(value) == "boolean" or type(value) == "string" and value ~= ""
       or type(value) == "number" and value >= row.least
     return told and code(value) or ""
@@ -173,8 +174,8 @@ local function model_key_rows()
       elseif row.part then
         add("`" .. own .. "`", row.part)
       elseif not row.computed and not (row.apart and among) and row.doc ~= "" then
-        local range = row.unit ~= "" and ("%.10g to %.10g %s"):format(row.least, row.most, row.unit)
-        local accepts = #row.words > 0 and table.concat(row.words, ", ") or range or row.type
+        local range = row.unit and ("%.10g to %.10g %s"):format(row.least, row.most, row.unit)
+        local accepts = row.values and table.concat(row.values, ", ") or range or row.type
         rows[#rows + 1] = { where, "`" .. row.key .. "`", accepts, left_out(row), (of and of .. ": " or "") .. row.doc }
       end
     end

@@ -39,6 +39,18 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// The distance between a known name and the written one; the first part of the known name counts
+/// as well. So "h2000" is near "h200-sxm", because it is near "h200".
+std::size_t distance(const std::string& wanted, const std::string& candidate) {
+  const std::size_t whole = edit_distance(wanted, candidate);
+  const std::string first = candidate.substr(0, candidate.find('-'));
+  if (first.size() == candidate.size() || first.size() < 3) return whole;
+  const std::size_t part = edit_distance(wanted, first);
+  return part <= 1 ? std::min(part, whole) : whole;
+}
+
+}  // namespace
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -52,18 +64,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return row[b.size()];
 }
-
-/// The distance between a known name and the written one; the first part of the known name counts
-/// as well. So "h2000" is near "h200-sxm", because it is near "h200".
-std::size_t distance(const std::string& wanted, const std::string& candidate) {
-  const std::size_t whole = edit_distance(wanted, candidate);
-  const std::string first = candidate.substr(0, candidate.find('-'));
-  if (first.size() == candidate.size() || first.size() < 3) return whole;
-  const std::size_t part = edit_distance(wanted, first);
-  return part <= 1 ? std::min(part, whole) : whole;
-}
-
-}  // namespace
 
 std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known) {
   constexpr std::size_t longest = 300;  // a longer text is no misspelt name, and takes long

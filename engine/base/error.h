@@ -30,6 +30,9 @@ std::string message_of(const std::exception& problem);
 /// "file:line"
 std::string at(std::string_view file, int line);
 
+/// The letters by which two words differ: taken out, put in or replaced (Levenshtein).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
 /// Known names close to a misspelt one, best first: edit distance <= 2 (or a third of the length),
 /// or one contains the other. At most three.
 std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known);

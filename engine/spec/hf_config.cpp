@@ -17,7 +17,6 @@
 #include "spec/hf/words.h"
 #include "spec/hf_notes.h"
 #include "spec/quantization.h"
-#include "spec/ranges.h"
 
 namespace rooflua {
 
@@ -142,7 +141,8 @@ void read_shape(Model& model, const Fields& fields, const Class* model_class) {
       listed && !fields.has("num_hidden_layers")
           ? *listed
           : need_first(fields, {"num_hidden_layers", "num_layers", "n_layers", "n_layer"});
-  check_range("model.layers", model.layers, fields.where("num_hidden_layers"));
+  check_range(row_named(figures<Model>(), "layers"), model.layers,
+              fields.where("num_hidden_layers"));
   model.hidden_size = need_first(fields, {"hidden_size", "d_model", "n_embd", "n_embed"});
   model.heads = need_first(fields, {"num_attention_heads", "n_heads", "n_head", "attention_heads"});
   model.kv_heads = kv_heads_of(model, fields, model_class);

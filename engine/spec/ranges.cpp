@@ -1,10 +1,8 @@
 #include "spec/ranges.h"
 
 #include <algorithm>
-#include <iterator>
+#include <vector>
 
-#include "base/error.h"
-#include "base/json.h"
 #include "spec/figures/model.h"
 
 namespace rooflua {
@@ -29,15 +27,6 @@ std::vector<FigureRange> all_ranges() {
 std::span<const FigureRange> figure_ranges() {
   static const std::vector<FigureRange> ranges = all_ranges();
   return ranges;
-}
-
-void check_range(std::string_view key, double value, const std::string& where) {
-  const auto found = std::find_if(figure_ranges().begin(), figure_ranges().end(),
-                                  [key](const FigureRange& each) { return each.key == key; });
-  ROOFLUA_ASSERT(found != figure_ranges().end());
-  if (value >= found->least && value <= found->most) return;
-  throw Error(where, "expected " + json_number(found->least) + " to " + json_number(found->most) +
-                         " " + std::string(found->unit) + ", found " + json_number(value));
 }
 
 }  // namespace rooflua

@@ -1,7 +1,5 @@
 #pragma once
-// The declared range of every figure of a model. The limits lie far outside
-// of what exists, so that thought experiments pass; they keep products of figures, loops over them
-// and memory within bounds.
+// The declared range of every figure of a model, as one list (spec/figures/model.h).
 
 #include <span>
 #include <string>
@@ -17,10 +15,5 @@ struct FigureRange {
 };
 
 std::span<const FigureRange> figure_ranges();
-
-/// @param key    of figure_ranges()
-/// @param where  in front of the message: the file and the user's key
-/// @throws Error "WHERE: expected 1 to 2000 layers, found 1000000000"
-void check_range(std::string_view key, double value, const std::string& where);
 
 }  // namespace rooflua

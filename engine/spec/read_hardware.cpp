@@ -45,9 +45,9 @@ void read_peaks(Hardware& hardware, const Fields& fields, std::string_view key, 
 
 /// A misspelt key of a script is told before what is missing because of it.
 void refuse_unknown(const Fields& fields) {
-  for (const char* key : {"name", "from", "aliases", "architecture", "domain_gpus", "node_gpus", "sms",
-                          "tdp_w", "tables_from", "sources"})
-    fields.allow(key);
+  for (const char* key : {"from", "aliases", "tdp_w", "tables_from", "sources"}) fields.allow(key);
+  for (const FigureRow& each : figures<Hardware>().rows)
+    if (each.stated != Stated::computed) fields.allow(each.name);
   for (const HardwareFigure& each : hardware_figures()) {
     if (each.name.find('.') != std::string_view::npos) continue;
     fields.allow(each.name);

@@ -135,34 +135,40 @@ int ranges(lua_State* L) {
   return 1;
 }
 
-Json row_json(const FigureTable& table, const FigureRow& row) {
+/// {name, type, doc, shown, default, values, unit, least, most}. Words have values, numbers have
+/// unit, least and most; what is open and has no default is computed where it is left out.
+Json figure_json(const FigureTable& table, const FigureRow& row) {
   Json out = Json::object();
   out["name"] = row.name;
-  out["key"] = row.key;
   out["type"] = row.type;
+  out["doc"] = row.doc;
+  out["shown"] = row.shown;
+  out["default"] = left_out(table, row);
+  if (const auto values = words_of(table, row); !values.empty())
+    out["values"] = Json::Array(values.begin(), values.end());
+  if (row.unit.empty()) return out;
   out["unit"] = row.unit;
   out["least"] = row.least;
   out["most"] = row.most;
-  out["doc"] = row.doc;
+  return out;
+}
+
+/// The same, and how files state it: {key, needed, computed, optional, list, among, apart, part}.
+Json file_figure_json(const FigureTable& table, const FigureRow& row) {
+  Json out = figure_json(table, row);
+  out["key"] = row.key;
   out["needed"] = row.stated == Stated::needed;
   out["computed"] = row.stated == Stated::computed;
   out["optional"] = row.applies != nullptr;
-  out["otherwise"] = left_out(table, row);
-  for (const auto& [key, flag] : {std::pair{"list", row.list},
-                                  {"among", row.among},
-                                  {"apart", row.apart},
-                                  {"shown", row.shown}})
-    out[key] = flag;
-  out["words"] = Json::array();
-  for (const std::string& each : words_of(table, row)) out["words"].push_back(each);
+  out["list"] = row.list;
+  out["among"] = row.among;
+  out["apart"] = row.apart;
   if (row.part != nullptr) out["part"] = row.part().name;
   return out;
 }
 
-/// model_figures() -> {{name, doc, rows = {{name, key, type, unit, least, most, doc, needed, computed,
-/// optional, otherwise, list, among, apart, shown, words,
-/// part}, ...}}, ...}: the tables of figures of
-/// models, each once.
+/// model_figures() -> {{name, doc, rows = {file_figure_json(), ...}}, ...}: the tables of figures
+/// of models, each once.
 int model_figures(lua_State* L) {
   std::vector<const FigureTable*> tables;
   collect_tables(figures<Model>(), tables);
@@ -173,7 +179,7 @@ int model_figures(lua_State* L) {
     entry["name"] = table->name;
     entry["doc"] = table->doc;
     entry["rows"] = Json::array();
-    for (const FigureRow& row : table->rows) entry["rows"].push_back(row_json(*table, row));
+    for (const FigureRow& row : table->rows) entry["rows"].push_back(file_figure_json(*table, row));
     out.push_back(std::move(entry));
   }
   push_json(L, out, false);
@@ -196,25 +202,8 @@ constexpr NamedTable tables[] = {
     {"hardware", figures<Hardware>},
 };
 
-Json figure_json(const FigureTable& table, const FigureRow& row) {
-  Json out = Json::object();
-  out["name"] = row.name;
-  out["type"] = row.type;
-  out["doc"] = row.doc;
-  out["shown"] = row.shown;
-  out["default"] = left_out(table, row);
-  if (const auto values = words_of(table, row); !values.empty())
-    out["values"] = Json::Array(values.begin(), values.end());
-  if (row.unit.empty()) return out;
-  out["unit"] = row.unit;
-  out["least"] = row.least;
-  out["most"] = row.most;
-  return out;
-}
-
-/// figures() -> {[table] = {{name, type, doc, shown, default, values, unit, least, most}, ...}}:
-/// the declared figures, in order (spec/figures/figure.h). Words have values, numbers have unit,
-/// least and most; what is open and has no default is computed where it is left out.
+/// figures() -> {[table] = {figure_json(), ...}}: the declared figures, in order
+/// (spec/figures/figure.h).
 int declared_figures(lua_State* L) {
   Json out = Json::object();
   for (const NamedTable& each : tables) {

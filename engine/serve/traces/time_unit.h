@@ -7,9 +7,8 @@
 //
 //     Unix times     every stamp is 1e9 or more: the unit in which the last is before the year 5138
 //     fractions      some stamp has one, and the mean gap is below 100: seconds
-//     mean gap       below 20: s; below 2e4: ms; below 2e7: us; else ns. So the trace has 0.05 to
-//     50
-//                    requests/s, and in seconds perhaps more
+//     mean gap       below 20: s; below 2e4: ms; below 2e7: us; else ns. So the trace has 0.05
+//                    to 50 requests/s, and in seconds perhaps more
 //
 // A format whose source documents seconds (BurstGPT) is in seconds unless the mean gap is 1e4 or
 // more. What was told is a note of the trace, with the rate that follows.

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/error.h"
+#include "spec/figures/model.h"
 #include "spec/hf/words.h"
-#include "spec/ranges.h"
 
 namespace rooflua::hf {
 
@@ -161,7 +161,7 @@ std::string joined(const List& words) {
 /// Of two figures of the file.
 int product(int a, int b, const std::string& where) {
   const double out = double(a) * b;
-  check_range("model.moe.shared_intermediate_size", out, where);
+  check_range(row_named(figures<MixtureOfExperts>(), "shared_intermediate_size"), out, where);
   return static_cast<int>(out);
 }
 

@@ -59,22 +59,6 @@ std::string shape_inside(const Json& value) {
                   "\"} in the table of the model, or --ignore " + key);
 }
 
-/// The number of letters by which two words differ (Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 std::string joined(std::string word) {
   std::erase(word, '_');
   return word;
@@ -87,7 +71,7 @@ std::string nearly(const std::string& key, const std::vector<std::string>& misse
     const std::size_t letters = std::min(each.size(), key.size());
     const bool longer = key.size() <= each.size() + 6;  // "model_", "_v2"
     if (each.size() >= 8 && longer && key.find(each) != std::string::npos) return each;
-    if (letters >= 6 && distance(joined(key), joined(each)) <= (letters >= 10 ? 2U : 1U))
+    if (letters >= 6 && edit_distance(joined(key), joined(each)) <= (letters >= 10 ? 2U : 1U))
       return each;
   }
   return "";

@@ -6,7 +6,7 @@
 --     sum = fit(sums of all steps) + sum over the sample of n (y - fit(x))      n: steps that a sampled one stands for
 --
 -- A quantity that is linear in these numbers is exact, whatever was sampled.
--- Source: Saerndal, Swensson, Wretman, "Model Assisted Survey Sampling" (1992), the regression estimator.
+-- Source: Särndal, Swensson, Wretman, "Model Assisted Survey Sampling" (1992), the regression estimator.
 local sampled = {}
 
 --- The numbers of a step, the one that explains most first.
