@@ -50,7 +50,8 @@ void add_capacity(CLI::App& app, Door& door) {
   const char* docs[] = {"Tensor parallel degree", "Stages of layers",
                         "Data-parallel ranks of the attention", "Ranks with whole experts"};
   for (std::size_t i = 0; i < std::size(widths); ++i)
-    command->add_option(widths[i].first, *widths[i].second, docs[i])->check(CLI::Range(1, 4096));
+    command->add_option(widths[i].first, *widths[i].second, docs[i])
+        ->check(bounds_of(widths[i].first + 2));
   command->add_option("--weights", a->weights,
                       "Format of the weights, or a release of the model (list models)");
   command->add_option("--kv", a->kv, "Format of the KV cache");

@@ -98,7 +98,7 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
   command->add_option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, nullptr);
-  command->add_option("--tp", a->tp, "Tensor parallel degree")->check(CLI::Range(1, 4096));
+  command->add_option("--tp", a->tp, "Tensor parallel degree")->check(app::bounds_of("tp"));
   command->add_option("--weights", a->weights,
                       "Format of the weights, or a release of the model (list models)");
   command->add_option("--kv", a->kv, "Format of the KV cache");

@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "base/csv.h"
+#include "spec/figures/deployment.h"
 
 namespace rooflua::app {
 
@@ -24,6 +25,11 @@ CLI::Validator between(double least, double most) {
         return "expected a number " + expected + ", found '" + given + "'";
       },
       "NUMBER");
+}
+
+CLI::Validator bounds_of(std::string_view option) {
+  const FigureRow& row = row_named(figures<DeploymentOptions>(), option);
+  return CLI::Range(static_cast<int>(row.least), static_cast<int>(row.most));
 }
 
 CLI::Validator seeds() {

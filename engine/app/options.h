@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -17,6 +18,8 @@ using Door = std::function<int(const std::filesystem::path& home)>;
 
 /// A number between two bounds. (CLI::Range accepts nan.)
 CLI::Validator between(double least, double most);
+/// Within the bounds that an option of a deployment has.
+CLI::Validator bounds_of(std::string_view option);
 /// Seeds are whole numbers below 2^31.
 CLI::Validator seeds();
 

@@ -2,7 +2,7 @@
 
 #include "script/published_reader.h"
 
-#include "tests/scratch.h"
+#include "tests/catch.h"
 
 namespace {
 

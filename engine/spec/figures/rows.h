@@ -186,7 +186,7 @@ template <class T, auto value>
 constexpr FigureOf<T> computed(std::string_view name, std::string_view type, std::string_view doc) {
   FigureOf<T> out{{.name = name, .stated = Stated::computed, .doc = doc, .type = type}};
   out.row.at = [](void* whole) {
-    return FigurePlace(Json(std::invoke(value, *static_cast<const T*>(whole))));
+    return FigurePlace(std::in_place_type<Json>, std::invoke(value, *static_cast<const T*>(whole)));
   };
   return out;
 }
