@@ -33,6 +33,7 @@ FORMS: dict[str, Form] = {
     "memory": Form(("op", "bytes"), "none", (), "bytes"),
     "launch": Form(("op",), "none", (), ""),
     "elementwise": Form(("op", "tokens", "width", "dtype"), "none", (), "tokens"),
+    "sampling": Form(("method", "tokens", "vocab_size"), "none", (), "tokens"),
 }
 LATENCIES = ("latency_us", "latency_us_p10", "latency_us_p90")
 
@@ -117,6 +118,8 @@ def bytes_of(case: Case) -> float:
     if case.op == "elementwise":
         passes = {"norm": 4, "rope": 2, "silu_mul": 3, "quantize": 1.5}[case.word("op")]
         return 2.0 * passes * case["tokens"] * case["width"]
+    if case.op == "sampling":
+        return 2.0 * case["tokens"] * case["vocab_size"]
     return float(case["bytes"]) if case.op in ("memory", "all_reduce") else 0.0
 
 

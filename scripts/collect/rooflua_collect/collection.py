@@ -18,7 +18,7 @@ from rooflua_collect.bench import FEW_SETS, MOST_SETS, Bench, Prepared
 from rooflua_collect.cases import FORMS, Case, bytes_of, flop_of
 from rooflua_collect.kernels import Kernel
 from rooflua_collect.machine import Machine, describe
-from rooflua_collect.ops import all_reduce, attention, elementwise, gemm, grouped_gemm, launch, memory
+from rooflua_collect.ops import all_reduce, attention, elementwise, gemm, grouped_gemm, launch, memory, sampling
 from rooflua_collect.problem import BROKEN, BUDGET, DONE, INCOMPLETE, Problem, TooLarge, TooSlow
 from rooflua_collect.progress import Progress
 from rooflua_collect.provenance import Provenance
@@ -31,6 +31,7 @@ MOST_RESERVED = 0.6  # of the GPU's memory: PyTorch keeps the memory of freed gr
 FAMILIES: dict[str, ModuleType] = {
     "gemm": gemm, "attention_prefill": attention, "attention_decode": attention, "grouped_gemm": grouped_gemm,
     "memory": memory, "launch": launch, "elementwise": elementwise,
+    "sampling": sampling,
 }
 
 

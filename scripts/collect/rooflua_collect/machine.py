@@ -64,10 +64,14 @@ def describe(device: torch.device) -> Machine:
     return Machine(name, driver, clocks, date)
 
 
+def identity(device: torch.device) -> str:
+    """The name by which nvidia-smi and NVML find the device: "GPU-<uuid>", or its index with an old PyTorch."""
+    found = str(getattr(torch.cuda.get_device_properties(device), "uuid", "")) or str(device.index or 0)
+    return found if found.isdigit() or found.startswith("GPU-") else f"GPU-{found}"
+
+
 def _nvidia_smi(fields: str, device: torch.device) -> list[str]:
-    identity = str(getattr(torch.cuda.get_device_properties(device), "uuid", "")) or str(device.index or 0)
-    which = identity if identity.isdigit() or identity.startswith("GPU-") else f"GPU-{identity}"
-    command = ["nvidia-smi", "-i", which, f"--query-gpu={fields}", "--format=csv,noheader"]
+    command = ["nvidia-smi", "-i", identity(device), f"--query-gpu={fields}", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):

@@ -24,6 +24,8 @@ ROWS = ((1, 16, 128, 1024, 8192), (2, 4, 8, 32, 64, 256, 512, 2048, 4096), (1638
 PROMPTS = ((128, 1024, 8192), (512, 2048), (16, 64, 256, 4096, 16384), (384, 768, 1536, 3072, 6144, 12288, 32768))
 BATCHES = ((1, 8, 64, 256), (16, 32, 128), (2, 4, 512), (48, 96, 192, 384))
 CONTEXTS = ((128, 1024, 8192), (512, 4096, 32768), (2048, 16384, 65536, 131072), (256, 768, 1536, 3072, 6144, 12288))
+VOCABULARIES = ((32000, 131072), (151936, 201088), (65536, 262144))
+ROWS_SAMPLED = ((1, 16, 256), (4, 64, 1024), (2, 8, 32, 128, 512), (2048,))
 TOKENS = ((1, 16, 256, 4096), (4, 64, 1024), (2, 8, 32, 128, 512, 2048, 8192), (16384, 32768))
 
 
@@ -111,9 +113,9 @@ def grouped_gemm(models: list[m.Model], dtype: str) -> Iterator[Case]:
 
 
 def memory(_models: list[m.Model], _dtype: str) -> Iterator[Case]:
-    """Memory traffic: bytes that are read, written, or both in a copy."""
-    for op in ("copy", "read", "write"):
-        for power in range(12, 33):
+    """Memory traffic: bytes that are read, written, or both in a copy; and bytes to and from the memory of the host."""
+    for op in ("copy", "read", "write", "to_host", "from_host"):
+        for power in range(12, 29 if "host" in op else 33):
             yield Case("memory", "memory", (op, 2**power), 0 if power % 4 == 0 else 1)
 
 
@@ -129,6 +131,13 @@ def elementwise(models: list[m.Model], _dtype: str) -> Iterator[Case]:
     for (op, width), shape_level in found.items():
         for level, (tokens,) in levels(TOKENS):
             yield Case("elementwise", "elementwise", (op, tokens, width, "bf16"), _sum(shape_level, level))
+
+
+def sampling(_models: list[m.Model], _dtype: str) -> Iterator[Case]:
+    """The next token of each request, by size of the vocabulary."""
+    for method in ("greedy", "random", "top_p"):
+        for level, (vocabulary, tokens) in levels(VOCABULARIES, ROWS_SAMPLED):
+            yield Case("sampling", "sampling", (method, tokens, vocabulary), level)
 
 
 def all_reduce(_models: list[m.Model], dtype: str) -> Iterator[Case]:
@@ -149,6 +158,7 @@ OPS: tuple[tuple[str, str, Callable[[list[m.Model], str], Iterator[Case]]], ...]
     ("memory", "", memory),
     ("launch", "", launch),
     ("elementwise", "", elementwise),
+    ("sampling", "", sampling),
     ("all_reduce", "bf16", all_reduce),
 )
 ALIASES = {"prefill": "attention_prefill", "decode": "attention_decode", "grouped": "grouped_gemm"}
@@ -187,7 +197,7 @@ def shrunk(cases: list[Case], per_table: int) -> list[Case]:
     """The plan made tiny, for a rehearsal without a GPU: `per_table` rows spread over each table, with dimensions
     that a CPU can compute."""
     most = {"m": 8, "k": 32, "n": 32, "heads": 4, "kv_heads": 2, "head_dim": 16, "batch": 3, "context_tokens": 24,
-            "new_tokens": 12, "experts": 4, "topk": 2, "tokens": 6, "bytes": 65536, "width": 64, "ranks": 2}
+            "new_tokens": 12, "experts": 4, "topk": 2, "tokens": 6, "bytes": 65536, "width": 64, "vocab_size": 64, "ranks": 2}
     tiny: dict[tuple[str, tuple[Value, ...]], Case] = {}
     for case in cases:
         columns = FORMS[case.op].columns

@@ -85,7 +85,7 @@ def measure(bench: Bench, prepared: Prepared, repeats: int = REPEATS, calls: int
         for i in range(WARM_UP):
             prepared.call(i % prepared.sets)
         many = calls or calls_per_repeat(_rough_us(prepared, bench.stream), prepared.sets)
-        times = _between_events(_burst(prepared, many, bench.stream), repeats, many)
+        times = _between_events(burst(prepared, many, bench.stream), repeats, many)
     torch.cuda.current_stream().wait_stream(bench.stream)
     found = summary(times, timer_name(bench, prepared))
     return dataclasses.replace(found, rotated_bytes=prepared.set_bytes * min(many, prepared.sets),
@@ -109,16 +109,16 @@ def _rough_us(prepared: Prepared, stream: torch.cuda.Stream) -> float:
 
     @raises TooSlow if one call outlasts MOST_CALL_US
     """
-    burst = _burst(prepared, 1, stream)
-    guess = _between_events(burst, 1, 1, 1)[0]
+    once = burst(prepared, 1, stream)
+    guess = _between_events(once, 1, 1, 1)[0]
     if guess > MOST_CALL_US:
         raise TooSlow(f"one call takes {guess * 1e-6:.1f} s")
     if guess < REPEAT_US:
-        guess = statistics.median(_between_events(burst, 9, 1, 1))
+        guess = statistics.median(_between_events(once, 9, 1, 1))
     return min(guess, 3.0) if guess < 10 else guess  # below 10 us the time may be that of the host's replays
 
 
-def _burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callable[[], None]:
+def burst(prepared: Prepared, calls: int, stream: torch.cuda.Stream) -> Callable[[], None]:
     """A function that runs one repeat."""
 
     def launch() -> None:

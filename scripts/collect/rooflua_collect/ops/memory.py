@@ -1,6 +1,9 @@
-"""Device memory: copy, read and write. `bytes` counts all bytes moved: a copy reads one half and writes the other.
+"""Memory: copy, read and write on the device, and copies to and from the host.
 
-read  a sum of float32 numbers, which reads all of them and writes one number
+`bytes` counts all bytes that the memory of the device moves: a copy reads one half and writes the other.
+
+read       a sum of float32 numbers, which reads all of them and writes one number
+to_host    a copy into page-locked memory of the host, over the bus; from_host the other way
 """
 
 from __future__ import annotations
@@ -13,15 +16,24 @@ from rooflua_collect.bench import Bench, Prepared, relative_error
 from rooflua_collect.cases import Case
 from rooflua_collect.kernels import Kernel, torch_version
 
+HOST_BYTES = 2**28  # page-locked at a time, at least one copy
+
 
 def kernels(_bench: Bench, _table: str, _variant: str) -> list[Kernel]:
     return [Kernel("torch copy_, sum of float32, fill_", torch_version(), _prepare)]
+
+
+def variant(case: Case) -> str:
+    """Copies over the bus are a variant of their own."""
+    return "host" if case.word("op").endswith("host") else ""
 
 
 def _prepare(bench: Bench, case: Case) -> Prepared:
     op, size = case.word("op"), case["bytes"]
     if op == "copy":
         return _copy(bench, size)
+    if op.endswith("host"):
+        return _over_bus(bench, size, op == "to_host")
     return _read(bench, size) if op == "read" else _write(bench, size)
 
 
@@ -40,6 +52,28 @@ def _copy(bench: Bench, size: int) -> Prepared:
 
     return Prepared(call, len(sources), error, tolerance=0.0, keep=[targets], set_bytes=size,
                     inputs="copy: random normal")
+
+
+def _over_bus(bench: Bench, size: int, to_host: bool) -> Prepared:
+    count = size // 2
+    draw, sets = bench.pool.draw(), max(1, min(bench.sets_for(size), HOST_BYTES // size))
+    here = [draw.take(count) if to_host else bench.empty(count) for _ in range(sets)]
+    host = torch.ones(sets * count, dtype=torch.bfloat16, pin_memory=bench.on_gpu).split(count)
+
+    def call(i: int) -> None:
+        if to_host:
+            host[i].copy_(here[i], non_blocking=True)
+        else:
+            here[i].copy_(host[i], non_blocking=True)
+
+    def error() -> float:
+        call(0)
+        if bench.on_gpu:
+            torch.cuda.synchronize()
+        return relative_error(here[0].cpu(), host[0])
+
+    return Prepared(call, sets, error, tolerance=0.0, keep=[here, host], set_bytes=size,
+                    inputs="to_host: random normal" if to_host else "from_host: ones")
 
 
 def _read(bench: Bench, size: int) -> Prepared:
