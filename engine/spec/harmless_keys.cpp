@@ -118,7 +118,6 @@ constexpr std::string_view keys[] = {
     "interleaved_qkv",
     "interpolate_factor",
     "is_decoder",
-    "is_encoder_decoder",
     "is_llama_config",
     "kv_channels",
     "label2id",

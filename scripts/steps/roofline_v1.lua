@@ -123,12 +123,13 @@ function RooflineV1:phase(name, tokens, pairs, bytes, mfu, speed_up, memory_rank
   local memory_s = (self.traffic.weight_bytes + bytes) / (self.bytes_per_s * bw_factor) / memory_ranks
   local compute_s = gemm_s + vector_s
   local shape = cost.shapes_wanted() and ("tokens=%.14g pairs=%.14g"):format(tokens, pairs) or nil
+  -- Both are of one rank: what the bound hides is work all the same.
+  local flop = (tokens * self.gemm_flop_per_token + pairs * self.vector_flop_per_pair) / self.tp
+  local moved = (self.traffic.weight_bytes + bytes) / self.tp
   if memory_s > compute_s then
-    return (cost.record(name, memory_s, "assumed", 1, 0, self.traffic.weight_bytes + bytes, nil, "memory", nil, name,
-                        shape))
+    return (cost.record(name, memory_s, "assumed", 1, flop, moved, nil, "memory", nil, name, shape))
   end
-  local flop = tokens * self.gemm_flop_per_token + pairs * self.vector_flop_per_pair
-  return (cost.record(name, compute_s, "assumed", 1, flop, 0, mfu, "compute", nil, name, shape))
+  return (cost.record(name, compute_s, "assumed", 1, flop, moved, mfu, "compute", nil, name, shape))
 end
 
 function RooflineV1:prefill_time(batch)

@@ -99,6 +99,26 @@ TEST_CASE("sampled steps stand for equal parts of the busy time") {
   CHECK(longer / all == Approx(0.9).margin(0.15));
 }
 
+TEST_CASE("steps with prompts that are too short for a moment are kept without weight") {
+  StepSurvey sample;
+  PrefillWork work;
+  Batch decodes;
+  decodes.tokens = decodes.decodes = decodes.decode_tokens = 1;
+  for (int i = 0; i < 2000; ++i) {
+    sample.add(batch_of(i, work), price_of(1e-6));
+    for (int k = 0; k < 5; ++k) sample.add(decodes, price_of(10e-3));
+  }
+  std::int64_t prompts = 0, weights = 0;
+  for (const SampledStep& step : sample.steps()) {
+    prompts += step.prefills.empty() ? 0 : 1;
+    weights += step.weight;
+    if (step.weight == 0) CHECK(!step.prefills.empty());
+  }
+  CHECK(weights <= StepSurvey::most);
+  CHECK(prompts >= StepSurvey::most_prompts / 2);
+  CHECK(prompts <= StepSurvey::most_prompts + StepSurvey::most);
+}
+
 TEST_CASE("one long step weighs as much as the time it took") {
   StepSurvey sample;
   PrefillWork work;

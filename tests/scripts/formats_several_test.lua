@@ -95,6 +95,26 @@ test("lists of a result that disagree with its total are told", function()
     result { input_lens = { 5, 6 }, output_lens = { 2, 3 }, ttfts = { 0.1 } })
 end)
 
+test("figures of a result that cannot be together are refused or told", function()
+  refused("the mean TTFT, 1600 ms, is above the mean time of a request, 141 ms", result { mean_ttft_ms = 1600 })
+  refused("completed: 60 of 3 requests (num_prompts) cannot be", result { num_prompts = 3 })
+  local function told(changes, words)
+    local notes = table.concat(read(result(changes))[1].notes, "; ")
+    test.check(notes:find(words), "%s: %s", words, notes)
+  end
+  told({ mean_ttft_ms = 0.016 }, "the mean TTFT is 0.016 ms, which no engine reaches")
+  told({ duration = 7, request_throughput = 80 }, "request_throughput is 80, but completed over duration is 8.57143")
+  told({ duration = 7, total_output_tokens = 600, output_throughput = 5 },
+    "output_throughput is 5, but total_output_tokens over duration is 85.7143")
+end)
+
+test("columns of a CSV that nothing reads are told", function()
+  local run = read("arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,cached_tokens\n0,10,3,0.125,0.25,8\n", ".csv")[1]
+  test.equal(run.notes[1], "columns that are not read: cached_tokens")
+  run = read("arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s,status\n0,10,3,0.125,0.25,ok\n", ".csv")[1]
+  test.equal(#run.notes, 0)
+end)
+
 -- Other tools ---------------------------------------------------------------------------------------------------
 
 test("llmperf: a summary, and single requests beside it; TPOT is not its inter-token latency", function()

@@ -11,7 +11,7 @@ end)
 test("200 random runs: overall_mfu is the work of all steps", function()
   local checked, refused, problems, worst, far = laws.of_runs(100000, 200)
   test.equal(#problems, 0, problems[1])
-  test.check(far <= 0.05 * checked, "%d runs are more than 2 %% apart", far)
+  test.check(far <= 0.02 * checked, "%d runs are more than 2 %% apart", far)
   print(("%d runs checked, %d more than 2 %% apart, at most %.2g; %d scenarios refused"):format(checked, far, worst,
     refused))
 end)

@@ -132,11 +132,37 @@ test("a sum over sampled steps is exact where a quantity is linear in what is kn
     step.work = 3 * step.tokens + 0.5 * step.contexts + 7 * step.rows + step.pairs
     total = total + step.work
     for name, sum in pairs(sums) do sums[name] = sum + step[name] end
-    step.stands_for = 10
+    step.stands_for, step.in_fit = 10, 10
     if i % 7 == 0 then samples[#samples + 1] = step end
   end
   test.near(sampled.sum(samples, sums, "work"), total, 1e-9)
   test.near(sampled.sum({ samples[1] }, sums, "work"), sums.tokens * samples[1].work / samples[1].tokens, 1e-9)
+end)
+
+test("steps of a kind that no moment met count in the fit, and stand for no other", function()
+  local sums = { tokens = 5000, prompt_tokens = 4000, group_tokens = 5000, contexts = 0, rows = 0, pairs = 0,
+    steps = 40 }
+  local function step(tokens, prompts, weight)
+    return { tokens = tokens, prompt_tokens = prompts, group_tokens = tokens, contexts = 0, rows = 0, pairs = 0,
+      steps = 1, stands_for = weight, in_fit = math.max(1, weight), work = 2 * tokens + 5 * prompts }
+  end
+  local samples = { step(30, 0, 20), step(20, 0, 20), step(25, 0, 1), step(26, 0, 1), step(27, 0, 1), step(28, 0, 1) }
+  local missed = sampled.sum(samples, sums, "work")
+  for _, prompts in ipairs { 300, 500, 900 } do samples[#samples + 1] = step(prompts, prompts, 0) end
+  test.near(sampled.sum(samples, sums, "work"), 2 * 5000 + 5 * 4000, 1e-6)
+  test.check(missed < 0.5 * (2 * 5000 + 5 * 4000), "without these steps: %g", missed)
+end)
+
+test("a bound hides work, which is there all the same", function()
+  local v1 = require "steps.roofline_v1" {}
+  local memory = priced({ steps = v1, deployment = { tp = 2 } }, { decode_contexts = { 1000 } })
+  local compute = priced({ steps = v1, deployment = { tp = 2 } },
+    { prefills = { { context_tokens = 0, new_tokens = 8192 } } })
+  test.equal(memory.rows[1].bound, "memory")
+  test.equal(compute.rows[1].bound, "compute")
+  for _, each in ipairs { memory.rows[1], compute.rows[1] } do
+    test.check(each.flop > 0 and each.bytes > 0, "%s: %g flop, %g bytes", each.name, each.flop, each.bytes)
+  end
 end)
 
 test.finish()

@@ -259,6 +259,27 @@ TEST_CASE("keys that nothing reads are refused if they speak of the shape, and c
   refused(table, "my_settings: ");
 }
 
+TEST_CASE("a file without experts that speaks of experts is refused") {
+  for (const char* more : {R"("n_shared_experts": 3)", R"("moe_layer_freq": 2)", R"("n_group": 8)",
+                           R"("use_moe": true)", R"("first_k_dense_replace": 1)"}) {
+    const std::string key = std::string(more).substr(1, std::string(more).find("\":") - 1);
+    refused(config("{" + std::string(more) + "}"), "c.json: " + key + ": speaks of experts");
+    const Model model = of("{" + std::string(more) + ", \"ignore\": [\"" + key + "\"]}");
+    CHECK(model.parameters() == plain_parameters);
+  }
+  for (const char* off : {R"("n_shared_experts": 0)", R"("use_moe": false)",
+                          R"("moe_layer_freq": null)", R"("moe_aux_loss_coeff": 0.01)"})
+    CHECK(of("{" + std::string(off) + "}").parameters() == plain_parameters);
+}
+
+TEST_CASE("an encoder with its decoder is no decoder, and a pattern of windows needs their width") {
+  refused(config(R"({"is_encoder_decoder": true})"), "is_encoder_decoder: ");
+  CHECK(of(R"({"is_encoder_decoder": false})").parameters() == plain_parameters);
+  refused(config(R"({"sliding_window_pattern": 6})"), "sliding_window: is missing");
+  CHECK(of(R"({"sliding_window_pattern": 6, "ignore": ["sliding_window_pattern"]})").parameters() ==
+        plain_parameters);
+}
+
 TEST_CASE("other files of a release are named") {
   refused(parse_json(R"({"dim": 4096, "n_layers": 32, "n_heads": 32, "vocab_size": 32000})", "p"),
           "is a params.json");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/power.h"
 
@@ -119,28 +120,50 @@ void Amounts::add(const Amounts& other) {
   time_s += other.time_s;
 }
 
+namespace {
+
+SampledStep kept_step(const Batch& batch, const StepPrice& price, const Amounts& amounts) {
+  SampledStep out;
+  out.replica = batch.replica;
+  out.amounts = amounts;
+  out.time_s = price.time_s;
+  out.own_s = price.own_s;
+  out.group = GroupWork::of(batch);
+  out.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
+  if (const std::int32_t* contexts = decode_contexts(batch))
+    out.decode_contexts.assign(contexts, contexts + batch.decodes);
+  out.drafts = DraftWork::of(batch);
+  return out;
+}
+
+}  // namespace
+
 void StepSurvey::add(const Batch& batch, const StepPrice& price) {
   if (batch.tokens == 0) return;
   const auto index = static_cast<std::size_t>(batch.replica);
   if (index >= totals_.size()) totals_.resize(index + 1);
   const Amounts amounts = Amounts::of(batch, price);
   totals_[index].add(amounts);
+  ++steps_;
+  if (batch.prefill_count > 0) keep_prompt(batch, price, amounts);
   busy_s_ += price.time_s;
   const auto passed = static_cast<std::int64_t>(std::ceil(busy_s_ / spacing_s_));
   if (passed <= moment_) return;
-  Kept kept{moment_, passed - 1, {}};
-  kept.step.replica = batch.replica;
-  kept.step.amounts = amounts;
-  kept.step.time_s = price.time_s;
-  kept.step.own_s = price.own_s;
-  kept.step.group = GroupWork::of(batch);
-  kept.step.prefills.assign(batch.prefills, batch.prefills + batch.prefill_count);
-  if (const std::int32_t* contexts = decode_contexts(batch))
-    kept.step.decode_contexts.assign(contexts, contexts + batch.decodes);
-  kept.step.drafts = DraftWork::of(batch);
-  kept_.push_back(std::move(kept));
+  kept_.push_back({moment_, passed - 1, steps_, kept_step(batch, price, amounts)});
   moment_ = passed;
   while (moment_ > most) thin();
+}
+
+/// Every prompt_stride_-th step with prompts; twice as far apart when there are too many.
+void StepSurvey::keep_prompt(const Batch& batch, const StepPrice& price, const Amounts& amounts) {
+  if (prompts_++ % prompt_stride_ != 0) return;
+  kept_prompts_.push_back({0, -1, steps_, kept_step(batch, price, amounts)});
+  if (std::ssize(kept_prompts_) <= most_prompts) return;
+  std::vector<Kept> left;
+  for (std::size_t i = 0; i < kept_prompts_.size(); i += 2)
+    left.push_back(std::move(kept_prompts_[i]));
+  kept_prompts_ = std::move(left);
+  prompt_stride_ *= 2;
 }
 
 /// Drops every second moment, and the steps that hold none of the others.
@@ -158,10 +181,14 @@ void StepSurvey::thin() {
 
 std::vector<SampledStep> StepSurvey::steps() const {
   std::vector<SampledStep> out;
+  std::set<std::int64_t> numbers;
   for (const Kept& each : kept_) {
+    numbers.insert(each.number);
     out.push_back(each.step);
     out.back().weight = each.last - each.first + 1;
   }
+  for (const Kept& each : kept_prompts_)
+    if (!numbers.contains(each.number)) out.push_back(each.step);
   return out;
 }
 

@@ -56,7 +56,7 @@ struct Amounts {
 struct SampledStep {
   std::int32_t replica = 0;
   Amounts amounts;
-  std::int64_t weight = 0;       // moments of the grid that fell into it
+  std::int64_t weight = 0;       // moments of the grid that fell into it; 0: see StepSurvey
   double time_s = 0, own_s = 0;  // StepPrice
   std::vector<PrefillWork> prefills;
   std::vector<std::int32_t> decode_contexts;
@@ -66,10 +66,12 @@ struct SampledStep {
 
 /// A sample of steps without randomness: those that were running at evenly spaced moments of the
 /// engine's busy time, at most `most` of them. Each moment stands for the same part of that time.
-/// All replicas of a run share one sample.
+/// All replicas of a run share one sample. Up to `most_prompts` steps with prompts are kept
+/// besides, evenly spaced among those; they have no weight. What a prompt costs can then be told
+/// also where steps with prompts are too short for the moments.
 class StepSurvey {
  public:
-  static constexpr std::int64_t most = 64;
+  static constexpr std::int64_t most = 64, most_prompts = 16;
   /// An empty step of a rank is left out.
   void add(const Batch& batch, const StepPrice& price);
   std::vector<SampledStep> steps() const;
@@ -79,13 +81,17 @@ class StepSurvey {
  private:
   struct Kept {
     std::int64_t first, last;  // moments
+    std::int64_t number;       // of the step, in its run
     SampledStep step;
   };
   void thin();
+  void keep_prompt(const Batch& batch, const StepPrice& price, const Amounts& amounts);
 
   double spacing_s_ = 1e-3 / 1024, busy_s_ = 0;  // at first; short runs are sampled whole
   std::int64_t moment_ = 0;  // the next moment is at moment_ * spacing_s_ of busy time
   std::vector<Kept> kept_;
+  std::int64_t steps_ = 0, prompts_ = 0, prompt_stride_ = 1;
+  std::vector<Kept> kept_prompts_;
   std::vector<Amounts> totals_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "spec/figures/model.h"
+#include "spec/hf/unknown.h"
 #include "spec/hf/words.h"
 
 namespace rooflua::hf {
@@ -187,17 +188,28 @@ int shared_width(const Fields& fields, const MixtureOfExperts& moe, const std::s
   return mixed ? total : 0;
 }
 
-/// Refuses a file that states figures of experts and not how many there are.
+bool is_on(const Json& value) {
+  if (value.is_number()) return value.number() > 0;
+  if (value.is_boolean()) return value.boolean();
+  return value.is_array() ? !value.items().empty() : value.is_text();
+}
+
+/// A key that says something of experts beyond how they were trained.
+bool needs_experts(std::string_view key) {
+  if (key.find("loss") != std::string_view::npos) return false;
+  if (key == "n_group" || key == "topk_group" || key == "first_k_dense_replace") return true;
+  return key.find("expert") != std::string_view::npos || key.find("moe") != std::string_view::npos;
+}
+
+/// Refuses a file that speaks of experts and does not state how many there are.
 void check_no_experts(const Fields& fields) {
-  std::string_view other = stated(fields, visited_words);
-  if (other.empty()) other = stated(fields, width_words);
-  if (other.empty()) return;
-  const Json* value = fields.find(other);
-  if (value->is_number() && value->number() == 0) return;
-  throw Error(fields.where(other),
-              "speaks of experts, and the file does not say how many there "
-              "are; expected one of: " +
-                  joined(count_words) + "; or ignore this key");
+  for (const Json::Member& member : fields.object().members()) {
+    if (!needs_experts(member.key) || !is_on(member.value)) continue;
+    throw Error(fields.where(member.key),
+                "speaks of experts, and the file does not say how many there "
+                "are; expected one of: " +
+                    joined(count_words) + "; " + how_to_go_on_without(member.key));
+  }
 }
 
 int expert_width(const Model& model, const Fields& fields, const Class* model_class) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "spec/hf/kinds.h"
 #include "spec/hf/mlps.h"
+#include "spec/hf/unknown.h"
 #include "spec/layer_kinds.h"
 #include "spec/read_layers.h"
 
@@ -114,6 +115,11 @@ void check_width(const Model& model, const Fields& config, int width) {
   if (count(layer_types(config, model.layers), "sliding_attention") > 0)
     throw Error(config.where("sliding_window"),
                 "is missing: layer_types lists layers with sliding_attention");
+  if (config.has("sliding_window_pattern") && !config.has("sliding_window"))
+    throw Error(
+        config.where("sliding_window"),
+        "is missing: sliding_window_pattern tells apart layers with and without a window; " +
+            how_to_go_on_without("sliding_window_pattern"));
 }
 
 void read_windows(ModelDraft& model, const Fields& config, const Class* model_class) {

@@ -58,6 +58,8 @@ void refuse_what_a_model_cannot_describe(const Fields& fields, std::string_view 
       throw Error(fields.where("model_type"),
                   "'" + std::string(type) + "' " + std::string(each.reason));
   }
+  if (fields.boolean("is_encoder_decoder").value_or(false))
+    throw Error(fields.where("is_encoder_decoder"), "this model " + std::string(not_a_decoder));
   // Of MiniMax, whose later models have full attention under the same word.
   if (type == "minimax" && fields.has("layer_types"))
     throw Error(fields.where("layer_types"),

@@ -54,9 +54,7 @@ std::string shape_inside(const Json& value) {
 }
 
 [[noreturn]] void refuse(const Fields& config, const std::string& key, const std::string& why) {
-  throw Error(config.where(key),
-              why + "; if the model is the same without this key, go on with ignore = {\"" + key +
-                  "\"} in the table of the model, or --ignore " + key);
+  throw Error(config.where(key), why + "; " + how_to_go_on_without(key));
 }
 
 std::string joined(std::string word) {
@@ -100,6 +98,11 @@ void check(const Fields& config, const Json::Member& member,
 }
 
 }  // namespace
+
+std::string how_to_go_on_without(const std::string& key) {
+  return "if the model is the same without this key, go on with ignore = {\"" + key +
+         "\"} in the table of the model, or --ignore " + key;
+}
 
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;

@@ -15,6 +15,9 @@ namespace rooflua::hf {
 /// @throws Error naming the key, and how to go on
 void check_unread(Model& model, const Fields& config);
 
+/// What an error says of a key that may be left out.
+std::string how_to_go_on_without(const std::string& key);
+
 /// "a, b, c and 4 more"
 std::string listed(const std::vector<std::string>& names);
 

@@ -113,7 +113,7 @@ def grouped_gemm(models: list[m.Model], dtype: str) -> Iterator[Case]:
 
 
 def memory(_models: list[m.Model], _dtype: str) -> Iterator[Case]:
-    """Memory traffic: bytes that are read, written, or both in a copy; and bytes to and from the memory of the host."""
+    """Memory traffic: bytes that are read, written, or both in a copy; and bytes to and from the host."""
     for op in ("copy", "read", "write", "to_host", "from_host"):
         for power in range(12, 29 if "host" in op else 33):
             yield Case("memory", "memory", (op, 2**power), 0 if power % 4 == 0 else 1)

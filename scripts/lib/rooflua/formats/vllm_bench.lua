@@ -108,6 +108,9 @@ local function add_lengths(where, document, run)
     fail("%s: %s: expected a whole number of requests, found %s", where, of_all, core.describe(document[of_all]))
   end
   local sent = number_in(document.num_prompts)
+  if type(sent) == "number" and sent < count then
+    fail("%s: %s: %g of %g requests (num_prompts) cannot be", where, of_all, count, sent)
+  end
   run.count, run.failed = count, type(sent) == "number" and sent > count and sent - count or 0
   run.prompt_tokens = mean_tokens(where, document, "total_input_tokens", count)
   run.output_tokens = mean_tokens(where, document, "total_output_tokens", count)
@@ -137,6 +140,22 @@ local function compare_counts(document, run)
   end
 end
 
+--- Rates that the file states, and what they are of: rounding and a tail of the clock are below this share.
+local most_off_rate = 0.05
+
+--- Notes on rates that are not the number of requests and tokens over the duration.
+local function compare_rates(document, notes)
+  local duration_s = number_in(document.duration)
+  if type(duration_s) ~= "number" or not (duration_s > 0) then return end
+  for key, of in core.sorted_pairs { request_throughput = "completed", output_throughput = "total_output_tokens" } do
+    local stated, count = number_in(document[key]), number_in(document[of])
+    if type(stated) == "number" and type(count) == "number" and stated > 0 and count > 0
+      and math.abs(stated * duration_s / count - 1) > most_off_rate then
+      notes[#notes + 1] = ("%s is %.6g, but %s over duration is %.6g"):format(key, stated, of, count / duration_s)
+    end
+  end
+end
+
 --- @return table list with the one run
 function vllm_bench.read(where, document)
   local run = { metrics = {}, notes = {}, failed = 0 }
@@ -150,6 +169,7 @@ function vllm_bench.read(where, document)
   run.output_tokens_per_s = positive(where, document, "output_throughput", fields.most_rate)
   run.requests = measured_requests.of_bench(where, document)
   run.metrics = figures_of(where, document, run.notes)
+  compare_rates(document, run.notes)
   if run.requests then
     compare_counts(document, run)
   else

@@ -65,12 +65,16 @@ local function over_gpus(samples, totals, replicas)
   for i = #totals + 1, #replicas do gpus = gpus + replicas[i].deployment.tp * replicas[i].deployment.pp end
   local moments = 0
   for _, each in ipairs(samples) do moments = moments + each.weight end
-  for _, each in ipairs(samples) do each.stands_for = each.weight / moments * each.busy_s / each.time_s end
+  for _, each in ipairs(samples) do
+    each.stands_for = each.weight / moments * each.busy_s / each.time_s
+    each.in_fit = each.weight > 0 and each.stands_for or 1
+  end
   return sampled.sum(samples, sums, "work_s") / gpus, sampled.sum(samples, sums, "moving_s") / gpus
 end
 
 --- Shares of step time by op, largest first. `replicas` come from serve, each with its step model.
----@param steps table list of {replica, weight, time_s, own_s, batch, amounts}; own_s only of ranks that step together
+---@param steps table list of {replica, weight, time_s, own_s, batch, amounts}; own_s only of ranks that step together.
+---  Those without weight count for the work alone
 ---@param totals table? by replica: the amounts of all its steps; none: no work is asked for
 ---@return table {steps = how many, rows = {{name, kind, bound, evidence, share}, ...}}
 ---@return number? noted_frac share of the time that notes of the model touch
@@ -83,10 +87,12 @@ function breakdown.of_steps(steps, replicas, totals)
   for _, step in ipairs(steps) do
     local replica = replicas[step.replica]
     local priced = prices.price_batch(replica.prepared, replica.steps, batch.new(step.batch))
-    add(sums, order, priced, step.own_s and step.weight * step.own_s / step.time_s or step.weight)
-    if step.own_s then add_waits(sums, order, step, replica) end
-    all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
-    weights = weights + step.weight
+    if step.weight > 0 then
+      add(sums, order, priced, step.own_s and step.weight * step.own_s / step.time_s or step.weight)
+      if step.own_s then add_waits(sums, order, step, replica) end
+      all[#all + 1], all_weights[#all_weights + 1] = priced, step.weight
+      weights = weights + step.weight
+    end
     if totals and step.time_s > 0 then
       local tp, each = replica.deployment.tp, { weight = step.weight, time_s = step.time_s, busy_s = busy_s }
       for name, amount in pairs(step.amounts) do
@@ -103,7 +109,7 @@ function breakdown.of_steps(steps, replicas, totals)
   end)
   local rows = json.array {}
   for i, sum in ipairs(order) do rows[i] = sum end
-  local of_steps, noted_frac = { steps = #steps, rows = rows }, notes.mean_share(all, all_weights)
+  local of_steps, noted_frac = { steps = #all, rows = rows }, notes.mean_share(all, all_weights)
   if #samples == 0 then return of_steps, noted_frac end
   return of_steps, noted_frac, over_gpus(samples, totals, replicas)
 end

@@ -5,6 +5,7 @@
 --
 --     sum = fit(sums of all steps) + sum over the sample of n (y - fit(x))      n: steps that a sampled one stands for
 --
+-- Steps of a kind that the moments miss (short ones with prompts) are in the fit without standing for others.
 -- A quantity that is linear in these numbers is exact, whatever was sampled.
 -- Source: Särndal, Swensson, Wretman, "Model Assisted Survey Sampling" (1992), the regression estimator.
 local sampled = {}
@@ -16,7 +17,7 @@ local vanishing = 1e-9      -- of its square, what is left of a number that the 
 
 local function dot(samples, a, b)
   local sum = 0
-  for i, each in ipairs(samples) do sum = sum + each.stands_for * a[i] * b[i] end
+  for i, each in ipairs(samples) do sum = sum + each.in_fit * a[i] * b[i] end
   return sum
 end
 
@@ -42,7 +43,8 @@ local function columns_of(samples, sums)
   return out
 end
 
---- @param samples table[] each with the numbers, stands_for, and the quantity
+--- @param samples table[] each with the numbers, the quantity, how many steps it stands for, and its weight in the fit:
+---   stands_for and in_fit. One that stands for none says only how the quantity hangs together with the numbers
 --- @param sums table of the numbers over all steps
 --- @param quantity string
 --- @return number

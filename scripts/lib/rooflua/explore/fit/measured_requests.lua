@@ -103,13 +103,27 @@ local function tell_unit(path, rows, column)
     :format(column[1], column[1]) }
 end
 
+--- A note on columns that nothing reads, in a list; none where all are read.
+local function unread_columns(header, at, failure)
+  if not header then return {} end
+  local read, unread = { line = true, [failure or ""] = true }, {}
+  for _, column in pairs(at) do read[column[1]] = true end
+  for _, name in ipairs(optional) do read[name] = true end
+  for _, name in ipairs(header) do
+    if not read[name] then unread[#unread + 1] = name end
+  end
+  return #unread > 0 and { "columns that are not read: " .. core.join(unread, ", ") } or {}
+end
+
 local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
 
 --- Requests of the rows of a CSV, and notes on them.
-function measured_requests.of_rows(path, rows)
+--- @param header string[]? its columns: those that nothing reads are told
+function measured_requests.of_rows(path, rows, header)
   if #rows == 0 then fail("%s: no data: it has no rows", path) end
   local at, failure = find_columns(path, rows)
   local notes = tell_unit(path, rows, at.arrival_s)
+  for _, note in ipairs(unread_columns(header, at, failure)) do notes[#notes + 1] = note end
   local requests, names = {}, core.sorted_keys(at)
   for i, row in ipairs(rows) do
     local request = { failed = failure ~= nil and row[failure] ~= nil and not fine[tostring(row[failure])] }

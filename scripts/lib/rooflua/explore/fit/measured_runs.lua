@@ -53,7 +53,7 @@ local function read_csv(path, text)
   measured_requests.check_header(path, header)
   local parts = told.rows(path, rows, header)
   if parts then return told.read(path, parts) end
-  local requests, notes = measured_requests.of_rows(path, rows)
+  local requests, notes = measured_requests.of_rows(path, rows, header)
   if not text:find "\n%s*$" then notes[#notes + 1] = "its last line has no end: the file may be cut off" end
   return { { requests = requests, notes = notes, metrics = {}, rows = true } }
 end
@@ -125,6 +125,21 @@ local function how_of(run)
   return "all at once"
 end
 
+local least_ttft_s = 1e-4 -- no engine answers sooner; files in other units do
+
+--- Refuses figures of a run that cannot be together, and notes those that look like another unit.
+local function check_figures(run, path)
+  local ttft_s, e2e_s = run.metrics.ttft_s_mean, run.metrics.e2e_s_mean
+  if ttft_s and e2e_s and ttft_s > 1.001 * e2e_s then
+    fail("%s: the mean TTFT, %.6g ms, is above the mean time of a request, %.6g ms; are they in the same unit?", path,
+      1e3 * ttft_s, 1e3 * e2e_s)
+  end
+  if ttft_s and ttft_s < least_ttft_s then
+    run.notes[#run.notes + 1] = ("the mean TTFT is %.6g ms, which no engine reaches; is it in another unit?"):format(
+      1e3 * ttft_s)
+  end
+end
+
 --- Fills a run with what its replay needs. `path` stands for the run in messages.
 local function ready(run, path)
   if #run.requests == 0 then fail("%s: no data: it has no request that was completed", path) end
@@ -146,6 +161,7 @@ local function ready(run, path)
     fail("%s: has no column of arrivals (known: %s); without them the requests would be replayed all at once. If they "
       .. "were sent at once, add a column arrival_s with 0 in every row", path, native.trace_arrivals())
   end
+  if run.mean_lengths then check_figures(run, path) end -- else the lists of requests count
   run.how = how_of(run)
   run.workload = Recorded { run = run }
   return run
