@@ -76,7 +76,8 @@ class Rows(unittest.TestCase):
     def test_watts_are_energy_over_time_and_work_is_per_second(self) -> None:
         row = row_of(power.Load(Case("gemm_bf16", "gemm", (8, 64, 64), 0)))
         self.assertAlmostEqual(row["watts"], WATTS, delta=0.02 * WATTS)
-        self.assertEqual((row["op"], row["dtype"], row["shape"], row["watts_read"]), ("gemm", "bf16", "8x64x64", WATTS - 1))
+        self.assertEqual([row[name] for name in ("op", "dtype", "shape", "watts_read")],
+                         ["gemm", "bf16", "8x64x64", WATTS - 1])
         flop = 2 * 8 * 64 * 64
         self.assertAlmostEqual(float(row["tflop_per_s"]) * 1e12 * float(row["latency_us"]) * 1e-6 / flop, 1, delta=0.01)
 
