@@ -82,14 +82,11 @@ local Kernels = policy.define {
       doc = "Host time per request and step.",
     },
     sampler_s = {
-      default = 150e-6, unit = "s", min = 0,
-      source = "about ten small kernels outside the CUDA graph; on an H100 argmax alone takes 14 to 50 us, a random "
-        .. "choice 55 to 188 us (1 to 64 rows of 131,072)",
+      default = 150e-6, unit = "s", min = 0, source = "about ten small kernels; rows of sampling (H100) alone fit worse",
       doc = "Sampling on the GPU, per step.",
     },
     sorted_logit_s = {
-      default = 0.0, unit = "s", min = 0,
-      source = "0.14 ns: vLLM pull request 40376, 128 rows of 131,072; 0.146 ns measured on an H100 (sampling_rooflua)",
+      default = 0.0, unit = "s", min = 0, source = "0.14 ns: vLLM pull request 40376; 0.146: our rows of sampling (H100)",
       doc = "Sorting the logits, per request and entry of the vocabulary; 0 = sampling without top-p and top-k.",
     },
     small_kernel_s = {
