@@ -10,7 +10,8 @@
 -- ```lua file=x.lua   is written to x.lua before the next command; csv file=x.csv as well.
 -- ```text golden=x    every line stands in tests/golden/x.txt, in that order.
 
-local documents = { "README.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md",
+local documents = { "README.md", "docs/START.md", "docs/CLASSES.md", "docs/RESULT_FILES.md", "docs/COST_AGAINST_LOAD.md",
+  "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md",
   "docs/ATTENTION.md", "docs/CAMPAIGNS.md", "docs/PLANNER.md", "docs/TOUR.md", "docs/VALIDATION.md" }
 
 local program_folder = assert(arg[1], "usage: rooflua lua tests/docs.lua FOLDER_OF_THE_PROGRAM [DOCUMENT...]")
@@ -214,6 +215,8 @@ local function check(path)
       steps = steps + 1
       compare_with_golden(path, block)
     elseif block.kind == "lua" or block.kind == "csv" then
+      local inside = block.file:match "^(.*)/"
+      if inside then os.execute(("mkdir -p '%s/%s'"):format(folder, inside)) end
       local handle = assert(io.open(folder .. "/" .. block.file, "w"))
       handle:write(table.concat(block.lines, "\n"), "\n")
       handle:close()
