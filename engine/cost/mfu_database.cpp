@@ -211,7 +211,7 @@ void MfuDatabase::add_work(const Query& query, Estimate& estimate) const {
   const OpDeclaration& op = ops_[static_cast<std::size_t>(query.op)];
   estimate.flop = op.flop == nullptr ? 0 : op.flop(query, 0.5);
   estimate.bytes = op.bytes == nullptr ? 0 : op.bytes(query);
-  estimate.bound = op.over_links ? Bound::link : bound_of(query, estimate, options_.hardware);
+  estimate.bound = over_links(query) ? Bound::link : bound_of(query, estimate, options_.hardware);
 }
 
 // The GPU that lends ------------------------------------------------------------------------------

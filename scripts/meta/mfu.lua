@@ -59,8 +59,9 @@ function Database:prefill(heads, kv_heads, head_dim, seq_len, tp, kv_dtype) end
 function Database:decode(heads, kv_heads, head_dim, batch, context_tokens, tp, kv_dtype) end
 
 --- Any op of mfu.ops(): {op = "grouped_gemm", ...} with the fields of that op; an unknown one is an error
---- that names them. `kernel` of memory: copy, read, write; of launch: launch, graph_node; of elementwise: norm,
---- rope, silu_mul, quantize (16 bits to FP8).
+--- that names them. `kernel` of memory: copy, read, write, to_host, from_host; of launch: launch, graph_node; of
+--- elementwise: norm, rope, silu_mul, quantize (16 bits to FP8). `method` of sampling: greedy, random, top_p. Raises an
+--- error where no table answers and nothing models the question: sampling, copies to and from the host, modules.
 ---@param query table
 ---@return number? mfu
 ---@return rooflua.Estimate

@@ -237,6 +237,19 @@ function spec.hardware(source) end
 ---@return rooflua.Deployment
 function spec.deployment(options) end
 
+---@class rooflua.PowerRow
+---@field load string what ran; "idle"
+---@field busy_frac number share of the time in which it ran
+---@field mfu number arithmetic over the peak of its format and the whole time
+---@field bandwidth_frac number bytes over the bandwidth of the memory and the whole time
+---@field watts number mean of the GPU
+
+--- Watts measured on a GPU under steady loads (power.csv beside its hardware.toml); nil where none were, and of a GPU
+--- that is given as a table. Raises an error for a row that is none.
+---@param source string|table|rooflua.Hardware as for spec.hardware
+---@return rooflua.PowerRow[]?
+function spec.power(source) end
+
 --- Names of the shipped models.
 ---@return string[]
 function spec.models() end

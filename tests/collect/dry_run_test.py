@@ -24,7 +24,7 @@ class DryRun(rehearsal.Case):
         self.assertIn(" 0 errors", done.stdout)
         found = rehearsal.keys(self.tables)
         for name in ("gemm_bf16", "attention_decode_bf16", "attention_prefill_bf16", "grouped_gemm_bf16", "memory",
-                     "launch", "elementwise", "all_reduce_bf16"):
+                     "launch", "elementwise", "sampling", "all_reduce_bf16"):
             self.assertGreaterEqual(len(found[f"{name}.csv"]), 2, name)
         report = (self.tables / "report.md").read_text()
         self.assertIn("p90 over p10", report)

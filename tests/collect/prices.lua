@@ -26,9 +26,22 @@ for _, info in ipairs(db:tables()) do
     end
   end
 end
-local wanted = { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "memory", "launch", "elementwise" }
+local wanted = { "gemm", "attention_prefill", "attention_decode", "grouped_gemm", "memory", "launch", "elementwise",
+  "sampling" }
 for _, op in ipairs(wanted) do
   assert(seen[op], "no table of " .. op)
+end
+for op, words in pairs { sampling = { "greedy", "random", "top_p" }, memory = { "copy", "to_host" } } do
+  for _, row in ipairs(db:rows(op)) do
+    local measured = 0
+    for _, word in ipairs(words) do
+      local query = op == "memory" and { op = op, kernel = word, bytes = row.bytes }
+        or { op = op, method = word, tokens = row.tokens, vocab_size = row.vocab_size }
+      local ok, _, estimate = pcall(db.lookup, db, query)
+      if ok and estimate.evidence == "measured" then measured = measured + 1 end
+    end
+    assert(measured > 0 or op == "memory", op .. ": a row answers no question of its shape")
+  end
 end
 local _, experts = db:lookup { op = "grouped_gemm", experts = 4, experts_per_token = 2, hidden_size = 32,
   intermediate_size = 16, tokens = 1 }

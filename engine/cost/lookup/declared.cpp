@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
 namespace rooflua {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double other_key = 100;  // farther than any number of doublings
 
 bool is_key(FieldRole role) {
@@ -81,11 +83,13 @@ DeclaredIndex::Donor DeclaredIndex::find_nearest(const Key& key) const {
   const auto same = of_.find(key);
   if (same != of_.end()) return {&entries_[same->second]};
   Donor donor;
+  donor.distance = infinity;
   for (const Entry& entry : entries_) {
     double found = 0, ratio = 1;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const Field& field = *keys_[i];
       const double here = entry.key[i], wanted = key[i];
+      if (!may_stand_in(field, here, wanted)) found = infinity;
       if (field.role == FieldRole::key || field.role == FieldRole::table) {
         const bool agrees = here == wanted || (field.any && wanted == field.otherwise);
         found += agrees ? 0 : other_key;
@@ -94,6 +98,7 @@ DeclaredIndex::Donor DeclaredIndex::find_nearest(const Key& key) const {
         if (field.role == FieldRole::scale && here > 0) ratio *= wanted / here;
       }
     }
+    if (found == infinity) continue;
     if (donor.entry == nullptr || found < donor.distance) donor = {&entry, found, ratio};
   }
   return donor;

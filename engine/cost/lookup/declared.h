@@ -2,7 +2,8 @@
 // The index of every op that is nothing but its declaration: rows by the fields that are keys, read
 // along its axes. Private to the grid lookups.
 //
-//   key     rows of another value answer only where no row has this one            stand_in
+//   key     rows of another value answer only where no row has this one            stand_in;
+//           rows of a word of another group (FieldWord) never do
 //   near    the nearest value answers                                              stand_in
 //   scale   as near, and the latency is multiplied by the ratio of the values     stand_in
 //   axis    one axis: Series; two: Plane, the first being proportional to work; three: Contexts,
@@ -23,6 +24,7 @@ class DeclaredIndex final : public RowIndex {
  public:
   DeclaredIndex(Op op, const std::vector<const KernelTable*>& tables);
   bool empty() const override { return entries_.empty(); }
+  /// Infinite where no row may stand in.
   double gap(const Query& query) const override { return nearest(key_of(query)).distance; }
   Reading at(const Query& query, Strategy strategy, RowsUsed* trace) const override;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cost/ops/fields.h"
 #include "cost/ops/work.h"
 
 namespace rooflua {
@@ -25,7 +26,7 @@ ElementwiseIndex::Donor ElementwiseIndex::nearest(const Query& q) const {
   Donor donor;
   for (const auto& entry : index_.entries()) {
     const double kernel = entry.key[0];
-    if ((kernel == Kernel::quantize) != (q.kernel == Kernel::quantize)) continue;
+    if (!may_stand_in(fields::kernel, kernel, q.kernel)) continue;
     const double found = key_gap(entry.key[1], q.width) + (kernel == q.kernel ? 0 : 100);
     if (donor.entry == nullptr || found < donor.distance) donor = {&entry, found};
   }

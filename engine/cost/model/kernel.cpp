@@ -39,6 +39,9 @@ Priced all_reduce(const Query& query, const Hardware& hardware) {
 }
 
 Priced memory(const Query& query, const Hardware& hardware) {
+  if (over_links(query)) {
+    throw Error("modelled_kernel", "no model of copies to and from the host: only tables price them");
+  }
   return {memory_of(hardware).traffic(positive(query.op, "bytes", query.bytes)), kNan, kNan};
 }
 

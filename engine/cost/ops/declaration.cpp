@@ -39,6 +39,14 @@ std::size_t work_axis(const OpDeclaration& op) {
   return last;
 }
 
+bool may_stand_in(const Field& field, double here, double wanted) {
+  const auto group = [&](double code) {
+    const auto words = static_cast<double>(field.words.size());
+    return code >= 1 && code <= words ? field.words[static_cast<std::size_t>(code) - 1].group : 0;
+  };
+  return group(here) == group(wanted);
+}
+
 double code_of(const Field& field, std::string_view word) {
   for (std::size_t i = 0; i < field.words.size(); ++i) {
     const FieldWord& each = field.words[i];

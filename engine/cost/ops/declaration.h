@@ -65,6 +65,7 @@ enum class FieldWhen : std::uint8_t { always, decode, prefill };
 struct FieldWord {
   std::string_view name;
   std::string_view also = {};  // another spelling in tables
+  int group = 0;               // rows of a word of another group never stand in
 };
 
 struct Field {
@@ -168,6 +169,9 @@ void for_each_axis(const OpDeclaration& op, Each each) {
 
 /// The place of the last axis that rows are read along; max_axes where there is none.
 std::size_t work_axis(const OpDeclaration& op);
+
+/// Whether rows with the code `here` of a field may answer for the code `wanted`.
+bool may_stand_in(const Field& field, double here, double wanted);
 
 /// The code of a word; a word that is not declared has a code that no question asks for.
 double code_of(const Field& field, std::string_view word);

@@ -108,7 +108,8 @@ inline constexpr Field tokens{.name = "tokens",
 /// In the order of Kernel.
 inline constexpr FieldWord kernel_words[] = {
     {"copy"}, {"read"}, {"write"},    {"launch", "kernel"}, {"graph_node"},
-    {"norm"}, {"rope"}, {"silu_mul"}, {"quantize"}};
+    {"norm"}, {"rope"}, {"silu_mul"}, {"quantize", "", 1},
+    {"to_host", "", 2}, {"from_host", "", 2}};
 inline constexpr Field kernel{.name = "kernel",
                               .number = &Query::kernel,
                               .doc = "Which kernel of this op.",

@@ -183,6 +183,24 @@ inline constexpr Field moe_experts[] = {
      .words = distributions},
     tokens};
 
+inline constexpr FieldWord samplings[] = {{"greedy", "", 1}, {"random", "", 2}, {"top_p", "", 3}};
+inline constexpr Field sampling[] = {
+    word("method", QueryNumber::own(0), samplings,
+         "greedy: the largest logit; random: by their probability; top_p: among the most probable."),
+    {.name = "vocab_size",
+     .number = &Query::width,
+     .unit = "entries",
+     .doc = "Logits of a token.",
+     .role = FieldRole::axis,
+     .need = FieldNeed::positive_always},
+    [] {
+      Field field = tokens;
+      field.doc = "Rows of logits: one for each token that is chosen.";
+      field.need = FieldNeed::positive_always;
+      return field;
+    }()};
+inline constexpr std::string_view sampling_columns[] = {"method", "tokens", "vocab_size"};
+
 }  // namespace module_fields
 
 /// An op whose rows are found by its fields alone.
@@ -244,6 +262,15 @@ inline constexpr OpDeclaration module_ops[] = {
         work::collective_bytes, true),
     module_op("expert_exchange", module_fields::expert_exchange, true,
               "Tokens that travel to their experts and back."),
+    {.name = "sampling",
+     .doc = "The choice of the next token of each request from 16-bit logits.",
+     .fields = module_fields::sampling,
+     .bytes = work::sampling_bytes,
+     .typed = false,
+     .file = "sampling",
+     .dtype_in_name = false,
+     .imported = false,
+     .columns = module_fields::sampling_columns},
 };
 
 }  // namespace rooflua

@@ -33,6 +33,7 @@ enum class Op : std::int32_t {
 struct Kernel {
   static constexpr double none = 0, copy = 1, read = 2, write = 3, launch = 4, graph_node = 5;
   static constexpr double norm = 6, rope = 7, silu_mul = 8, quantize = 9;
+  static constexpr double to_host = 10, from_host = 11;
 };
 
 /// One question. Tables and keys read only the numbers that its op declares; the rest stay 0.

@@ -33,14 +33,19 @@ double bytes_of(const Query& query) {
   return bytes == nullptr ? 0 : bytes(query);
 }
 
+bool over_links(const Query& query) {
+  const bool host = query.kernel == Kernel::to_host || query.kernel == Kernel::from_host;
+  return declaration_of(query.op).over_links || (query.op == Op::memory && host);
+}
+
 Dtype compute_dtype(const Query& query) {
   return declaration_of(query.op).peak == PeakOf::dtype ? query.dtype : Dtype::bf16;
 }
 
 LeastTime least_time(const Query& query, double flop, double bytes, const Hardware& gpu) {
   const double link = gpu.link_bandwidth.in_base_units();
-  const bool over_links = declaration_of(query.op).over_links && link > 0;
-  LeastTime least{0, bytes / (over_links ? link : gpu.memory_bandwidth.in_base_units())};
+  const bool on_link = over_links(query) && link > 0;
+  LeastTime least{0, bytes / (on_link ? link : gpu.memory_bandwidth.in_base_units())};
   if (!(flop > 0)) return least;
   const auto peak = gpu.peak.find(gpu.computes_in(compute_dtype(query)));
   if (peak != gpu.peak.end()) least.arithmetic_s = flop / peak->second.in_base_units();
@@ -163,6 +168,9 @@ double window_prefill_bytes(const Query& q) {
 
 double moved_bytes(const Query& q) {
   return q.bytes;
+}
+double sampling_bytes(const Query& q) {
+  return 2 * q.tokens * q.width;
 }
 double collective_bytes(const Query& q) {
   constexpr double all_reduce = 1;  // of the words of the field

@@ -11,6 +11,10 @@ namespace rooflua {
 double flop_of(const Query& query);
 double bytes_of(const Query& query);
 
+/// Whether a question is bound by links and not by the memory: an op that is (OpDeclaration), or a
+/// copy to or from the memory of the host.
+bool over_links(const Query& query);
+
 /// The format in which an op multiplies: attention computes in 16 bits whatever is asked for.
 Dtype compute_dtype(const Query& query);
 
@@ -61,6 +65,8 @@ double window_prefill_bytes(const Query& query);
 double window_decode_flop(const Query& query, double causal);
 double window_decode_bytes(const Query& query);
 double moved_bytes(const Query& query);
+/// The logits of 16 bits are read once.
+double sampling_bytes(const Query& query);
 /// Of a buffer that ranks exchange, a rank keeps its own part, except where all are added up.
 double collective_bytes(const Query& query);
 double elementwise_bytes(const Query& query);

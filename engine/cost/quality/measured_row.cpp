@@ -55,7 +55,7 @@ RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware
     const double mfu = peak ? flop_of_row(table, row) / (row.latency_s * peak->in_base_units()) : 0;
     if (mfu > 1) return {FindingKind::above_peak, words("%.4g", mfu, 0)};
   }
-  if (hardware != nullptr && table.op != Op::all_reduce) {
+  if (hardware != nullptr && !over_links(query_of(table, row))) {
     const double least_s = bytes_of_row(table, row) / hardware->memory_bandwidth.in_base_units();
     if (least_s > row.latency_s) {
       return {FindingKind::above_bandwidth,

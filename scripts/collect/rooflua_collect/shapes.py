@@ -113,7 +113,7 @@ def grouped_gemm(models: list[m.Model], dtype: str) -> Iterator[Case]:
 
 
 def memory(_models: list[m.Model], _dtype: str) -> Iterator[Case]:
-    """Memory traffic: bytes that are read, written, or both in a copy; and bytes to and from the host."""
+    """Memory traffic: bytes that are read, written, or both in a copy; and bytes to and from the memory of the host."""
     for op in ("copy", "read", "write", "to_host", "from_host"):
         for power in range(12, 29 if "host" in op else 33):
             yield Case("memory", "memory", (op, 2**power), 0 if power % 4 == 0 else 1)
@@ -197,8 +197,8 @@ def shrunk(cases: list[Case], per_table: int) -> list[Case]:
     """The plan made tiny, for a rehearsal without a GPU: `per_table` rows spread over each table, with dimensions
     that a CPU can compute."""
     most = {"m": 8, "k": 32, "n": 32, "heads": 4, "kv_heads": 2, "head_dim": 16, "batch": 3, "context_tokens": 24,
-            "new_tokens": 12, "experts": 4, "topk": 2, "tokens": 6, "bytes": 65536, "width": 64, "ranks": 2,
-            "vocab_size": 64}
+            "new_tokens": 12, "experts": 4, "topk": 2, "tokens": 6, "bytes": 65536, "width": 64, "vocab_size": 64,
+            "ranks": 2}
     tiny: dict[tuple[str, tuple[Value, ...]], Case] = {}
     for case in cases:
         columns = FORMS[case.op].columns

@@ -105,6 +105,12 @@ local function busy_of(summary)
   return count > 0 and sum / count or nil
 end
 
+--- Means of a run's work over the GPUs and the whole run, which a power policy reads; nil where no step was sampled.
+local function work_of(run)
+  local mfu, bandwidth_frac = metrics.value(run, "overall_mfu"), metrics.value(run, "bandwidth_frac")
+  return mfu and bandwidth_frac and { mfu = mfu, bandwidth_frac = bandwidth_frac } or nil
+end
+
 --- What `run` prints beside the figures of a run: what its workload did not send, and the notes.
 local function notes_of(state)
   local out = native.left_out_lines { { left_out = native.serve_left_out(state.run) } }
@@ -125,7 +131,8 @@ function evaluate.run(question, candidate, replicas, options)
     slo = limits_of(question, factor) })
   local may_grow = question.load.kind == "recorded" -- by itself
   local state = live.state(live.begin(reader_of(question, candidate), scenario,
-    { closes = true, caps = options.caps or nil, growth = options.steady and not may_grow or nil,
+    { closes = true, sketch = question.power.reads_work or nil, caps = options.caps or nil,
+      growth = options.steady and not may_grow or nil,
       limits = options.verdict and factor == 1 and limits_of_run(question, options.requests) or nil }))
   if options.here then native.serve_advance(state.run) end
   local stopped = native.serve_run_or_stop(state.run)
@@ -138,12 +145,13 @@ function evaluate.run(question, candidate, replicas, options)
   if stopped then error(stopped.message or "stopped", 0) end
   native.serve_finish(state.run)
   local told = not options.brief or question.base.metrics ~= nil -- bounds may be on what sampled steps tell
-  if told then breakdown.tell(state) end
+  if told or question.power.reads_work then breakdown.tell(state) end
   local summary = native.serve_document(state.run)
   local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
     evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary),
     notes = told and notes_of(state) or nil }
   local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
+  if question.power.reads_work then out.work = work_of(run) end
   for _, list in ipairs { shown, question.metrics or {} } do
     for _, name in ipairs(list) do out.metrics[name] = scaled(name, metrics.value(run, name), factor) end
   end

@@ -23,17 +23,17 @@ function money.price(question, candidate)
 end
 
 --- Watts of one GPU: as measured (--watts), else by the power policy; and what to put in front of the figure.
-local function watts_of(question, candidate, busy_frac)
+local function watts_of(question, candidate, result)
   local gpu = question.gpus[candidate.gpu]
   local measured = question.watts and question.watts[gpu.name]
   if measured then return measured, "measured" end
-  return question.power:watts(gpu.hardware, busy_frac)
+  return question.power:watts(gpu.hardware, result.busy_frac, result.work)
 end
 
 --- Watts of all paid GPUs: those that serve, and those of their nodes that are paid and idle. An idle GPU draws what
 --- the power policy says of one that is never busy.
 local function all_watts(question, candidate, result)
-  local each_w, bound = watts_of(question, candidate, result.busy_frac)
+  local each_w, bound = watts_of(question, candidate, result)
   local idle = result.paid_gpus - result.gpus
   if not each_w or idle == 0 then return each_w and each_w * result.gpus, bound end
   local idle_w, of_idle = question.power:watts(question.gpus[candidate.gpu].hardware, 0)

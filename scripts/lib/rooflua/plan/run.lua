@@ -79,6 +79,16 @@ local function note_watts(asked)
   end
 end
 
+--- Refuses GPUs whose watts a power policy does not know, before anything runs; --watts stands in for them.
+local function check_power(asked, reader)
+  if not asked.power.check then return end
+  for _, gpu in ipairs(asked.gpus) do
+    if not (asked.watts and asked.watts[gpu.name]) then
+      reader:at("plan.power", asked.power.check, asked.power, gpu.hardware)
+    end
+  end
+end
+
 --- The largest rate of a deployment that a full run found to meet the SLO; 0 where there is none.
 local function largest_rate(found)
   local rate = 0
@@ -114,6 +124,7 @@ function run.all(reader, given, how)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
   asked.tells_partial, asked.round, asked.strict_percent = how.tells_partial, how.round, how.strict
   asked.book = keep.book(reader, given, how)
+  check_power(asked, reader)
   note_watts(asked)
   local found = searched(asked)
   local plan = answer.known(asked, found)
