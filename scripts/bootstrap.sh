@@ -25,7 +25,7 @@ missing_packages() {
 }
 
 # OpenResty's LuaJIT if it installs without removing another package, else the distribution's. The
-# program tests at start-up for the one known miscompilation (docs/DECISIONS.md).
+# program tests at start-up for the one known miscompilation (docs/records/decisions.md).
 luajit_package() {
   if $1 apt-get install -y --no-remove --simulate libluajit2-5.1-dev >/dev/null 2>&1; then
     echo libluajit2-5.1-dev

@@ -266,7 +266,7 @@ local parts = {
     file = "docs/SERVING.md", name = "words of outcome",
     text = function() return markdown_table({ "outcome", "" }, declared.word_rows "outcome") end,
   },
-  { file = "README.md", name = "measured GPUs", text = function() return shipped.gpus(markdown_table) end },
+  { file = "docs/GPUS.md", name = "measured GPUs", text = function() return shipped.gpus(markdown_table) end },
   { file = "docs/ROBUSTNESS.md", name = "declared ranges", text = range_rows },
   { file = "docs/DATA.md", name = "keys of a model", text = model_key_rows },
   { file = "scripts/meta/spec.lua", name = "classes of models", text = model_classes },

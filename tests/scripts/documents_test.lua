@@ -37,7 +37,7 @@ local said = {
   ["README.md"] = {
     { "(%d+) models, (%d+) GPUs of which (%a+) have measured kernels", "models", "GPUs", "measured" },
     { "(%a+) step models", "steps" }, { "(%a+) routers", "routers" }, { "(%a+) workloads, including", "workloads" },
-    { "| (%d+) questions, each with its scenario", "questions" } },
+    { "(%d+) questions, each with its scenario", "questions" } },
   ["docs/COMPARISON.md"] = {
     { "| of (%a+) GPUs, published by", "measured" }, { "| (%d+); a router may refuse", "routers" },
     { "sessions, (%d+) workloads", "workloads" }, { "Of (%w+) GPUs none ship", "unmeasured" },
