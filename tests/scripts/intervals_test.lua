@@ -107,6 +107,8 @@ test("engines apart are of class pd; attention on data-parallel ranks of dpa, wh
   test.equal(intervals { deployment = { tp = 2, ep = 2 } }.kinds[1].class, "tep")
   test.equal(intervals { deployment = { dp = 2, ep = 2 } }.kinds[1].class, "dpa")
   test.equal(intervals { model = "llama-3.1-8b" }.kinds[1].class, "dense")
+  local stages = intervals { model = "llama-3.1-8b", deployment = { pp = 2 } }
+  test.equal(stages.kinds[1].class .. " " .. stages.deployments, "pp 0", "no pipeline was measured")
 end)
 
 test("replicas of two kinds have ends that hold for both", function()

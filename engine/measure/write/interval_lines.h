@@ -12,8 +12,8 @@ namespace rooflua {
 /// The lines of one document; none where it has no intervals.
 std::vector<std::string> interval_lines(const Json& document);
 
-/// What these documents say of their kinds: each kind's relative intervals, once, in order of first
-/// appearance.
+/// What these documents say of their kinds: one line for each kind under each load, that of its
+/// widest interval, in order of first appearance.
 std::vector<std::string> interval_kinds(const std::vector<const Json*>& documents);
 
 }  // namespace rooflua

@@ -115,12 +115,10 @@ local function ends_of(list, load, evidence)
     out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
       deployments = own.deployments, points = own.points }
     local share = (evidence.modelled or 0) + (kind.borrows and evidence.stand_in or 0)
-    if share > 0 then
-      local of = widths.widen_by_models(own, share, kind.is_fitted, load)
-      if not out.modelled or not kind.is_fitted then
-        out.modelled = { share = share, fitted = kind.is_fitted, borrows = kind.borrows, deployments = of.deployments,
-          points = of.points }
-      end
+    local of = widths.widen_by_models(own, share, kind.is_fitted, load)
+    if of and (not out.modelled or not kind.is_fitted) then
+      out.modelled = { share = share, fitted = kind.is_fitted, borrows = kind.borrows, deployments = of.deployments,
+        points = of.points }
     end
     ends = ends and widths.join(ends, own) or own
   end
@@ -131,11 +129,9 @@ end
 
 -- Words ------------------------------------------------------------------------------------------------------------
 
-local least_told = 0.1 -- share of modelled kernels with constants of the GPU's own family
-
---- Says that an interval is wider because of modelled kernels; nil where that is no news.
+--- Says that an interval is wider because of modelled kernels; nil where it is not.
 local function modelled_text(of)
-  if not of or of.share < (of.fitted and least_told or 0.005) then return nil end
+  if not of then return nil end
   local whose = of.fitted and "" or ", with constants of another family of GPUs"
   local what = of.borrows and ("modelled or from tables of " .. of.borrows) or "modelled"
   return ("wider: %.0f %% of the time is %s%s; %s without tables say how far that is off"):format(100 * of.share, what,
@@ -165,7 +161,8 @@ local function completed(out, lines, relative)
   end
   out.about, out.text = about_text(out, parts), json.array {}
   for _, line in ipairs(lines) do table.insert(out.text, line) end
-  for _, line in ipairs { words.nearest(out.nearest) or false, modelled_text(out.modelled) or false } do
+  local asked = words.kind(out.kinds[1]) .. ", " .. out.load
+  for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false } do
     if line then table.insert(out.text, line) end
   end
   return out

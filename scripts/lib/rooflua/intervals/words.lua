@@ -41,13 +41,17 @@ function words.kind(kind)
   return ("%s, %s, %s"):format(kind.engine, kind.class, kind.architecture)
 end
 
---- "nearest: vllm, dense, hopper, unsaturated: 14 points on h100-sxm, 27 points on h200-sxm"; nil of none.
-function words.nearest(list)
+--- "nearest: 14 points on h100-sxm, 27 points on h200-sxm" of the kind itself; else with the kinds that they are of;
+--- nil of none.
+--- @param asked string the kind and the load that is asked about, as words.kind and the load say it
+function words.nearest(list, asked)
   local text, before = "", nil
   for _, each in ipairs(list) do
     local group = words.kind(each) .. ", " .. each.load
+    if before == asked and group ~= asked then break end
     local points = units.counted(each.points, "point") .. " on " .. each.gpu
-    text = text .. (group == before and ", " .. points or (before and "; " or "") .. group .. ": " .. points)
+    local head = group == asked and "" or group .. ": "
+    text = text .. (group == before and ", " .. points or (before and "; " or "") .. head .. points)
     before = group
   end
   return before and "nearest: " .. text or nil
