@@ -84,9 +84,7 @@ std::string intervals(const std::vector<script::VariantResult>& results) {
   for (const script::VariantResult& each : results) {
     if (each.known()) documents.push_back(&each.document);
   }
-  std::string out;
-  for (const std::string& line : interval_kinds(documents)) out += line + "\n";
-  return out;
+  return interval_text(interval_kinds(documents));
 }
 
 /// One line per source of requests that was not sent completely and per note, whatever the number
@@ -106,12 +104,12 @@ std::string served_variants(script::Scenario& scenario,
                             const std::vector<script::VariantResult>& results,
                             const std::string& file, bool partial) {
   std::string out =
-      compare_variants(results, file) + failures(results) + missing(scenario, results);
+      compare_variants(results, file) + failures(results) + missing(scenario, results) +
+      intervals(results);
   for (const script::VariantResult& each : results) {
     if (each.details.empty()) continue;
     out += "\n== " + text_of(each.document, "name") + "\n" + each.details;
   }
-  out += intervals(results);
   const std::string differences = partial ? "" : scenario.over_seeds(results);
   return differences.empty() ? out : out + "\n" + differences + "\n";
 }

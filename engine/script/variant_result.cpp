@@ -108,7 +108,7 @@ void add_served(VariantResult& out, const Json& result, std::shared_ptr<const Su
     out.document["partial"] = *partial;
     out.text += partial_line(*partial) + "\n\n";
   }
-  out.text += text_of(result, "text");
+  out.text += text_of(result, "text") + interval_report(out.document);
   if (const Json* requests = result.find("requests"); requests != nullptr && requests->is_array())
     out.document["requests"] = *requests;
   if (const Json* sketch = result.find("sketch"))
@@ -170,7 +170,7 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   }
   const std::string line = evidence_line(out.evidence, out.noted_frac);
   if (!line.empty()) out.text += "Time rests on: " + line + "\n";
-  for (const std::string& each : interval_lines(out.document)) out.text += each + "\n";
+  out.text += interval_text(interval_lines(out.document));
   return out;
 }
 

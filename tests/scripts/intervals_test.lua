@@ -214,6 +214,19 @@ test("many variants have intervals in their documents, and one line for each kin
   test.equal(lines, 2)
 end)
 
+test("a plan says of each rank what was measured of its kind", function()
+  local document = json.decode(run("plan --model llama-3.1-8b --workload 500+50 --rate 5 --slo tpot_p99=100ms "
+    .. "--gpus h100-sxm:2@3.00 --gpus l40s:2@1.00 --tp 1 --seats 64 --budgets 2048 --replicates 2 --json -"))
+  local seen = {}
+  for _, rank in ipairs(document.variants and document.variants[1].plan.ranks or document.ranks) do
+    local ada = rank.name:find "L40S" ~= nil
+    seen[ada] = true
+    test.equal(rank.measured.deployments == 0, ada, rank.name)
+    test.check(rank.measured.tpot.low < 1 and rank.measured.tpot.high > 1)
+  end
+  test.check(seen[true] and seen[false], "two GPUs")
+end)
+
 test("a run in which nothing completes has no interval, and says so", function()
   local found = intervals { workload = require "workloads.closed_loop" { clients = 1, num_requests = 1,
     prompt_tokens = 5000, output_tokens = 20 }, deployment = { tp = 2, max_model_len = 100 } }

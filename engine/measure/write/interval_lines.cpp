@@ -23,6 +23,29 @@ double width_of(const Json& intervals) {
   return 0;
 }
 
+constexpr std::size_t widest_line = 80;
+
+/// A sentence in lines; `head` stands before its first one, `indent` before the others.
+std::string wrapped(const std::string& sentence, const std::string& head,
+                    const std::string& indent) {
+  std::string out, line = head;
+  std::size_t begin = 0;
+  bool is_empty = true;  // the line has no word yet
+  while (begin < sentence.size()) {
+    const std::size_t end = std::min(sentence.find(' ', begin), sentence.size());
+    const std::string word = sentence.substr(begin, end - begin);
+    if (!is_empty && line.size() + 1 + word.size() > widest_line) {
+      out += line + "\n";
+      line = indent;
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + word;
+    is_empty = false;
+    begin = end + 1;
+  }
+  return out + line + "\n";
+}
+
 struct Kind {
   std::string name, line;
   double width = 0;
@@ -37,6 +60,19 @@ std::vector<std::string> interval_lines(const Json& document) {
   if (lines == nullptr || !lines->is_array()) return out;
   for (const Json& line : lines->items()) out.push_back(line.text());
   return out;
+}
+
+std::string interval_text(const std::vector<std::string>& sentences, const std::string& first,
+                          const std::string& indent) {
+  std::string out;
+  const std::string blank(first.size(), ' ');
+  for (const std::string& each : sentences)
+    out += wrapped(each, out.empty() ? first : blank, blank + indent);
+  return out;
+}
+
+std::string interval_report(const Json& document) {
+  return interval_text(interval_lines(document), "interval  ");
 }
 
 std::vector<std::string> interval_kinds(const std::vector<const Json*>& documents) {

@@ -141,7 +141,7 @@ end
 --- What several answers of one kind have in common: relative ends and what stands behind them.
 local function about_text(out, parts)
   return ("90 %% intervals: %s (%s, %s; %s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
-    out.load, words.evidence(out.deployments))
+    out.load or "any load", words.evidence(out.deployments))
 end
 
 --- A value with its interval: {value, low, high, text}.
@@ -168,9 +168,28 @@ local function completed(out, lines, relative)
   return out
 end
 
+local served = { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } }
+
 -- Answers ------------------------------------------------------------------------------------------------------------
 
-local served = { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } }
+--- What is known of a deployment before it runs, under any load: {deployments, points, tpot, ttft, e2e = {low, high} as
+--- factors of a simulated mean, about}; {unknown, about} where no interval is known.
+---@param prepared table of scenario/prepared.lua
+---@param engine string
+---@param is_split boolean whether prefill and decode run on engines of their own
+---@param evidence table share of time per kind of evidence
+function answers.of_deployment(prepared, engine, is_split, evidence)
+  local why = refusal(prepared)
+  if why then return { unknown = why, about = why } end
+  local ends, known = ends_of({ kind_of(prepared, engine, is_split) }, nil, evidence)
+  local out, parts = { deployments = known.deployments, points = known.points }, {}
+  for i, each in ipairs(served) do
+    local low, high = math.exp(ends[each[1]][1]), math.exp(ends[each[1]][2])
+    out[each[1]], parts[i] = { low = low, high = high }, words.relative(each[2], low, high)
+  end
+  out.about = about_text(known, parts)
+  return out
+end
 
 --- The intervals of a run that is over; nil where the scenario wants none.
 ---@param state table of a simulation (serving/live.lua)
@@ -196,14 +215,6 @@ function answers.of_run(state, summary)
   end
   if #lines == 0 then return unknown "no interval is known: no request was completed" end
   return completed(out, lines, relative)
-end
-
---- The same as lines of a report.
-function answers.report(found)
-  if not found then return "" end
-  local lines = {}
-  for i, line in ipairs(found.text) do lines[i] = (i == 1 and "interval  " or "          ") .. line .. "\n" end
-  return table.concat(lines)
 end
 
 --- What is said beside the own report of a step model; nil where the scenario wants no intervals.

@@ -65,11 +65,16 @@ local usual_share = 0.15
 --- Widens ends by the share of the time that is of modelled kernels, as far as it is more than usual. Returns how many
 --- deployments and points say how far these are off: {deployments, points}; nil where the share is usual.
 --- @param is_fitted boolean whether constants of modelled kernels were fitted on the GPU's family
+--- @param load string? as in widths.of
 function widths.widen_by_models(ends, share, is_fitted, load)
   if share <= usual_share then return nil end
-  local of = residuals.modelled[is_fitted and "fitted" or "borrowed"][load]
-  widen(ends, of, (share - usual_share) / (1 - usual_share))
-  return { deployments = of.deployments, points = of.points }
+  local group, out = residuals.modelled[is_fitted and "fitted" or "borrowed"], { deployments = 0, points = 0 }
+  for _, each in ipairs(load and { load } or kinds.loads) do
+    widen(ends, group[each], (share - usual_share) / (1 - usual_share))
+    out.deployments = math.max(out.deployments, group[each].deployments)
+    out.points = out.points + group[each].points
+  end
+  return out
 end
 
 --- Ends that hold for both of two kinds, of which the less is known counts.

@@ -77,9 +77,8 @@ function whole.run(reader, given, options)
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
   local summary = native.serve_summary(run)
-  local intervals = answers.of_run(state, summary)
   local result = { kind = "serve",
-    text = head_of(state, given) .. native.serve_hand_over(run) .. answers.report(intervals), intervals = intervals,
+    text = head_of(state, given) .. native.serve_hand_over(run), intervals = answers.of_run(state, summary),
     left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
     notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state),
