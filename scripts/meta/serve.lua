@@ -138,7 +138,6 @@ local serve = {}
 ---@class rooflua.Live
 ---@field now_s number
 local Live = {}
-
 --- A request as policies see it. Policies do not see the true output length.
 ---@class rooflua.Request
 ---@field id integer
@@ -331,39 +330,6 @@ function Plan:wake_at(time_s) end
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
---- A simulated value in seconds with the ends of its 90 % interval.
----@class rooflua.Interval
----@field value number seconds
----@field low number seconds
----@field high number seconds
----@field text string "22.1 ms (19.8 to 25.0)"
-
---- Measured deployments and points of one kind.
----@class rooflua.MeasuredKind
----@field engine string
----@field class string dense, moe-tp, tep, dpa, pd or pp
----@field architecture string
----@field gpu string
----@field load string? saturated or unsaturated, of the nearest points
----@field deployments integer
----@field points integer
-
---- How far the means of a run may be off (docs/TUTORIAL.md). `unknown` says why no interval is known.
----@class rooflua.Intervals
----@field level number 0.9
----@field unknown string?
----@field load string? saturated or unsaturated
----@field deployments integer? measured, of this kind; 0 = none, so that the interval is the widest
----@field points integer?
----@field kinds rooflua.MeasuredKind[]?
----@field nearest rooflua.MeasuredKind[]?
----@field modelled {share: number, fitted: boolean, deployments: integer, points: integer}?
----@field tpot_s rooflua.Interval?
----@field ttft_s rooflua.Interval?
----@field e2e_s rooflua.Interval?
----@field text string[] lines of a report
----@field about string relative ends and what stands behind them
-
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
 --- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors).
 ---@param scenario table
@@ -426,10 +392,9 @@ function Live:set(changes) end
 --- An independent copy of the simulation.
 ---@return rooflua.Live
 function Live:fork() end
---- Frees the memory of the simulation; whatever is called after it is an error.
+--- Frees the memory; whatever is called after it is an error.
 function Live:close() end
---- What is known so far.
----@return {summary: table, totals: table}
+---@return {summary: table, totals: table} what is known so far
 function Live:result() end
 
 return serve
