@@ -54,6 +54,7 @@ struct RunArguments {
   bool jit_log = false, no_jit = false;
   bool quiet = false;
   bool wide = false;  // tables with all columns, also at a narrow terminal
+  std::string intervals;  // "on", "off"; empty: what the scenario says
 };
 
 struct CheckArguments {
@@ -72,6 +73,7 @@ struct StepArguments {
   std::vector<std::string> prefill;  // CTX+NEW
   std::vector<std::string> decode;   // CTXxCOUNT
   bool explain = false, wide = false;
+  std::string intervals;  // "on", "off"; empty: on
   std::string json;
   std::vector<std::string> ignore;  // keys of the model's config.json
 };

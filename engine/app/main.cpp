@@ -69,6 +69,7 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
       ->check(CLI::Range(0L, 2147483647L));
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
+  app::add_intervals(command, a->intervals);
   command
       ->add_option("--strict", a->strict_percent,
                    "Exit 1 if more than PERCENT of the time is extrapolated, stand_in or assumed")
@@ -108,6 +109,7 @@ void add_step(CLI::App& app, Door& door) {
   command->add_option("--prefill", a->prefill, "CTX+NEW,...: prefill chunks")->delimiter(',');
   command->add_option("--decode", a->decode, "CTXxCOUNT,...: decodes")->delimiter(',');
   command->add_flag("--explain", a->explain, "Operation by operation");
+  app::add_intervals(command, a->intervals);
   command->add_flag("--wide", a->wide, "All columns of tables, whatever the terminal's width");
   command->add_option("--json", a->json, "Write the result document to a file (- = stdout, alone)");
   command->callback(

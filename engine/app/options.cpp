@@ -48,6 +48,17 @@ void add_command(CLI::App* command, std::string& text, std::string* model) {
   if (model != nullptr) command->add_option("--model", *model, command_model_help);
 }
 
+void add_intervals(CLI::App* command, std::string& choice) {
+  command
+      ->add_option("--intervals", choice,
+                   "on (default) or off: whether the answer says how far its figures may be off")
+      ->check(CLI::IsMember({"on", "off"}));
+}
+
+void set_intervals(const std::string& choice, std::vector<std::string>& set) {
+  if (!choice.empty()) set.push_back("intervals=" + choice);
+}
+
 void add_ignore(CLI::App* command, std::vector<std::string>& keys) {
   command
       ->add_option("--ignore", keys,

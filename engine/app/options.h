@@ -29,6 +29,11 @@ CLI::Validator given();
 /// Adds --command, and with `model` the option --model, which only --command reads.
 void add_command(CLI::App* command, std::string& text, std::string* model);
 
+/// Adds --intervals on|off.
+void add_intervals(CLI::App* command, std::string& choice);
+/// The key of the scenario that --intervals stands for, behind what --set says.
+void set_intervals(const std::string& choice, std::vector<std::string>& set);
+
 /// Adds --ignore, which belongs to --model.
 void add_ignore(CLI::App* command, std::vector<std::string>& keys);
 /// The model of --model as a scenario has it. @throws Misused for --ignore without --model

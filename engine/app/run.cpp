@@ -283,6 +283,7 @@ script::ScenarioOptions scenario_options(const RunArguments& arguments) {
   script::ScenarioOptions options;
   options.command = launch_command(arguments.command, arguments.engine, arguments.model);
   options.set = with_engine(options.command.text.empty() ? arguments.engine : "", arguments.set);
+  set_intervals(arguments.intervals, options.set);
   options.seed = arguments.seed;
   options.shard = shard_of(arguments);
   return options;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "measure/write/interval_lines.h"
 #include "measure/write/left_out.h"
 #include "measure/write/notes.h"
 #include "measure/write/report.h"
@@ -77,6 +78,15 @@ std::string missing(const script::Scenario& scenario,
          fates(not_run, "PARTIAL: not run", results.size());
 }
 
+/// One line per kind of deployment: how far figures of its runs may be off.
+std::string intervals(const std::vector<script::VariantResult>& results) {
+  std::vector<const Json*> documents;
+  for (const script::VariantResult& each : results) {
+    if (each.known()) documents.push_back(&each.document);
+  }
+  return interval_text(interval_kinds(documents));
+}
+
 /// One line per source of requests that was not sent completely and per note, whatever the number
 /// of variants.
 std::string notes(const std::vector<script::VariantResult>& results) {
@@ -94,7 +104,8 @@ std::string served_variants(script::Scenario& scenario,
                             const std::vector<script::VariantResult>& results,
                             const std::string& file, bool partial) {
   std::string out =
-      compare_variants(results, file) + failures(results) + missing(scenario, results);
+      compare_variants(results, file) + failures(results) + missing(scenario, results) +
+      intervals(results);
   for (const script::VariantResult& each : results) {
     if (each.details.empty()) continue;
     out += "\n== " + text_of(each.document, "name") + "\n" + each.details;

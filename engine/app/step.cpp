@@ -96,6 +96,7 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
     if (path == "deployment.tp") throw Error("--set " + each, "say --tp");
     options.set.push_back(path + each.substr(key.size()));
   }
+  set_intervals(arguments.intervals, options.set);
   script::Scenario scenario(vm, table, options);
   script::RunOutputs outputs;
   outputs.operations = arguments.explain || !arguments.json.empty();

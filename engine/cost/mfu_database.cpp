@@ -238,6 +238,11 @@ double MfuDatabase::gap(const Query& query) const {
                                            : lookup_->gap(query);
 }
 
+bool MfuDatabase::prices(const Query& query) const {
+  if (!native_ || has_model(query) || std::isfinite(gap(query))) return true;
+  return donor() != nullptr && std::isfinite(donor()->gap(query));
+}
+
 bool MfuDatabase::only_models(Op op) const {
   signed char& known = modelled_[static_cast<std::size_t>(op)].only;
   if (known < 0) {

@@ -90,6 +90,10 @@ class MfuDatabase {
   /// infinite where no row answers. Rows of a lookup that does not tell count as 0.
   double gap(const Query& query) const;
 
+  /// Whether there is an answer: a row, one of the GPU that lends, or a model. Lookups of other
+  /// authors, and the user's, are taken to have one.
+  bool prices(const Query& query) const;
+
   /// Whether nothing but the modelled kernel can price this op: no table of it here, nor in the
   /// tables of the GPU that lends.
   bool only_models(Op op) const;

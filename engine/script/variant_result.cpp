@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/json_text.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/interval_lines.h"
 #include "measure/write/result.h"
 #include "measure/write/step_report.h"
 #include "measure/write/table.h"
@@ -62,8 +63,15 @@ void add_price(VariantResult& out, const Json& result, bool explain) {
     const double noted_frac = number_of(batch, "noted_frac");
     if (noted_frac > 0) price["noted_frac"] = noted_frac;
     for (const Json::Member& member : step.members()) price[member.key] = member.value;
+    out.text += text_of(batch, "name") + ": " + milliseconds(time_s);
+    if (const Json* interval = batch.find("interval")) {
+      Json ends = Json::object();
+      for (const char* key : {"low_s", "high_s", "text"}) ends[key] = *interval->find(key);
+      price["interval"] = std::move(ends);
+      out.text += " " + text_of(*interval, "text");
+    }
     prices.push_back(std::move(price));
-    out.text += text_of(batch, "name") + ": " + milliseconds(time_s) + "\n";
+    out.text += "\n";
     if (explain) out.text += step_report(rows, shares, time_s) + "\n";
   }
   out.document["price"] = std::move(prices);
@@ -100,7 +108,7 @@ void add_served(VariantResult& out, const Json& result, std::shared_ptr<const Su
     out.document["partial"] = *partial;
     out.text += partial_line(*partial) + "\n\n";
   }
-  out.text += text_of(result, "text");
+  out.text += text_of(result, "text") + interval_report(out.document);
   if (const Json* requests = result.find("requests"); requests != nullptr && requests->is_array())
     out.document["requests"] = *requests;
   if (const Json* sketch = result.find("sketch"))
@@ -135,6 +143,8 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   if (const Json* policies = returned.find("policies");
       policies != nullptr && policies->is_object())
     out.document["policies"] = *policies;
+  const Json* intervals = returned.find("intervals");
+  if (intervals != nullptr && intervals->is_object()) out.document["intervals"] = *intervals;
   if (kind == "serve") {
     add_served(out, returned, std::move(served), file);
     return out;
@@ -160,6 +170,7 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   }
   const std::string line = evidence_line(out.evidence, out.noted_frac);
   if (!line.empty()) out.text += "Time rests on: " + line + "\n";
+  out.text += interval_text(interval_lines(out.document));
   return out;
 }
 

@@ -31,6 +31,8 @@ local serve = {}
 --- default 2; 1: a step is planned when none runs; 2: the next step is planned while one runs
 ---@field async_depth 1|2|nil
 ---@field slo rooflua.ScenarioSlo? limits for goodput
+--- default "on"; whether answers say how far they may be off: the 90 % intervals of TPOT, TTFT and E2E, and of steps
+---@field intervals "off"|"on"|nil
 ---@field vary table<string, any[]>? lists of values by key path: one variant per combination
 ---@field report (fun(results: table[]): string|table)? makes text or rows of the list of results; pure
 ---@field price rooflua.BatchGiven[]? the batches to price; each may have a `name`
@@ -329,11 +331,44 @@ function Plan:wake_at(time_s) end
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
+--- A simulated value in seconds with the ends of its 90 % interval.
+---@class rooflua.Interval
+---@field value number seconds
+---@field low number seconds
+---@field high number seconds
+---@field text string "22.1 ms (19.8 to 25.0)"
+
+--- Measured deployments and points of one kind.
+---@class rooflua.MeasuredKind
+---@field engine string
+---@field class string dense, moe-tp, tep, dpa, pd or pp
+---@field architecture string
+---@field gpu string
+---@field load string? saturated or unsaturated, of the nearest points
+---@field deployments integer
+---@field points integer
+
+--- How far the means of a run may be off (docs/TUTORIAL.md). `unknown` says why no interval is known.
+---@class rooflua.Intervals
+---@field level number 0.9
+---@field unknown string?
+---@field load string? saturated or unsaturated
+---@field deployments integer? measured, of this kind; 0 = none, so that the interval is the widest
+---@field points integer?
+---@field kinds rooflua.MeasuredKind[]?
+---@field nearest rooflua.MeasuredKind[]?
+---@field modelled {share: number, fitted: boolean, deployments: integer, points: integer}?
+---@field tpot_s rooflua.Interval?
+---@field ttft_s rooflua.Interval?
+---@field e2e_s rooflua.Interval?
+---@field text string[] lines of a report
+---@field about string relative ends and what stands behind them
+
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
 --- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors).
 ---@param scenario table
 ---@param options {requests: boolean?}?
----@return {summary: table, totals: table, requests: table?}
+---@return {summary: table, totals: table, intervals: rooflua.Intervals?, requests: table?}
 function serve.run(scenario, options) end
 
 --- Opens a scenario as a live simulation at time 0. It remembers its steps and requests, which costs time in

@@ -50,6 +50,19 @@ def test_requests_are_rows_with_their_variant(result):
     assert rows[0]["outcome"] == "completed" and rows[0]["session"] is None
 
 
+def test_intervals_are_those_of_the_document_and_can_be_left_out(folder):
+    keys = dict(model="llama-3.1-8b", hardware="h100", workload={
+        "name": "poisson", "rate_per_s": 5, "num_requests": 20, "prompt_tokens": 100, "output_tokens": 10})
+    with_them, without = rooflua.run(**keys), rooflua.run(**keys, intervals=False)
+    (found,) = with_them.intervals
+    assert found == with_them.document["variants"][0]["intervals"]
+    assert found["tpot_s"]["low"] < found["tpot_s"]["value"] < found["tpot_s"]["high"]
+    assert found["tpot_s"]["value"] == with_them.rows[0]["tpot_s_mean"]
+    assert found["text"][0] in with_them._repr_html_()
+    assert without.intervals == [None] and "interval" not in without.text
+    assert without.rows == with_them.rows
+
+
 def test_set_seed_and_keys_without_a_file(folder):
     by_file = rooflua.run(folder / "one.lua", seed=3,
                           set={"workload.rate_per_s": 7, "deployment.prefix_caching": False})

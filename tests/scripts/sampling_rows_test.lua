@@ -113,6 +113,19 @@ test("a copy over the bus is not compared with the bandwidth of the memory", fun
   for _, kernel in ipairs(over_bus) do test.check(not notes(kernel):find "above_bandwidth", kernel) end
 end)
 
+test("a comparison and a leave-one-out pass over rows that nothing else can price", function()
+  local reference = open { ["memory.csv"] = "op,bytes,latency_us\ncopy,1048576,5\nto_host,1048576,50\n",
+    ["sampling.csv"] = head .. "greedy,16,32000,20\n" }
+  local compared = rooflua.mfu.open("l40s"):compare(reference)
+  test.equal(#compared, 1)
+  test.equal(compared[1].rows, 1)
+  local own = reference:compare(reference)
+  test.equal(#own, 2)
+  local rows = head .. "greedy,16,32000,20\ngreedy,64,32000,30\nrandom,16,32000,40\n"
+  local left = open({ ["sampling.csv"] = rows }):leave_one_out { table = "sampling" }
+  test.equal(#left, 2)  -- the row of random has no other of its method
+end)
+
 test("the shipped rows of sampling answer on the H100", function()
   local database = rooflua.mfu.open "h100-sxm"
   for method, us in pairs { greedy = 38, random = 188.4, top_p = 1415 } do

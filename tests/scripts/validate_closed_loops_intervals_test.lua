@@ -1,95 +1,113 @@
--- Intervals of measured closed loops: quantiles of the errors that other models had.
+-- Intervals of measured closed loops: the ends of a kind, without the points of the model that is asked about.
 local test = dofile "tests/scripts/harness.lua"
 local intervals = require "rooflua.validate.closed_loops.intervals"
-local residuals = require "rooflua.validate.closed_loops.residuals"
+local kinds = require "rooflua.intervals.kinds"
+local making = require "rooflua.intervals.making"
 local validate = require "rooflua.validate.command"
+local widths = require "rooflua.intervals.widths"
 
 local write = dofile "tests/scripts/closed_loop_file.lua" (test)
 
---- Questions of a document: `count` of a family's deployment, with measured / simulated from 1 to `most`.
-local function questions(out, class, family, count, most)
+--- Questions of a document: `count` of one deployment, with measured / simulated from 1 to `most`.
+local function questions(out, about, family, count, most)
   for i = 1, count do
-    local ratio = most ^ ((i - 1) / (count - 1))
-    out[#out + 1] = { class = class, config = "exact", deployment = family .. "|gpu|engine",
-      measured = { tpot = ratio, ttft = 1 / ratio },
-      simulated = { tpot_mean = 1, ttft_mean = 1 } }
+    local ratio = most ^ ((i - 1) / math.max(1, count - 1))
+    out[#out + 1] = { class = about.class or "dense", engine = about.engine or "vllm", gpu = about.gpu or "h100_sxm",
+      architecture = "hopper", config = about.config or "exact", deployment = family .. "|gpu|engine",
+      errors = { tpot = 1 / ratio - 1, ttft = ratio - 1, e2e = 1 / ratio - 1 },
+      simulated = { tpot_mean = 1, ttft_mean = 1, queue_mean = about.queue or 0 } }
   end
   return out
 end
 
-test("quantiles leave the own model out, where other models have enough questions", function()
-  local list = questions(questions({}, "dense", "one", 100, math.exp(1)), "dense", "two", 100, math.exp(4))
-  list[#list + 1] = { class = "dense", deployment = "three|gpu|engine", refused = "broken row" }
-  local found = intervals.residuals_of(list)
-  test.equal(found.dense.questions, 200, "questions that were scored")
-  test.near(found.dense.without.one.tpot[2], 4 * 94 / 99, 1e-9, "of the other model")
-  test.near(found.dense.without.two.tpot[1], 4 / 99, 1e-9)
-  test.near(found.dense.without.two.ttft[1], -95 / 99, 1e-9, "the other metric has the other sign")
-  test.equal(found.dense.without.three, nil)
-  test.near(found.all.tpot[2], found.dense.tpot[2], 1e-12, "one class is all classes")
-  local few = intervals.residuals_of(questions(questions({}, "pd", "one", 39, 2), "pd", "two", 41, 2))
-  test.equal(few.pd.without.two, nil, "39 questions of another model are too few")
-  test.check(few.pd.without.one, "41 are not")
-  few = intervals.residuals_of(questions(questions({}, "dpa", "one", 19, 2), "dpa", "two", 20, 2))
-  test.equal(few.dpa, nil, "nor has a class with 39 quantiles")
-  few = intervals.residuals_of(questions(questions({}, "dpa", "one", 20, 2), "dpa", "two", 20, 2))
-  test.check(few.dpa, "one with 40 has")
+local function made(list) return making.residuals(making.points(list), {}) end
+
+test("the ends of a kind leave a model out where another one is there, and name the only one", function()
+  local list = questions(questions({}, {}, "one", 100, math.exp(1)), {}, "two", 100, math.exp(4))
+  list[#list + 1] = { class = "dense", deployment = "three|gpu|engine", config = "exact", refused = "broken row" }
+  local found = made(list)
+  local of = found.kinds["vllm dense hopper"].unsaturated
+  test.equal(of.points .. " " .. of.deployments, "200 2", "questions that were scored")
+  test.near(of.without.one.tpot[2], 4 * 94 / 99, 1e-9, "of the other model")
+  test.near(of.without.two.tpot[1], 4 / 99, 1e-9)
+  test.near(of.without.two.ttft[1], -95 / 99, 1e-9, "the other metric has the other sign")
+  test.equal(of.without.three, nil)
+  test.equal(of.gpus["h100-sxm"][2], 200)
+  test.equal(of.only, nil)
+  local alone = made(questions({}, {}, "one", 10, 2)).kinds["vllm dense hopper"].unsaturated
+  test.equal(alone.only, "one")
 end)
 
-test("a class of one model says nothing about others, and has no quantiles", function()
-  local found = intervals.residuals_of(questions(questions({}, "dense", "one", 100, 2), "tep", "two", 100, 9))
-  test.equal(found.dense, nil)
-  test.equal(found.all.questions, 200)
-  test.near(found.all.without.one.tpot[2], math.log(9) * 94 / 99, 1e-9)
-  found = intervals.residuals_of(questions({}, "dense", "one", 100, 2))
-  test.equal(found.all.questions, 100, "all classes together always have some")
+test("a kind with few deployments has nearly the ends of the others, one with many its own", function()
+  local list = questions({}, { class = "tep" }, "other", 100, math.exp(2))
+  questions(list, {}, "few", 100, 1)
+  local few = made(list).kinds["vllm dense hopper"].unsaturated
+  test.check(few.tpot[2] > 1.5, "one deployment without errors among others with errors up to e^2")
+  for i = 1, 200 do questions(list, {}, "m" .. i, 1, 1) end
+  test.near(made(list).kinds["vllm dense hopper"].unsaturated.tpot[2], 0, 1e-9, "201 deployments")
 end)
 
-test("questions whose settings nobody stated are left out", function()
-  local list = questions({}, "dense", "one", 100, 2)
-  local alone = intervals.text_of(intervals.residuals_of(list))
-  for _, each in ipairs(questions({}, "dense", "one", 100, 50)) do
-    each.config = "none"
-    list[#list + 1] = each
+test("a kind that was never measured gets the widest ends that any kind has", function()
+  local list = questions({}, { class = "tep" }, "wide", 100, math.exp(3))
+  questions(list, {}, "narrow", 100, math.exp(0.1))
+  local found = made(list)
+  local widest = found.widest.unsaturated.tpot
+  for key, of in pairs(found.kinds) do
+    local own = of.unsaturated.tpot
+    test.check(own[2] - own[1] <= widest[2] - widest[1] + 1e-12, key)
   end
-  test.equal(intervals.text_of(intervals.residuals_of(list)), alone)
+  test.near(found.kinds["vllm tep hopper"].unsaturated.left_out.tpot[2], 0.095, 0.1,
+    "left out, a kind has only what the others say")
+end)
+
+test("a request that waits for more than half of its TTFT makes the load saturated", function()
+  test.equal(kinds.load_of(0.6, 1), "saturated")
+  test.equal(kinds.load_of(0.5, 1), "unsaturated")
+  test.equal(kinds.load_of(nil, nil), "unsaturated")
+  local found = made(questions(questions({}, {}, "one", 10, 2), { queue = 0.9 }, "two", 10, 3))
+  test.equal(found.kinds["vllm dense hopper"].saturated.points, 10)
+  test.equal(found.kinds["vllm dense hopper"].unsaturated.points, 10)
+end)
+
+test("questions whose settings are not stated are left out", function()
+  local list = questions({}, {}, "one", 100, 2)
+  local alone = making.text(made(list))
+  questions(list, { config = "none" }, "one", 100, 50)
+  test.equal(making.text(made(list)), alone)
   for _, each in ipairs(list) do each.config = each.config == "none" and "mixed" or each.config end
-  test.equal(intervals.residuals_of(list).all.questions, 200, "several sweeps have stated settings")
+  test.equal(made(list).points, 200, "several sweeps have stated settings")
 end)
 
-test("a deployment with many questions weighs less than they do, and more than one", function()
-  local list = questions({}, "dense", "many", 400, 1)
-  for _, each in ipairs(questions({}, "dense", "few", 4, 1)) do
-    each.measured.tpot = 2
-    list[#list + 1] = each
-  end
-  -- 400 questions weigh 20, and 4 questions weigh 2: 9 % of the weight, so that the upper 5 % are theirs.
-  test.near(intervals.residuals_of(list).dense.tpot[2], math.log(2), 1e-12, "few")
-  for i = 1, 3 do list[#list + 1 - i].measured.tpot = 1 end
-  test.near(intervals.residuals_of(list).dense.tpot[2], 0, 1e-12, "one question of 404 does not")
+test("the text that is made is Lua with the same counts", function()
+  local list = questions(questions({}, {}, "one", 50, 2), {}, "two", 50, 3)
+  local modelled = making.points(questions({}, { gpu = "b200_sxm" }, "one", 7, 2))
+  local found = assert(loadstring(making.text(making.residuals(making.points(list), modelled))))()
+  test.equal(found.points, 100)
+  test.equal(found.kinds["vllm dense hopper"].unsaturated.points, 100)
+  test.equal(found.modelled.borrowed.unsaturated.points, 7, "constants of modelled kernels are not Blackwell's own")
 end)
 
-test("an interval is the simulated figure times the quantiles, and is counted", function()
-  local function answer(family, class, tpot)
-    local one = { class = class, question = { key = family .. "|gpu", measured = { tpot = tpot, ttft = 1 } },
-      simulated = { tpot_mean = 2, ttft_mean = 1 } }
+test("a question takes no points of its own model, and is counted", function()
+  local kind = { engine = "vllm", class = "moe-tp", architecture = "blackwell" }
+  local function answer(family, off)
+    local one = { class = kind.class, architecture = kind.architecture, question = { key = family .. "|gpu",
+      engine = kind.engine }, simulated = { tpot_mean = 2, ttft_mean = 1, queue_mean = 0 },
+      errors = { tpot = math.exp(-off) - 1, ttft = 0, e2e = 0 } }
     one.intervals = intervals.of(one)
     return one
   end
-  local quantiles = residuals["moe-tp"].without["deepseek-v3"].tpot
-  local inside = answer("deepseek-v3", "moe-tp", 2 * math.exp(quantiles[2] - 1e-9))
-  test.near(inside.intervals.tpot.low, 2 * math.exp(quantiles[1]), 1e-12)
+  local ends = widths.without(kind, "unsaturated", "gpt-oss-120b").tpot
+  local inside, outside = answer("gpt-oss-120b", ends[2] - 1e-9), answer("gpt-oss-120b", ends[2] + 1e-9)
+  test.near(inside.intervals.tpot.low, 2 * math.exp(ends[1]), 1e-12)
   test.equal(inside.intervals.tpot.inside, true)
-  local outside = answer("deepseek-v3", "moe-tp", 2 * math.exp(quantiles[2] + 1e-9))
   test.equal(outside.intervals.tpot.inside, false)
-  test.near(answer("unknown", "moe-tp", 2).intervals.tpot.high, 2 * math.exp(residuals["moe-tp"].tpot[2]), 1e-12,
-            "a model that no question is about")
-  test.near(answer("unknown", "dpa", 2).intervals.tpot.high, 2 * math.exp(residuals.all.tpot[2]), 1e-12,
-            "a class that few questions are about")
+  local own = widths.of(kind, "unsaturated").tpot
+  test.near(answer("unknown", 0).intervals.tpot.high, 2 * math.exp(own[2]), 1e-12, "a model that no point is about")
+  test.check(own[2] ~= ends[2], "points of a model move the ends of its kind")
   local found = intervals.coverage { inside, outside, {} }
   test.equal(found.tpot.questions, 2)
   test.equal(found.tpot.inside_frac, 0.5)
-  test.near(found.tpot.high_over_low, math.exp(quantiles[2] - quantiles[1]), 1e-12)
+  test.near(found.tpot.high_over_low, math.exp(ends[2] - ends[1]), 1e-12)
   test.equal(intervals.coverage { {} }, nil)
 end)
 
@@ -103,15 +121,22 @@ test("--intervals reports them; without it there are none", function()
   test.equal(one.intervals.tpot.inside, one.measured.tpot >= one.intervals.tpot.low
     and one.measured.tpot <= one.intervals.tpot.high)
   test.equal(one.simulated.tpot_mean, plain.document.questions[1].simulated.tpot_mean, "the figures stay")
-  test.equal(found.document.silicon.class[one.class].intervals.tpot.questions, 1, "a broken row has none")
+  test.equal(found.document.silicon.class[one.class].intervals.e2e.questions, 1, "a broken row has none")
   test.check(found.text:find("inside the 90 % interval, from the errors of other models", 1, true), "the report")
 end)
 
-test("the quantiles are those of the text that makes them", function()
-  local list = questions(questions({}, "dense", "one", 50, 2), "dense", "two", 50, 3)
-  local text = intervals.text_of(intervals.residuals_of(list))
-  test.check(text:find('["one"] = { tpot = {', 1, true) and text:find("questions = 100", 1, true), text)
-  test.check(load(text), "the text is Lua")
+test("silicon.modelled=1 takes the tables away, and nothing else is a value of it", function()
+  local path = write { {} }
+  local function evidence(set)
+    local found = validate.run { folder = path, wide = true, scoped = nil, set = set and { set } or {} }
+    return found.document.questions[1].evidence, found.document
+  end
+  local with = evidence()
+  local without, document = evidence "silicon.modelled=1"
+  test.check((with.measured or 0) + (with.interpolated or 0) > 0.5, "rows of tables")
+  test.equal((without.measured or 0) + (without.interpolated or 0), 0)
+  test.equal(document.silicon and document.settings.modelled, 1)
+  test.raises("silicon.modelled=2: expected 0 or 1", function() evidence "silicon.modelled=2" end)
 end)
 
 test.finish()

@@ -64,8 +64,9 @@ test("an operation that is priced with more rows counts those that there are", f
     for i = 1, 60 do out[i] = 1000 end
     return out
   end)() })
-  local head = row_of(step, "lm_head")
-  test.check(head.shape:find "^m=60 as m=%d+ k=4096 n=128256 bf16$", head.shape)
+  local qkv, head = row_of(step, "qkv"), row_of(step, "lm_head")
+  test.check(qkv.shape:find "^m=60 as m=%d+ k=4096 n=6144 bf16$", qkv.shape)
+  test.near(qkv.flop, 2 * 60 * 4096 * 6144, 1e-12)
   test.near(head.flop, 2 * 60 * 4096 * 128256, 1e-12)
   test.check(row_of(step, "rope").shape == "rows=60 as rows=64", row_of(step, "rope").shape)
   local short = row_of(priced({}, { decode_contexts = { 9 } }), "attention_decode")

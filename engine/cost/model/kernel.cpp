@@ -39,9 +39,6 @@ Priced all_reduce(const Query& query, const Hardware& hardware) {
 }
 
 Priced memory(const Query& query, const Hardware& hardware) {
-  if (over_links(query)) {
-    throw Error("modelled_kernel", "no model of copies to and from the host: only tables price them");
-  }
   return {memory_of(hardware).traffic(positive(query.op, "bytes", query.bytes)), kNan, kNan};
 }
 
@@ -66,13 +63,19 @@ Seconds quantize_time(double tokens, double width, const Hardware& hardware) {
                                       modelled::positive(Op::elementwise, "width", width), gpu));
 }
 
+bool has_model(const Query& query) {
+  const bool over_bus = query.op == Op::memory && over_links(query);
+  return declaration_of(query.op).model != nullptr && !over_bus;
+}
+
 Estimate modelled_kernel(const Query& query, const Hardware& hardware) {
-  const auto model = declaration_of(query.op).model;
-  if (model == nullptr) {
+  if (!has_model(query)) {
     throw Error("modelled_kernel",
-                "no model of " + std::string(name(query.op)) + ": only tables price this op");
+                query.op == Op::memory
+                    ? "no model of copies to and from the host: only tables price them"
+                    : "no model of " + std::string(name(query.op)) + ": only tables price this op");
   }
-  const modelled::Priced priced = model(query, hardware);
+  const modelled::Priced priced = declaration_of(query.op).model(query, hardware);
   Estimate estimate;
   estimate.latency_s = priced.latency_s;
   estimate.evidence = priced.evidence;

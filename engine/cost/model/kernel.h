@@ -32,6 +32,8 @@ namespace rooflua {
 /// bits whatever format is asked for.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
+/// Whether a question has a model: ops that only tables price have none, and copies over the bus.
+bool has_model(const Query& query);
 
 /// Time of quantising [tokens, width] 16-bit activations to FP8 in front of a GEMM, one scale per
 /// token, as a kernel of its own, in ceil(tokens / SMs) waves. A row takes one SM

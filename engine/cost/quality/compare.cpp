@@ -45,9 +45,9 @@ std::vector<Agreement> compare(const MfuDatabase& answers, const MfuDatabase& re
   std::vector<Agreement> result;
   for (const KernelTable* table : reference.tables()) {
     if (!table->variant.empty() && table->variant != "single") continue;
-    if (answers.only_models(table->op) && declaration_of(table->op).model == nullptr) continue;
     std::map<Evidence, std::vector<Ratio>> found;
     for (const Question& question : questions_of(*table)) {
+      if (!answers.prices(question.query)) continue;
       const Estimate& estimate = answers.estimate(question.query);
       const double ratio = estimate.latency_s / question.measured_s;
       const int line = table->rows[static_cast<std::size_t>(question.row)].line;

@@ -136,6 +136,7 @@ std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& look
     }
     for (const std::size_t i : group) {
       const Question& question = questions[i];
+      if (!database->prices(question.query)) continue;
       Estimate estimate = database->estimate(question.query);
       if (near) {
         const auto nearest = near->near(question.query, 1);

@@ -35,6 +35,8 @@ void add_trend(HtmlPage& page, const std::vector<Served>& variants, const Json& 
 void add_latencies(HtmlPage& page, const std::vector<Served>& variants);
 void add_timeline(HtmlPage& page, const std::vector<Served>& variants);
 void add_breakdown(HtmlPage& page, const std::vector<Served>& variants);
+/// How far figures of runs or times of batches may be off; nothing where no document says it.
+void add_intervals(HtmlPage& page, const Json& variants);
 /// What the time of each variant's runs rests on.
 void add_evidence(HtmlPage& page, const Json& variants);
 /// Kind "price": batches op by op.

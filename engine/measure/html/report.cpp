@@ -108,11 +108,13 @@ std::string html_report(const HtmlReport& report) {
     html::add_summary(page, runs);
     html::add_trend(page, runs, report.parameters);
     if (report.has_baseline) html::add_differences(page, runs);
+    html::add_intervals(page, variants);
     html::add_latencies(page, runs);
     html::add_timeline(page, runs);
     html::add_breakdown(page, runs);
   } else if (kind == "price") {
     html::add_prices(page, variants);
+    html::add_intervals(page, variants);
   } else if (kind == "static") {
     html::add_static(page, variants);
   } else if (kind == "search") {

@@ -18,6 +18,7 @@ class Result:
     document     as `rooflua run --json` writes it
     rows         a dict per variant: name, parameters, metrics
     frame        the same as a DataFrame
+    intervals    a dict per variant: how far its figures may be off; None where the document does not say it
     requests     a row per request, after run(..., requests=True)
     text         the report for people
     again        of a run: a function that repeats it and returns the page of --html
@@ -66,6 +67,10 @@ class Result:
             raise ImportError("a Parquet file needs pyarrow (pip install pyarrow); without it .frame.to_csv, or "
                               "`rooflua results export --format csv`, which DuckDB and polars read") from None
         self.frame.to_parquet(path, engine="pyarrow", index=False)
+
+    @property
+    def intervals(self):
+        return [variant.get("intervals") for variant in self.document["variants"]]
 
     @property
     def requests(self):

@@ -170,8 +170,8 @@ def _value(value, where):
     return _refuse(value, where)
 
 
-def _options(set, seed, jobs, results, trusted, timeout_s):
-    out = []
+def _options(set, seed, jobs, results, trusted, timeout_s, intervals):
+    out = [] if intervals else ["--intervals", "off"]
     for key, value in (set or {}).items():
         out += ["--set", f"{key}={_value(value, key)}"]
     for name, value in (("--seed", seed), ("--jobs", jobs), ("--results", results), ("--timeout", timeout_s)):
@@ -206,13 +206,14 @@ def _page(source, is_text, options):
 
 
 def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, results=None, trusted=False,
-        timeout_s=None, text=None, **keys):
+        timeout_s=None, intervals=True, text=None, **keys):
     """Runs a scenario and returns a Result.
 
     :param scenario: its file. Without one, `text` is the Lua file, or the other keywords are the scenario's keys:
         model="llama-3.1-8b", workload={"name": "poisson", "rate_per_s": 5}, vary={"deployment.tp": [1, 2]}
     :param set: {"workload.rate_per_s": 12}, as --set
     :param requests: also read a row per request
+    :param intervals: False leaves out how far figures may be off (Result.intervals)
     :param results: an SQLite file that keeps every run; a second time only missing ones run
     :raises Mistake: what the program refused; its `result` has what was run all the same
     :raises Interrupted: after Ctrl-C
@@ -226,7 +227,7 @@ def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, result
             scenario = folder / "scenario.lua"
             scenario.write_text(text if text is not None else scenario_text(keys))
         arguments = ["run", str(scenario), "--quiet", "--json", str(folder / "result.json"),
-                     *_options(set, seed, jobs, results, trusted, timeout_s)]
+                     *_options(set, seed, jobs, results, trusted, timeout_s, intervals)]
         if requests:
             arguments += ["--requests", str(folder / "requests.csv")]
         status, out, err = command(arguments)
@@ -235,7 +236,7 @@ def run(scenario=None, *, set=None, seed=None, jobs=None, requests=False, result
     if result is not None:
         is_text = scenario == folder / "scenario.lua"
         result.again = partial(_page, source if is_text else str(scenario), is_text,
-                               _options(set, seed, jobs, None, trusted, timeout_s))
+                               _options(set, seed, jobs, None, trusted, timeout_s, intervals))
     if status == 130:
         raise Interrupted(result)
     if status != 0:

@@ -42,8 +42,15 @@ def _notes(document):
     return "".join(f"<li>{html.escape(text)}</li>" for text in seen)
 
 
+def _intervals(document):
+    """What each kind of deployment says of its intervals, once; of one run its own lines."""
+    found = [variant.get("intervals") or {} for variant in document["variants"]]
+    lines = found[0].get("text", []) if len(found) == 1 else [each["about"] for each in found if "about" in each]
+    return "".join(f"<div><small>{html.escape(line)}</small></div>" for line in dict.fromkeys(lines))
+
+
 def html_of(result):
-    """Table, evidence of the first variant and notes; at most 50 variants."""
+    """Table, evidence of the first variant, intervals and notes; at most 50 variants."""
     rows = result.rows[:50]
     parameters = [name for name in dict.fromkeys(key for row in rows for key in row) if "." in name]
     metrics = [name for name in COLUMNS if any(name in row for row in rows)]
@@ -52,7 +59,7 @@ def html_of(result):
     if len(result.rows) > len(rows):
         text += f"<small>{len(rows)} of {len(result.rows)} variants; .frame has all</small>"
     notes = _notes(result.document)
-    return text + (_bar(rows[0]) if rows else "") + (f"<ul>{notes}</ul>" if notes else "")
+    return text + (_bar(rows[0]) if rows else "") + _intervals(result.document) + (f"<ul>{notes}</ul>" if notes else "")
 
 
 class Page:

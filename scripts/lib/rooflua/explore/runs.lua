@@ -56,7 +56,7 @@ local function document_of(reader, given, row)
     noted_frac = result.noted_frac }
   return { name = row.name, parameters = row.parameters, seed = row.seed, gpus = runs.gpus_of(given),
     summary = summary,
-    static = result.static, left_out = result.left_out, notes = result.notes }
+    static = result.static, left_out = result.left_out, notes = result.notes, intervals = result.intervals }
 end
 
 local function seed_of(given, variant)

@@ -6,8 +6,10 @@
 -- drawn per operation and averaged over the time of a mean request into one factor on all steps of a run. Draws come
 -- in opposite pairs.
 local native = require "rooflua.native"
+local answers = require "rooflua.intervals.answers"
 local batch = require "rooflua.border.batch"
 local bounds = require "rooflua.plan.bounds"
+local catalogue = require "rooflua.engines.catalogue"
 local deploy = require "rooflua.plan.deploy"
 local discrepancy = require "rooflua.validate.discrepancy"
 local evaluate = require "rooflua.plan.evaluate"
@@ -88,6 +90,14 @@ function confidence.factors(question, candidate, count)
     out[j] = factor_of(operations, { factor = once, step = draw.step })
   end
   return out
+end
+
+--- What measured deployments of its kind say of a deployment (intervals/answers.lua). Replicates draw errors of prices;
+--- this is the error of whole deployments.
+--- @param evidence table share of time per kind of evidence
+function confidence.measured(question, candidate, evidence)
+  return answers.of_deployment(bounds.engine(question, candidate).prepared, catalogue.of(candidate.engine).name,
+    candidate.split ~= nil, evidence)
 end
 
 --- Whether intervals were tested for such a deployment: "trusted", or why they are a belief.

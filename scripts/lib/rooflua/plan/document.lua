@@ -57,6 +57,7 @@ local function rank_of(question, plan, item, rank)
       holds_more = item.holds_more,
       without_one = at(item.without_one) },
     metrics = metrics_of(item), slo = slo_of(question, item, plan, rank), evidence = result.evidence,
+    measured = item.measured,
     binds = result.binds,
     noted_frac = result.noted_frac, notes = array(basis.notes(question, item.candidate, result)),
     without_peak = without_peak_of(question, item), lost_by = item.lost_by, break_even = item.break_even }

@@ -32,6 +32,7 @@ document.querySelectorAll('input[data-gpu]').forEach(e=>e.addEventListener('inpu
 --- What the figures of a rank rest on: its evidence, and a line per note.
 local function basis_cell(question, item)
   local lines = { escaped(basis.evidence(item.result)) }
+  if item.measured then lines[2] = escaped(item.measured.about) end
   for _, note in ipairs(basis.notes(question, item.candidate, item.result)) do lines[#lines + 1] = escaped(note) end
   return table.concat(lines, "<br>")
 end

@@ -135,6 +135,7 @@ local function rank_lines(add, lines, question, item, rank)
   end
   add(3, "%s", words.sure(item.sure) .. held)
   add(3, "evidence: %s", basis.evidence(result))
+  if item.measured then add(3, "%s", item.measured.about) end
   if rank > 1 then
     add(3, "%s%s", item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence))
       or "", lost_text(question, item))

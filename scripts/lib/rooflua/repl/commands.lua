@@ -1,5 +1,6 @@
 --- The :commands of the prompt.
 local native = require "rooflua.native"
+local answers = require "rooflua.intervals.answers"
 local breakdown = require "rooflua.measure.breakdown"
 local changes = require "rooflua.repl.changes"
 local core = require "rooflua.base.core"
@@ -283,6 +284,8 @@ list.report = { usage = ":report", doc = "the report of the current simulation s
     local state = serve.state(current(session))
     breakdown.tell(state)
     say(session, (native.serve_report(state.run):gsub("\n+$", "")))
+    local found = answers.of_run(state, native.serve_summary(state.run))
+    for _, line in ipairs(found and found.text or {}) do say(session, pretty.wrapped(line, session.width)) end
     for _, note in ipairs(notes.of_run(state, failures.of(state)) or {}) do say(session, note) end
   end }
 

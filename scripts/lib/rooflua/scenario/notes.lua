@@ -214,13 +214,14 @@ end
 
 --- Notes of a simulation: {run, replicas = {{prepared, steps, doubts}}}.
 ---@param failed string[]? sentences on requests that failed, in front of the others
-function notes.of_run(state, failed)
+---@param summary table? of native.serve_summary, where the caller has it
+function notes.of_run(state, failed, summary)
   local first = {}
   local of_workload = native.serve_workload_notes(state.run)
   for _, list in ipairs { failed or {}, of_workload, doubts_of(state), problems_of(state) } do
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
-  return notes.of(prepared_of(state), native.serve_summary(state.run).evidence, first)
+  return notes.of(prepared_of(state), (summary or native.serve_summary(state.run)).evidence, first)
 end
 
 --- Notes that are known before a simulation runs.

@@ -1,4 +1,5 @@
 -- The kinds of scenario that simulate nothing: "price" (a list of batches) and "static" (a step model's own report).
+local answers = require "rooflua.intervals.answers"
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local batch = require "rooflua.border.batch"
@@ -136,6 +137,7 @@ function prices.price(prepared, options)
           .. "prompts, or leave out what lists them (--explain, --json, --html, --results, `report`)", most_operations,
           i, #batches)
       end
+      priced.has_prompts = #item.batch.prefills > 0
       out[i], times_s[i] = priced, priced.time_s
       total_s = total_s + priced.time_s
       for name, share in pairs(priced.evidence) do
@@ -150,7 +152,8 @@ function prices.price(prepared, options)
   local problems = fits.summary(prepared, batches)
   return { kind = "price", batches = out, time_s = total_s, evidence = shares, steps = steps.name,
     formats = { weights = prepared.deployment.weights, kv = prepared.deployment.kv },
-    noted_frac = notes.mean_share(out, times_s), problems = problems, told = notes.of({ prepared }, shares),
+    intervals = answers.of_prices(prepared, out, shares), noted_frac = notes.mean_share(out, times_s),
+    problems = problems, told = notes.of({ prepared }, shares),
     notes = notes.of({ prepared }, shares, problems) }
 end
 
@@ -170,6 +173,7 @@ function prices.static(prepared)
   local evidence = cost.shares()
   if not ok then prepared.reader:at("static", error, report, 0) end
   return { kind = "static", static = prices.plain(report), evidence = evidence, steps = steps.name,
+    intervals = answers.of_static(prepared),
     told = notes.of({ prepared }, evidence), notes = notes.of({ prepared }, evidence) }
 end
 

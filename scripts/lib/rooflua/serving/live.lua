@@ -1,6 +1,7 @@
 -- Live simulations: a scenario that the engine runs, and what a script may do with it while it runs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local answers = require "rooflua.intervals.answers"
 local bench = require "rooflua.serving.bench"
 local breakdown = require "rooflua.measure.breakdown"
 local failures = require "rooflua.serving.failures"
@@ -213,9 +214,12 @@ function Live:result()
   local run = state.run
   native.serve_finish(run)
   breakdown.tell(state)
-  return lookback.note({ summary = native.serve_summary(run), totals = native.serve_totals(run),
+  local summary = native.serve_summary(run)
+  return lookback.note({ summary = summary, totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
-    notes = notes.of_run(state, failures.of(state)), policies = told.of(state) }, state.file, state.given, self)
+    intervals = answers.of_run(state, summary),
+    notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state) },
+    state.file, state.given, self)
 end
 
 lookback.add(Live, state_of, begin)

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local breakdown = require "rooflua.measure.breakdown"
 local capacity_text = require "rooflua.engines.capacity_text"
 local core = require "rooflua.base.core"
+local answers = require "rooflua.intervals.answers"
 local failures = require "rooflua.serving.failures"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
@@ -75,10 +76,13 @@ function whole.run(reader, given, options)
   if options.why and not (why or partial) then
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
-  local result = { kind = "serve", text = head_of(state, given) .. native.serve_hand_over(run),
+  local summary = native.serve_summary(run)
+  local result = { kind = "serve",
+    text = head_of(state, given) .. native.serve_hand_over(run), intervals = answers.of_run(state, summary),
     left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
-    notes = notes.of_run(state, failures.of(state)), policies = told.of(state), requests = request_rows(run, given) }
+    notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state),
+    requests = request_rows(run, given) }
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
   end

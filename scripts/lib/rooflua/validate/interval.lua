@@ -215,14 +215,13 @@ function interval.of(replicates)
 end
 
 --- Widens the intervals of a closed loop to what measured closed loops of other models showed: there, errors are not
---- those of tables, but of settings that are not stated and of requests that come back together. E2E takes the
---- quantiles of TPOT.
+--- those of tables, but of settings that are not stated and of requests that come back together.
 --- @param found table of interval.of
 --- @param of table {simulated, measured} of the run itself
---- @param quantiles table {tpot = {low, high}, ttft = {low, high}} of closed_loops/residuals.lua
-function interval.widen(found, of, quantiles)
+--- @param ends table {tpot = {low, high}, ttft, e2e} of intervals/widths.lua
+function interval.widen(found, of, ends)
   for metric, one in pairs(found) do
-    local range = quantiles[metric:match "^ttft" or metric:match "^tpot" or metric:match "^e2e" and "tpot" or ""]
+    local range = ends[metric:match "^ttft" or metric:match "^tpot" or metric:match "^e2e" or ""]
     local value, measured = of.simulated[metric], of.measured[metric]
     if range and value and one.predicted then
       one.predicted.low = math.min(one.predicted.low, value * math.exp(range[1]))

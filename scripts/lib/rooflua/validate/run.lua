@@ -2,9 +2,9 @@
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
 local beliefs = require "rooflua.validate.beliefs"
-local closed_loops = require "rooflua.validate.closed_loops.intervals"
 local engines = require "rooflua.validate.engines"
 local interval = require "rooflua.validate.interval"
+local kinds = require "rooflua.intervals.kinds"
 local ledger = require "rooflua.border.ledger"
 local measured = require "rooflua.validate.measured"
 local names = require "rooflua.validate.names"
@@ -19,6 +19,7 @@ local statistics = require "rooflua.base.statistics"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
 local widths = require "rooflua.validate.widths"
+local widths_of_kinds = require "rooflua.intervals.widths"
 
 local run = {}
 
@@ -222,7 +223,9 @@ local function intervals(case, known, about, steps, database, options, own)
   end
   local out = interval.of(replicates)
   if case.settings.clients and not known.steps and setting.discrepancy then
-    interval.widen(out, own, closed_loops.quantiles(closed_loops.class_of(about.model, case.widths), about.model.name))
+    local kind = { engine = kinds.engine_of(about.engine.scheduler) or about.engine.scheduler,
+      class = kinds.class_of(about.model, case.widths), architecture = about.hardware.architecture }
+    interval.widen(out, own, widths_of_kinds.of(kind))
   end
   return out, setting.discrepancy
 end

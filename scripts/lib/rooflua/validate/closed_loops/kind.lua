@@ -54,6 +54,9 @@ local function options_of(scoped, folder)
       core.fail("--set silicon.%s: %s", each.name, core.unknown_name("setting", each.name, names))
     else
       local smallest, number = each.name == "seeds" and 1 or 0, tonumber(each.text)
+      if each.name == "modelled" and number ~= 0 and number ~= 1 then
+        core.fail("--set %s: expected 0 or 1", each.given)
+      end
       if not number or number < smallest or number % 1 ~= 0 then
         core.fail("--set %s: expected a whole number, %d or more", each.given, smallest)
       end
@@ -141,7 +144,8 @@ end
 local function document(run, answers, of)
   local options = run.options
   local out = { steps = run.steps.name, silicon = of, assumed = totals.notes(answers), settings = {
-    statistic = options.statistic, seeds = options.seeds, requests_per_client = options.requests_per_client } }
+    statistic = options.statistic, seeds = options.seeds, requests_per_client = options.requests_per_client,
+    modelled = options.modelled == 1 and 1 or nil } }
   if run.wide then
     out.questions = json.array {}
     for i, answer in ipairs(answers) do out.questions[i] = question_document(answer) end

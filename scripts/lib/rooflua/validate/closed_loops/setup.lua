@@ -4,6 +4,7 @@ local client = require "rooflua.validate.closed_loops.client"
 local core = require "rooflua.base.core"
 local engine = require "rooflua.validate.closed_loops.engine"
 local engines = require "rooflua.validate.engines"
+local kinds = require "rooflua.intervals.kinds"
 local mfu = require "rooflua.mfu"
 local score = require "rooflua.validate.score"
 local serve = require "rooflua.serve"
@@ -14,7 +15,8 @@ local weights = require "rooflua.validate.closed_loops.weights"
 local setup = {}
 
 --- What --set silicon.NAME=VALUE may change. requests_per_client 0: as many as the row says.
-setup.options = { seed = 0, seeds = 1, requests_per_client = 0 }
+--- modelled 1: no table is read, so that every kernel is modelled.
+setup.options = { seed = 0, seeds = 1, requests_per_client = 0, modelled = 0 }
 
 local models, databases = {}, {}
 
@@ -43,17 +45,17 @@ end
 
 --- The class of a deployment: pd, dpa, tep, moe-tp or dense; nil where the model is not known.
 function setup.class(question, folder)
-  if question.mode == "pd" then return "pd" end
-  local widths = question.parts[1].widths
-  if widths.ep > 1 or widths.dp > 1 then return widths.dp > 1 and "dpa" or "tep" end
   local ok, model = pcall(model_of, question, folder)
-  return ok and (model.moe and "moe-tp" or "dense") or nil
+  local widths, is_split = question.parts[1].widths, question.mode == "pd"
+  if not ok and widths.ep == 1 and widths.dp == 1 and not is_split then return nil end
+  return kinds.class_of(ok and model or {}, widths, is_split)
 end
 
 --- The database of a GPU with the kernels of an engine, opened once.
-local function database(hardware, name)
-  local key = hardware.name .. "\0" .. name
-  databases[key] = databases[key] or mfu.open { hardware = hardware, engine = name }
+--- @param has_tables boolean
+local function database(hardware, name, has_tables)
+  local key = hardware.name .. "\0" .. name .. "\0" .. tostring(has_tables)
+  databases[key] = databases[key] or mfu.open { hardware = hardware, engine = name, tables = has_tables }
   return databases[key]
 end
 
@@ -158,8 +160,8 @@ function setup.scenario(question, steps, options)
     notes[#notes + 1] = "the row says that its engine drafts, and no option of it does: simulated without drafts"
   end
   local out = { title = question.id, seed = options.seed, model = model, hardware = hardware, steps = steps,
-    mfu = database(hardware, chosen.engine.tables.name), workload = client.workload(question, sends,
-      options.requests_per_client), speculation = list[#list].speculation,
+    mfu = database(hardware, chosen.engine.tables.name, options.modelled ~= 1),
+    workload = client.workload(question, sends, options.requests_per_client), speculation = list[#list].speculation,
     corrections = corrections_of(question, hardware),
     frontend = { base_s = engines.fitted().client_frontend_s.value,
       per_prompt_token_s = sends.is_text and text_token_s or 0 } }
@@ -182,18 +184,21 @@ local function figures_of(scenario)
     if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
     requests[i] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
   end
-  return score.figures(requests), result
+  local figures = score.figures(requests)
+  figures.queue_mean = result.summary.queue_s.mean
+  return figures, result
 end
 
-local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50" }
+local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50", "queue_mean" }
 
 --- The simulated figures of a question, the mean over options.seeds seeds.
---- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50}, output_tokens, drafts, evidence, notes}
+--- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50, queue_mean}, output_tokens, drafts, evidence,
+---   notes}
 function setup.answer(question, steps, options)
   local found, evidence, notes, sends, drafts = {}, nil, nil, nil, false
   for i = 1, options.seeds do
     local own = { seed = options.seed + i - 1, requests_per_client = options.requests_per_client,
-      folder = options.folder }
+      folder = options.folder, modelled = options.modelled }
     local scenario
     scenario, notes, sends = setup.scenario(question, steps, own)
     drafts = scenario.speculation ~= nil

@@ -51,13 +51,17 @@ end
 
 --- How many measurements lie inside their intervals, and how wide these are.
 function text.intervals(document)
-  local rows = { { "group", "questions", "TPOT: inside", "high / low", "TTFT: inside", "high / low" } }
+  local rows = { { "group", "questions", "TPOT: inside", "high / low", "TTFT: inside", "high / low", "E2E: inside",
+    "high / low" } }
   local function add(name, of)
     local found = of.intervals
     if not found then return end
-    rows[#rows + 1] = { name, tostring(found.tpot.questions), percent(found.tpot.inside_frac),
-      ("%.2f"):format(found.tpot.high_over_low), percent(found.ttft.inside_frac),
-      ("%.2f"):format(found.ttft.high_over_low) }
+    local row = { name, tostring(found.tpot.questions) }
+    for _, metric in ipairs { "tpot", "ttft", "e2e" } do
+      row[#row + 1] = percent(found[metric].inside_frac)
+      row[#row + 1] = ("%.2f"):format(found[metric].high_over_low)
+    end
+    rows[#rows + 1] = row
   end
   add("all", document.all)
   for _, class in ipairs(totals.classes) do add("class " .. class, document.class[class]) end

@@ -1,0 +1,257 @@
+-- How sure an answer is: the 90 % interval of TPOT, TTFT and E2E of a run and of the time of a step, the measured
+-- deployments that stand behind it, and the words for both. It is computed once, when a run is over.
+--
+--     {level, load, deployments, points, kinds = {{engine, class, architecture, gpu, deployments, points}},
+--      nearest = {{engine, class, architecture, gpu, load, deployments, points}},
+--      modelled = {share, fitted, deployments, points},
+--      tpot_s, ttft_s, e2e_s or step_s = {value, low, high, text}, text = {line}, about = line}
+--
+-- Figures are means over requests. `deployments` is 0 where no deployment of the kind was measured under such a load.
+-- An answer without a known interval is {level, unknown = why, text, about}.
+local catalogue = require "rooflua.engines.catalogue"
+local chunks = require "rooflua.sandbox.chunks"
+local core = require "rooflua.base.core"
+local files = require "rooflua.sandbox.files"
+local json = require "rooflua.json"
+local kinds = require "rooflua.intervals.kinds"
+local policy = require "rooflua.policy"
+local specs = require "rooflua.border.specs"
+local units = require "rooflua.text.units"
+local widths = require "rooflua.intervals.widths"
+local words = require "rooflua.intervals.words"
+
+local answers = {}
+local info = debug.getinfo
+
+--- Whether a scenario wants intervals: its key `intervals`.
+function answers.wanted(given) return given.intervals ~= "off" end
+
+local function unknown(why)
+  return { level = widths.level, unknown = why, text = json.array { why }, about = why }
+end
+
+-- Whether an interval is known -----------------------------------------------------------------------------------
+
+local compared = "kernels" -- the step model whose answers were compared with measured runs
+
+--- Whether a step model has that name, and no method that is not in the program's own files.
+local function is_compared(steps)
+  if steps.name ~= compared then return false end
+  for _, value in pairs(policy.class_of(steps)) do
+    local source = type(value) == "function" and info(value, "S").source
+    local path = source and source:sub(1, 1) == "@" and chunks.path_of_chunk(source:sub(2))
+    if source and not (path and files.is_shipped(path)) then return false end
+  end
+  return true
+end
+
+local harmless = { network = true } -- corrections that closed loops have as well
+
+--- A parameter of the step model that the scenario states, in place of what follows from the engine; nil without one.
+local function stated_parameter(steps)
+  for _, name in ipairs(core.sorted_keys(policy.describe(steps).params)) do
+    if policy.is_given(steps, name) then return name end
+  end
+end
+
+--- Why no interval is known of what a scenario prepared; nil where one is.
+local function refusal(prepared)
+  local steps = prepared.step_policy
+  if not is_compared(steps) then
+    return ("no interval is known for the step model %s; only the shipped model %s was compared with measured runs")
+      :format(tostring(steps.name), compared)
+  end
+  local name = stated_parameter(steps)
+  if name then
+    return ("no interval is known for the step model %s with steps.%s of the scenario"):format(compared, name)
+  end
+  for _, each in ipairs(prepared.corrections) do
+    if not harmless[each.name] then
+      return ("no interval is known for step times with the correction %s"):format(tostring(each.name))
+    end
+  end
+  if specs.changes(prepared.hardware) then
+    return ("no interval is known for %s with other figures than its own"):format(prepared.hardware.name)
+  end
+  local own = prepared.given.mfu
+  if type(own) == "table" and core.plain(own).model ~= nil then
+    return "no interval is known for constants of modelled kernels that the scenario states"
+  end
+end
+
+-- Kinds ------------------------------------------------------------------------------------------------------------
+
+local function kind_of(prepared, engine, is_split)
+  local deployment, hardware = prepared.deployment, prepared.hardware
+  return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
+    architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
+    is_fitted = hardware.fit_note == "", borrows = hardware.tables_from ~= "" and hardware.tables_from or nil }
+end
+
+local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end
+
+--- Each kind of the replicas once.
+local function kinds_of(replicas)
+  local is_split, list, seen = false, {}, {}
+  for _, each in ipairs(replicas) do
+    is_split = is_split or each.config.role == "prefill" or each.config.role == "decode"
+  end
+  for _, each in ipairs(replicas) do
+    local scheduler = tostring(each.scheduler.name)
+    local engine = stated_engine(each.prepared) or kinds.engine_of(scheduler) or scheduler
+    local kind = kind_of(each.prepared, engine, is_split)
+    local key = kinds.key(kind) .. " " .. kind.gpu
+    if not seen[key] then list[#list + 1], seen[key] = kind, true end
+  end
+  return list
+end
+
+--- The ends that hold for all of these kinds, and what stands behind them.
+--- @param evidence table share of the time by evidence
+local function ends_of(list, load, evidence)
+  local ends, out = nil, { kinds = json.array {} }
+  for i, kind in ipairs(list) do
+    local own = widths.of(kind, load)
+    out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
+      deployments = own.deployments, points = own.points }
+    local share = (evidence.modelled or 0) + (kind.borrows and evidence.stand_in or 0)
+    local of = widths.widen_by_models(own, share, kind.is_fitted, load)
+    if of and (not out.modelled or not kind.is_fitted) then
+      out.modelled = { share = share, fitted = kind.is_fitted, borrows = kind.borrows, deployments = of.deployments,
+        points = of.points }
+    end
+    ends = ends and widths.join(ends, own) or own
+  end
+  out.level, out.load, out.deployments, out.points = widths.level, load, ends.deployments, ends.points
+  out.nearest = json.array(widths.nearest(list[1], load))
+  return ends, out
+end
+
+-- Words ------------------------------------------------------------------------------------------------------------
+
+--- Says that an interval is wider because of modelled kernels; nil where it is not.
+local function modelled_text(of)
+  if not of then return nil end
+  local whose = of.fitted and "" or ", with constants of another family of GPUs"
+  local what = of.borrows and ("modelled or from tables of " .. of.borrows) or "modelled"
+  return ("wider: %.0f %% of the time is %s%s; %s without tables say how far that is off"):format(100 * of.share, what,
+    whose, units.counted(of.deployments, "deployment"))
+end
+
+--- What several answers of one kind have in common: relative ends and what stands behind them.
+local function about_text(out, parts)
+  return ("90 %% intervals: %s (%s, %s; %s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
+    out.load or "any load", words.evidence(out.deployments))
+end
+
+--- A value with its interval: {value, low, high, text}.
+local function with_ends(value, ends)
+  local of = { value = value, low = value * math.exp(ends[1]), high = value * math.exp(ends[2]) }
+  of.text = words.range(of)
+  return of
+end
+
+--- Adds the lines of a report.
+--- @param lines string[] on the figures
+--- @param relative table list of {title, ends}
+local function completed(out, lines, relative)
+  local parts = {}
+  for i, each in ipairs(relative) do
+    parts[i] = words.relative(each.title, math.exp(each.ends[1]), math.exp(each.ends[2]))
+  end
+  out.about, out.text = about_text(out, parts), json.array {}
+  for _, line in ipairs(lines) do table.insert(out.text, line) end
+  local asked = words.kind(out.kinds[1]) .. ", " .. out.load
+  for _, line in ipairs { words.nearest(out.nearest, asked) or false, modelled_text(out.modelled) or false } do
+    if line then table.insert(out.text, line) end
+  end
+  return out
+end
+
+local served = { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } }
+
+-- Answers ------------------------------------------------------------------------------------------------------------
+
+--- What is known of a deployment before it runs, under any load: {deployments, points, tpot, ttft, e2e = {low, high} as
+--- factors of a simulated mean, about}; {unknown, about} where no interval is known.
+---@param prepared table of scenario/prepared.lua
+---@param engine string
+---@param is_split boolean whether prefill and decode run on engines of their own
+---@param evidence table share of time per kind of evidence
+function answers.of_deployment(prepared, engine, is_split, evidence)
+  local why = refusal(prepared)
+  if why then return { unknown = why, about = why } end
+  local ends, known = ends_of({ kind_of(prepared, engine, is_split) }, nil, evidence)
+  local out, parts = { deployments = known.deployments, points = known.points }, {}
+  for i, each in ipairs(served) do
+    local low, high = math.exp(ends[each[1]][1]), math.exp(ends[each[1]][2])
+    out[each[1]], parts[i] = { low = low, high = high }, words.relative(each[2], low, high)
+  end
+  out.about = about_text(known, parts)
+  return out
+end
+
+--- The intervals of a run that is over; nil where the scenario wants none.
+---@param state table of a simulation (serving/live.lua)
+---@param summary table of native.serve_summary
+function answers.of_run(state, summary)
+  if not answers.wanted(state.given) then return nil end
+  for _, each in ipairs(state.replicas) do
+    local why = refusal(each.prepared)
+    if why then return unknown(why) end
+  end
+  local load = kinds.load_of(summary.queue_s.mean, summary.ttft_s.mean)
+  local ends, out = ends_of(kinds_of(state.replicas), load, summary.evidence)
+  local lines, relative = {}, {}
+  for _, each in ipairs(served) do
+    local key, title = each[1] .. "_s", each[2]
+    local value = summary[key].mean
+    if value and value > 0 then
+      out[key] = with_ends(value, ends[each[1]])
+      local text = title .. " " .. words.range(out[key], #relative == 0 and words.evidence(out.deployments) or nil)
+      if #relative < 2 then lines[#lines + 1] = text else lines[2] = lines[2] .. ", " .. text end
+      relative[#relative + 1] = { title = title, ends = ends[each[1]] }
+    end
+  end
+  if #lines == 0 then return unknown "no interval is known: no request was completed" end
+  return completed(out, lines, relative)
+end
+
+--- What is said beside the own report of a step model; nil where the scenario wants no intervals.
+function answers.of_static(prepared)
+  if not answers.wanted(prepared.given) then return nil end
+  return unknown(("no interval is known for the static report of the step model %s"):format(
+    tostring(prepared.step_policy.name)))
+end
+
+--- The intervals of priced batches; nil where the scenario wants none. A batch of decodes has the interval of TPOT; one
+--- with prompts that of TTFT on an engine that is not saturated. Each batch gets `interval` = {low_s, high_s, text}.
+---@param prepared table of scenario/prepared.lua
+---@param batches table[] {time_s, has_prompts}
+---@param evidence table share of time per kind of evidence
+function answers.of_prices(prepared, batches, evidence)
+  if not answers.wanted(prepared.given) then return nil end
+  local why = refusal(prepared)
+  if why then return unknown(why) end
+  local deployment = prepared.given.deployment
+  local stated = type(deployment) == "table" and core.plain(deployment).engine or nil
+  local kind = kind_of(prepared, stated_engine(prepared) or stated or catalogue.default().name)
+  local ends, out = ends_of({ kind }, "unsaturated", evidence)
+  local sentence, relative, seen = #batches == 1 and words.evidence(out.deployments) or nil, {}, {}
+  for _, each in ipairs(batches) do
+    local metric = each.has_prompts and "ttft" or "tpot"
+    local of = with_ends(each.time_s, ends[metric])
+    each.interval = { low_s = of.low, high_s = of.high, text = words.range(of, sentence):match "%(.*$" }
+    if not seen[metric] then
+      relative[#relative + 1] = { title = each.has_prompts and "steps with prompts" or "steps of decodes",
+        ends = ends[metric] }
+      seen[metric] = true
+    end
+    if #batches == 1 then out.step_s = of end
+  end
+  completed(out, {}, relative)
+  if #relative > 0 then table.insert(out.text, 1, out.about) end
+  return out
+end
+
+return answers

@@ -1,0 +1,53 @@
+-- The kind of a deployment, and the load on it: what decides how far an answer may be off.
+--
+--     kind   engine, class and architecture of the GPU: "vllm moe-tp blackwell"
+--     class  dense; moe-tp: experts split by TP; tep: whole experts in a TP group; dpa: attention on data-parallel
+--            ranks; pd: engines that prefill apart from those that decode; pp: stages of layers
+--     load   "saturated" where the mean request spends more than half of its TTFT in the queue of its engine
+local catalogue = require "rooflua.engines.catalogue"
+
+local kinds = {}
+
+kinds.loads = { "saturated", "unsaturated" }
+
+local most_queued = 0.5 -- share of the mean TTFT that a request of an unsaturated engine waits
+
+--- The class of one engine that serves a model.
+--- @param widths table? {dp, ep, pp}
+--- @param is_split boolean? whether prefill and decode run on engines of their own
+function kinds.class_of(model, widths, is_split)
+  widths = widths or {}
+  if (widths.pp or 1) > 1 then return "pp" end
+  if is_split then return "pd" end
+  if (widths.dp or 1) > 1 then return "dpa" end
+  if (widths.ep or 1) > 1 then return "tep" end
+  return model.moe and "moe-tp" or "dense"
+end
+
+--- "saturated" or "unsaturated".
+--- @param queue_s number? mean time in the queue
+--- @param ttft_s number? mean time to the first token
+function kinds.load_of(queue_s, ttft_s)
+  return (queue_s or 0) > most_queued * (ttft_s or 0) and "saturated" or "unsaturated"
+end
+
+function kinds.key(kind) return ("%s %s %s"):format(kind.engine, kind.class, kind.architecture) end
+
+local engine_by_scheduler
+
+--- The engine whose own scheduler that is; nil of any other scheduler.
+function kinds.engine_of(scheduler)
+  if not engine_by_scheduler then
+    engine_by_scheduler = {}
+    for _, name in ipairs(catalogue.names()) do
+      for _, rule in ipairs(catalogue.of(name).rules) do
+        if rule.scheduler and not engine_by_scheduler[rule.scheduler] then
+          engine_by_scheduler[rule.scheduler] = name
+        end
+      end
+    end
+  end
+  return engine_by_scheduler[scheduler]
+end
+
+return kinds
