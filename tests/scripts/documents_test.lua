@@ -89,6 +89,22 @@ test("paths in the tour and in WHERE exist", function()
   test.at_least(seen, 100)
 end)
 
+test("links of every page lead to a file", function()
+  local seen = 0
+  for path in io.popen("ls README.md docs/*.md docs/*/*.md"):lines() do
+    local folder = path:match "^(.*/)" or ""
+    for name in read(path):gmatch "%]%(([^%s()#]+)[^%s()]*%)" do
+      if not name:find "^%a+:" then
+        seen = seen + 1
+        local file = io.open(folder .. name)
+        test.check(file, "%s: link to %s", path, name)
+        if file then file:close() end
+      end
+    end
+  end
+  test.at_least(seen, 200)
+end)
+
 test("MODELS, LUA_API and the stub agree on what a lookup is called with", function()
   for _, path in ipairs { "docs/MODELS.md", "docs/LUA_API.md", "scripts/meta/mfu.lua" } do
     test.check(read(path):find("(table, query, tables) -> value, evidence", 1, true), "%s", path)
