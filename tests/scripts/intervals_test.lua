@@ -175,6 +175,7 @@ test("without intervals every output is as if there were none", function()
   with.variants[1].intervals = nil
   test.equal(json.encode(with), json.encode(without), "the document")
   test.equal(serve.run(scenario { intervals = "off" }).intervals, nil)
+  test.raises("intervals: unknown intervals 'none'", function() serve.run(scenario { intervals = "none" }) end)
   local step = "step --model llama-3.1-8b --hardware h200-sxm --decode 2048x64"
   test.check(not run(step .. " --intervals off"):find("interval", 1, true))
   local priced = json.decode(run(step .. " --intervals off --json -"))

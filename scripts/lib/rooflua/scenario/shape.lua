@@ -9,7 +9,7 @@ local shape = {}
 local newest = 1
 
 --- Types that are checked here, whatever reads the key. A table is checked where it is read: it may be an object.
-local is_plain = { text = true, boolean = true, ["function"] = true }
+local is_plain = { text = true, boolean = true, choice = true, ["function"] = true }
 
 local function check_version(reader, version)
   if version == nil or type(version) == "number" and version <= newest then return end

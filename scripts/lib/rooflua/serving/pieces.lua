@@ -30,6 +30,7 @@ end
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
+  schema.check(reader, "intervals", given.intervals)
   if given.workload == nil then
     reader:fail("workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
   end
