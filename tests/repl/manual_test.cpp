@@ -104,3 +104,7 @@ void check_sessions(const std::string& document, const std::string& scenario, st
 TEST_CASE("the sessions of docs/REPL.md are real") {
   check_sessions("docs/REPL.md", "", 10);
 }
+
+TEST_CASE("the session of README.md is real") {
+  check_sessions("README.md", "scenarios/02_chunk_size.lua", 4);
+}
