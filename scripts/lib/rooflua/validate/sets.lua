@@ -56,9 +56,19 @@ local function word_of(kind, path, folder_name)
   return kind.name
 end
 
+--- Refuses the result of a benchmark: it says nothing of the model, the GPU and the engine that it was measured on.
+local function refuse_result(path)
+  if native.read_user_text(path):find "^%s*[%[{]" then
+    core.fail("%s: is JSON, and sets of measured runs are CSVs; a result of a benchmark is the `file` of a row of "
+      .. "cases.csv, which states model, GPU and engine (docs/RESULT_FILES.md); `rooflua calibrate` compares it with a "
+      .. "scenario", path)
+  end
+end
+
 --- A file as a set; an error if it is none.
 --- @return table {kind, path, word}
 function sets.of_file(path, kinds)
+  refuse_result(path)
   local columns = native.csv_header(path)
   local kind = kind_of(path, columns, kinds)
   if kind then return { kind = kind, path = path, word = word_of(kind, path) } end
