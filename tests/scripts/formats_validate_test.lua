@@ -79,8 +79,9 @@ test("several runs want run=N, and a case may not state other clients than its f
 end)
 
 test("a result in place of a set is refused, and where it belongs is said", function()
-  test.raises("guidellm.json: is JSON, and sets of measured runs are CSVs; a result of a benchmark is the `file` of a row",
-    function() validate.run { folder = folder .. "/" .. names.guidellm, steps = { "kernels" }, only = "" } end)
+  local path = folder .. "/" .. names.guidellm
+  test.raises("guidellm.json: is JSON, and sets of measured runs are CSVs; a result of a benchmark is the `file` of a",
+    function() validate.run { folder = path, steps = { "kernels" }, only = "" } end)
 end)
 
 test.finish()
