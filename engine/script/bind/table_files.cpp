@@ -39,7 +39,7 @@ std::vector<Number> array_field(lua_State* L, int index, const char* key, std::s
   if (lua_isnil(L, -1) == 0) {
     const std::string bytes = check_text(L, lua_gettop(L), key);
     ROOFLUA_ASSERT(bytes.size() == count * sizeof(Number));
-    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    if (count > 0) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   }
   lua_pop(L, 1);
   return numbers;
