@@ -1,6 +1,6 @@
 -- 5 and 95 % quantiles of log(measured / simulated) of public closed loops, by kind of deployment and load.
--- `without`: without the model that is named; `only`: the one model of the kind; `left_out`: if the kind had never
--- been measured; `gpus`: deployments and points of each; `modelled`: where no table is read. Made by
+-- `without`: without the model that is named; `only`: the one model of the kind; `left_out`: if the kind had
+-- never been measured; `gpus`: deployments and points of each; `modelled`: where no table is read. Made by
 -- tests/fidelity/closed_loop_intervals.lua; intervals/making.lua says how.
 return {
   deployments = 86, points = 887,
