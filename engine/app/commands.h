@@ -84,7 +84,7 @@ struct CapacityArguments {
   std::string weights, kv;             // number formats; empty: the model's
   std::vector<std::string> set;        // key=value
   std::string json;                    // a file, or "-" for stdout
-  std::vector<std::string> ignore;  // keys of the model's config.json
+  std::vector<std::string> ignore;     // keys of the model's config.json
 };
 
 struct CalibrateArguments {
@@ -112,8 +112,8 @@ struct PlanArguments {
   bool all = false, front = false, quiet = false;
   int jobs = 1;
   std::string json, html, write, emit;
-  std::string results;  // SQLite file or folder that keeps runs as they finish
-  std::string verify;   // a measured result; `scenario` is then the plan.json
+  std::string results;              // SQLite file or folder that keeps runs as they finish
+  std::string verify;               // a measured result; `scenario` is then the plan.json
   std::vector<std::string> ignore;  // keys of the model's config.json
 };
 /// `rooflua plan`: the deployment that serves a load within an SLO at least cost.
@@ -144,7 +144,6 @@ int repl(const std::string& scenario, const std::filesystem::path& home);
 std::vector<std::string> list_kinds();
 /// The names of a kind; without one, the kinds themselves.
 int list(const std::string& kind, bool aliases, const std::filesystem::path& home);
-int help(const std::string& topic, const std::filesystem::path& home);
 
 struct DataArguments {
   std::string path;    // of `describe`, `verify`, `import`

@@ -2,7 +2,10 @@
 
 #include "app/commands.h"
 #include "base/error.h"
+#include "base/numbers/digits.h"
 #include "cost/mfu_database.h"
+#include "cost/tables/importers.h"
+#include "measure/write/table.h"
 #include "script/vm/vm.h"
 #include "spec/hardware.h"
 #include "spec/layer_kinds.h"
@@ -88,6 +91,41 @@ void print_aliases(const std::filesystem::path& home) {
   }
 }
 
+// GPUs --------------------------------------------------------------------------------------------
+
+/// Measured rows of all tables of a GPU.
+std::size_t rows_of(const std::string& gpu, const std::filesystem::path& home) {
+  std::size_t out = 0;
+  for (const TableFile& file : list_tables(home / "bench_data" / gpu, Layout::rooflua, gpu))
+    out += read_table(file).rows.size();
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& each : words) out += (out.empty() ? "" : ", ") + each;
+  return out;
+}
+
+/// Memory, bandwidth, measured rows and aliases of every GPU.
+void print_hardware(const std::filesystem::path& home) {
+  Table table;
+  for (const std::size_t column : {4u, 5u}) table.left(column);
+  table.add({"GPU", "memory GB", "TB/s", "rows", "tables of", "also"});
+  for (const std::string& each : hardware_names(home)) {
+    const Hardware gpu = load_hardware(each, home);
+    const std::size_t rows = rows_of(each, home);
+    table.add({each, significant(gpu.memory / unit::GB, 4),
+               figure(gpu.memory_bandwidth * unit::s / unit::TB),
+               rows == 0 ? "-" : grouped(static_cast<std::int64_t>(rows)),
+               rows > 0 || gpu.tables_from.empty() ? "" : gpu.tables_from, joined(gpu.aliases)});
+  }
+  std::printf(
+      "%s\nrows: measured kernel times; - where there is a datasheet only\n"
+      "tables of: the GPU whose MFU is taken\n",
+      table.text().c_str());
+}
+
 std::unique_ptr<script::Vm> library(const std::filesystem::path& home) {
   return std::make_unique<script::Vm>(
       script::VmOptions{.home = home, .trusted = true, .interruptible = false});
@@ -105,7 +143,7 @@ struct Kind {
 };
 constexpr Kind kinds[] = {
     {"models", "models: parameters, context, KV cache, formats, layers"},
-    {"hardware", "GPUs"},
+    {"hardware", "GPUs: memory, bandwidth, measured rows, other names"},
     {"engines", "serving engines, and the releases whose rules are known"},
     {"steps", "step models: what a step costs"},
     {"schedulers", "which requests run in a step"},
@@ -152,7 +190,7 @@ int list(const std::string& word, bool aliases, const std::filesystem::path& hom
   if (kind == "models") {
     aliases ? print_aliases(home) : print_models(home);
   } else if (kind == "hardware") {
-    print_names(hardware_names(home));
+    print_hardware(home);
   } else if (kind == "lookups") {
     print_names(lookup_names());
     print_policies("lookup", home);  // lookups in Lua, from scripts/lookup
@@ -161,12 +199,6 @@ int list(const std::string& word, bool aliases, const std::filesystem::path& hom
   } else {
     throw Error("list", unknown_name("kind", kind, known));
   }
-  return 0;
-}
-
-int help(const std::string& topic, const std::filesystem::path& home) {
-  const Json text = library(home)->call("rooflua", "help", {Json(topic)});
-  if (text.is_text()) std::printf("%s\n", text.text().c_str());
   return 0;
 }
 

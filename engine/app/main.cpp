@@ -11,7 +11,6 @@
 #include "app/quote.h"
 #include "app/results/options.h"
 #include "app/shell/completion.h"
-#include "app/shell/manual.h"
 #include "app/usage.h"
 #include "base/build_stamp.h"
 #include "base/error.h"
@@ -38,7 +37,7 @@ void add_run(CLI::App& app, Door& door) {
   app::add_command(command, a->command, &a->model);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
   command->add_option("--jobs", a->jobs, "Worker processes for variants")
-      ->check(CLI::Range(1, 1024));
+      ->check(app::whole(1, 1024));
   command
       ->add_option("--results", a->results,
                    "Keep every run in this SQLite file; a second time only missing ones are "
@@ -67,7 +66,7 @@ void add_run(CLI::App& app, Door& door) {
                    "llm-d, otlp")
       ->allow_extra_args(false);
   command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
-      ->check(CLI::Range(0L, 2147483647L));
+      ->check(app::whole(0, 2147483647));
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
   app::add_intervals(command, a->intervals);
   command
@@ -121,22 +120,23 @@ void add_validate(CLI::App& app, Door& door) {
   auto* a = new app::ValidateArguments;
   command->add_option("cases", a->folder, "Folder with sets of measured runs, or the CSV of one")
       ->required()
-      ->check(CLI::ExistingPath);
+      ->check(app::existing());
   command->add_option("--tables", a->tables, "Folder of kernel tables (default: tables beside it)")
-      ->check(CLI::ExistingDirectory);
+      ->check(app::existing());
   command->add_option("--only", a->only, "Only cases with this in their case_id, of all sets");
   command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")
       ->allow_extra_args(false);
   command
-      ->add_option("--set", a->set,
-                   "key=value of the main step model; of one kind of sets: engine.KEY, interval.KEY, "
-                   "speculation.KEY, drafter.KEY, silicon.KEY")
+      ->add_option(
+          "--set", a->set,
+          "key=value of the main step model; of one kind of sets: engine.KEY, interval.KEY, "
+          "speculation.KEY, drafter.KEY, silicon.KEY")
       ->allow_extra_args(false);
   command
       ->add_option("--intervals", a->intervals,
                    "So many replicates per case from errors of tables and model: 90 % intervals")
-      ->check(CLI::Range(0, 1000));
-  command->add_option("--jobs", a->jobs, "Worker processes for cases")->check(CLI::Range(1, 1024));
+      ->check(app::whole(0, 1000));
+  command->add_option("--jobs", a->jobs, "Worker processes for cases")->check(app::whole(1, 1024));
   command->add_flag("--wide", a->wide, "Report every row of closed loops and of start-ups");
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
@@ -159,9 +159,9 @@ void add_calibrate(CLI::App& app, Door& door) {
       ->delimiter(',');
   command->add_option("--objective", a->objective, "mean (default) or median of relative errors");
   command->add_option("--evaluations", a->evaluations, "Simulations per fit (150)")
-      ->check(CLI::Range(1, 1000000));
+      ->check(app::whole(1, 1000000));
   command->add_option("--jobs", a->jobs, "Worker processes for the fits without a part of the data")
-      ->check(CLI::Range(1, 1024));
+      ->check(app::whole(1, 1024));
   command->add_flag("--quiet", a->quiet, "No progress bar");
   command->add_option("--set", a->set, "key=value of the scenario")->allow_extra_args(false);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
@@ -203,7 +203,7 @@ void add_data(CLI::App& app, Door& door) {
   import
       ->add_option("--thin", a->thin_percent,
                    "Leave out rows that follow from their neighbours within PERCENT (none)")
-      ->check(CLI::Range(0.01, 50.0));
+      ->check(between(0.01, 50));
   const auto opens = [a, &door](auto* sub, auto function) {
     sub->callback([a, &door, function] {
       door = [a, function](const fs::path& home) { return function(*a, home); };
@@ -291,34 +291,6 @@ int complete(const CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-void add_help(CLI::App& app, Door& door) {
-  auto* help = app.add_subcommand("help", "Help on a command, a module, a function or a policy");
-  auto* topic = new std::string;
-  auto* man = new bool(false);
-  help->add_option("topic", *topic, "run, cost.gemm, schedulers.vllm_v1, ...");
-  help->add_flag("--man", *man, "Print the manual page rooflua(1)");
-  help->callback([=, &app, &door] {
-    door = [=, &app](const fs::path& home) {
-      if (*man) {
-        std::fputs(app::manual_page(app).c_str(), stdout);
-        return 0;
-      }
-      if (topic->empty()) {
-        std::fputs(
-            app.get_formatter()->make_help(&app, "rooflua", CLI::AppFormatMode::Normal).c_str(),
-            stdout);
-        return 0;
-      }
-      for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-        if (command->get_name() != *topic) continue;
-        std::fputs(command->help().c_str(), stdout);
-        return 0;
-      }
-      return app::help(*topic, home);
-    };
-  });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -337,11 +309,15 @@ int main(int argc, char** argv) {
   Door door;
   for (const auto add :
        {add_run, add_step, app::add_capacity, app::add_plan, add_calibrate, add_data, add_validate,
-        add_check, app::add_new, add_repl, add_diff, add_lua, add_list, add_completion, add_help,
-        app::add_results, app::add_campaign}) {
+        add_check, app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,
+        app::add_help, app::add_results, app::add_campaign}) {
     add(app, door);
   }
   if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);
+  if (argc < 2) {
+    std::fputs(app::first_steps(app).c_str(), stdout);
+    return 0;
+  }
   try {
     app::check_command(app, argc, argv);
     app.parse(argc, argv);

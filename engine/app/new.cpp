@@ -2,6 +2,7 @@
 // .luarc.json, which tells editors with lua-language-server where the types of the library are.
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -47,6 +48,33 @@ Json editor_settings(const fs::path& home) {
   out["workspace.library"] = texts_json({scripts + "/meta", scripts + "/lib", scripts});
   out["workspace.checkThirdParty"] = false;
   return out;
+}
+
+/// A file that a kind writes beside the scenario.
+struct Companion {
+  fs::path source, target;
+};
+
+/// Data of the kind, as NAME.csv, and its engine, as engines/NAME.lua.
+std::vector<Companion> companions(const std::string& kind, const fs::path& home,
+                                  const fs::path& folder, const std::string& stem) {
+  const fs::path templates = home / "scripts" / "templates";
+  std::vector<Companion> out;
+  for (const Companion& each :
+       {Companion{templates / (kind + ".csv"), folder / (stem + ".csv")},
+        {templates / "engines" / (kind + ".lua"), folder / "engines" / (stem + ".lua")}}) {
+    if (fs::exists(each.source)) out.push_back(each);
+  }
+  return out;
+}
+
+/// The name of an engine stands before its release ("mine 1.0"), and in topics of help.
+void check_engine_name(const std::string& stem, const fs::path& home) {
+  const auto fits = [](char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  if (!std::islower(stem.front()) || !std::all_of(stem.begin(), stem.end(), fits))
+    throw Error(stem, "the name of an engine has small letters, digits and _ only");
+  if (fs::exists(home / "scripts" / "engines" / (stem + ".lua")))
+    throw Error(stem, "is the name of a shipped engine; take another one");
 }
 
 /// A name without quotes as a word of a shell.
@@ -111,22 +139,26 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   // The name stands in a text of Lua, in a comment, and in commands to copy.
   if (!is_plain(name) || name.find_first_of("'\"\\") != std::string::npos)
     throw Error(printable(name), "expected a name without quotes, backslashes and line breaks");
-  std::string text = template_text(arguments, home);
-  const fs::path data = home / "scripts" / "templates" / (arguments.kind + ".csv");
-  const fs::path beside = file.parent_path() / (stem + ".csv");
+  const std::string text = template_text(arguments, home);
+  if (arguments.kind == "engine") check_engine_name(stem, home);
+  const auto beside = companions(arguments.kind, home, file.parent_path(), stem);
   refuse_existing(file);
-  if (fs::exists(data)) refuse_existing(beside);
+  for (const Companion& each : beside) refuse_existing(each.target);
   if (!file.parent_path().empty() && !fs::is_directory(file.parent_path()))
     throw Error(file.string(), "there is no folder " + file.parent_path().string());
   const std::string word = shell_word(file.generic_string());
-  replace_all(text, "@FILE@", word);
-  replace_all(text, "@STEM@.sqlite", shell_word(stem + ".sqlite"));
-  replace_all(text, "@STEM@", stem);
-  write_text(text, file.string());
+  const auto filled = [&](std::string marked) {
+    replace_all(marked, "@FILE@", word);
+    replace_all(marked, "@STEM@.sqlite", shell_word(stem + ".sqlite"));
+    replace_all(marked, "@STEM@", stem);
+    return marked;
+  };
+  write_text(filled(text), file.string());
   std::string also;
-  if (fs::exists(data)) {
-    write_text(text_of_file(data), beside.string());
-    also += " and " + beside.string();
+  for (const Companion& each : beside) {
+    if (each.target.has_parent_path()) make_folder(each.target.parent_path().string());
+    write_text(filled(text_of_file(each.source)), each.target.string());
+    also += " and " + each.target.string();
   }
   if (const fs::path settings = file.parent_path() / ".luarc.json"; !fs::exists(settings))
     write_text(dump_json(editor_settings(home), 2) + "\n", settings.string());
@@ -139,9 +171,11 @@ void add_new(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand("new", "Write a commented starting scenario");
   auto* a = new NewArguments;
   command->add_option("name", a->name, "my_question: writes my_question.lua")->required();
-  command->add_option("--kind", a->kind,
-                      "What it asks: serve (default), price, search, replay, disaggregation, or a "
-                      "policy of your own: scheduler, router, workload, correction, metric");
+  command->add_option(
+      "--kind", a->kind,
+      "What it asks: serve (default), price, search, plan, replay, disaggregation, or "
+      "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
+      "correction, metric, speculator, engine");
   add_command(command, a->command, &a->model);
   command->add_option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
   command->add_option("--hardware", a->hardware, "With --command: the GPU that it runs on");

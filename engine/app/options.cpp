@@ -1,21 +1,21 @@
 #include "app/options.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "app/commands.h"
 #include "base/csv.h"
+#include "base/error.h"
+#include "base/numbers/digits.h"
+#include "base/user/text.h"
 #include "spec/figures/deployment.h"
 
 namespace rooflua::app {
 
 CLI::Validator between(double least, double most) {
-  const auto bound = [](double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", value);
-    return std::string(text);
-  };
+  const auto bound = [](double value) { return significant(value, 6); };
   const std::string expected =
       std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
   return CLI::Validator(
@@ -29,18 +29,44 @@ CLI::Validator between(double least, double most) {
 
 CLI::Validator bounds_of(std::string_view option) {
   const FigureRow& row = row_named(figures<DeploymentOptions>(), option);
-  return CLI::Range(static_cast<int>(row.least), static_cast<int>(row.most));
+  return whole(static_cast<long>(row.least), static_cast<long>(row.most));
+}
+
+CLI::Validator whole(long least, long most) {
+  const std::string range = std::to_string(least) + " to " + std::to_string(most);
+  return CLI::Validator(
+      [=](const std::string& given) {
+        long value = 0;
+        const char* end = given.data() + given.size();
+        const auto read = std::from_chars(given.data(), end, value);
+        if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most)
+          return std::string();
+        return "expected a whole number from " + range + ", found '" + given + "'";
+      },
+      range);
 }
 
 CLI::Validator seeds() {
+  return whole(0, 2147483647).name("SEED");
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  return CLI::Validator(
+      [=](const std::string& given) {
+        if (std::find(names.begin(), names.end(), given) != names.end()) return std::string();
+        return unknown_name("value", given, names);
+      },
+      "NAME");
+}
+
+CLI::Validator existing() {
   return CLI::Validator(
       [](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= 0 && *value <= 2147483647.0 && *value == std::floor(*value))
-          return std::string();
-        return "expected a whole number from 0 to 2147483647, found '" + given + "'";
+        std::error_code ignored;
+        if (std::filesystem::exists(given, ignored)) return std::string();
+        return given + ": there is no such file" + files_like(given);
       },
-      "SEED");
+      "PATH");
 }
 
 void add_command(CLI::App* command, std::string& text, std::string* model) {

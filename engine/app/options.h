@@ -18,6 +18,12 @@ using Door = std::function<int(const std::filesystem::path& home)>;
 
 /// A number between two bounds. (CLI::Range accepts nan.)
 CLI::Validator between(double least, double most);
+/// A whole number between two bounds.
+CLI::Validator whole(long least, long most);
+/// One of these names.
+CLI::Validator one_of(std::vector<std::string> names);
+/// A file or folder that is there; for one that is not, names like it in its folder are suggested.
+CLI::Validator existing();
 /// Within the bounds that an option of a deployment has.
 CLI::Validator bounds_of(std::string_view option);
 /// Seeds are whole numbers below 2^31.
@@ -59,6 +65,8 @@ std::vector<std::string> with_engine(const std::string& engine,
 void add_new(CLI::App& app, Door& door);
 /// The same of `plan`.
 void add_plan(CLI::App& app, Door& door);
+/// The same of `help`.
+void add_help(CLI::App& app, Door& door);
 /// `capacity` in the same way.
 void add_capacity(CLI::App& app, Door& door);
 

@@ -71,11 +71,23 @@ void write_document(const Json& document, const std::string& path) {
   write_text(dump_json(with_build(document), 2) + "\n", path);
 }
 
-void print_report(std::string_view text, bool wide) {
-  const int columns = wide ? 0 : terminal_columns(STDOUT_FILENO);
-  std::string shown = fitted(text, columns, "--wide");
+namespace {
+
+/// @param option  shows the columns that do not fit
+void print_fitted(std::string_view text, int columns, std::string_view option) {
+  std::string shown = fitted(text, columns, option);
   if (wants_colour(STDOUT_FILENO)) shown = painted(shown);
   std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+}  // namespace
+
+void print_report(std::string_view text, bool wide) {
+  print_fitted(text, wide ? 0 : terminal_columns(STDOUT_FILENO), "--wide");
+}
+
+void print_tables(std::string_view text) {
+  print_fitted(text, terminal_columns(STDOUT_FILENO), "a pipe");
 }
 
 void finish_output() {

@@ -27,6 +27,9 @@ void write_document(const Json& document, const std::string& path);
 /// it gets colour where the terminal wants it. Elsewhere it is printed as it is.
 void print_report(std::string_view text, bool wide);
 
+/// The same for a command without --wide: a pipe gets all columns.
+void print_tables(std::string_view text);
+
 /// Flushes the standard output. @throws Error if some of it could not be written
 void finish_output();
 

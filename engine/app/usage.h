@@ -1,14 +1,19 @@
 #pragma once
-// What is said of a command line that cannot be understood.
+// What is said of a command line that cannot be understood, and of one without words.
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace rooflua::app {
 
 /// @throws Error if the first word is no command: the error suggests commands with a similar name
 void check_command(const CLI::App& app, int argc, char** argv);
 
-/// Prints what is wrong, or the help that was asked for. @return the exit status
+/// Prints what is wrong and which command says more, or the help that was asked for. @return the
+/// exit status
 int refuse(const CLI::App& app, const CLI::ParseError& problem);
+
+/// What `rooflua` alone prints: commands to begin with, each of which runs as it stands.
+std::string first_steps(const CLI::App& app);
 
 }  // namespace rooflua::app

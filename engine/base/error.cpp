@@ -65,6 +65,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+namespace {
+
+/// Whether `whole` has all letters of `word` in their order, from the first on: "ttft95" is short
+/// for "ttft_s_p95".
+bool is_shortened(std::string_view word, std::string_view whole) {
+  if (word.empty() || whole.empty() || word.front() != whole.front()) return false;
+  std::size_t at = 0;
+  for (const char c : whole) at += at < word.size() && word[at] == c;
+  return at == word.size();
+}
+
+}  // namespace
+
 std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known) {
   constexpr std::size_t longest = 300;  // a longer text is no misspelt name, and takes long
   if (found.size() > longest) return {};
@@ -75,7 +88,8 @@ std::vector<std::string> suggestions(std::string_view found, std::span<const std
     const std::size_t far = distance(wanted, candidate);
     const bool contains = wanted.size() >= 3 && (candidate.find(wanted) != std::string::npos ||
                                                  wanted.find(candidate) != std::string::npos);
-    if (far <= std::max<std::size_t>(2, wanted.size() / 3) || contains) {
+    const bool shortened = wanted.size() >= 4 && is_shortened(wanted, candidate);
+    if (far <= std::max<std::size_t>(2, wanted.size() / 3) || contains || shortened) {
       near.emplace_back(far, name);
     }
   }

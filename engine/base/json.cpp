@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/numbers/number_words.h"
 #include "base/printable.h"
-#include "base/user/number_words.h"
 
 namespace rooflua {
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/json_text.h"
+#include "base/numbers/digits.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/interval_lines.h"
 #include "measure/write/result.h"
@@ -39,10 +40,9 @@ std::vector<LedgerRow> rows_of(const Json& batch) {
   return out;
 }
 
+/// The time of a step: milliseconds, or the unit that fits.
 std::string milliseconds(double time_s) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.4g ms", time_s / (unit::ms / unit::s));
-  return text;
+  return duration(time_s);
 }
 
 /// Heading of a variant, where there are several.
@@ -89,7 +89,8 @@ void add_lines(std::string& text, const Json& value, const std::string& path) {
   } else {
     char line[200];
     if (value.is_number()) {
-      std::snprintf(line, sizeof line, "%-48s %14.6g\n", path.c_str(), value.number());
+      std::snprintf(line, sizeof line, "%-48s %14s\n", path.c_str(),
+                    significant(value.number(), 6).c_str());
       text += line;
     } else {
       text += path + " " + (value.is_text() ? value.text() : dump_json(value)) + "\n";

@@ -2,7 +2,9 @@
 // would. rooflua list.
 
 #include <fstream>
+#include <sstream>
 
+#include "measure/write/table.h"
 #include "tests/app/program.h"
 #include "tests/scratch.h"
 
@@ -78,4 +80,26 @@ TEST_CASE("list knows lookups by the name of their folder, and hardware as GPUs"
     CHECK(one.text == rooflua::test::rooflua("list " + words.substr(cut + 1)).text);
   }
   CHECK(rooflua::test::rooflua("list nonsense 2>&1").status == 1);
+}
+
+TEST_CASE("list hardware has memory, bandwidth, rows and aliases of every GPU") {
+  const std::string listed = rooflua::test::rooflua("list hardware").text;
+  const auto line_of = [&](const std::string& gpu) {
+    const std::size_t at = listed.find("\n" + gpu + " ");
+    REQUIRE(at != std::string::npos);
+    return listed.substr(at + 1, listed.find('\n', at + 1) - at - 1);
+  };
+  std::istringstream gpus(rooflua::test::rooflua("data list").text);
+  for (std::string line; std::getline(gpus, line);) line_of(line.substr(0, line.find(' ')));
+  // The rows are those of all tables together.
+  std::istringstream tables(rooflua::test::rooflua("data describe h20").text);
+  std::int64_t rows = 0;
+  for (std::string line; std::getline(tables, line);) {
+    if (line.ends_with(" rows")) rows += std::stoll(line.substr(line.size() - 12));
+  }
+  CHECK(rows > 0);
+  CHECK(contains(line_of("h20"), " " + grouped(rows) + " "));
+  for (const char* part : {" 80 ", " 3.350 ", "NVIDIA H100 SXM"})
+    CHECK(contains(line_of("h100-sxm"), part));
+  CHECK(contains(line_of("h100-pcie"), " h100-sxm "));
 }

@@ -33,6 +33,18 @@ TEST_CASE("the program says its version and what it can do") {
   CHECK(rooflua::test::rooflua("run 2>&1").status == 2);
 }
 
+TEST_CASE("a time has a unit that fits, and no exponent") {
+  const std::string step = "step --model llama-3.1-8b --hardware h100 ";
+  const std::string slow = rooflua::test::rooflua(step + "--prefill 0+130000 --explain").text;
+  CHECK(contains(slow, " s\n"));
+  for (const std::string& text : {slow, rooflua::test::rooflua(step + "--decode 1x1").text}) {
+    INFO(text);
+    CHECK(contains(text, "step: "));
+    CHECK_FALSE(contains(text, "e+"));
+    CHECK_FALSE(contains(text, "e-0"));
+  }
+}
+
 TEST_CASE("every kind of name can be listed") {
   const std::pair<const char*, const char*> kinds[] = {{"models", "llama-3.1-8b"},
                                                        {"hardware", "h200-sxm"},

@@ -51,6 +51,9 @@ TEST_CASE("commands, options, names and files are offered where they may stand")
   CHECK(contains(offered("help steps.k"), "\nsteps.kernels\n"));
   CHECK(contains(offered("data ver"), "\nverify\t"));
   CHECK(contains(offered("new mine --kind ro"), "\nrouter\n"));
+  for (const char* kind : {"bucketing", "engine", "lookup", "plan", "speculator", "steps"})
+    CHECK(contains(offered("new mine --kind ''"), "\n" + std::string(kind) + "\n"));
+  CHECK(contains(offered("help capab"), "\ncapabilities\n"));
   CHECK(contains(offered("completion ''"), "\nzsh\n"));
 }
 
@@ -109,6 +112,8 @@ TEST_CASE("fish completes commands and names") {
 TEST_CASE("the manual page has every command and option, and no mistake that mandoc sees") {
   const std::string page = rooflua::test::rooflua("help --man").text;
   CHECK(contains(page, ".TH ROOFLUA 1"));
+  CHECK(contains(page, "\\fB\\-\\-jobs\\fR \\fIN\\fR"));
+  CHECK(contains(page, "\\fB\\-\\-rate\\fR \\fINUMBER\\fR"));
   for (const char* part : {".SS run\n", ".SS data verify\n", "\\fB\\-\\-jobs\\fR", "EXIT STATUS"})
     CHECK(contains(page, part));
   const ScratchFolder folder;

@@ -70,7 +70,8 @@ TEST_CASE("tables fit the terminal, and --wide and a pipe get all of them") {
   const Said narrow = at_terminal(chunks, {80, "dumb"});
   CHECK(narrow.status == 0);
   CHECK(longest_line(narrow.text) <= 80);
-  CHECK(contains(narrow.text, "TPOT p50 ms\n"));
+  CHECK(contains(narrow.text, "TPOT p99 ms\n"));
+  CHECK(contains(narrow.text, "(not shown: TPOT p50 ms, E2E mean "));
   CHECK(contains(narrow.text, "--wide shows all)"));
   CHECK(at_terminal(chunks, {200, "dumb"}).text == piped);
   CHECK(at_terminal(with(chunks, "--wide"), {80, "dumb"}).text == piped);
@@ -84,6 +85,39 @@ TEST_CASE("tables fit the terminal, and --wide and a pipe get all of them") {
     CHECK(line.size() <= static_cast<std::size_t>(columns));
     CHECK(contains(line, "time us    share"));
   }
+}
+
+TEST_CASE("goodput and the scenario's own metrics are shown at any width") {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "own.lua";
+  std::ofstream(file)
+      << "local Mine = require 'rooflua.policy'.define { name = 'chat_ok',\n"
+         "  doc = 'One.', unit = '1' }\n"
+         "function Mine:value() return 1 end\n"
+         "return { model = 'llama-3.1-8b', hardware = 'h200', slo = { ttft_s = 1 },\n"
+         "  workload = require 'workloads.poisson' { num_requests = 5 },\n"
+         "  metrics = { chat_ok = Mine {} },\n"
+         "  vary = { ['scheduler.max_num_seqs'] = { 8, 16 } } }\n";
+  for (const int columns : {20, 40, 60, 80}) {
+    const Said said = at_terminal({"run", file, "--quiet"}, {columns, "dumb"});
+    INFO(said.text);
+    CHECK(said.status == 0);
+    CHECK(contains(said.text, "goodput/s"));
+    CHECK(contains(said.text, "chat_ok"));
+  }
+}
+
+TEST_CASE("a table of a command without --wide says where all of it is") {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "s.lua", results = folder.path() / "s.sqlite";
+  std::ofstream(file) << "return { model = 'llama-3.1-8b', hardware = 'h200',\n"
+                         "  title = 'A title that is long enough for a narrow terminal',\n"
+                         "  workload = require 'workloads.poisson' { num_requests = 5 } }\n";
+  CHECK(rooflua::test::rooflua("run " + file + " --quiet --results " + results).status == 0);
+  const Said narrow = at_terminal({"results", "list", results}, {80, "dumb"});
+  INFO(narrow.text);
+  CHECK(contains(narrow.text, "; a pipe shows all)"));
+  CHECK(contains(rooflua::test::rooflua("results list " + results).text, "scenario\n"));
 }
 
 TEST_CASE("colour is written where a terminal wants it") {

@@ -111,7 +111,7 @@ TEST_CASE(
        {"check " + name, "run " + name, "--" + name, "step --" + name, "validate " + name,
         "step --model llama-3.1-8b --hardware h100 --decode 1x1 --set steps." + name + "=1",
         "step --model " + name + " --hardware h100 --decode 1x1", std::string("--'\x1b[31m'red"),
-        std::string("check '\x1b[31m'red"), std::string("step --decode '\x1b[31m'red")}) {
+        std::string("check '\x1b[31m'red"), std::string("step --tp '\x1b[31m'red")}) {
     INFO(command.substr(0, 80));
     const Said said = rooflua::test::rooflua(command + " 2>&1");
     CHECK((said.status == 1 || said.status == 2));

@@ -22,6 +22,14 @@ TEST_CASE("a misspelt name gets the name that was meant") {
   CHECK(suggestions("MAX_NUM_SEQS", known).front() == "max_num_seqs");
 }
 
+TEST_CASE("a name is found by its letters in their order") {
+  const std::vector<std::string> known{"e2e_s_p95", "tpot_s_p95", "ttft_s_mean", "ttft_s_p95"};
+  CHECK(suggestions("ttft95", known) == std::vector<std::string>{"ttft_s_p95"});
+  CHECK(suggestions("ttftmean", known).front() == "ttft_s_mean");
+  CHECK(suggestions("e2ep95", known).front() == "e2e_s_p95");
+  CHECK(suggestions("95tt", known).empty());
+}
+
 TEST_CASE("a name with parts is found by a slip in its first part") {
   const std::vector<std::string> known{"a100-sxm-80gb", "b200", "h20", "h200-sxm", "h800", "l40s"};
   CHECK(suggestions("h2000", known).front() == "h200-sxm");

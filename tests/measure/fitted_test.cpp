@@ -20,6 +20,10 @@ std::string three_columns() {
   return table.text();
 }
 
+bool has(const std::string& line, const char* name) {
+  return line.find(name) != std::string::npos;
+}
+
 /// The text without colour.
 std::string plain(std::string text) {
   for (std::size_t at; (at = text.find("\x1b[")) != std::string::npos;)
@@ -72,6 +76,40 @@ step                               6558  100.0 %
   CHECK(narrow.starts_with("op    runs  time us    share\n"));
   CHECK(narrow.find("step           6558  100.0 %\n") != std::string::npos);
   CHECK(fitted(table.text(), 14, "--wide").starts_with("op    time us\n"));
+}
+
+TEST_CASE("of a table of runs the least useful columns go, and never the goodput or own metrics") {
+  Table table;
+  const std::vector<std::string> head{"variant",    "req/s",       "tok/s",       "TTFT p50 ms",
+                                      "TTFT p99 s", "TPOT p50 ms", "TPOT p99 ms", "E2E mean s",
+                                      "goodput/s",  "preempted",   "failed",      "unsupported",
+                                      "chat_ok",    "load",        "preempted"};
+  table.add(head);
+  table.rule();
+  for (const char* name : {"tp=1", "tp=2"}) {
+    std::vector<std::string> row(head.size(), "1.000");
+    row[0] = name;
+    table.add(row);
+  }
+  const std::string text = table.text();
+  const std::size_t across = text.find('\n');
+  std::vector<std::string> shown = head;
+  for (std::size_t limit = across; limit > 0; --limit) {
+    INFO(limit);
+    const std::string fits = fitted(text, static_cast<int>(limit), "--wide");
+    const std::string line = fits.substr(0, fits.find('\n'));
+    std::erase_if(shown, [&](const std::string& name) { return !has(line, name.c_str()); });
+    // A metric of the scenario may have the name of a column of another table.
+    for (const char* kept : {"variant", "goodput/s", "chat_ok", "load", "preempted"})
+      CHECK(has(line, kept));
+    CHECK((width(line) <= limit || shown.size() == 6));
+    for (const auto& [less, more] : {std::pair{"E2E mean s", "TPOT p99 ms"},
+                                     {"TTFT p50 ms", "TTFT p99 s"},
+                                     {"tok/s", "req/s"},
+                                     {"unsupported", "failed"}})
+      CHECK((has(line, more) || !has(line, less)));
+  }
+  CHECK(shown.size() == 6);
 }
 
 TEST_CASE("lines that are no table are never cut") {

@@ -20,6 +20,25 @@ test("values: numbers to the right with six digits, texts to the left; a list of
   test.equal(columns.values { one, { { "c" }, { 1 } } }, columns.values(one) .. "\n\nc\n1")
 end)
 
+test("no quantity has an exponent, whatever its magnitude and unit", function()
+  local units = require "rooflua.text.units"
+  for magnitude = -30, 25 do
+    for _, mantissa in ipairs { 1, 2.0184567, 9.99996, -4.2 } do
+      local value = mantissa * 10 ^ magnitude
+      local texts = { columns.values { { "name", value } }, require("rooflua.text.answer").text { { "name", value } },
+        units.significant(value, 3) }
+      for _, unit in ipairs { "s", "B", "flop/s", "tokens", "requests", "share" } do
+        texts[#texts + 1] = units.text(value, unit)
+      end
+      for _, text in ipairs(texts) do test.check(not text:find "%de[+-]", "%s of %.17g", text, value) end
+      if magnitude >= -6 then test.near(tonumber(units.significant(value, 6)), value, 6e-6) end
+    end
+  end
+  test.equal(units.text(20.18, "s"), "20.18 s")
+  test.equal(units.text(3.469e-18, "s"), "<0.001 ns")
+  test.equal(units.significant(20180.4, 4), "20180")
+end)
+
 test("quantiles are numpy's: linear between ranks", function()
   -- numpy.quantile([4, 1, 3, 2], q)
   for q, expected in pairs { [0] = 1, [0.25] = 1.75, [0.5] = 2.5, [0.9] = 3.7, [1] = 4 } do

@@ -25,4 +25,24 @@ for _, kind in ipairs(kinds) do
   end)
 end
 
+test("capabilities has every axis that a generator gets, and engines the list", function()
+  local of = require("rooflua.plan.capabilities").of(require("rooflua.spec").model "llama-3.1-8b")
+  local text = help.text "capabilities"
+  for axis in pairs(of.axes) do test.check(text:find("    " .. axis .. " ", 1, true), "%s: %s", axis, text) end
+  for _, engine in ipairs(of.engines) do test.check(text:find(engine, 1, true), "%s", engine) end
+  for _, about in ipairs(rooflua.list "engines") do test.check(help.text "engines":find(about.name, 1, true)) end
+end)
+
+test("beside a command stands the module of its name, and nothing else", function()
+  test.check(help.beside("plan"):find('require "rooflua.plan"', 1, true))
+  test.check(help.beside("plan"):find("halving", 1, true))
+  test.equal(help.beside "step", nil)
+end)
+
+test("an unknown topic suggests commands and topics, each once", function()
+  local _, told = pcall(help.of_topic, "stpe", { "step", "run" })
+  test.check(told:find "'step'", "%s", told)
+  test.check(not told:find "'steps'.*'steps'", "%s", told)
+end)
+
 test.finish()

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/commands.h"
+#include "app/options.h"
 #include "app/output.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -117,17 +118,16 @@ void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& 
     sub->add_option("--on", a->on, "slurm, kubernetes, mpirun, parallel or sge")->required();
     sub->add_option("--shards", a->shards, "Into how many parts the runs are dealt")
         ->required()
-        ->check(CLI::Range(1, 1000000));
+        ->check(whole(1, 1000000));
     sub->add_option("--dir", a->dir, "Folder for the job and the results, seen by all machines")
         ->required();
     sub->add_option("--site", a->site,
                     "TOML with what the place wants: partition, image, claim, ... (help "
                     "campaigns.slurm lists them)");
-    sub->add_option("--jobs", a->jobs, "Worker processes of each shard")
-        ->check(CLI::Range(1, 1024));
+    sub->add_option("--jobs", a->jobs, "Worker processes of each shard")->check(whole(1, 1024));
     sub->add_option("--set", a->set, "key=value, as in run")->allow_extra_args(false);
     sub->add_option("--seed", a->seed, "Overrides the scenario's seed")
-        ->check(CLI::Range(0L, 2147483647L));
+        ->check(whole(0, 2147483647));
   }
   submit->add_flag("--run", a->submit, "Submit it, too");
   submit->callback(

@@ -65,24 +65,23 @@ void add_plan(CLI::App& app, Door& door) {
       ->check(between(0, 100))
       ->default_str("0");
   command->add_option("--survive", a->survive, "Replicas that may be lost (0)")
-      ->check(CLI::Range(0L, 1000L));
+      ->check(whole(0, 1000));
   command->add_option("--replicates", a->replicates, "Runs per deployment for probability (40)")
-      ->check(CLI::Range(0L, 1000L));
+      ->check(whole(0, 1000));
   command->add_option("--requests", a->requests, "Requests of a run (by --horizon)")
-      ->check(CLI::Range(10L, 10000000L));
+      ->check(whole(10, 10000000));
   command->add_option("--horizon", a->horizon_s, "Seconds of a run (6 mean answers at the SLO)")
       ->check(between(1e-3, 1e7));
-  command->add_option("--ranks", a->ranks, "Deployments in the answer (3)")
-      ->check(CLI::Range(1L, 10L));
+  command->add_option("--ranks", a->ranks, "Deployments in the answer (3)")->check(whole(1, 10));
   command->add_option("--seed", a->seed, "Of the random numbers (1)")->check(seeds());
-  command->add_option("--jobs", a->jobs, "Worker processes")->check(CLI::Range(1, 1024));
+  command->add_option("--jobs", a->jobs, "Worker processes")->check(whole(1, 1024));
   repeated("--set", a->set, "key=value of the scenario, as in run");
   command->add_option("--results", a->results,
                       "Keep runs in this SQLite file (a folder: DIR/); a second time only missing "
                       "ones are run");
   command->add_flag("--all", a->all, "Print every candidate");
   command->add_option("--why", a->why, "Print the account of candidate N")
-      ->check(CLI::Range(1L, 1000000L));
+      ->check(whole(1, 1000000));
   command->add_flag("--front", a->front, "Trace speed of a user against throughput of a GPU");
   command->add_option("--json", a->json, "Write the plan as JSON to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write the plan as one page");

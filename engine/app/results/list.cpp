@@ -172,7 +172,7 @@ int results_list(const ResultsArguments& arguments) {
   tell_left_out(store->file(), runs.altered);
   if (arguments.missing > 0) return print_missing(all, arguments);
   if (arguments.json != "-") {
-    if (!all.empty()) std::fputs(table_of(all).c_str(), stdout);
+    if (!all.empty()) print_tables(table_of(all));
     for (const SetState& state : all) {
       for (const auto& [position, failure] : state.failed) {
         std::printf("%s run %lld failed %lld times, on %s: %s\n",

@@ -1,5 +1,6 @@
 #include "app/results/options.h"
 
+#include "app/options.h"
 #include "app/results/results.h"
 
 namespace rooflua::app {
@@ -30,7 +31,7 @@ void add_results(CLI::App& app, std::function<int(const std::filesystem::path& h
                    results_list, "A file or folder of results");
   list->add_option("--missing", a->missing,
                    "Print which of N shards lack runs, as `sbatch --array=` takes them")
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole(1, 1000000));
   list->add_option("--json", a->json, "Write the list to a file (- = stdout, alone)");
   auto* show = add("show", "The report of one run", results_show, "A file or folder of results");
   show->add_option("run", a->run, "Its name, a part of it, or the beginning of its hash")
@@ -43,7 +44,7 @@ void add_results(CLI::App& app, std::function<int(const std::filesystem::path& h
                    "jsonl: lines to merge elsewhere; prometheus: text of metrics; llm-d: benchmark "
                    "reports 0.2, a line per run")
       ->required()
-      ->check(CLI::IsMember({"csv", "json", "jsonl", "prometheus", "llm-d"}));
+      ->check(one_of({"csv", "json", "jsonl", "prometheus", "llm-d"}));
   written->add_option("--select", a->select, "Metrics of csv: ttft_s_p99,tpot_s_p50 (all)")
       ->delimiter(',');
   written->add_option("-o,--output", a->to, "File (stdout)");

@@ -36,7 +36,7 @@ bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
-/// "\fB\-\-jobs\fR \fIJOBS\fR"
+/// "\fB\-\-jobs\fR \fIN\fR"
 std::string head_of(const CLI::Option& option) {
   std::string out;
   for (const std::string& name : option.get_snames()) out += "\\fB\\-" + literal(name) + "\\fR, ";
@@ -45,7 +45,10 @@ std::string head_of(const CLI::Option& option) {
   if (out.empty()) return "\\fI" + literal(upper(option.get_name())) + "\\fR";
   out.resize(out.size() - 2);
   if (!takes_value(option)) return out;
-  const std::string value = upper(option.get_lnames().front());
+  const std::string type = option.get_type_name();
+  const std::string value = type.starts_with("INT")     ? "N"
+                            : type.starts_with("FLOAT") ? "NUMBER"
+                                                        : upper(option.get_lnames().front());
   return out + " \\fI" + literal(value) + "\\fR";
 }
 

@@ -215,13 +215,27 @@ std::string user_text(std::string bytes, const std::string& name) {
   return bytes;
 }
 
+std::string files_like(const std::filesystem::path& path) {
+  constexpr std::size_t most_names = 10000;
+  std::vector<std::string> names;
+  std::error_code ignored;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (names.size() == most_names) break;
+    names.push_back(entry.path().filename().string());
+  }
+  const std::vector<std::string> near = suggestions(path.filename().string(), names);
+  return near.empty() ? "" : "; did you mean '" + (path.parent_path() / near[0]).string() + "'?";
+}
+
 std::string read_user_text(const std::filesystem::path& path) {
   std::error_code problem;
   if (std::filesystem::is_directory(path, problem)) throw Error(path.string(), "is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     const bool there = std::filesystem::exists(path, problem);
-    throw Error(path.string(), there ? "cannot be read" : "there is no such file");
+    throw Error(path.string(),
+                there ? "cannot be read" : "there is no such file" + files_like(path));
   }
   std::string bytes;
   std::array<char, 1 << 16> block;

@@ -21,4 +21,8 @@ std::string read_user_text(const std::filesystem::path& path);
 /// The same of bytes in memory; `name` stands for the file in messages.
 std::string user_text(std::string bytes, const std::string& name);
 
+/// "; did you mean 'chat.lua'?" for a file that does not exist; "" if no name in its folder is
+/// close.
+std::string files_like(const std::filesystem::path& path);
+
 }  // namespace rooflua

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/numbers/digits.h"
+
 namespace rooflua {
 
 TableStore::TableStore(std::vector<TableFile> files)
@@ -72,9 +74,7 @@ std::string words(const RowsUsed& trace) {
       std::snprintf(number, sizeof number, "%s%.15g", axis == 0 ? "" : ", ", row.shape[axis]);
       text += number;
     }
-    char latency[40];
-    std::snprintf(latency, sizeof latency, ") %.4g us", row.latency_s * 1e6);
-    text += latency;
+    text += ") " + significant(row.latency_s * 1e6, 4) + " us";
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/numbers/digits.h"
 #include "cost/model/kernel.h"
 #include "cost/quality/questions.h"
 
@@ -60,14 +61,14 @@ std::vector<Agreement> compare(const MfuDatabase& answers, const MfuDatabase& re
 
 std::string text(const std::vector<Agreement>& agreements) {
   std::string result, table;
-  char line[160];
+  char line[200];
   for (const Agreement& each : agreements) {
     if (each.table != table) result += each.table + "\n";
     table = each.table;
     std::snprintf(line, sizeof line,
-                  "  %-12s %6d rows  median %.3f  (p10 %.3f, p90 %.3f)  farthest %.3g, line %d\n",
+                  "  %-12s %6d rows  median %.3f  (p10 %.3f, p90 %.3f)  farthest %s, line %d\n",
                   std::string(name(each.evidence)).c_str(), each.rows, each.median, each.p10,
-                  each.p90, each.worst, each.worst_line);
+                  each.p90, significant(each.worst, 3).c_str(), each.worst_line);
     result += line;
   }
   return result;

@@ -3,8 +3,8 @@
 #include "cost/quality/measured_row.h"
 
 #include <cmath>
-#include <cstdio>
 
+#include "base/numbers/digits.h"
 #include "cost/lookup/lookup.h"
 #include "cost/tables/row_check.h"
 
@@ -26,17 +26,15 @@ double bytes_of_row(const KernelTable& table, const KernelRow& row) {
   return bytes_of(query_of(table, row));
 }
 
-std::string words(const char* format, double a, double b) {
-  char text[120];
-  std::snprintf(text, sizeof text, format, a, b);
-  return text;
+std::string micros(double time_s, int digits) {
+  return significant(time_s * 1e6, digits) + " us";
 }
 
 }  // namespace
 
 RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware* hardware) {
   if (!(row.latency_s > 0)) {
-    return {FindingKind::not_positive, words("%g us", row.latency_s * 1e6, 0)};
+    return {FindingKind::not_positive, micros(row.latency_s, 6)};
   }
   if (const std::string why = impossible_shape(table, row); !why.empty()) {
     return {FindingKind::impossible_shape, why};
@@ -48,23 +46,23 @@ RowDoubt doubt_of(const KernelTable& table, const KernelRow& row, const Hardware
   const double slack = rounding * row.latency_s;
   if (row.latency_s_p10 > row.latency_s + slack || row.latency_s > row.latency_s_p90 + slack) {
     return {FindingKind::quantiles,
-            words("p10 %g us, p90 %g us", row.latency_s_p10 * 1e6, row.latency_s_p90 * 1e6)};
+            "p10 " + micros(row.latency_s_p10, 6) + ", p90 " + micros(row.latency_s_p90, 6)};
   }
   if (hardware != nullptr && table.op == Op::grouped_gemm) {
     const auto peak = hardware->stated_peak(table.dtype);
     const double mfu = peak ? flop_of_row(table, row) / (row.latency_s * peak->in_base_units()) : 0;
-    if (mfu > 1) return {FindingKind::above_peak, words("%.4g", mfu, 0)};
+    if (mfu > 1) return {FindingKind::above_peak, significant(mfu, 4)};
   }
   if (hardware != nullptr && !over_links(query_of(table, row))) {
     const double least_s = bytes_of_row(table, row) / hardware->memory_bandwidth.in_base_units();
     if (least_s > row.latency_s) {
       return {FindingKind::above_bandwidth,
-              words("%.4g us, its bytes need %.4g", row.latency_s * 1e6, least_s * 1e6)};
+              micros(row.latency_s, 4) + ", its bytes need " + significant(least_s * 1e6, 4)};
     }
   }
   if (row.latency_s_p90 > wide_spread * row.latency_s_p10) {
     return {FindingKind::spread,
-            words("p10 %.4g us, p90 %.4g us", row.latency_s_p10 * 1e6, row.latency_s_p90 * 1e6)};
+            "p10 " + micros(row.latency_s_p10, 4) + ", p90 " + micros(row.latency_s_p90, 4)};
   }
   return {};
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "base/numbers/digits.h"
 #include "base/power.h"
 #include "cost/quality/measured_row.h"
 
@@ -15,9 +15,7 @@ constexpr double monotone_tolerance = 0.10;  // timers are noisy
 constexpr double warm_up_factor = 1.2;
 
 std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return significant(value, 6);
 }
 
 }  // namespace
@@ -56,10 +54,7 @@ std::string grid_of(const KernelTable& table) {
 namespace {
 
 std::string factor(double ratio) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3gx too %s", ratio > 1 ? ratio : 1 / ratio,
-                ratio > 1 ? "high" : "low");
-  return text;
+  return significant(ratio > 1 ? ratio : 1 / ratio, 3) + "x too " + (ratio > 1 ? "high" : "low");
 }
 
 using Rows = std::vector<const KernelRow*>;

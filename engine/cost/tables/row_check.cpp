@@ -1,8 +1,8 @@
 #include "cost/tables/row_check.h"
 
 #include <cmath>
-#include <cstdio>
 
+#include "base/numbers/digits.h"
 #include "cost/ops/declaration.h"
 
 namespace rooflua {
@@ -13,9 +13,7 @@ constexpr double most_s = 1000;
 constexpr double most_whole = 9007199254740992.0;  // 2^53: every whole number is exact below
 
 std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return significant(value, 6);
 }
 
 /// The least value of a field that was measured.

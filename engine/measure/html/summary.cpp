@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/numbers/digits.h"
 #include "measure/html/chart/chart.h"
 #include "measure/html/parts.h"
 #include "measure/record/metrics.h"
@@ -46,9 +47,9 @@ std::string difference(double value, double reference) {
   if (reference == 0) return "from 0";
   const double ratio = value / reference;
   if (ratio >= 99.5) return "x" + grouped(std::llround(ratio));
+  if (ratio >= 3) return "x" + significant(ratio, 3);
   char text[40];
-  std::snprintf(text, sizeof text, ratio >= 3 ? "x%.3g" : "%+.1f %%",
-                ratio >= 3 ? ratio : 100 * (ratio - 1));
+  std::snprintf(text, sizeof text, "%+.1f %%", 100 * (ratio - 1));
   const std::string_view rounded(text);
   return rounded == "+0.0 %" || rounded == "-0.0 %" ? "0.0 %" : text;
 }

@@ -1,8 +1,11 @@
 #include "measure/write/fitted.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "measure/record/metrics.h"
 #include "measure/write/table.h"
 
 namespace rooflua {
@@ -75,8 +78,92 @@ std::string name_of(const Characters& head, const Span& column) {
   return joined(head, column.from, column.to);
 }
 
-/// Which columns stay: the first, those of `kept_longest`, and from the left what still fits. A
-/// column that does not fit ends a table, except where columns stay behind it anyway.
+/// Columns of runs that are left out before all others, the least useful first; and those that are
+/// left out last.
+constexpr std::string_view least_useful[] = {"preempted", "E2E mean", "unsupported", "TPOT p50",
+                                             "tokens/s",  "tok/s",    "TTFT p50"};
+constexpr std::string_view most_useful[] = {"failed",   "completed",  "TPOT p99",
+                                            "TTFT p99", "requests/s", "req/s"};
+constexpr std::string_view goodput = "goodput/s";
+
+/// "TTFT p50" of "TTFT p50 ms"
+std::string without_unit(const std::string& name) {
+  for (const std::string_view unit : {" us", " ms", " s"}) {
+    if (name.ends_with(unit)) return name.substr(0, name.size() - unit.size());
+  }
+  return name;
+}
+
+/// Labels of the metrics of the program. The scenario's own metrics have other names, which have no
+/// space; so of a table of variants only `least_useful` and `most_useful` are labels of one word.
+const std::set<std::string, std::less<>>& labels(bool of_variants) {
+  static const auto known = [](bool with_words) {
+    std::set<std::string, std::less<>> out(std::begin(least_useful), std::end(least_useful));
+    out.insert(std::begin(most_useful), std::end(most_useful));
+    const auto add = [&](const auto& metrics) {
+      for (const auto& metric : metrics) {
+        if (with_words) out.emplace(metric.label);
+        for (const Figure& figure : statistic_figures)
+          out.insert(std::string(metric.label) + " " + std::string(figure.name));
+      }
+    };
+    add(run_metrics());
+    add(group_metrics());
+    add(replica_metrics());
+    out.erase(std::string(goodput));
+    return out;
+  };
+  static const auto words = known(true), phrases = known(false);
+  return of_variants ? phrases : words;
+}
+
+/// Whether each column is a metric of the program other than the goodput. A name that stands twice
+/// is a label where it stands first: own metrics come last.
+std::vector<bool> labelled(const Characters& head, const std::vector<Span>& columns) {
+  const auto& known = labels(name_of(head, columns.front()) == "variant");
+  std::set<std::string> seen;
+  std::vector<bool> out;
+  for (const Span& column : columns) {
+    const std::string name = without_unit(name_of(head, column));
+    out.push_back(!out.empty() && known.contains(name) && seen.insert(name).second);
+  }
+  return out;
+}
+
+/// Whether the columns are metrics of runs. A table of variants may have the scenario's own, too.
+bool is_of_runs(const Characters& head, const std::vector<Span>& columns) {
+  const std::string first = name_of(head, columns.front());
+  return first == "variant" || first == "class" || first == "replica";
+}
+
+/// Which columns of runs stay. The first, the goodput and the scenario's own metrics always do.
+std::vector<bool> chosen_of_runs(const Characters& head, const std::vector<Span>& columns,
+                                 std::size_t limit) {
+  const std::vector<bool> may_be_left_out = labelled(head, columns);
+  std::vector<std::string> names;
+  for (const Span& each : columns) names.push_back(without_unit(name_of(head, each)));
+  std::vector<bool> out(columns.size(), true);
+  std::size_t across = columns.back().to;
+  const auto drop = [&](auto may_go) {
+    for (std::size_t i = columns.size(); i-- > 1 && across > limit;) {
+      if (!out[i] || !may_be_left_out[i] || !may_go(names[i])) continue;
+      out[i] = false;
+      across -= columns[i].to - columns[i - 1].to;
+    }
+  };
+  const auto is = [](std::string_view one) {
+    return [one](const std::string& name) { return name == one; };
+  };
+  for (const std::string_view each : least_useful) drop(is(each));
+  drop([](const std::string& name) {
+    return std::find(std::begin(most_useful), std::end(most_useful), name) == std::end(most_useful);
+  });
+  for (const std::string_view each : most_useful) drop(is(each));
+  return out;
+}
+
+/// Which columns stay of another table: the first, those of `kept_longest`, and from the left what
+/// still fits. A column that does not fit ends a table, except where columns stay behind it anyway.
 std::vector<bool> chosen(const Characters& head, const std::vector<Span>& columns,
                          std::size_t limit) {
   const auto wide = [&](std::size_t i) { return columns[i].to - (i == 0 ? 0 : columns[i - 1].to); };
@@ -136,7 +223,12 @@ std::string fit(const std::vector<std::string_view>& lines, std::size_t limit,
     for (const std::string_view line : lines) out.append(line).append("\n");
     return out;
   }
-  const std::vector<bool> kept = chosen(rows.front(), columns, limit);
+  const auto choose = is_of_runs(rows.front(), columns) ? chosen_of_runs : chosen;
+  const std::vector<bool> kept = choose(rows.front(), columns, limit);
+  if (std::find(kept.begin(), kept.end(), false) == kept.end()) {
+    for (const std::string_view line : lines) out.append(line).append("\n");
+    return out;
+  }
   for (const Characters& line : all) {
     std::string shown;
     for (std::size_t column = 0; column < columns.size(); ++column) {

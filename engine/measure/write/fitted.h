@@ -8,7 +8,9 @@
 
 namespace rooflua {
 
-/// The text with tables that fit lines of that many characters. Columns are left out from the
+/// The text with tables that fit lines of that many characters. Of a table of runs the least useful
+/// columns are left out; its first column, the goodput and the scenario's own metrics always stay,
+/// also where they are wider than the terminal. Of other tables columns are left out from the
 /// right; the first always stays, and the times and shares of a step stay as long as they fit. A
 /// line under the table says what is missing. A table is a run of lines of at least three columns,
 /// which are two spaces apart in every line. All other lines stay.

@@ -19,21 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "; did you mean 'chat.lua'?" for a file that does not exist; "" if no name in its folder is
-/// close.
-std::string others_like(const fs::path& path) {
-  constexpr std::size_t most_names = 10000;
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry :
-       fs::directory_iterator(path.has_parent_path() ? path.parent_path() : ".", ignored)) {
-    if (names.size() == most_names) break;
-    names.push_back(entry.path().filename().string());
-  }
-  const std::vector<std::string> near = suggestions(path.filename().string(), names);
-  return near.empty() ? "" : "; did you mean '" + (path.parent_path() / near[0]).string() + "'?";
-}
-
 /// read_file(path) -> text, or nil and the reason if the file cannot be read.
 int read_file(lua_State* L) {
   const std::string path = check_text(L, 1, "path");
@@ -50,7 +35,7 @@ int read_file(lua_State* L) {
     const bool there = fs::exists(path, problem);
     lua_pushnil(L);
     lua_pushfstring(L, there ? "cannot read %s" : "cannot read %s: there is no such file%s",
-                    path.c_str(), there ? "" : others_like(path).c_str());
+                    path.c_str(), there ? "" : files_like(path).c_str());
     return 2;
   }
   const std::string content = std::move(text).str();
@@ -64,7 +49,7 @@ int user_text_of(lua_State* L) {
   const std::string path = check_text(L, 1, "path");
   std::error_code problem;
   if (!fs::exists(path, problem))
-    throw Error("", "cannot read " + path + ": there is no such file" + others_like(path));
+    throw Error("", "cannot read " + path + ": there is no such file" + files_like(path));
   const std::string text = read_user_text(path);
   lua_pushlstring(L, text.data(), text.size());
   return 1;

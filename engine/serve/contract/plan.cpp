@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/numbers/digits.h"
 #include "serve/contract/policy.h"
 #include "serve/contract/visible_replica.h"
 
@@ -26,7 +27,8 @@ std::int32_t Plan::refuse(const char* verb, Refusal refusal, std::int32_t slot) 
 
 std::string Plan::refusal_text() const {
   char text[96];
-  std::snprintf(text, sizeof text, "at %.9g s, replica %d, plan %lld: ", seconds(now_),
+  std::snprintf(text, sizeof text,
+                "at %s s, replica %d, plan %lld: ", significant(seconds(now_), 9).c_str(),
                 replica_->view().index + 1, static_cast<long long>(serial_));
   std::string message = std::string(text) + verb_;
   const std::int32_t slot = view_.refused_request;

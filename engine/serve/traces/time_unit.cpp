@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 #include "base/error.h"
+#include "base/numbers/digits.h"
 
 namespace rooflua {
 
@@ -23,9 +23,7 @@ constexpr double most_rate_per_s = 500, least_rate_per_s = 1e-3;
 constexpr std::int64_t fewest_rows = 10;
 
 std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
+  return significant(value, 3);
 }
 
 std::string rate(const Stamps& stamps, double units_per_s) {

@@ -2,6 +2,7 @@
 -- tokens per second of one user (1 / mean TPOT), y: output tokens per second of one GPU.
 local evaluate = require "rooflua.plan.evaluate"
 local search = require "rooflua.plan.search"
+local units = require "rooflua.text.units"
 
 local front = {}
 
@@ -62,10 +63,11 @@ function front.text(points)
     local y = rows + 1 - math.max(1, math.ceil(each.gpu_tokens_per_s / most_y * rows))
     grid[y][x] = each.meets and tostring(each.rank) or "."
   end
-  local lines = { ("output tokens/s per GPU, up to %.4g; digits are ranks, dots miss the SLO"):format(most_y) }
+  local lines = { ("output tokens/s per GPU, up to %s; digits are ranks, dots miss the SLO"):format(
+    units.significant(most_y, 4)) }
   for y = 1, rows do lines[#lines + 1] = "|" .. table.concat(grid[y]):gsub(" +$", "") end
   lines[#lines + 1] = "+" .. ("-"):rep(columns)
-  lines[#lines + 1] = (" output tokens/s of one user, up to %.4g"):format(most_x)
+  lines[#lines + 1] = (" output tokens/s of one user, up to %s"):format(units.significant(most_x, 4))
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -2,6 +2,7 @@
 local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local quoting = require "rooflua.text.quoting"
+local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local page = {}
@@ -74,7 +75,8 @@ local function candidate_rows(done)
   for _, each in ipairs(done.found.candidates) do
     local result = each.result or {}
     out[#out + 1] = row { each.index, escaped(each.name), result.replicas or "-",
-      result.score and ("%.5g"):format(result.score) or "-", escaped(each.ended or "-"), escaped(each.problem or "") }
+      result.score and units.significant(result.score, 5) or "-",
+      escaped(each.ended or "-"), escaped(each.problem or "") }
   end
   return table.concat(out, "\n")
 end

@@ -1,6 +1,6 @@
 -- The question of a plan, read from a scenario: what is asked, of which GPUs, within which SLO. Everything is checked
 -- here, before anything runs.
-local catalogue = require "rooflua.engines.catalogue"
+local capabilities = require "rooflua.plan.capabilities"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local load = require "rooflua.plan.load"
@@ -66,18 +66,6 @@ local function gpus_of(reader, given)
     if seen[each.label] > 1 then each.label = ("%s (%d)"):format(each.label, seen[each.label]) end
   end
   return list
-end
-
---- What the engine knows of deployments: the axes that a generator may use.
-local function capabilities(model)
-  local has = {}
-  for _, axis in ipairs { "tp", "pp", "dp", "ep", "weights", "kv", "prefix_caching" } do
-    has[axis] = schema.entry("deployment." .. axis) ~= nil
-  end
-  has.split = schema.entry "replicas[].role" ~= nil
-  has.speculation = schema.entry "speculation" ~= nil
-  if not model.moe then has.dp, has.ep = false, false end
-  return { axes = has, engines = catalogue.lending_names(), experts = model.moe and model.moe.experts or 0 }
 end
 
 --- The largest quantile that the SLO bounds: 0.99 of "ttft_s_p99".
@@ -237,7 +225,7 @@ function question.of(reader, given)
   out.buy = option(reader, plan, "buy")
   out.engines = plan.engines and core.plain(core.table(plan.engines, "plan.engines")) or {}
   out.engine = reader:at("engine", choice.of_scenario, given.engine)
-  out.capabilities = capabilities(out.model)
+  out.capabilities = capabilities.of(out.model)
   out.candidates = policy_of(reader, plan, "candidates", "each")
   out.objective = policy_of(reader, plan, "objective", "score")
   out.strategy = policy_of(reader, plan, "strategy", "next")

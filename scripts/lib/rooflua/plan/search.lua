@@ -175,12 +175,13 @@ local function bounded(question, fit)
     add_floor(question, candidate, found[i])
     if found[i].off then off[found[i].off] = true end
     if found[i].never then
-      candidate.ended, candidate.problem = "by bound", ("%s is at least %.4g, the SLO allows %.4g"):format(
-        found[i].never.metric, found[i].never.least, found[i].never.limit)
+      candidate.ended, candidate.problem = "by bound", ("%s is at least %s, the SLO allows %s"):format(
+        found[i].never.metric, units.significant(found[i].never.least, 4), units.significant(found[i].never.limit, 4))
     elseif candidate.least > candidate.most then
       candidate.too_few = true
-      candidate.ended, candidate.problem = "by bound", ("at most %.4g requests/s per replica: needs %s, and the "
-        .. "GPUs allow %d"):format(found[i].rate_per_s, units.counted(candidate.least + question.survive, "replica"),
+      candidate.ended, candidate.problem = "by bound", ("at most %s requests/s per replica: needs %s, and the "
+        .. "GPUs allow %d"):format(units.significant(found[i].rate_per_s, 4),
+        units.counted(candidate.least + question.survive, "replica"),
         candidate.most + question.survive)
     else
       out[#out + 1] = candidate

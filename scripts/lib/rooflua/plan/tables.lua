@@ -15,7 +15,8 @@ function tables.all(done)
   for _, each in ipairs(done.found.candidates) do
     local result = each.result or {}
     rows[#rows + 1] = { tostring(each.index), each.name, result.replicas and tostring(result.replicas) or "-",
-      result.score and ("%.5g"):format(result.score) or "-", result.requests and units.grouped(result.requests) or "-",
+      result.score and units.significant(result.score, 5) or "-",
+      result.requests and units.grouped(result.requests) or "-",
       each.ended or "-", (each.problem or ""):sub(1, 60) }
   end
   return columns.values(rows)
@@ -56,13 +57,13 @@ function tables.why(done, index)
   local bound = candidate.bound
   if bound then
     if bound.off then add("bounds: off, %s", bound.off) end
-    if bound.rate_per_s then add("rate of a replica: at most %.4g requests/s, so at least %s",
-      bound.rate_per_s, units.counted(candidate.least, "replica")) end
+    if bound.rate_per_s then add("rate of a replica: at most %s requests/s, so at least %s",
+      units.significant(bound.rate_per_s, 4), units.counted(candidate.least, "replica")) end
     for _, name in ipairs(core.sorted_keys(bound.latency or {})) do
       add("%s: at least %s", words.metric(name), words.value(name, bound.latency[name]))
     end
     if candidate.guess then add("steady state: about %s", units.counted(candidate.guess, "replica")) end
-    if candidate.floor then add("least score: %.5g", candidate.floor) end
+    if candidate.floor then add("least score: %s", units.significant(candidate.floor, 5)) end
   end
   local result = candidate.result
   if result then

@@ -56,7 +56,7 @@ local function cost_text(question, item)
   end
   at_loads(function(each) return each.per_million and words.dollars(each.per_million.output) end, "",
     " per 1M output tokens")
-  at_loads(function(each) return each.joules_per_token and ("%.3g"):format(each.joules_per_token) end,
+  at_loads(function(each) return each.joules_per_token and units.significant(each.joules_per_token, 3) end,
     (result.power_bound or "") .. " ", " J/token")
   local idle = result.paid_gpus - result.gpus
   if idle > 0 and result.joules_per_token then
@@ -80,8 +80,9 @@ end
 local function lost_text(question, item)
   if question.objective.seeks == "load" then
     local first = item.first.result
-    return ("%.3g/s per GPU, and the first %.3g/s"):format(item.result.rate_per_s / item.result.gpus,
-      first.rate_per_s / first.gpus)
+    return ("%s/s per GPU, and the first %s/s"):format(
+      units.significant(item.result.rate_per_s / item.result.gpus, 3),
+      units.significant(first.rate_per_s / first.gpus, 3))
   end
   if money.rounded(item.result.score) == money.rounded(item.first.result.score) then
     return same_score_text(question, item, item.first)
@@ -111,7 +112,9 @@ end
 --- What a deployment is ranked by for a reader, and how far it is from the first: "$16.00/h   +6.7 %".
 local function standing_text(question, item, rank)
   local result, key, text_of = item.result, "cost_per_hour", words.dollars(item.result.cost_per_hour) .. "/h"
-  if question.objective.seeks == "load" then key, text_of = "rate_per_s", ("%.4g/s"):format(result.rate_per_s) end
+  if question.objective.seeks == "load" then
+    key, text_of = "rate_per_s", units.significant(result.rate_per_s, 4) .. "/s"
+  end
   local first = item.first.result[key]
   if rank == 1 or first <= 0 then return text_of end
   return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / first - 1))
@@ -241,7 +244,8 @@ local function too_few_line(add, found)
     end
   end
   if not most then return end
-  local limit = ("they serve at most %.3g requests/s (%s): %s"):format(load_of(most), most.name, most.problem)
+  local limit = ("they serve at most %s requests/s (%s): %s"):format(units.significant(load_of(most), 3), most.name,
+    most.problem)
   if #found.left == 0 then return add(0, "too few GPUs: %s", limit) end
   add(0, "too few GPUs for %d of %s that fit: %s", count, units.counted(#found.fit, "candidate"), limit)
 end
@@ -308,7 +312,8 @@ function text.of(question, found, plan)
       local seeks_load = question.objective.seeks == "load"
       add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
         item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
-        seeks_load and ("%.4g/s"):format(item.result.rate_per_s) or words.dollars(item.result.cost_per_hour) .. "/h",
+        seeks_load and units.significant(item.result.rate_per_s, 4) .. "/s"
+          or words.dollars(item.result.cost_per_hour) .. "/h",
         words.sure(item.sure))
     end
   end

@@ -54,8 +54,8 @@ function verify.run(given)
   local text = ("rank %d: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank, own.name,
     columns.values(rows), #list - outside, #list)
   if outside > 0 then
-    text = text .. ("rooflua calibrate %d/scenario.lua --measured %s fits the model to this run\n"):format(rank,
-      given.verify)
+    text = text .. ("rooflua calibrate DIR/%d/scenario.lua --measured %s fits the model to this run; DIR is the folder "
+      .. "that plan --write made\n"):format(rank, given.verify)
   end
   return { text = text, document = { schema = "rooflua.plan.verify/1", rank = rank, figures = list, outside = outside },
     status = outside > 0 and 1 or 0 }

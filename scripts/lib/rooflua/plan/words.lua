@@ -7,9 +7,9 @@ local words = {}
 --- "212 ms", "1.20 s".
 function words.time(seconds)
   if not seconds then return "-" end
-  if seconds < 1e-3 then return ("%.3g us"):format(seconds * 1e6) end
-  if seconds < 1 then return ("%.3g ms"):format(seconds * 1e3) end
-  return ("%.3g s"):format(seconds)
+  if seconds < 1e-3 then return units.significant(seconds * 1e6, 3) .. " us" end
+  if seconds < 1 then return units.significant(seconds * 1e3, 3) .. " ms" end
+  return units.significant(seconds, 3) .. " s"
 end
 
 local function is_time(metric) return metric:find "^%a+%d?%a*_s_%a" ~= nil or metric:find "_s$" ~= nil end
@@ -18,7 +18,7 @@ local function is_time(metric) return metric:find "^%a+%d?%a*_s_%a" ~= nil or me
 function words.value(metric, value)
   if not value then return "-" end
   if is_time(metric) and not metric:find "per_s" then return words.time(value) end
-  return ("%.4g"):format(value)
+  return units.significant(value, 4)
 end
 
 --- "TTFT p99" of "ttft_s_p99".
@@ -44,7 +44,7 @@ end
 function words.dollars(value)
   if not value then return "-" end
   if value >= 1000 then return "$" .. units.grouped(value) end
-  return value >= 1 and ("$%.2f"):format(value) or ("$%.3g"):format(value)
+  return value >= 1 and ("$%.2f"):format(value) or "$" .. units.significant(value, 3)
 end
 
 function words.percent(share) return ("%.0f %%"):format(100 * share) end
@@ -52,7 +52,7 @@ function words.percent(share) return ("%.0f %%"):format(100 * share) end
 --- "103/s" of a rate, "206 clients" of clients, "1.2 x the load" of a recorded load.
 function words.load(question, scale)
   local load = question.load
-  if load.kind == "rate" then return ("%.3g/s"):format(load.value * load.peak * scale) end
+  if load.kind == "rate" then return units.significant(load.value * load.peak * scale, 3) .. "/s" end
   if load.kind == "clients" then return ("%.0f clients"):format(load.value * load.peak * scale) end
   return ("%.2f x the load"):format(scale)
 end
@@ -67,13 +67,16 @@ end
 function words.asked(question)
   local load, name = question.load, question.model.name
   if question.objective.seeks == "load" then
-    return ("the most requests/s of %s (at least %.4g)"):format(name, load.value * load.peak)
+    return ("the most requests/s of %s (at least %s)"):format(name, units.significant(load.value * load.peak, 4))
   end
-  local peak = load.peak ~= 1 and load.value and (" (a peak of %.3g x %.4g)"):format(load.peak, load.value) or ""
-  if load.kind == "rate" then return ("%.4g requests/s%s of %s"):format(load.value * load.peak, peak, name) end
+  local peak = load.peak ~= 1 and load.value and (" (a peak of %s x %s)"):format(units.significant(load.peak, 3),
+    units.significant(load.value, 4)) or ""
+  if load.kind == "rate" then
+    return ("%s requests/s%s of %s"):format(units.significant(load.value * load.peak, 4), peak, name)
+  end
   if load.kind == "clients" then return ("%.0f clients%s of %s"):format(load.value * load.peak, peak, name) end
   if load.peak == 1 then return "the recorded load of " .. name end
-  return ("%.3g x the recorded load of %s"):format(load.peak, name)
+  return ("%s x the recorded load of %s"):format(units.significant(load.peak, 3), name)
 end
 
 --- "5 x H100 (5 replicas x tp 1)": counts are products.

@@ -131,7 +131,7 @@ return {
   { name = "slo", type = "table", class = "rooflua.ScenarioSlo", kinds = served, read_by = "serving.pieces",
     doc = "limits for goodput",
     fields = figures.expand {
-      { figures = "slo", ttft_s = { long_s = 600, range = false, example = "0.5" },
+      { figures = "slo", ttft_s = { long_s = 100, range = false, example = "0.5" },
         tpot_s = { long_s = 10, range = false, example = "0.05" },
         e2e_s = { long_s = 36000, range = false, example = "30" } },
     } },

@@ -87,6 +87,13 @@ local function set_in_policy(reader, path, owner, parts, i, value)
   return reader:at(path, policy.with, owner, { [parts[i]] = value })
 end
 
+--- What to say in place of a part of a model or a GPU that the scenario names: a table that begins with it.
+local function instead_of_part(parts, i, owner, value)
+  local name = parts[i - 1]
+  if i ~= 2 or #parts ~= 2 or name ~= "model" and name ~= "hardware" or type(owner) ~= "string" then return "" end
+  return ("; say --set '%s=%s'"):format(name, native.json_encode { from = owner, [parts[i]] = value })
+end
+
 --- A copy of `owner` with the value at parts[i..] replaced; a policy becomes a new instance.
 ---@param entry table? the declaration of `owner`; nil for the scenario and for what nothing declares
 function set_at(reader, path, owner, entry, parts, i, value)
@@ -95,7 +102,8 @@ function set_at(reader, path, owner, entry, parts, i, value)
   if policy.is_instance(owner) then return set_in_policy(reader, path, owner, parts, i, value) end
   if owner == nil then owner = {} end
   if type(owner) ~= "table" then
-    reader:fail(path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner))
+    reader:fail(path, "'%s' is %s, it has no parts%s", parts[i - 1] or "", core.describe(owner),
+      instead_of_part(parts, i, owner, value))
   end
   owner = core.plain(owner)
   if #owner > 0 then return set_in_list(reader, path, owner, entry, parts, i, value) end

@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local units = require "rooflua.text.units"
 
 local answer = {}
 local fail = core.fail
@@ -11,7 +12,7 @@ local fail = core.fail
 local most_columns, most_nested = 60, 20
 
 local function text_of(value)
-  if type(value) == "number" then return ("%.6g"):format(value) end
+  if type(value) == "number" then return units.significant(value, 6) end
   if type(value) == "function" or type(value) == "thread" then
     fail("expected values, found %s", core.describe(value))
   end

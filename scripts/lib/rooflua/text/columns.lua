@@ -40,7 +40,7 @@ function columns.after(left, rows)
 end
 
 local function cell_text(value)
-  return type(value) == "number" and ("%.6g"):format(value) or native.printable(tostring(value))
+  return type(value) == "number" and units.significant(value, 6) or native.printable(tostring(value))
 end
 
 --- A list of rows of any values, or a list of such tables. Numbers are aligned to the right.

@@ -1,5 +1,6 @@
 -- Help texts, made from the stubs in scripts/meta and from the declarations of policies.
 local native = require "rooflua.native"
+local capabilities = require "rooflua.plan.capabilities"
 local core = require "rooflua.base.core"
 local declarations = require "rooflua.text.declared"
 local engines = require "rooflua.engines.manual"
@@ -186,6 +187,26 @@ local function names_text(topic)
   return ("%s: %s"):format(topic, core.join(names, ", "))
 end
 
+--- The policies of a plan, kind by kind.
+local function plan_text()
+  local lines = { "Policies of a plan (rooflua help KIND lists them); capabilities says what a generator may use:" }
+  for _, kind in ipairs { "candidates", "objectives", "strategies", "power" } do
+    lines[#lines + 1] = ("  %-12s %s"):format(kind, core.join(native.list_folder(native.home .. "/scripts/" .. kind,
+      ".lua"), ", "))
+  end
+  return core.join(lines, "\n")
+end
+
+--- The engines with a line each: what `rooflua list engines` prints, and where more is said.
+local function engines_text()
+  local lines = { "engines: rooflua help engines.NAME has the options, rooflua help \"NAME RELEASE on GPU\" values" }
+  for _, each in ipairs(engines.list()) do lines[#lines + 1] = ("  %-22s %s"):format(each.name, each.doc) end
+  return core.join(lines, "\n")
+end
+
+--- What follows the text of a module.
+local behind_module = { plan = plan_text, engines = engines_text }
+
 --- The text of a topic that is a key of a scenario ("vary"), a kind ("workloads"), or both ("steps", "hardware").
 local function kind_or_key(topic)
   local parts = {}
@@ -195,9 +216,17 @@ local function kind_or_key(topic)
   return #parts > 0 and core.join(parts, "\n\n") or nil
 end
 
+--- The text of a module, from its stub, and what follows it.
+local function text_of_module(module)
+  local more = behind_module[module]
+  local text = module_text(module, read_stub(module))
+  return more and text .. "\n\n" .. more() or text
+end
+
 --- All topics of help.
 function help.topics()
   local known = manual.topics()
+  known[#known + 1] = "capabilities"
   for _, kind in ipairs(kinds) do known[#known + 1] = kind end
   for _, topic in ipairs(declarations.topics()) do known[#known + 1] = topic end
   for _, topic in ipairs(engines.topics()) do known[#known + 1] = topic end
@@ -231,8 +260,22 @@ local function object_topic(value)
   end
 end
 
+--- The error for a topic that is unknown: similar ones, each once, else where to look.
+local function unknown_topic(topic, commands)
+  local known, seen = {}, {}
+  for _, list in ipairs { commands, help.topics() } do
+    for _, each in ipairs(list) do
+      if not seen[each] then known[#known + 1], seen[each] = each, true end
+    end
+  end
+  local near = native.unknown_name("topic", topic, known):gsub(" %(known:.*", "")
+  return ("%s; modules: %s; policies: %s"):format(near, core.join(stub_names(), ", "), core.join(kinds, ", "))
+end
+
 --- The text for a topic: a module, a function, a class, a policy, or one of their values.
-function help.text(topic)
+---@param topic any
+---@param commands string[]? names that an error suggests, too
+function help.text(topic, commands)
   if type(topic) == "function" then
     topic = name_of(topic) or require("rooflua.serving.live").method_name(topic)
       or core.fail "help: this function is not of the library"
@@ -248,13 +291,14 @@ function help.text(topic)
     core.fail("help: expected a name, a function or a policy, found %s", core.describe(topic))
   end
   topic = topic:gsub("^rooflua%.", ""):gsub("^db:", "Database:")
+  if topic == "capabilities" then return capabilities.text() end
   if topic == "mfu.model" then return require("rooflua.text.constants").text() end
   local said = manual.help(topic) or engines.help(topic)
     or topic ~= "metrics" and core.is_among(topic, kinds) and kind_or_key(topic) or declarations.help(topic)
   if said then return said end
   for _, module in ipairs(stub_names()) do
     local stub = read_stub(module)
-    if topic == module then return module_text(module, stub) end
+    if topic == module then return text_of_module(module) end
     for _, entry in ipairs(stub.entries) do
       if entry.name == topic or entry.name == "rooflua." .. topic or
         entry.name:gsub(":", ".") == topic then
@@ -266,8 +310,19 @@ function help.text(topic)
   if of_kind then return of_kind end
   local class = find_policy(topic)
   if class then return policy_text(class) end
-  local near = native.unknown_name("topic", topic, help.topics()):gsub(" %(known:.*", "")
-  return core.fail("help: %s; modules: %s", near, core.join(stub_names(), ", "))
+  return core.fail("help: %s", unknown_topic(topic, commands or {}))
 end
+
+--- What the library says beside a command of the same name, as the module `plan` has; nil if nothing.
+---@param topic string
+function help.beside(topic)
+  if not core.is_among(topic, stub_names()) then return nil end
+  return ("In scripts, require \"rooflua.%s\":\n"):format(topic) .. text_of_module(topic)
+end
+
+--- The text for a topic on the command line, of which an error also suggests commands.
+---@param topic string
+---@param commands string[]
+function help.of_topic(topic, commands) return help.text(topic, commands) end
 
 return help

@@ -190,7 +190,8 @@ function plot.overview(name, steps, options)
     end
     local unit = units.of(field)
     local note = #steps > 0 and ("mean %s, most %s"):format(
-      unit and units.text(sum_s / total_s, unit) or ("%.4g"):format(sum_s / total_s), units.text(largest, unit)) or ""
+      unit and units.text(sum_s / total_s, unit) or units.significant(sum_s / total_s, 4),
+      units.text(largest, unit)) or ""
     local chart = { title = title, note = note, series = { { x = x, y = y, steps = true } }, y_zero = true,
       y_unit = unit, x_unit = "s", width = options.width, height = options.height or 4 }
     for key, value in pairs(more or {}) do chart[key] = value end
@@ -231,7 +232,7 @@ function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
   for _, row in ipairs(rows) do
     if row.flop > 0 and row.bytes > 0 and row.time_s > 0 then
       x[#x + 1], y[#y + 1] = row.flop / row.bytes, row.flop / row.time_s
-      named[#named + 1] = { row.name, ("%.4g flop/B"):format(x[#x]), units.text(y[#y], "flop/s"),
+      named[#named + 1] = { row.name, units.significant(x[#x], 4) .. " flop/B", units.text(y[#y], "flop/s"),
         units.text(y[#y] / min(peak_flop_per_s, x[#x] * bytes_per_s), "share") }
     end
   end
@@ -242,8 +243,8 @@ function plot.roofline(rows, peak_flop_per_s, bytes_per_s, options)
   table.insert(named, 1, { "op", "intensity", "rate", "of the roof" })
   return plot.chart { title = "roofline", series = { roof, { x = x, y = y, points = true, name = "operations" } },
     x_log = true, y_log = true,
-    note = ("%s, %s, ridge at %.4g flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
-      units.text(bytes_per_s, "B/s"), ridge),
+    note = ("%s, %s, ridge at %s flop/B"):format(units.text(peak_flop_per_s, "flop/s"),
+      units.text(bytes_per_s, "B/s"), units.significant(ridge, 4)),
     y_unit = "flop/s", x_unit = "flop/B", width = options.width, height = options.height }
     .. "\n\n" .. require("rooflua.text.columns").text(named, "  ")
 end

@@ -26,19 +26,33 @@ function units.of(name)
   if last == "tokens" and name ~= "tokens" then return "tokens" end
 end
 
---- Four significant digits; an exponent only for very large and very small numbers.
+local most_decimals = 12
+
+--- Four significant digits, never an exponent.
 local function figure(value)
-  local size = abs(value)
   if value == 0 then return "0" end
-  if size >= 1e15 or size < 1e-4 then return format("%.4g", value) end
-  local digits = 3 - tonumber(format("%.3e", size):match "e(.*)$") -- of the rounded number
-  return format("%." .. math.max(digits, 0) .. "f", value)
+  local digits = 3 - tonumber(format("%.3e", abs(value)):match "e(.*)$") -- of the rounded number
+  return format("%." .. math.min(math.max(digits, 0), most_decimals) .. "f", value)
+end
+
+--- At most so many significant digits, without zeros at the end of a fraction and without an exponent: 20180.
+---@param value number
+---@param digits integer
+---@return string
+function units.significant(value, digits)
+  local text = format("%." .. digits .. "g", value)
+  local exponent = tonumber(text:match "e(.*)$")
+  if not exponent then return text end
+  local decimals = math.min(math.max(digits - 1 - exponent, 0), most_decimals)
+  text = format("%." .. decimals .. "f", tonumber(text))
+  if decimals > 0 then text = text:gsub("0+$", ""):gsub("%.$", "") end
+  return text == "-0" and "0" or text
 end
 
 --- 1234567 -> "1,234,567"
 function units.grouped(value)
   local sign, digits = format("%.0f", value):match "^(%-?)(%d+)$"
-  if not digits then return format("%.14g", value) end
+  if not digits then return tostring(value) end -- not finite
   return sign .. digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
 end
 
@@ -51,6 +65,7 @@ local function time_text(value)
   if size >= 1 then return figure(value) .. " s" end
   if size >= 1e-3 then return figure(value * 1e3) .. " ms" end
   if size >= 1e-6 then return figure(value * 1e6) .. " us" end
+  if size < 1e-12 then return (value < 0 and ">-" or "<") .. "0.001 ns" end
   return figure(value * 1e9) .. " ns"
 end
 
@@ -77,7 +92,7 @@ function units.text(value, unit)
   if unit == "share" then return percent(value) end
   if unit == "B" or unit == "flop" or unit == "B/s" or unit == "flop/s" then return scaled(value, unit) end
   local text
-  if value % 1 == 0 and abs(value) < 1e15 then text = units.grouped(value) else text = figure(value) end
+  if value % 1 == 0 then text = units.grouped(value) else text = figure(value) end
   if unit == "tokens" and value == 1 then unit = "token" end
   return unit and text .. " " .. unit or text
 end

@@ -1,4 +1,4 @@
-#include "base/user/number_words.h"
+#include "base/numbers/number_words.h"
 
 #include <limits>
 
