@@ -161,4 +161,37 @@ function measure.plot(what, view, options) end
 ---@param path string
 function measure.write(run, path) end
 
+--- A simulated value in seconds with the ends of its 90 % interval.
+---@class rooflua.Interval
+---@field value number seconds
+---@field low number seconds
+---@field high number seconds
+---@field text string "22.1 ms (19.8 to 25.0)"
+
+--- Measured deployments and points of one kind.
+---@class rooflua.MeasuredKind
+---@field engine string
+---@field class string dense, moe-tp, tep, dpa, pd or pp
+---@field architecture string
+---@field gpu string
+---@field load string? saturated or unsaturated, of the nearest points
+---@field deployments integer
+---@field points integer
+
+--- How far the means of a run may be off (docs/TUTORIAL.md). `unknown` says why no interval is known.
+---@class rooflua.Intervals
+---@field level number 0.9
+---@field unknown string?
+---@field load string? saturated or unsaturated
+---@field deployments integer? measured, of this kind; 0 = none, so that the interval is the widest
+---@field points integer?
+---@field kinds rooflua.MeasuredKind[]?
+---@field nearest rooflua.MeasuredKind[]?
+---@field modelled {share: number, fitted: boolean, deployments: integer, points: integer}?
+---@field tpot_s rooflua.Interval?
+---@field ttft_s rooflua.Interval?
+---@field e2e_s rooflua.Interval?
+---@field text string[] lines of a report
+---@field about string relative ends and what stands behind them
+
 return measure

@@ -36,7 +36,7 @@ TEST_CASE("the program says its version and what it can do") {
 TEST_CASE("a time has a unit that fits, and no exponent") {
   const std::string step = "step --model llama-3.1-8b --hardware h100 ";
   const std::string slow = rooflua::test::rooflua(step + "--prefill 0+130000 --explain").text;
-  CHECK(contains(slow, " s\n"));
+  CHECK(contains(slow, " s ("));
   for (const std::string& text : {slow, rooflua::test::rooflua(step + "--decode 1x1").text}) {
     INFO(text);
     CHECK(contains(text, "step: "));

@@ -82,7 +82,7 @@ TEST_CASE("validate gives the same document from one process and from three") {
 TEST_CASE("validate fails with a reason: no folder, no case, no writable file") {
   Said said = rooflua::test::rooflua("validate /nowhere/at/all 2>&1");
   CHECK(said.status == 2);
-  CHECK(contains(said.text, "cases: Path does not exist: /nowhere/at/all"));
+  CHECK(contains(said.text, "cases: /nowhere/at/all: there is no such file"));
   const fs::path path = folder();
   const std::string at = "validate " + path.string() + " --steps \"kernels, shipped data\"";
   said = rooflua::test::rooflua(at + " --only gone 2>&1");

@@ -95,7 +95,7 @@ end
 
 -- Checks -----------------------------------------------------------------------------------------------------
 
-local internal = { "rooflua%.[%w_.]+:%d+: ", "std::", "%f[%w]sto[dil]%f[%W]", "bad_alloc", "basic_string", "vector::",
+local internal = { "%f[%w_]rooflua%.[%w_.]+:%d+: ", "std::", "%f[%w]sto[dil]%f[%W]", "bad_alloc", "basic_string", "vector::",
   "[Aa]ssertion", "internal error", "json%.exception", "not enough memory",
   "filesystem error" }
 

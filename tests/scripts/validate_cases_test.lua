@@ -100,7 +100,7 @@ test("what looks like a setting and is none is an error that says what would be 
     ["max_num_seqs"] = "found none", ["mbt 2.5"] = "mbt: expected a whole number above 0, found '2.5'",
     ["kv_blocks 0"] = "found '0'", ["in=many"] = "in: expected a number above 0, found 'many'",
     ["max_num_seq 1"] = "unknown setting 'max_num_seq'; did you mean 'max_num_seqs'?",
-    ["kv_blockz seven"] = "did you mean 'kv_blocks'?", ["mbtt 2048"] = "did you mean 'mbt'?",
+    ["kv_blockz seven"] = "did you mean 'kv_blocks'?", ["mbtt 2048"] = "did you mean 'mbt', ",
     ["Poison 2 rps 30 s"] = "did you mean 'poisson'?", ["concurrency=8"] = "unknown setting 'concurrency'",
     ["prefix_caching 1"] = "unknown setting 'prefix_caching'",
     ["mbt 2048, mbt 4096"] = "stated twice, as 2048 and as 4096",
