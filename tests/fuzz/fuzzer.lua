@@ -95,8 +95,8 @@ end
 
 -- Checks -----------------------------------------------------------------------------------------------------
 
-local internal = { "%f[%w_]rooflua%.[%w_.]+:%d+: ", "std::", "%f[%w]sto[dil]%f[%W]", "bad_alloc", "basic_string", "vector::",
-  "[Aa]ssertion", "internal error", "json%.exception", "not enough memory",
+local internal = { "%f[%w_]rooflua%.[%w_.]+:%d+: ", "std::", "%f[%w]sto[dil]%f[%W]", "bad_alloc", "basic_string",
+  "vector::", "[Aa]ssertion", "internal error", "json%.exception", "not enough memory",
   "filesystem error" }
 
 --- An error message that a user may see. `what` says what was done.
