@@ -259,6 +259,9 @@ function effects.of(test)
       function(one) return priced { model = "deepseek-v3", deployment = { tp = 16 }, corrections = { one } } end },
     ["drafters.block_parallel"] = { drafted }, ["drafters.draft_model"] = { drafted }, ["drafters.eagle"] = { drafted },
     ["drafters.mtp"] = { drafted },
+    ["power.measured"] = { function(one) -- of whose GPUs watts were measured
+      return planned({}, { power = one, gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } })
+    end },
     ["schedulers.vllm_v1.scheduler_reserve_full_isl"] = { cramped() },
     ["schedulers.sjf.scheduler_reserve_full_isl"] = { cramped() },
     ["schedulers.priority.scheduler_reserve_full_isl"] = { cramped() },

@@ -68,11 +68,18 @@ void check_memory(lua_State* L) {
   lua_gc(L, LUA_GCCOLLECT, 0);
   account->native = native_bytes();
   if (account->used() <= most) return;
-  throw Error("", "not enough memory: scripts may use " + std::to_string(account->limit >> 20) +
-                      " MiB; " + std::to_string(account->used() >> 20) + " MiB are used, " +
-                      std::to_string((account->used() - account->lua) >> 20) +
-                      " MiB of them held for simulations and tables. live:close() frees a "
-                      "simulation");
+  throw Error("", not_enough(*account));
+}
+
+std::string not_enough(const MemoryAccount& account) {
+  std::string out =
+      "not enough memory: scripts may use " + std::to_string(account.limit >> 20) + " MiB";
+  const std::size_t held = account.used() - account.lua;
+  if (held > account.limit / 16)
+    out += "; " + std::to_string(account.used() >> 20) + " MiB are used, " +
+           std::to_string(held >> 20) +
+           " MiB of them held for simulations and tables. live:close() frees a simulation";
+  return out;
 }
 
 void account_growth(lua_State* L) {

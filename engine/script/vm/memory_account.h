@@ -28,6 +28,9 @@ struct MemoryAccount {
 /// tell.
 std::size_t native_bytes();
 
+/// What an error says of a full account: the cap, and what the engine holds of it if that is much.
+std::string not_enough(const MemoryAccount& account);
+
 /// Measures, if the process has grown. Beyond the cap, garbage is collected. (The C library walks
 /// all free pieces of memory to tell what is in use. A run leaves some behind, so that a measure in
 /// each run would take time with the square of their number.)

@@ -219,11 +219,10 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
   const bool full = message.find("not enough memory") != std::string::npos &&
                     message.find("scripts may use") == std::string::npos;
   if (status == LUA_ERRMEM || full) {
+    MemoryAccount& account = heap_->account;
+    account.native = native_bytes();  // freed blocks are used again without growth of the process
+    message = account.limit > 0 ? not_enough(account) : "not enough memory";
     lua_gc(state_, LUA_GCCOLLECT, 0);
-    message = "not enough memory";
-    if (heap_->account.limit > 0) {
-      message += ": scripts may use " + std::to_string(heap_->account.limit >> 20) + " MiB";
-    }
   }
   // A handler fails where a stop comes while it asks an error for its text, and where a compiled
   // recursion has overflowed the stack.
