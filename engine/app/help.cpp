@@ -35,15 +35,8 @@ const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& 
   return found;
 }
 
-/// The words of a topic of the library: "vllm 0.19 on h100" is one.
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& each : words) out += (out.empty() ? "" : " ") + each;
-  return out;
-}
-
 void print_help_of(const CLI::App& command, const std::vector<std::string>& words) {
-  const std::string name = words.empty() ? "rooflua" : "rooflua " + joined(words);
+  const std::string name = words.empty() ? "rooflua" : "rooflua " + joined(words, " ");
   std::fputs(command.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal).c_str(),
              stdout);
 }
@@ -55,8 +48,9 @@ int help(const CLI::App& app, const std::vector<std::string>& words, const fs::p
   script::Vm library({.home = home, .trusted = true, .interruptible = false});
   Json commands = Json::array();
   for (const std::string& each : command_names(app)) commands.push_back(each);
+  // The words of a topic of the library are one: "vllm 0.19 on h100".
   const Json said = library.call("rooflua.text.help", command == nullptr ? "of_topic" : "beside",
-                                 {Json(joined(words)), std::move(commands)});
+                                 {Json(joined(words, " ")), std::move(commands)});
   if (said.is_text()) std::printf("%s%s\n", command == nullptr ? "" : "\n", said.text().c_str());
   return 0;
 }

@@ -101,12 +101,6 @@ std::size_t rows_of(const std::string& gpu, const std::filesystem::path& home) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& each : words) out += (out.empty() ? "" : ", ") + each;
-  return out;
-}
-
 /// Memory, bandwidth, measured rows and aliases of every GPU.
 void print_hardware(const std::filesystem::path& home) {
   Table table;
@@ -118,7 +112,8 @@ void print_hardware(const std::filesystem::path& home) {
     table.add({each, significant(gpu.memory / unit::GB, 4),
                figure(gpu.memory_bandwidth * unit::s / unit::TB),
                rows == 0 ? "-" : grouped(static_cast<std::int64_t>(rows)),
-               rows > 0 || gpu.tables_from.empty() ? "" : gpu.tables_from, joined(gpu.aliases)});
+               rows > 0 || gpu.tables_from.empty() ? "" : gpu.tables_from,
+               joined(gpu.aliases, ", ")});
   }
   std::printf(
       "%s\nrows: measured kernel times; - where there is a datasheet only\n"

@@ -78,7 +78,7 @@ void add_intervals(CLI::App* command, std::string& choice) {
   command
       ->add_option("--intervals", choice,
                    "on (default) or off: whether the answer says how far its figures may be off")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(one_of({"on", "off"}));
 }
 
 void set_intervals(const std::string& choice, std::vector<std::string>& set) {

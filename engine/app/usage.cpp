@@ -37,12 +37,6 @@ std::string path_of(const CLI::App& app) {
   return parsed.front()->get_name() + (inner.empty() ? "" : " " + inner);
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string out;
-  for (const std::string& each : words) out += (out.empty() ? "" : between) + each;
-  return out;
-}
-
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> out;
   for (const CLI::Option* each : command.get_options()) {

@@ -100,17 +100,21 @@ std::vector<std::string> suggestions(std::string_view found, std::span<const std
   return out;
 }
 
+std::string joined(std::span<const std::string> words, std::string_view between) {
+  std::string out;
+  for (const std::string& each : words) {
+    if (!out.empty()) out += between;
+    out += each;
+  }
+  return out;
+}
+
 std::string unknown_name(std::string_view kind, std::string_view found,
                          std::span<const std::string> known) {
   std::string text = "unknown " + std::string(kind) + " '" + std::string(found) + "'";
   const std::vector<std::string> near = suggestions(found, known);
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    text += (i == 0 ? "; did you mean '" : "', '") + near[i];
-  }
-  if (!near.empty()) text += "'?";
-  text += " (known:";
-  for (std::size_t i = 0; i < known.size(); ++i) text += (i == 0 ? " " : ", ") + known[i];
-  return text + ")";
+  if (!near.empty()) text += "; did you mean '" + joined(near, "', '") + "'?";
+  return text + " (known:" + (known.empty() ? "" : " ") + joined(known, ", ") + ")";
 }
 
 void assertion_failed(const char* expression, const char* file, int line) {

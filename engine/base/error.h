@@ -30,6 +30,9 @@ std::string message_of(const std::exception& problem);
 /// "file:line"
 std::string at(std::string_view file, int line);
 
+/// "a, b, c"
+std::string joined(std::span<const std::string> words, std::string_view between);
+
 /// The letters by which two words differ: taken out, put in or replaced (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

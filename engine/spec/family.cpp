@@ -58,12 +58,6 @@ void check_complete(const Family& family, const Fields& fields) {
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& each : names) out += (out.empty() ? "" : ", ") + each;
-  return out;
-}
-
 Family taken_over(const Family& lender, const std::string& title) {
   Family family = lender;
   family.title = title;
@@ -89,7 +83,7 @@ Family read_family(const fs::path& path, const fs::path& home, bool may_borrow) 
     family = taken_over(read_family(file, home, false), title);
   }
   family.title = title;
-  family.fitted_on = joined(fields.texts("fitted_on"));
+  family.fitted_on = joined(fields.texts("fitted_on"), ", ");
   if (!family.fitted_on.empty()) family.lender = title + " (" + family.fitted_on + ")";
   check_fit(fields);
   read_constants(family, fields);

@@ -1,6 +1,7 @@
 --- Idle power, and what is above it in proportion to the share of time in which the GPU is busy.
 ---
 ---     watts = facility_factor * (idle + (tdp - idle) * busy),   idle = idle_frac * tdp
+local facility = require "rooflua.plan.facility"
 local policy = require "rooflua.policy"
 
 ---@class power.Linear
@@ -12,9 +13,7 @@ local Linear = policy.define {
   params = {
     idle_frac = { default = 0.15, unit = "1", min = 0, max = 1, doc = "Idle power as a share of the datasheet's.",
       source = "assumed: about 100 W of 700 W on an idle H100" },
-    facility_factor = { default = 1.0, unit = "1", min = 1, max = 5,
-      doc = "Host, network, cooling and losses, as a multiple of the GPU.",
-      source = "InferenceX counts 1.73 kW per H100 with everything: 2.5 of its 700 W" },
+    facility_factor = facility.factor,
   },
 }
 

@@ -6,6 +6,7 @@
 --- relative errors, to the rows below the limit (tdp_w): at the limit clocks fall, and watts say nothing of the load.
 --- None is negative. Watts are a sum, so the mean of a run follows from the mean shares of the run, as long as its
 --- moments stay below the limit; where some would exceed it, the figure is too high.
+local facility = require "rooflua.plan.facility"
 local policy = require "rooflua.policy"
 local spec = require "rooflua.spec"
 
@@ -16,9 +17,7 @@ local Measured = policy.define {
   doc = "Watts by busy share, MFU and share of bandwidth, fitted to loads that were measured on this GPU.",
   source = "docs/DATA.md, \"Power, and what it does to clocks\"",
   params = {
-    facility_factor = { default = 1.0, unit = "1", min = 1, max = 5,
-      doc = "Host, network, cooling and losses, as a multiple of the GPU.",
-      source = "InferenceX counts 1.73 kW per H100 with everything: 2.5 of its 700 W" },
+    facility_factor = facility.factor,
   },
 }
 

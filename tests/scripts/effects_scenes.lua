@@ -41,6 +41,7 @@ local function speculating(slot)
   end
 end
 
+local watched = { "h100-sxm", most = 16, price_per_hour = 3 } -- its watts were measured
 --- A plan that takes a second.
 local function planned(more, plan)
   local out = { kind = "plan", model = "llama-3.1-8b", seed = 1,
@@ -49,14 +50,14 @@ local function planned(more, plan)
     plan = { load = { rate_per_s = 30 }, slo = { ttft_s_p95 = 0.4, tpot_s_p95 = 0.05 }, replicates = 4, requests = 200,
       candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 32, 64, 128, 256 },
         max_num_batched_tokens = { 1024, 2048, 8192 } },
-      gpus = { { "h100-sxm", most = 16, price_per_hour = 3 }, { "l40s", most = 16, price_per_hour = 1 } } } }
+      gpus = { watched, { "l40s", most = 16, price_per_hour = 1 } } } }
   for key, value in pairs(plan or {}) do out.plan[key] = value end
   for key, value in pairs(more or {}) do out[key] = value end
   return out
 end
 
-local function planning(slot)
-  return function(instance) return planned({}, { [slot] = instance }) end
+local function planning(slot, gpus)
+  return function(instance) return planned({}, { [slot] = instance, gpus = gpus }) end
 end
 
 effects.scenes = {
@@ -258,10 +259,7 @@ function effects.of(test)
     ["corrections.network"] = {
       function(one) return priced { model = "deepseek-v3", deployment = { tp = 16 }, corrections = { one } } end },
     ["drafters.block_parallel"] = { drafted }, ["drafters.draft_model"] = { drafted }, ["drafters.eagle"] = { drafted },
-    ["drafters.mtp"] = { drafted },
-    ["power.measured"] = { function(one) -- of whose GPUs watts were measured
-      return planned({}, { power = one, gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } })
-    end },
+    ["drafters.mtp"] = { drafted }, ["power.measured"] = { planning("power", { watched }) },
     ["schedulers.vllm_v1.scheduler_reserve_full_isl"] = { cramped() },
     ["schedulers.sjf.scheduler_reserve_full_isl"] = { cramped() },
     ["schedulers.priority.scheduler_reserve_full_isl"] = { cramped() },
@@ -278,8 +276,7 @@ function effects.of(test)
       function(one)
         return { kind = "static", model = "qwen3-next-80b-a3b", hardware = "h20", steps = one, deployment = { tp = 4 } }
       end },
-    ["steps.kernels.draft_overlap"] = { drafting(with_steps) },
-    ["workloads.trace"] = { traced },
+    ["steps.kernels.draft_overlap"] = { drafting(with_steps) }, ["workloads.trace"] = { traced },
     ["schedulers.sjf.output_weight"] = { foretold }, ["schedulers.sjf.unknown_output_tokens"] = { foretold },
     ["steps.roofline_v1.prefill_bw_factor"] = {
       function(one)

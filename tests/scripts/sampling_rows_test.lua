@@ -3,23 +3,10 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 
-local pipe = io.popen "mktemp -d"
-local scratch = pipe:read "*l"
-pipe:close()
-local folders = 0
+local table_folder = dofile "tests/scripts/table_folder.lua"
 
 --- A database of these files: {name = text}.
-local function open(files, hardware)
-  folders = folders + 1
-  local folder = scratch .. "/" .. folders
-  os.execute("mkdir -p " .. folder)
-  for name, content in pairs(files) do
-    local file = assert(io.open(folder .. "/" .. name, "w"))
-    file:write(content)
-    file:close()
-  end
-  return rooflua.mfu.open { path = folder, hardware = hardware or "h100-sxm" }
-end
+local function open(files, hardware) return table_folder.open(files, { hardware = hardware }) end
 
 local head = "method,tokens,vocab_size,latency_us\n"
 local methods = { "greedy", "random", "top_p" }
@@ -135,5 +122,5 @@ test("the shipped rows of sampling answer on the H100", function()
   end
 end)
 
-os.execute("rm -rf " .. scratch)
+table_folder.remove()
 test.finish()

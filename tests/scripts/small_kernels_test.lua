@@ -6,24 +6,10 @@ local rooflua = require "rooflua"
 local cost = rooflua.cost
 local Kernels = require "steps.kernels"
 
-local pipe = io.popen "mktemp -d"
-local scratch = pipe:read "*l"
-pipe:close()
-
-local folders = 0
+local table_folder = dofile "tests/scripts/table_folder.lua"
 
 --- A database of these files: {name = text}.
-local function open(files, gpu)
-  folders = folders + 1
-  local folder = scratch .. "/" .. folders
-  os.execute("mkdir -p " .. folder)
-  for name, content in pairs(files) do
-    local file = assert(io.open(folder .. "/" .. name, "w"))
-    file:write(content)
-    file:close()
-  end
-  return rooflua.mfu.open { path = folder, hardware = gpu or "h100-sxm", lookup = "latency_linear" }
-end
+local function open(files, gpu) return table_folder.open(files, { hardware = gpu, lookup = "latency_linear" }) end
 
 --- elementwise.csv of {kernel, tokens, width, microseconds}.
 local function elementwise(rows)
@@ -164,7 +150,7 @@ test("FP8 GEMMs are quantised in front, by SM waves; not where the rows are of w
 end)
 
 test("a GPU that borrows takes utilisation along, as a stand-in", function()
-  local home = scratch .. "/home"
+  local home = table_folder.path .. "/home"
   os.execute(("mkdir -p %s/big %s/small && cp bench_data/h200-sxm/hardware.toml %s/big/"):format(home, home, home))
   local file = assert(io.open(home .. "/big/elementwise.csv", "w"))
   file:write(elementwise { { "rope", 4096, 5120, 20 }, { "rope", 8192, 5120, 40 } })
@@ -186,7 +172,7 @@ test("a GPU that borrows takes utilisation along, as a stand-in", function()
   test.near(row.time_s, 40e-6 * lender.memory_bytes_per_s / small.memory_bytes_per_s, 1e-9)
 end)
 
-os.execute("rm -r " .. scratch)
+table_folder.remove()
 --- Seconds of the quantisation kernels of one step of an FP8 model with these tables.
 local function quantisation_s(tables)
   tables.hardware = "h100"

@@ -127,7 +127,7 @@ void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& 
     sub->add_option("--jobs", a->jobs, "Worker processes of each shard")->check(whole(1, 1024));
     sub->add_option("--set", a->set, "key=value, as in run")->allow_extra_args(false);
     sub->add_option("--seed", a->seed, "Overrides the scenario's seed")
-        ->check(whole(0, 2147483647));
+        ->check(seeds());
   }
   submit->add_flag("--run", a->submit, "Submit it, too");
   submit->callback(

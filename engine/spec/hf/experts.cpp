@@ -224,13 +224,6 @@ int expert_width(const Model& model, const Fields& fields, const Class* model_cl
 
 }  // namespace
 
-bool speaks_of_experts(std::string_view key) {
-  for (const std::string_view part : {"expert", "moe", "router", "topk", "top_k", "sparse_step"}) {
-    if (key.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 void read_experts(ModelDraft& model, const Fields& fields, const Class* model_class) {
   const bool off = !fields.boolean("use_moe").value_or(true);
   const int experts = figure(fields, count_words, 0);

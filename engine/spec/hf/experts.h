@@ -12,7 +12,4 @@ namespace rooflua::hf {
 ///         missing, or where they differ by layer
 void read_experts(ModelDraft& model, const Fields& fields, const Class* model_class);
 
-/// Whether a key speaks of experts: it changes nothing in a model that has none.
-bool speaks_of_experts(std::string_view key);
-
 }  // namespace rooflua::hf
