@@ -234,4 +234,19 @@ test("a run in which nothing completes has no interval, and says so", function()
   test.check(found.unknown:find("no request was completed", 1, true), found.unknown)
 end)
 
+test("a plan says how sure it is of each rank, unless its scenario wants none", function()
+  local function planned(more)
+    local path = test.file("plan.lua", [[return { rooflua = 1, kind = "plan", model = "llama-3.1-8b", ]] .. more .. [[
+      workload = require "workloads.poisson" { prompt_tokens = 500, output_tokens = 40 },
+      plan = { load = { rate_per_s = 10 }, slo = { ttft_s_p95 = 0.4 }, replicates = 0, requests = 50,
+        gpus = { { "h100-sxm", most = 1, price_per_hour = 3 } } } }]])
+    local said, document = run("run " .. path), json.decode(run("run " .. path .. " --json -"))
+    return said:find("90 % intervals", 1, true) ~= nil, document.variants[1].plan.ranks[1].measured ~= nil
+  end
+  local told, stands = planned ""
+  test.check(told and stands)
+  told, stands = planned 'intervals = "off",'
+  test.check(not told and not stands)
+end)
+
 test.finish()

@@ -10,8 +10,7 @@ local random = require "rooflua.random"
 --- answer.of for made deployments: {name, score, p, margin, gpus, of, family}. p is the share of replicates that meet
 --- the SLO; no deployment gets surer with more replicas.
 local function answer_of(list, more)
-  local kept = { confidence.of, confidence.parts, confidence.standing, evaluate.run, evaluate.holds_to,
-    confidence.measured }
+  local kept = { confidence.of, confidence.parts, confidence.standing, evaluate.run, evaluate.holds_to }
   local left, tries = {}, {}
   for i, each in ipairs(list) do
     local result = { score = each.score, margin = each.margin or 0.5, gpus = each.gpus or 4, paid_gpus = 4,
@@ -29,15 +28,13 @@ local function answer_of(list, more)
   end
   confidence.parts = function() return 1, 1 end
   confidence.standing = function() return true, "here" end
-  confidence.measured = function() return nil end
   evaluate.run = function() return { meets = false } end
   evaluate.holds_to = function() return 2 end
   local question = { in_process = true, confidence = 0.8, ranks = 3, survive = 0, replicates = 20, requests = 100,
     objective = {}, load = { kind = "rate", value = 5, peak = 1 }, gpus = { { label = "GPU" } } }
   for key, value in pairs(more or {}) do question[key] = value end
   local ok, plan = pcall(answer.of, question, { left = left, results = {} })
-  confidence.of, confidence.parts, confidence.standing, evaluate.run, evaluate.holds_to, confidence.measured =
-    unpack(kept, 1, 6)
+  confidence.of, confidence.parts, confidence.standing, evaluate.run, evaluate.holds_to = unpack(kept, 1, 5)
   assert(ok, plan)
   return plan, tries
 end

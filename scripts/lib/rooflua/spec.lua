@@ -70,7 +70,7 @@ function spec.power(source)
   if not path or not native.file_exists(path) then return nil end
   local rows = {}
   for i, row in ipairs((native.csv_read(path, true, { "op", "dtype", "shape" }))) do
-    local where = ("%s:%d"):format(path, i + 1)
+    local where = ("%s:%d"):format(path, row.line)
     for _, name in ipairs { "busy", "watts", "tflop_per_s", "gb_per_s" } do
       if type(row[name]) ~= "number" or not (row[name] >= 0 and row[name] < 1e6) then
         fail("%s: %s: expected a number, not negative, found %s", where, name, core.describe(row[name]))

@@ -264,7 +264,7 @@ function answer.of(question, found)
   for i = 2, question.objective.seeks == "load" and 0 or #ranks do -- prices decide nothing there
     ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
   end
-  for _, item in ipairs(ranks) do
+  for _, item in ipairs(question.says_how_sure and ranks or {}) do
     item.measured = confidence.measured(question, item.candidate, item.result.evidence)
   end
   out.ranks, out.price_risk = ranks, price_risk(question, ranks)

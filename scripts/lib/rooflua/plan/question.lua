@@ -1,5 +1,6 @@
 -- The question of a plan, read from a scenario: what is asked, of which GPUs, within which SLO. Everything is checked
 -- here, before anything runs.
+local answers = require "rooflua.intervals.answers"
 local capabilities = require "rooflua.plan.capabilities"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
@@ -204,7 +205,8 @@ function question.of(reader, given)
     .. "slo = { ttft_s_p99 = 1 }, gpus = { \"h100-sxm\" } }") end
   local plan = core.plain(given.plan)
   reader:at("plan", core.check_keys, plan, schema.names "plan", "plan")
-  local out = { reader = reader, base = base_of(given), notes = {}, seed = given.seed or 0, title = given.title or "" }
+  local out = { reader = reader, base = base_of(given), notes = {}, seed = given.seed or 0, title = given.title or "",
+    says_how_sure = answers.wanted(given) }
   out.model = reader:at("model", spec.model, given.model)
   out.base.model, out.given_model = out.model, given.model
   if given.workload == nil then

@@ -136,7 +136,7 @@ return {
         e2e_s = { long_s = 36000, range = false, example = "30" } },
     } },
   { name = "intervals", type = "choice", values = { "off", "on" }, default = "on",
-    kinds = "price static serve search", read_by = "intervals.answers", reported = false,
+    kinds = "price static serve search plan", read_by = "intervals.answers", reported = false,
     doc = "whether answers say how far they may be off: the 90 % intervals of TPOT, TTFT and E2E, and of steps" },
   { name = "vary", type = "table", lua = "table<string, any[]>?", kinds = every, read_by = "scenario.variants",
     reported = false, example = '{ ["scheduler.max_num_batched_tokens"] = { 512, 2048 } }',
