@@ -6,7 +6,7 @@
 set -eu
 files='scenarios/*.lua'
 if [ "$1" = --quick ]; then
-  files='scenarios/02_*.lua scenarios/13_*.lua scenarios/21_*.lua'
+  files='scenarios/02_*.lua scenarios/13_*.lua scenarios/22_*.lua'
   shift
 fi
 first=$1
