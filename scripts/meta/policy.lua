@@ -97,4 +97,54 @@ function policy.describe(value) end
 ---@return string
 function policy.where(instance) end
 
+--- What a file of scripts/schedulers returns.
+---@class rooflua.Scheduler: rooflua.PolicyClass
+---@field plan fun(self, replica: rooflua.Replica, plan: rooflua.Plan)
+---@field key? fun(self, request: rooflua.Request): number lower first, ties by arrival
+---@field victim? fun(self, replica: rooflua.Replica): rooflua.Request
+---@field start_problem? fun(self, max_model_len: integer): string? why the engine does not start for such requests
+---@field every_step boolean?
+
+--- What a file of scripts/routers returns.
+---@class rooflua.Router: rooflua.PolicyClass
+---@field refuses boolean? whether route may return false, which refuses the request
+---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer|false
+---@field start? fun(self, rng: rooflua.Random)
+---@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
+---@field summary? fun(self): table what it tells at the end of a run, for result.policies
+
+--- What a file of scripts/speculators returns.
+---@class rooflua.Speculator: rooflua.PolicyClass
+---@field depth integer|fun(self): integer the most drafts that it asks for
+---@field drafts fun(self, batch: rooflua.Batch, replica: rooflua.Replica): integer drafts of every request that samples
+---@field draft? fun(self, request: rooflua.Request, k: integer): integer of one of them
+---@field landed? fun(self, seen: rooflua.SpecSeen)
+
+--- Rows that landed together.
+---@class rooflua.SpecSeen
+---@field now_s number
+---@field rows integer decodes that landed
+---@field drafted integer
+---@field accepted integer
+---@field accepted_at integer[] rows that accepted draft 1, 2, ...
+---@field decodes integer decoding requests now
+
+--- What a file of scripts/acceptance returns.
+---@class rooflua.Acceptance: rooflua.PolicyClass
+---@field scope? "request"|"step"
+---@field curve fun(self, request: rooflua.Request, rng: rooflua.RandomStream): number[] a_1, a_2, ...; or { rounds = }
+---@field accept? fun(self, request: rooflua.Request, drafted: integer, emitted: integer, u: function): integer
+
+--- What a file of scripts/drafters returns.
+---@class rooflua.Drafter: rooflua.PolicyClass
+---@field lookahead? integer|"k" tokens for which blocks are held ahead
+---@field reserve? integer|"k"|"k-1" slots per seat that drafting takes of the token budget
+---@field drops_last_hit? boolean
+---@field time fun(self, batch: rooflua.Batch): number seconds, added to the step model's
+---@field memory? fun(self): number, number weight_bytes and kv_bytes_per_token of one rank
+
+--- What a file of scripts/workloads returns.
+---@class rooflua.Workload: rooflua.PolicyClass
+---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
+
 return policy

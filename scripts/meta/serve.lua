@@ -43,6 +43,7 @@ local serve = {}
 --- how metrics are taken; every other key names a metric of the scenario's own, a policy of scripts/metrics
 ---@field metrics rooflua.ScenarioMetrics?
 ---@field network rooflua.ScenarioNetwork? KV transfer between replicas
+---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
 
 ---@class rooflua.ScenarioDeployment
 ---@field engine string? default "vllm"; whose measured tables answer before those of others
@@ -84,6 +85,8 @@ local serve = {}
 ---@field scheduler table|string|nil of this replica; default the scenario's `scheduler`
 ---@field speculation rooflua.ScenarioSpeculation? of this replica; default the scenario's `speculation`
 ---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
+--- replicas with the same number share the links of a node; -1: a node of its own; default one of its own
+---@field node integer?
 ---@field count integer? default 1; how many replicas are like this; each has deployment.dp ranks
 
 ---@class rooflua.ScenarioFrontend
@@ -130,8 +133,20 @@ local serve = {}
 
 ---@class rooflua.ScenarioNetwork
 ---@field alpha_s number? s; default 0; before the first byte
----@field bytes_per_s number? bytes/s; bandwidth between two replicas; default the link of the first replica's GPU
+--- bytes/s; bandwidth between two replicas; over links: the most that one transfer gets; default the link of the
+--- first replica's GPU; with path no limit
+---@field bytes_per_s number?
 ---@field bytes_per_token number? bytes; KV of one token, of all ranks; default what the model keeps of a token
+--- names of `links` that KV takes and shares with other transfers; default a wire of its own for each
+---@field path string[]|nil
+---@field within string[]|nil the same between replicas on one node; default path
+
+---@class rooflua.ScenarioLink
+---@field bytes_per_s number? bytes/s; bandwidth of one of its wires, in one direction
+---@field alpha_s number? s; default 0; before the first byte of each transfer
+---@field per "replica"|"node"|"cluster"|nil default "node"; who shares one of its wires
+---@field duplex boolean? default true; whether each direction has a wire of its own
+---@field streams integer? transfers; default 0; transfers that a wire carries at once, others wait; 0: no limit
 -- end of scenario keys
 
 --- A running simulation. Replicas count from 1.
@@ -279,56 +294,6 @@ function Plan:wake_at(time_s) end
 ---@field prefix_holders integer how many replicas have some of the prompt cached
 ---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order
 ---@field [integer] rooflua.Signals
-
---- What a file of scripts/schedulers returns.
----@class rooflua.Scheduler: rooflua.PolicyClass
----@field plan fun(self, replica: rooflua.Replica, plan: rooflua.Plan)
----@field key? fun(self, request: rooflua.Request): number lower first, ties by arrival
----@field victim? fun(self, replica: rooflua.Replica): rooflua.Request
----@field start_problem? fun(self, max_model_len: integer): string? why the engine does not start for such requests
----@field every_step boolean?
-
---- What a file of scripts/routers returns.
----@class rooflua.Router: rooflua.PolicyClass
----@field refuses boolean? whether route may return false, which refuses the request
----@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer|false
----@field start? fun(self, rng: rooflua.Random)
----@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
----@field summary? fun(self): table what it tells at the end of a run, for result.policies
-
---- What a file of scripts/speculators returns.
----@class rooflua.Speculator: rooflua.PolicyClass
----@field depth integer|fun(self): integer the most drafts that it asks for
----@field drafts fun(self, batch: rooflua.Batch, replica: rooflua.Replica): integer drafts of every request that samples
----@field draft? fun(self, request: rooflua.Request, k: integer): integer of one of them
----@field landed? fun(self, seen: rooflua.SpecSeen)
-
---- Rows that landed together.
----@class rooflua.SpecSeen
----@field now_s number
----@field rows integer decodes that landed
----@field drafted integer
----@field accepted integer
----@field accepted_at integer[] rows that accepted draft 1, 2, ...
----@field decodes integer decoding requests now
-
---- What a file of scripts/acceptance returns.
----@class rooflua.Acceptance: rooflua.PolicyClass
----@field scope? "request"|"step"
----@field curve fun(self, request: rooflua.Request, rng: rooflua.RandomStream): number[] a_1, a_2, ...; or { rounds = }
----@field accept? fun(self, request: rooflua.Request, drafted: integer, emitted: integer, u: function): integer
-
---- What a file of scripts/drafters returns.
----@class rooflua.Drafter: rooflua.PolicyClass
----@field lookahead? integer|"k" tokens for which blocks are held ahead
----@field reserve? integer|"k"|"k-1" slots per seat that drafting takes of the token budget
----@field drops_last_hit? boolean
----@field time fun(self, batch: rooflua.Batch): number seconds, added to the step model's
----@field memory? fun(self): number, number weight_bytes and kv_bytes_per_token of one rank
-
---- What a file of scripts/workloads returns.
----@class rooflua.Workload: rooflua.PolicyClass
----@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
 
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
 --- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors).

@@ -39,6 +39,7 @@ TEST_CASE("every metric has one name, a label, help, and a unit that its name ag
   check_declarations(group_metrics());
   check_declarations(replica_metrics());
   check_declarations(session_metrics());
+  check_declarations(link_metrics());
 }
 
 TEST_CASE("a document has the declared metrics in the declared order") {
@@ -147,4 +148,30 @@ TEST_CASE("a summary as a document is what its text reads back as") {
   CHECK(compare(document(empty), read, 0).differences.empty());
   CHECK(dump_json(document(test::synthetic_summary())) ==
         dump_json(to_json(test::synthetic_summary())));
+}
+
+TEST_CASE("links are in a summary where transfers shared some") {
+  SummaryOptions options;
+  options.links = {"nic", "switch"};
+  options.wires = {{10, 0, 0}, {10, 0, 0}, {40, 0, 1}};
+  SummaryObserver observer(options);
+  test::play(observer);
+  CHECK(observer.summary().links.empty());
+  constexpr Picoseconds s = 1'000'000'000'000;
+  const std::vector<std::int32_t> own = {0, 1}, through = {1, 2};
+  observer.on_transfer({1, 0, 1, 0, 3 * s, 20, 2 * s, own});
+  observer.on_transfer({2, 0, 1, 0, 4 * s, 30, 4 * s, through});
+  const Summary summary = observer.summary();
+  REQUIRE(summary.links.size() == 2);
+  const LinkSummary& nic = summary.links[0];
+  CHECK(nic.name == "nic");
+  CHECK(nic.transfers == 2);
+  CHECK(nic.bytes == 50);
+  CHECK(nic.stretch_mean == 1.25);
+  CHECK(nic.stretch_max == 1.5);
+  CHECK(nic.busiest_frac == 50 / (10 * summary.seen_s));  // of wire 1
+  CHECK(summary.links[1].busiest_frac == 30 / (40 * summary.seen_s));
+  CHECK(report(summary).find("busiest wire") != std::string::npos);
+  const Json document = to_json(summary);
+  CHECK(to_json(summary_from_json(document, "here")).find("links")->items().size() == 2);
 }

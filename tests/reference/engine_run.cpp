@@ -58,7 +58,7 @@ void Scribe::on_step(const StepDone& step) {
   history.discarded += step.discarded;
 }
 
-void Scribe::on_transfer(const TransferStarted& transfer) {
+void Scribe::on_transfer(const TransferSeen& transfer) {
   history.requests[static_cast<std::size_t>(transfer.id)].pulled = transfer.start;
 }
 

@@ -30,7 +30,7 @@ class Scribe : public Observer {
   explicit Scribe(std::size_t requests) { history.requests.resize(requests); }
   bool reads_prices() const override { return false; }
   void on_step(const StepDone& step) override;
-  void on_transfer(const TransferStarted& transfer) override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
 
   History history;

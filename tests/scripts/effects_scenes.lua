@@ -227,8 +227,7 @@ local function keys_of()
     return served { steps = "kernels", speculation = { speculator = require "speculators.fixed" {},
       acceptance = require "acceptance.constant" {} } }
   end, { ["metrics.itl"] = { "token" } })
-  add(function() return served { replicas = { { role = "prefill" }, { role = "decode" } } } end,
-    { ["network.alpha_s"] = { 0.01 }, ["network.bytes_per_s"] = { 1e9 }, ["network.bytes_per_token"] = { 1e6 } })
+  dofile("tests/scripts/effects_links.lua")(add, served)
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
     ["mfu.lookup"] = { "nearest" }, ["mfu.path"] = { "bench_data/l40s" }, ["mfu.layout"] = { "infersim" },

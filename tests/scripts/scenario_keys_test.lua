@@ -55,11 +55,16 @@ local function scenario_with(entry, value)
     given[entry.name] = value
   elseif group.name == "replicas" then
     given.replicas = { { [entry.name] = value } }
+  elseif group.named then
+    given[group.name] = { nic = { bytes_per_s = 1e9 } }
+    given[group.name].nic[entry.name] = value
   elseif group.name == "sweep" then
     given.sweep = { n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } }
     given.sweep[entry.name] = value
   else
     given[group.name] = copy(given[group.name] or {})
+    if group.name == "network" then given.links = { nic = { bytes_per_s = 1e9 }, nvlink = { bytes_per_s = 1e9 } } end
+    if entry.name == "within" then given.network.path = { "nic" } end
     if group.name == "speculation" then given.speculation = { speculator = "fixed", acceptance = "constant" } end
     given[group.name][entry.name] = value
   end

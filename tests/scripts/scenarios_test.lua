@@ -106,6 +106,16 @@ test("04: m = requests understates a prefill by far; the full matrix over 1.8 is
   test.near(attention_s "attention_flop = dense, / 1.8" / attention_s "reviewed", 2 / 1.8, 1e-9)
 end)
 
+test("25: an interface that carries less than what is computed has no end of waiting", function()
+  local by_network = run "25_shared_links"
+  local wide, half, narrow, own = by_network["400 Gb/s, shared"].summary, by_network["200 Gb/s, shared"].summary,
+    by_network["100 Gb/s, shared"].summary, by_network["100 Gb/s, own"].summary
+  between(wide.links[1].busiest_frac, 0.3, 0.45, "busy")
+  between(half.links[1].busiest_frac, 0.65, 0.8, "busy")
+  test.check(narrow.ttft_s.p50 > 20 * own.ttft_s.p50 and own.ttft_s.p50 < half.ttft_s.p50)
+  test.check(narrow.links[1].stretch_mean > 50 and half.links[1].stretch_mean > wide.links[1].stretch_mean)
+end)
+
 test("07: apart, gaps are short; three prefill GPUs are enough for this load and two are not", function()
   local pools = run "07_disaggregation"
   local mixed, one, two, three = pools["4 mixed"].summary, pools["1 prefill + 3 decode"].summary,

@@ -332,7 +332,7 @@ TEST_CASE("clusters keep the laws: mixed replicas, split prefill and decode, fro
     class Ends : public Observer {
      public:
       std::int64_t transfers = 0, tokens = 0;
-      void on_transfer(const TransferStarted& seen) override {
+      void on_transfer(const TransferSeen& seen) override {
         ++transfers;
         CHECK(seen.end > seen.start);
       }

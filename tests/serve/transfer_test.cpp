@@ -31,7 +31,7 @@ struct Apart : Bench {
 class Transfers : public Observer {
  public:
   std::vector<std::string> lines;
-  void on_transfer(const TransferStarted& seen) override {
+  void on_transfer(const TransferSeen& seen) override {
     char text[64];
     std::snprintf(text, sizeof text, "%d: %g..%g", seen.id, seconds(seen.start), seconds(seen.end));
     lines.push_back(text);

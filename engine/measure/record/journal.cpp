@@ -134,7 +134,7 @@ void Journal::on_step(const StepDone& step) {
   planned.pop_front();
 }
 
-void Journal::on_transfer(const TransferStarted& transfer) {
+void Journal::on_transfer(const TransferSeen& transfer) {
   Live* live = find_live(transfer.id);
   if (live == nullptr) return;
   catch_up(*live);

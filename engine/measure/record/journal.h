@@ -60,7 +60,7 @@ class Journal : public Observer {
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_priced(const StepPriced& step) override;
   void on_step(const StepDone& step) override;
-  void on_transfer(const TransferStarted& transfer) override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
 
   const std::vector<EndedStep>& steps() const { return steps_; }

@@ -139,6 +139,18 @@ constexpr MetricOf<S> of_speculation[] = {
      &S::draft_time_share},
 };
 
+using L = LinkSummary;
+constexpr MetricOf<L> of_link[] = {
+    {"transfers", "transfers", "transfers", neither, "transfers that went over it", &L::transfers},
+    {"bytes", "bytes", "bytes", neither, "that they carried", &L::bytes},
+    {"stretch_mean", "stretch", "times", less,
+     "time of a transfer over what it takes where no other shares its links, on average",
+     &L::stretch_mean},
+    {"stretch_max", "stretch max", "times", less, "the largest of them", &L::stretch_max},
+    {"busiest_frac", "busiest wire", "1", neither,
+     "bytes of its busiest wire over what that could carry in the run", &L::busiest_frac},
+};
+
 constexpr MetricOf<SessionSummary> of_sessions[] = {
     {"count", "sessions", "sessions", neither, "sessions with a completed turn",
      &SessionSummary::count},
@@ -236,6 +248,10 @@ std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {
   return of_speculation;
 }
 
+std::span<const MetricOf<LinkSummary>> link_metrics() {
+  return of_link;
+}
+
 std::span<const MetricOf<SessionSummary>> session_metrics() {
   return of_sessions;
 }
@@ -279,6 +295,7 @@ bool ColumnOf<Record>::is_optional() const {
 template struct ColumnOf<Summary>;
 template struct ColumnOf<GroupSummary>;
 template struct ColumnOf<ReplicaSummary>;
+template struct ColumnOf<LinkSummary>;
 
 Column run_column(std::string_view name) {
   return column_of(run_metrics(), name);

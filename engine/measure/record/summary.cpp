@@ -324,6 +324,7 @@ Summary SummaryObserver::sum_up() const {
   out.idle_frac = std::clamp(out.idle_frac, 0.0, 1.0);  // rounding of the sum
   out.seen_s = seconds(seen());
   out.speculation = speculation_summary();
+  out.links = link_summaries();
   out.sessions = session_summary();
   return out;
 }

@@ -24,6 +24,7 @@
 #include "cost/ledger.h"
 #include "measure/record/quantile.h"
 #include "serve/contract/observer.h"
+#include "serve/links/wires.h"
 
 namespace rooflua {
 
@@ -38,6 +39,8 @@ struct SummaryOptions {
   std::map<std::int32_t, Slo> class_slo;  // instead of `slo` for these classes
   std::vector<std::string> classes;       // names by class; "class 3" where there is none
   std::vector<std::string> replicas;      // names by index; "3" where there is none
+  std::vector<std::string> links;         // names of the links that are shared
+  std::vector<Wires::Wire> wires;         // that they are made of
   /// Up to so many completed requests every value is kept and quantiles are exact; beyond, all of
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
@@ -87,6 +90,15 @@ struct SpeculationSummary {
   std::vector<double> accepted_by_position;  // share of rounds that accepted draft 1, 2, ...
 };
 
+/// What went over a link that transfers share.
+struct LinkSummary {
+  std::string name;
+  std::int64_t transfers = 0;
+  double bytes = 0;
+  double stretch_mean = 0, stretch_max = 0;  // time of a transfer over what it takes alone
+  double busiest_frac = 0;  // bytes of the link's busiest wire over what it could carry in the run
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -115,6 +127,7 @@ struct Summary {
   std::vector<GroupSummary> classes;  // empty where there is one class without a name
   std::vector<ReplicaSummary> replicas;
   std::optional<SpeculationSummary> speculation;  // nothing without
+  std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -141,6 +154,7 @@ class SummaryObserver : public Observer {
   void on_step(const StepDone& step) override;
   void on_steps(const StepsDone& done) override;
   void expect_step(std::int32_t replica) const override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
 
@@ -224,6 +238,9 @@ class SummaryObserver : public Observer {
     double draft_s = 0, step_s = 0;
   } speculation_;
   std::optional<SpeculationSummary> speculation_summary() const;
+  std::vector<LinkSummary> link_summaries_;  // mean and share are not set: their sums
+  std::vector<double> wire_bytes_;
+  std::vector<LinkSummary> link_summaries() const;
   mutable std::optional<Summary> told_;  // the last answer, while nothing has happened since
 };
 

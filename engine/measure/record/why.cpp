@@ -320,7 +320,7 @@ void WhyObserver::find_holders(const StepPriced& step, Planned& out) const {
   because(WaitReason::choice, work);
 }
 
-void WhyObserver::on_transfer(const TransferStarted& transfer) {
+void WhyObserver::on_transfer(const TransferSeen& transfer) {
   if (transfer.id != request_) return;
   pass(LatencyHeading::queue_idle, transfer.start);
   pass(LatencyHeading::transfer, transfer.end);

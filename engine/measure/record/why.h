@@ -108,7 +108,7 @@ class WhyObserver : public Observer {
   /// The same for steps of its replica in which the request has no chunk and was not skipped, where
   /// on_priced() is not called.
   void on_passed(std::span<const PassedStep> steps);
-  void on_transfer(const TransferStarted& transfer) override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_done(const RequestDone& done) override;
 
   /// Nothing until the request has ended.

@@ -138,6 +138,14 @@ std::string groups(const Summary& s) {
     }
     out += "\n" + table.text();
   }
+  if (!s.links.empty()) {
+    Table table;
+    table.add({"link", "transfers", "GB", "stretch", "stretch max", "busiest wire"});
+    for (const LinkSummary& link : s.links)
+      table.add({link.name, grouped(link.transfers), figure(link.bytes / 1e9),
+                 figure(link.stretch_mean), figure(link.stretch_max), percent(link.busiest_frac)});
+    out += "\n" + table.text();
+  }
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";

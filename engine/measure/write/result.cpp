@@ -210,6 +210,13 @@ Json to_json(const Summary& s) {
     for (const double share : s.speculation->accepted_by_position)
       block["accepted_by_position"].push_back(share);
   }
+  if (!s.links.empty()) out["links"] = Json::array();
+  for (const LinkSummary& link : s.links) {
+    Json entry = Json::object();
+    entry["name"] = link.name;
+    write(entry, link_metrics(), link);
+    out["links"].push_back(std::move(entry));
+  }
   if (s.sessions) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
@@ -259,6 +266,12 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     read(*speculation, speculation_metrics(), *s.speculation);
     for (const Json& share : items(speculation->object().find("accepted_by_position")))
       s.speculation->accepted_by_position.push_back(share.number());
+  }
+  for (const Json& entry : items(f.find("links"))) {
+    const Fields fields(entry, file, "links");
+    LinkSummary& link = s.links.emplace_back();
+    link.name = fields.text("name").value_or("");
+    read(fields, link_metrics(), link);
   }
   if (const auto sessions = f.table("sessions")) {
     s.sessions = SessionSummary{};

@@ -196,7 +196,7 @@ void Timeline::span(std::int32_t request, std::string_view name, Picoseconds fro
   }
 }
 
-void Timeline::on_transfer(const TransferStarted& transfer) {
+void Timeline::on_transfer(const TransferSeen& transfer) {
   if (requests_ < options_.requests) span(transfer.id, "KV transfer", transfer.start, transfer.end);
 }
 

@@ -34,7 +34,7 @@ class Timeline : public Observer {
   PriceDetail wanted_detail(const Batch&) const override { return PriceDetail::bound; }
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_step(const StepDone& step) override;
-  void on_transfer(const TransferStarted& transfer) override;
+  void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
 

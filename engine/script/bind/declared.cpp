@@ -197,6 +197,7 @@ constexpr NamedTable tables[] = {
     {"stages", figures<StageConfig>},
     {"stage_link", figures<StageLink>},
     {"transfer", figures<KvTransfer>},
+    {"link", figures<LinkConfig>},
     {"frontend", figures<Frontend>},
     {"slo", figures<Slo>},
     {"hardware", figures<Hardware>},

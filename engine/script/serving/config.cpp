@@ -131,7 +131,14 @@ ClusterConfig cluster_config(const Fields& fields) {
   if (const auto transfer = fields.table("transfer")) {
     read_figures(*transfer, config.transfer);
     read_list(*transfer, "bounded", config.transfer.bounded);
+    config.transfer.path = {transfer->texts("path"), transfer->texts("within")};
     transfer->finish();
+  }
+  for (const Fields& each : fields.tables("links")) {
+    LinkConfig& link = config.links.emplace_back();
+    link.name = each.text("name").value_or("");
+    read_figures(each, link);
+    each.finish();
   }
   return config;
 }
@@ -184,6 +191,9 @@ ServingConfig serving_config(const Json& given) {
   read_table(fields, "slo", out.summary.slo);
   out.summary.classes = fields.texts("classes");
   for (const ReplicaConfig& each : out.cluster.replicas) out.summary.replicas.push_back(each.name);
+  for (const LinkConfig& each : out.cluster.links) out.summary.links.push_back(each.name);
+  if (out.cluster.transfer.over_links())
+    out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   out.listeners = listener_options(fields);
   out.closes = fields.boolean("closes").value_or(false);
   fields.finish();

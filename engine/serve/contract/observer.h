@@ -104,11 +104,14 @@ struct StepsDone {
   std::span<const RepeatedStep> steps;
 };
 
-/// KV sets off from one replica to another. `start`: when there was room for it at `to`.
-struct TransferStarted {
+/// KV goes from one replica to another. `start`: when there was room for it at `to`.
+struct TransferSeen {
   std::int32_t id = -1, from = -1, to = -1;
   Picoseconds start = 0, end = 0;
   double bytes = 0;
+  /// Over links: when it would have ended alone, and the wires that it took (links/wires.h).
+  Picoseconds alone_end = never;
+  std::span<const std::int32_t> wires = {};
 };
 
 /// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
@@ -141,7 +144,8 @@ class Observer {
   /// A step of this replica ends soon: what on_step() reads may be brought into the processor's
   /// cache. It need not happen, nor be told.
   virtual void expect_step(std::int32_t replica) const { (void)replica; }
-  virtual void on_transfer(const TransferStarted& transfer) { (void)transfer; }
+  /// Told at its start where its end is known then, and at its end where it shares links.
+  virtual void on_transfer(const TransferSeen& transfer) { (void)transfer; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
 };

@@ -9,10 +9,11 @@
 
 namespace rooflua {
 
-/// Something that reaches a replica or the router later. At one instant transfers come first, then
-/// requests that leave the frontend, then requests that are sent; each in the order of posting.
+/// Something that reaches a replica or the router later. At one instant flows and transfers come
+/// first, then requests that leave the frontend, then requests that are sent; each in the order of
+/// posting. `flows`: a flow over links begins to move or ends (links/flows.h), whichever it is.
 struct Delivery {
-  enum class Kind : std::int32_t { transfer, through_frontend, sent };
+  enum class Kind : std::int32_t { flows, transfer, through_frontend, sent };
   Picoseconds time = 0;
   Kind kind = Kind::transfer;
   std::int64_t serial = 0;  // order of posting

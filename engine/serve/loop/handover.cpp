@@ -33,6 +33,12 @@ void Simulation::pull(std::int32_t slot) {
   const std::int32_t from = requests_.progress(slot).prefill_replica;
   const KvTransfer& transfer = config_.transfer;
   const double bytes = transfer.bytes(request.prompt_tokens);
+  if (kv_links_) {
+    kv_links_->send({slot, from, request.replica, bytes, transfer.alpha_s, transfer.bytes_per_s},
+                    now_);
+    expect_flows();
+    return tell_blocks(request.replica);
+  }
   const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
                                 "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
   post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = request.replica});
@@ -56,10 +62,34 @@ void Simulation::tell_blocks(std::int32_t index) {
     observer->on_blocks({index, now_, kv.used_blocks(), kv.total_blocks()});
 }
 
-void Simulation::arrive(const Delivery& delivery) {
-  let_go(delivery.slot);
-  at(delivery.to).receive(delivery.slot, scheduler(delivery.to));
-  touch(delivery.to);
+void Simulation::arrive(std::int32_t slot, std::int32_t to) {
+  let_go(slot);
+  at(to).receive(slot, scheduler(to));
+  touch(to);
+}
+
+// --- over links
+
+/// The next time that a flow begins to move, or ends, becomes an instant.
+void Simulation::expect_flows() {
+  const Picoseconds next = kv_links_->flows().next();
+  if (next >= flows_expected_) return;
+  flows_expected_ = next;
+  post({.time = next, .kind = Delivery::Kind::flows});
+}
+
+void Simulation::pass_flows() {
+  flows_ended_.clear();
+  kv_links_->flows().pass(now_, flows_ended_);
+  flows_expected_ = never;
+  expect_flows();
+  for (const FlowEnded& flow : flows_ended_) {
+    const FlowRequest& what = flow.what;
+    for (Observer* observer : bindings_.observers)
+      observer->on_transfer({requests_[what.slot].id, what.from, what.to, flow.start, flow.end,
+                             what.bytes, flow.alone_end, what.path});
+    arrive(what.slot, what.to);
+  }
 }
 
 }  // namespace rooflua

@@ -99,6 +99,8 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   bind_speculation();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
+  if (config_.transfer.over_links())
+    kv_links_.emplace(config_.links, nodes_of(config_.replicas), config_.transfer.path);
   read_ahead();
 }
 
@@ -193,7 +195,9 @@ void Simulation::deliver() {
   while (due(Delivery::Kind::through_frontend)) {
     const Delivery delivery = deliveries_.pop();
     if (delivery.kind == Delivery::Kind::transfer) {
-      arrive(delivery);
+      arrive(delivery.slot, delivery.to);
+    } else if (delivery.kind == Delivery::Kind::flows) {
+      pass_flows();
     } else {
       route(delivery.slot);
     }

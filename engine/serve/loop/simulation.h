@@ -5,7 +5,8 @@
 //   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
-//      free, and the request waits for its seat at the decode replica
+//      free, and the request waits for its seat at the decode replica. Over links those that begin
+//      or end now change what the others get (links/flows.h)
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
 //      those of the workload's stream, then follow-ups in the order they were given
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
@@ -40,6 +41,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -183,7 +185,9 @@ class Simulation final : public RouteSource {
   void pull(std::int32_t slot);
   void let_go(std::int32_t slot);
   void tell_blocks(std::int32_t replica);
-  void arrive(const Delivery& delivery);
+  void arrive(std::int32_t slot, std::int32_t to);
+  void pass_flows();
+  void expect_flows();
 
   // starvation
   bool starve();
@@ -212,10 +216,13 @@ class Simulation final : public RouteSource {
   std::vector<std::int32_t> group_of_;  // by replica
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
+  std::optional<KvLinks> kv_links_;     // where KV goes over links
+  Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
+  std::vector<FlowEnded> flows_ended_;
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
   AlarmQueue alarms_;
   std::vector<Reception> receptions_;  // by replica; of those with stages
-  std::int64_t posted_ = 0;  // deliveries
+  std::int64_t posted_ = 0;            // deliveries
 
   // the workload
   std::int64_t ordinal_ = 0;  // requests read, for messages

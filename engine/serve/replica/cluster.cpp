@@ -4,7 +4,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -49,6 +51,24 @@ void check_stages(const ReplicaConfig& replica, const std::string& where) {
     check_figures(stages.links[i], where + "stages.links[" + std::to_string(i + 1) + "].");
 }
 
+void check_links(const ClusterConfig& config) {
+  std::set<std::string_view> names;
+  for (const LinkConfig& link : config.links) {
+    const std::string at = "links." + link.name + ".";
+    check_figures(link, at);
+    if (!(link.bytes_per_s > 0))
+      throw Error(at + "bytes_per_s",
+                  "found " + std::to_string(link.bytes_per_s) + "; a bandwidth above 0 is right");
+    if (!names.insert(link.name).second) throw Error("links", "two are called " + link.name);
+  }
+  if (!config.transfer.over_links()) {
+    if (!config.transfer.path.within.empty())
+      throw Error("transfer.within", "give path as well: the links between two nodes");
+    return;
+  }
+  KvLinks(config.links, nodes_of(config.replicas), config.transfer.path);  // finds every name
+}
+
 void check_replica(const ReplicaConfig& replica, const std::string& where) {
   check_figures(replica, where);
   for (std::size_t c = 0; c < replica.context_caps.size(); ++c) {
@@ -89,10 +109,19 @@ void validate(const ClusterConfig& config) {
   check_figures(config.transfer, "transfer.");
   for (std::size_t i = 0; i < config.transfer.bounded.size(); ++i)
     check_figures(config.transfer.bounded[i], "transfer.bounded[" + std::to_string(i + 1) + "].");
-  if (prefills && !(config.transfer.bytes_per_s > 0))
+  check_links(config);
+  if (prefills && !(config.transfer.bytes_per_s > 0) && !config.transfer.over_links())
     throw Error("transfer.bytes_per_s", "found " + std::to_string(config.transfer.bytes_per_s) +
                                             "; a bandwidth above 0 is right");
   check_figures(config.frontend, "frontend.");
+}
+
+std::vector<std::int32_t> nodes_of(const std::vector<ReplicaConfig>& replicas) {
+  std::vector<std::int32_t> out;
+  std::int32_t last = 0;
+  for (const ReplicaConfig& each : replicas) last = std::max(last, each.node);
+  for (const ReplicaConfig& each : replicas) out.push_back(each.node >= 0 ? each.node : ++last);
+  return out;
 }
 
 double KvTransfer::bytes(std::int32_t tokens) const {

@@ -16,6 +16,7 @@
 #include "serve/contract/request.h"
 #include "serve/events/stage_clock.h"
 #include "serve/kv/kv_cache.h"
+#include "serve/links/kv_links.h"
 #include "spec/figures/figure.h"
 
 namespace rooflua {
@@ -51,6 +52,7 @@ struct ReplicaConfig {
   bool drops_last_hit = false;
   std::int64_t seed = 0;
   std::int32_t group = -1;
+  std::int32_t node = -1;
   double dp_sync_s = 50e-6;
   StageConfig stages;  // of its layers; seats, blocks and budget are those of all of them
 };
@@ -61,7 +63,7 @@ struct ReplicaConfig {
 /// token.
 struct KvTransfer {
   double alpha_s = 0;
-  double bytes_per_s = 0;  // > 0 where there are prefill replicas
+  double bytes_per_s = 0;  // > 0 where there are prefill replicas and no path
   double bytes_per_token = 0;
   double fixed_bytes = 0;
   /// Layers that keep so many tokens at most (a window, a chunk).
@@ -70,6 +72,10 @@ struct KvTransfer {
     std::int32_t tokens = 0;
   };
   std::vector<Bounded> bounded = {};
+  /// Over which of ClusterConfig::links, whose wires transfers share. None: each has a wire of its
+  /// own, of bytes_per_s. With a path bytes_per_s is the most that one transfer gets; 0: no limit.
+  KvPath path = {};
+  bool over_links() const { return !path.between.empty(); }
 
   /// What is sent of a prompt: fixed + growing * tokens + sum of bounded * min(tokens, bound).
   double bytes(std::int32_t tokens) const;
@@ -86,6 +92,7 @@ struct ClusterConfig {
   std::vector<ReplicaConfig> replicas;
   KvTransfer transfer;
   Frontend frontend;
+  std::vector<LinkConfig> links = {};
 };
 
 /// Load of one replica as a router may see it (border.h).
@@ -126,6 +133,8 @@ const FigureTable& figures<Frontend>();
 
 /// @throws Error at "WHEREshares[2]" if it is not from 0 to 1
 void check_shares(const StageConfig& stages, const std::string& where);
+/// The node of each replica: ReplicaConfig::node, or one of its own.
+std::vector<std::int32_t> nodes_of(const std::vector<ReplicaConfig>& replicas);
 /// @throws Error naming the key ("replicas[2].kv_blocks") and what would be right
 void validate(const ClusterConfig& config);
 

@@ -41,6 +41,9 @@ constexpr auto replica_rows = rows_of<Config>(
     figure<&Config::seed>("seed", "1", 0, 9007199254740992, open, "of the streams \"acceptance\""),
     figure<&Config::group>("group", "1", -1, 1e6, open,
                            "replicas with the same number step together; -1: this one alone"),
+    figure<&Config::node>("node", "1", -1, 1e6, open,
+                          "replicas with the same number share the links of a node; -1: a node of "
+                          "its own"),
     figure<&Config::dp_sync_s>("dp_sync_s", "s", 0, latest_s, open,
                                "what the ranks of dp take in each step to agree on it; assumed"));
 
@@ -59,7 +62,8 @@ constexpr auto link_rows = rows_of<StageLink>(
 constexpr auto transfer_rows = rows_of<KvTransfer>(
     figure<&KvTransfer::alpha_s>("alpha_s", "s", 0, latest_s, open, "before the first byte"),
     figure<&KvTransfer::bytes_per_s>("bytes_per_s", "bytes/s", 0, 1e30, open,
-                                     "bandwidth between two replicas"),
+                                     "bandwidth between two replicas; over links: the most "
+                                     "that one transfer gets"),
     figure<&KvTransfer::bytes_per_token>("bytes_per_token", "bytes", 0, most_bytes, open,
                                          "KV of one token, of all ranks"),
     figure<&KvTransfer::fixed_bytes>("fixed_bytes", "bytes", 0, most_bytes, open,

@@ -113,7 +113,7 @@ return {
       { name = "steps", same_as = "steps" },
       { name = "scheduler", same_as = "scheduler" },
       { name = "speculation", same_as = "speculation" },
-      { figures = "replica", only = { "role" } },
+      { figures = "replica", only = { "role", "node" }, node = { range = false, otherwise = "one of its own" } },
       { name = "count", type = "integer", default = 1,
         doc = "how many replicas are like this; each has deployment.dp ranks" },
     } },
@@ -242,7 +242,18 @@ return {
     doc = "KV transfer between replicas",
     fields = figures.expand {
       { figures = "transfer", only = { "alpha_s", "bytes_per_s", "bytes_per_token" }, alpha_s = { long_s = 1 },
-        bytes_per_s = { example = "50e9", otherwise = "the link of the first replica's GPU" },
+        bytes_per_s = { example = "50e9", otherwise = "the link of the first replica's GPU; with path no limit" },
         bytes_per_token = { example = "131072", range = false, otherwise = "what the model keeps of a token" } },
+      { name = "path", type = "list", lua = "string[]|nil", example = '{ "nic" }',
+        doc = "names of `links` that KV takes and shares with other transfers; default a wire of its own for each" },
+      { name = "within", type = "list", lua = "string[]|nil", example = '{ "nvlink" }',
+        doc = "the same between replicas on one node; default path" },
+    } },
+  { name = "links", type = "table", class = "rooflua.ScenarioLink", named = true, kinds = served,
+    lua = "table<string, rooflua.ScenarioLink>?", read_by = "serving.links",
+    example = "{ nic = { bytes_per_s = 50e9 } }", doc = "wires that transfers share, by name (docs/SERVING.md)",
+    fields = figures.expand {
+      { figures = "link", bytes_per_s = { range = false, example = "50e9" }, alpha_s = { range = false },
+        streams = { range = false } },
     } },
 }

@@ -30,6 +30,7 @@ end
 local function entry_of(above, part)
   if above == nil then return schema.entry(part) end
   if above.same_as then above = schema.entry(above.same_as) end
+  if above.named then return { path = above.path .. ".*", name = part, type = "table" } end
   local field = schema.entry(above.path .. "." .. part)
   if field or above.folder then return field or above.type ~= "policy" and above or nil end -- each entry is a policy
   if above.type:find "list" and tonumber(part) then

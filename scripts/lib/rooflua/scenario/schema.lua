@@ -7,7 +7,7 @@ local policy = require "rooflua.policy"
 local schema = {}
 
 ---@class rooflua.ScenarioKey
----@field path string "deployment.tp"; a field of a list's entries is "replicas[].role"
+---@field path string "deployment.tp"; a field of a list's entries is "replicas[].role", of named ones "links.*.alpha_s"
 ---@field name string
 ---@field type string
 ---@field doc string
@@ -35,7 +35,7 @@ end
 --- Makes an entry of a declaration: its path, its group, and what it has from that.
 local function add(given, group)
   local entry = given.same_as and own_of_replica(given) or given
-  local list = group and group.type:find "list" and "[]" or ""
+  local list = group and (group.named and ".*" or group.type:find "list" and "[]") or ""
   entry.group, entry.path = group, group and group.path .. list .. "." .. given.name or given.name
   entry.kinds = type(entry.kinds) == "string" and words(entry.kinds) or group.kinds
   entry.goals = entry.goals and words(entry.goals)
@@ -153,6 +153,22 @@ function schema.check_group(reader, path, group)
   reader:at(path, core.check_keys, plain, schema.names(path), path)
   for name, value in core.sorted_pairs(plain) do schema.check(inside, path .. "." .. name, value) end
   return plain
+end
+
+--- A table of groups by name, each of which check_group would take: a list of {name, group} by name.
+function schema.check_named(reader, path, groups)
+  local out, inside = {}, reader:child(path)
+  for name, group in core.sorted_pairs(core.plain(schema.check(reader, path, groups) or {})) do
+    if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then
+      reader:fail(path, "expected names such as `nic`, found %s", core.describe(name))
+    end
+    if type(group) ~= "table" then inside:fail(name, "expected a table, found %s", core.describe(group)) end
+    local plain, within = core.plain(group), inside:child(name)
+    inside:at(name, core.check_keys, plain, schema.names(path), path .. "." .. name)
+    for key, value in core.sorted_pairs(plain) do schema.check(within, path .. ".*." .. key, value) end
+    out[#out + 1] = { name = name, group = plain }
+  end
+  return out
 end
 
 --- Refuses what is no number at a key that is one.

@@ -114,6 +114,34 @@ local function unread_because(given, kind, entry)
   end
 end
 
+--- Links that KV may take: the names in network.path and network.within, as a set; nil: KV takes none.
+local function used_links(given)
+  local network, out = core.plain(given.network or {}), nil
+  for _, key in ipairs { "path", "within" } do
+    if type(network) == "table" and type(network[key]) == "table" then
+      for _, name in ipairs(core.plain(network[key])) do
+        out = out or {}
+        out[name] = true
+      end
+    end
+  end
+  return out
+end
+
+--- Adds links that no transfer takes, and nodes where there are no links to share.
+local function add_unused_links(given, out)
+  local used = has_roles(given.replicas) and used_links(given) or {}
+  for name in core.sorted_pairs(type(given.links) == "table" and core.plain(given.links) or {}) do
+    if not used[name] then out[#out + 1] = { "links." .. tostring(name), "network.path does not name it" } end
+  end
+  if next(used) ~= nil or type(given.replicas) ~= "table" then return end
+  for i, each in ipairs(core.plain(given.replicas)) do
+    if type(each) == "table" and core.plain(each).node ~= nil then
+      out[#out + 1] = { ("replicas[%d].node"):format(i), "nothing goes over links" }
+    end
+  end
+end
+
 --- The keys of a scenario that nothing reads, as a list of {path, why}. Such keys are no errors, because `--set kind=`
 --- or another list of replicas may need them.
 function shape.unread(given, kind)
@@ -123,7 +151,7 @@ function shape.unread(given, kind)
     if value ~= nil then why = unread_because(given, kind, entry) end
     if why then
       out[#out + 1] = { entry.name, why }
-    elseif value ~= nil and entry.fields and type(value) == "table" and entry.type == "table" then
+    elseif value ~= nil and entry.fields and type(value) == "table" and entry.type == "table" and not entry.named then
       for _, field in ipairs(entry.fields) do
         if core.plain(value)[field.name] ~= nil and not field.kinds[kind] then
           out[#out + 1] = { field.path, ('kind "%s" does not read it'):format(kind) }
@@ -131,6 +159,7 @@ function shape.unread(given, kind)
       end
     end
   end
+  if schema.entry("links").kinds[kind] then add_unused_links(given, out) end
   return out
 end
 
@@ -162,7 +191,7 @@ function shape.check(reader, given)
   for _, entry in ipairs(schema.fields()) do
     if is_plain[entry.type] then schema.check(reader, entry.path, given[entry.name]) end
     if entry.type == "policy" and entry.kinds[kind] then schema.check_policy(reader, entry.path, given[entry.name]) end
-    if entry.fields and entry.type == "table" and entry.kinds[kind] then
+    if entry.fields and entry.type == "table" and not entry.named and entry.kinds[kind] then
       check_fields(reader, entry, given[entry.name], kind)
     end
   end

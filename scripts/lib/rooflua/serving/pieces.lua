@@ -1,5 +1,6 @@
 -- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
 local core = require "rooflua.base.core"
+local links = require "rooflua.serving.links"
 local native = require "rooflua.native"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
@@ -12,21 +13,27 @@ local schema = require "rooflua.scenario.schema"
 local pieces = {}
 
 --- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica. Bytes per token
---- that the scenario gives replace all of the model's.
-local function transfer_of(network, list)
+--- that the scenario gives replace all of the model's. Over links nothing but them limits it.
+local function transfer_of(reader, network, list, declared)
   local first = list[1]
   local bytes = network.bytes_per_token and { bytes_per_token = network.bytes_per_token }
     or native.kv_of_prompts(first.prepared.model, first.deployment.kv)
+  local path, within = links.path(reader, network, "path", declared), links.path(reader, network, "within", declared)
+  if #within > 0 and #path == 0 then
+    reader:fail("network.within", "give path as well: the links between two nodes")
+  end
   return {
     alpha_s = network.alpha_s,
-    bytes_per_s = network.bytes_per_s or first.prepared.hardware.link_bytes_per_s,
+    bytes_per_s = network.bytes_per_s or #path == 0 and first.prepared.hardware.link_bytes_per_s or nil,
+    path = path,
+    within = within,
     bytes_per_token = bytes.bytes_per_token,
     fixed_bytes = bytes.fixed_bytes,
     bounded = bytes.bounded,
   }
 end
 
---- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, transfer}.
+--- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, transfer, links}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -35,10 +42,12 @@ function pieces.of(reader, given)
     reader:fail("workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
   end
   local workload = policies.with_method(reader, "workload", given.workload, "requests")
+  local declared = links.of(reader, given.links)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),
     slo = schema.check_group(reader, "slo", given.slo),
-    transfer = transfer_of(schema.check_group(reader, "network", given.network), list) }
+    links = declared,
+    transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
 
 --- The router of the scenario; else that of the first engine, where it has data-parallel ranks.

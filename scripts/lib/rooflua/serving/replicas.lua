@@ -39,6 +39,7 @@ local function own_tables(reader, given)
     reader:at(where, core.check_keys, each, keys, where)
     local inside, own = reader:child(where), core.plain(each)
     schema.check(inside, "replicas[].role", own.role)
+    schema.check(inside, "replicas[].node", own.node)
     local count = inside:whole("count", own.count or 1, 1, most_replicas)
     if #list + count > most_replicas then
       reader:fail("replicas", "expected at most %d, found more", most_replicas)
@@ -193,6 +194,7 @@ local function build(reader, given, own, before)
       context_chunk = prepared.context_chunk,
       prefix_caching = serving.prefix_caching,
       role = own.role or schema.entry("replicas[].role").default,
+      node = own.node,
       stages = stages_of(prepared, serving.pp_batches),
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,

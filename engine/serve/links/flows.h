@@ -1,0 +1,110 @@
+#pragma once
+// Bytes that are under way over wires. A flow waits alpha_s without using any bandwidth, then it
+// shares the wires of its path fairly with all others (max_min.h) until its bytes are through.
+//
+// When flows begin or end, only those of the connected component are looked at: those that share a
+// wire with them, and so on. A flow whose rate stays the same keeps its end, to the picosecond. One
+// that never shared anything ends at after(start, alpha_s + bytes / bytes_per_s).
+//
+// A wire with `streams` carries so many flows at once. Others wait behind their alpha_s, first
+// come, first served.
+// @source doublewordai/inference-lab src/kv_cache/flows.rs (fair shares of KV transfers)
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "serve/contract/clock.h"
+#include "serve/links/max_min.h"
+#include "serve/links/wires.h"
+
+namespace rooflua {
+
+/// What is sent: `path`: wires, each once; bytes_per_s: a limit of its own.
+struct FlowRequest {
+  std::vector<std::int32_t> path;
+  double bytes = 0, alpha_s = 0;
+  double bytes_per_s = std::numeric_limits<double>::infinity();
+  std::int32_t slot = -1;  // whose bytes they are
+  std::int32_t from = -1, to = -1;
+};
+
+/// A flow that is over.
+struct FlowEnded {
+  FlowRequest what;
+  Picoseconds start = 0, end = 0;
+  Picoseconds alone_end = 0;  // had it been alone
+};
+
+class Flows {
+ public:
+  explicit Flows(const Wires& wires);
+
+  void start(FlowRequest what, Picoseconds now);
+  /// When the next flow begins to move, or ends; never: none is under way.
+  Picoseconds next() const { return due_.empty() ? never : at(due_.front()).due; }
+  /// What is due now happens. Those that end are appended, in the order of their start.
+  /// @pre nothing was due before `now`
+  void pass(Picoseconds now, std::vector<FlowEnded>& ended);
+
+  std::int32_t under_way() const { return static_cast<std::int32_t>(due_.size() + queued_.size()); }
+  /// Bytes per second that a flow of this slot gets now; 0: it waits, or there is none. O(flows)
+  double rate_of(std::int32_t slot) const;
+
+ private:
+  enum class State : std::int32_t { waits, moves };
+  struct Flow {
+    FlowRequest what;
+    std::int64_t serial = 0;
+    Picoseconds start = 0, due = 0;  // due: it begins to move, or ends
+    Picoseconds alone_end = 0;
+    double alone_rate = 0, rate = 0, bytes_left = 0;
+    Picoseconds since = 0;    // bytes_left were left then
+    bool was_queued = false;  // for a stream
+    State state = State::waits;
+    std::int32_t place = -1;  // in due_
+    std::int64_t seen = 0;    // by the search with this number
+  };
+  struct Carried {
+    std::vector<std::int32_t> flows;  // that move over the wire
+    std::int64_t seen = 0;
+  };
+
+  Flow& at(std::int32_t flow) { return flows_[static_cast<std::size_t>(flow)]; }
+  const Flow& at(std::int32_t flow) const { return flows_[static_cast<std::size_t>(flow)]; }
+  Carried& carried(std::int32_t wire) { return carried_[static_cast<std::size_t>(wire)]; }
+  std::int32_t open_slot();
+  bool is_full(std::int32_t wire) const;
+  bool may_move(const Flow& flow, const std::vector<std::int32_t>& wanted) const;
+  void move(std::int32_t flow, Picoseconds now);
+  void end(std::int32_t flow, std::vector<FlowEnded>& ended);
+  void let_queued_move(Picoseconds now);
+  void share(Picoseconds now);
+  void find_component();
+  void set_rate(Flow& flow, double rate, Picoseconds now);
+
+  // the flows that are due, the next one first: a binary heap that knows places
+  bool is_before(std::int32_t a, std::int32_t b) const;
+  void put(std::size_t place, std::int32_t flow);
+  void rise(std::size_t place);
+  void sink(std::size_t place);
+  void add_due(std::int32_t flow);
+  void drop_due(std::int32_t flow);
+  void find_place(std::int32_t flow);
+
+  std::vector<Wires::Wire> wires_;
+  std::vector<double> capacity_;  // by wire
+  std::vector<Carried> carried_;  // by wire
+  std::vector<Flow> flows_;
+  std::vector<std::int32_t> free_;
+  std::vector<std::int32_t> due_;
+  std::vector<std::int32_t> queued_;  // for streams, by serial
+  std::int64_t started_ = 0, searches_ = 0;
+  MaxMin max_min_;
+  // one instant
+  std::vector<std::int32_t> disturbed_;  // wires on which flows began or ended
+  std::vector<std::int32_t> component_, changed_;
+  std::vector<Share> shares_;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,48 @@
+-- Links that transfers share, as the engine is told of them (engine/serve/links).
+local core = require "rooflua.base.core"
+local native = require "rooflua.native"
+local schema = require "rooflua.scenario.schema"
+
+local links = {}
+
+--- The declared links, by name: a list of {name, bytes_per_s, alpha_s, per, duplex, streams}.
+function links.of(reader, given)
+  local out = {}
+  for i, each in ipairs(schema.check_named(reader, "links", given)) do
+    local inside = reader:child("links"):child(each.name)
+    if each.group.bytes_per_s == nil then inside:fail("bytes_per_s", "is missing; for example 50e9") end
+    if each.group.bytes_per_s == 0 then inside:fail("bytes_per_s", "found 0; a bandwidth above 0 is right") end
+    if each.group.per == "cluster" and each.group.duplex ~= nil then
+      inside:fail("duplex", "a link of the cluster is one wire; leave it out, or say per = \"node\"")
+    end
+    out[i] = core.copy(each.group, { name = each.name })
+  end
+  return out
+end
+
+--- Names of links, checked: a path of the network.
+---@param key "path"|"within"
+function links.path(reader, network, key, declared)
+  local given, names, known = network[key], {}, {}
+  if given == nil then return {} end
+  if type(given) ~= "table" then
+    reader:fail("network." .. key, "expected a list of names of links, found %s", core.describe(given))
+  end
+  for i, each in ipairs(declared) do known[i] = each.name end
+  for i, name in ipairs(core.plain(given)) do
+    if type(name) ~= "string" then
+      reader:fail(("network.%s[%d]"):format(key, i), "expected the name of a link, found %s", core.describe(name))
+    end
+    local found = false
+    for _, each in ipairs(known) do found = found or each == name end
+    if not found then
+      reader:fail(("network.%s[%d]"):format(key, i), "%s", #known == 0 and "there are no `links`"
+        or native.unknown_name("link", name, known))
+    end
+    names[i] = name
+  end
+  if #names == 0 then reader:fail("network." .. key, "names no link; leave it out, or name one") end
+  return names
+end
+
+return links
