@@ -9,7 +9,8 @@
 --- Expect    With 400 Gb/s the interface is busy 37 % of the time, and transfers take half as long again. With
 ---           200 Gb/s it is busy three quarters of the time, and transfers take nearly three times as long.
 ---           100 Gb/s carry less than what is computed: transfers pile up for as long as requests come, and prefill
----           replicas fill up with KV that has not left. A wire of one's own hides that: 100 Gb/s look as if they cost 43 ms.
+---           replicas fill up with KV that has not left. A wire of its own for each transfer hides that: 100 Gb/s
+---           look as if they cost 43 ms.
 --- Limits    Transfers share bandwidth in equal parts. Packets, switches between nodes and congestion control are not
 ---           modelled.
 local function interface(gbit_per_s)

@@ -55,7 +55,8 @@ TEST_CASE("each switch of the MFU roofline has its worth", "[golden]") {
 TEST_CASE("every other question has its answer", "[golden]") {
   for (const char* scenario : {"07_disaggregation", "08_prefix_caching", "09_moe_against_dense",
                                "10_long_context", "11_gpus", "12_replay", "13_own_scheduler",
-                               "14_bucketing", "15_one_point_eight", "17_attention_kinds"}) {
+                               "14_bucketing", "15_one_point_eight", "17_attention_kinds",
+                               "25_shared_links"}) {
     compare_with_golden(scenario, "");
   }
 }
