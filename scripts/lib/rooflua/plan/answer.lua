@@ -213,31 +213,52 @@ local function add_without_peak(question, ranks)
   for i, item in ipairs(ranks) do item.without_peak = money.add(question, item.candidate, found[i]) end
 end
 
---- Why a deployment costs more than the best: factors whose product is the ratio of the costs. Where one of both holds
---- more than was looked for, its capacity is not known.
-local function lost_by(item, best)
-  local function per_replica(each) return each.result.paid_gpus / each.result.replicas end
-  local function price(each) return each.result.cost_per_hour / each.result.paid_gpus end
-  local function capacity(each) return each.holds_to / each.result.replicas end
-  if not (item.holds_to > 0 and best.holds_to > 0 and price(best) > 0 and price(item) > 0) then return nil end
-  if item.holds_more or best.holds_more then
-    return { price = price(item) / price(best), all_gpus = item.result.paid_gpus / best.result.paid_gpus }
+--- What the figures of an objective are per GPU, and what that is called; the others count GPUs.
+local per_gpu = { cost_per_hour = "price", joules_per_token = "power" }
+
+--- Why a deployment costs more than the best, or draws more: factors whose product is the ratio of the figures that the
+--- objective compares; nil where it compares something else. Where one of both holds more than was looked for, its
+--- capacity is not known.
+local function lost_by(question, item, best)
+  local figure, all = question.objective.figure, "paid_gpus"
+  if not per_gpu[figure] then
+    if figure ~= "gpus" then return nil end
+    all = "gpus"
   end
-  return { price = price(item) / price(best), gpus = per_replica(item) / per_replica(best),
-    capacity = capacity(best) / capacity(item), rounding = item.holds_to / best.holds_to }
+  local function per_replica(each) return each.result[all] / each.result.replicas end
+  local function of_gpu(each) return per_gpu[figure] and each.result[figure] / each.result[all] or 1 end
+  local function capacity(each) return each.holds_to / each.result.replicas end
+  if not (item.result[figure] and best.result[figure]) then return nil end
+  if not (item.holds_to > 0 and best.holds_to > 0 and of_gpu(best) > 0 and of_gpu(item) > 0) then return nil end
+  local out = { [per_gpu[figure] or "price"] = per_gpu[figure] and of_gpu(item) / of_gpu(best) or nil }
+  if item.holds_more or best.holds_more then
+    out.all_gpus = item.result[all] / best.result[all]
+    return out
+  end
+  out.gpus, out.capacity = per_replica(item) / per_replica(best), capacity(best) / capacity(item)
+  out.rounding = item.holds_to / best.holds_to
+  return out
 end
 
---- The price of a GPU at which this deployment costs as much as the best; nil on the same GPU.
-local function break_even(item, best)
+--- The price of a GPU at which this deployment scores as the best; nil on the same GPU, and where prices decide
+--- nothing.
+local function break_even(question, item, best)
   if item.candidate.gpu == best.candidate.gpu or item.result.cost_per_hour <= 0 then return nil end
-  return item.result.cost_per_hour / item.result.paid_gpus * best.result.cost_per_hour / item.result.cost_per_hour
+  local cost = money.cost_of_score(question, item.result, best.result.score)
+  return cost and cost / item.result.paid_gpus
+end
+
+--- Whether another price of its GPU changes the score of a deployment.
+local function prices_decide(question, item)
+  local of = money.by_cost(question, item.result)
+  return not of or of.slope ~= 0
 end
 
 --- Whether the winner stays within the published range of prices: the name of the first that would beat it.
 local function price_risk(question, ranks)
   local best = ranks[1]
   local own = question.gpus[best.candidate.gpu].price
-  if not own or own.yours or question.objective.seeks == "load" then return nil end
+  if not own or own.yours or not prices_decide(question, best) then return nil end
   for i = 2, #ranks do
     local other = question.gpus[ranks[i].candidate.gpu].price
     if other and ranks[i].candidate.gpu ~= best.candidate.gpu
@@ -262,7 +283,7 @@ function answer.of(question, found)
   add_loads(question, ranks)
   add_without_peak(question, ranks)
   for i = 2, question.objective.seeks == "load" and 0 or #ranks do -- prices decide nothing there
-    ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
+    ranks[i].lost_by, ranks[i].break_even = lost_by(question, ranks[i], best), break_even(question, ranks[i], best)
   end
   for _, item in ipairs(question.says_how_sure and ranks or {}) do
     item.measured = confidence.measured(question, item.candidate, item.result.evidence)
@@ -286,7 +307,7 @@ function answer.partial(question, found)
     if not seen[shape] and #out.ranks < question.ranks then
       seen[shape], out.ranks[#out.ranks + 1] = true, item
       if #out.ranks > 1 and question.objective.seeks ~= "load" then
-        item.break_even = break_even(item, out.ranks[1])
+        item.break_even = break_even(question, item, out.ranks[1])
       end
     end
   end
