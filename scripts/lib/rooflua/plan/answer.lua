@@ -163,15 +163,18 @@ local function ranked(question, list, best, looked)
   return sure
 end
 
---- Those that cost less than the winner and are not sure; each deployment is told once.
-local function cheaper_than(best, looked, ranks)
-  local out, told = {}, {}
+--- Those that are not sure and no ranks: all of them, and those that cost less than the winner.
+local function unranked(best, looked, ranks)
+  local all, cheaper, told = {}, {}, {}
   for _, item in ipairs(ranks) do told[item] = true end
   for _, item in ipairs(looked.unsure) do
-    if not told[item] and score_of(item) < score_of(best) then out[#out + 1] = item end
+    if not told[item] then all[#all + 1] = item end
   end
-  table.sort(out, before)
-  return out
+  table.sort(all, before)
+  for _, item in ipairs(all) do
+    if score_of(item) < score_of(best) then cheaper[#cheaper + 1] = item end
+  end
+  return all, cheaper
 end
 
 --- Largest loads of deployments as multiples of the load, and of the first without one replica.
@@ -268,8 +271,9 @@ local function price_risk(question, ranks)
   end
 end
 
---- {ranks = {{candidate, result, sure, holds_to, lost_by, break_even}}, unsure, audit, parts, price_risk}; ranks is
---- empty where no deployment is sure enough.
+--- {ranks = {{candidate, result, sure, holds_to, lost_by, break_even}}, unsure, unranked, audit, parts, price_risk};
+--- ranks is empty where no deployment is sure enough. unsure: those that are better than the first, but not sure;
+--- unranked: also those that are not better.
 function answer.of(question, found)
   local list = verified(found)
   local out = { ranks = {}, unsure = {}, verified = #list }
@@ -293,7 +297,7 @@ function answer.of(question, found)
     out.seeds, out.model = confidence.parts(question, best.candidate, best.result.replicas, best.result.scale)
     out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
   end
-  out.unsure = cheaper_than(best, looked, ranks)
+  out.unranked, out.unsure = unranked(best, looked, ranks)
   return out
 end
 

@@ -16,6 +16,12 @@ local function rate_of(question, result)
   return load.kind == "rate" and load.value * load.peak * result.scale or result.metrics.requests_per_s
 end
 
+--- Output tokens per second at the load of a run.
+function money.output_tokens_per_s(question, run)
+  local rate = rate_of(question, run)
+  return rate and rate * question.drawn.mean_output or run.metrics.output_tokens_per_s or 0
+end
+
 --- Dollars per hour of one GPU; 0 where nobody said, which the report tells.
 function money.price(question, candidate)
   local price = question.gpus[candidate.gpu].price

@@ -34,7 +34,10 @@ end
 --- not known.
 function standing.difference(question, item, first)
   local key = standing.key(question)
-  if not key then return ("score %+.3g"):format(item.result.score - first.result.score) end
+  if not key then
+    local more = item.result.score - first.result.score
+    return ("score %s%s"):format(more < 0 and "-" or "+", units.significant(math.abs(more), 3))
+  end
   local own, other = value_of(item.result, key), value_of(first.result, key)
   if not (own and other and other > 0) then return nil end
   return ("%+.1f %%"):format(100 * (own / other - 1))
