@@ -30,6 +30,7 @@ Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::s
       out["drawing"]["sketch"] = std::move(result.drawing.sketch);
       out["drawing"]["breakdown"] = std::move(result.drawing.breakdown);
     }
+    if (!result.drawing.plan.is_null()) out["drawing"]["plan"] = std::move(result.drawing.plan);
   } catch (const std::exception& error) {
     const bool stopped = script::last_stop() != script::StopReason::none;
     out[stopped ? "stopped" : "failed"] = message_of(error);
@@ -37,12 +38,18 @@ Json answer(const std::function<script::VariantResult(std::size_t)>& run, std::s
   return out;
 }
 
+Json part_of(const Json& drawing, const char* name) {
+  const Json* found = drawing.find(name);
+  return found == nullptr ? Json() : *found;
+}
+
 script::VariantResult from_answer(const Json& done) {
   script::VariantResult out =
       script::variant_result(*done.find("document"), done.find("report")->text());
   out.details = text_of(done, "details");
   if (const Json* drawing = done.find("drawing"))
-    out.drawing = {*drawing->find("sketch"), *drawing->find("breakdown")};
+    out.drawing = {part_of(*drawing, "sketch"), part_of(*drawing, "breakdown"),
+                   part_of(*drawing, "plan")};
   return out;
 }
 

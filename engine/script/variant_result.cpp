@@ -162,6 +162,8 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
     if (const Json* partial = returned.find("partial"); partial != nullptr && partial->is_object())
       out.document["partial"] = *partial;
     out.text += text_of(returned, "text");
+    if (const Json* page = returned.find("page"); page != nullptr && page->is_object())
+      out.drawing.plan = *page;
   } else if (kind == "price") {
     out.document["formats"] = *returned.find("formats");
     add_price(out, returned, explain);

@@ -43,6 +43,8 @@ local policy = {}
 ---@field monotone boolean? of a step model: more work never makes a step cheaper, so plans may bound it
 ---@field ceiling boolean? of a step model: no step is faster than the bytes that it reads
 ---@field seeks string? of an objective of plans: "load", where all GPUs are taken and the largest load is looked for
+---@field figure string? of an objective of plans: the figure of a deployment that it compares, which reports show:
+--- "cost_per_hour", "gpus", "joules_per_token", "output_tokens_per_s_per_gpu" or "rate_per_s"
 ---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.

@@ -2,7 +2,12 @@
 local policy = require "rooflua.policy"
 
 ---@class objectives.Cost
-local Cost = policy.define { name = "cost", doc = "Dollars per hour of all GPUs that are paid.", params = {} }
+local Cost = policy.define {
+  name = "cost",
+  doc = "Dollars per hour of all GPUs that are paid.",
+  params = {},
+  figure = "cost_per_hour",
+}
 
 ---@param result table cost_per_hour, gpus, output_tokens_per_s, joules_per_token, ...
 ---@return number score lower is better

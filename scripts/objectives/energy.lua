@@ -2,7 +2,12 @@
 local policy = require "rooflua.policy"
 
 ---@class objectives.Energy
-local Energy = policy.define { name = "energy", doc = "Energy per output token.", params = {} }
+local Energy = policy.define {
+  name = "energy",
+  doc = "Energy per output token.",
+  params = {},
+  figure = "joules_per_token",
+}
 
 ---@param result table cost_per_hour, gpus, output_tokens_per_s, joules_per_token, ...
 ---@return number score lower is better

@@ -6,6 +6,7 @@ local GoodputPerGpu = policy.define {
   name = "goodput_per_gpu",
   doc = "Output tokens per second and GPU at the load.",
   params = {},
+  figure = "output_tokens_per_s_per_gpu",
 }
 
 ---@param result table output_tokens_per_s, gpus

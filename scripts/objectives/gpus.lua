@@ -2,7 +2,7 @@
 local policy = require "rooflua.policy"
 
 ---@class objectives.Gpus
-local Gpus = policy.define { name = "gpus", doc = "Number of GPUs.", params = {} }
+local Gpus = policy.define { name = "gpus", doc = "Number of GPUs.", params = {}, figure = "gpus" }
 
 ---@param result table cost_per_hour, gpus, output_tokens_per_s, joules_per_token, ...
 ---@return number score lower is better

@@ -7,6 +7,7 @@ local Rate = policy.define {
   doc = "Requests per second that all GPUs of a type serve within the SLO; the load is the least.",
   params = {},
   seeks = "load",
+  figure = "rate_per_s",
 }
 
 ---@param result table rate_per_s, cost_per_hour, gpus, output_tokens_per_s, joules_per_token, ...

@@ -4,7 +4,7 @@
 --- Method    `halving` over 432 candidates: 3 GPUs x 3 engines x 4 widths x 3 seats x 4 budgets.
 ---           bash -c "time build/release/bin/rooflua plan tests/bench/plan_400.lua --jobs 2 --quiet"
 --- Measures  Seconds of wall clock and of CPU (user + system) time, from outside.
---- Expect    The aim is 10 s of wall clock on two cores that do nothing else. Measured: docs/PLANNER.md.
+--- Expect    The aim is 10 s of wall clock on two cores that do nothing else. Measured: docs/PLANNER_SEARCH.md.
 --- Limits    Nine in ten candidates end by their bounds or because they do not fit. A longer horizon takes longer.
 return {
   rooflua = 1,

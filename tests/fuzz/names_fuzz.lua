@@ -64,12 +64,7 @@ class Seen(html.parser.HTMLParser):
         self.values += [value for _, value in attrs]
     def handle_data(self, data):
         self.texts.append(data)
-seen = Seen()
-seen.feed(pathlib.Path("words.html").read_text(errors="strict"))
-seen.close()
 shown = json.load(open("shown.json"))
-assert set(seen.tags) == {"p"}, "html: %r" % set(seen.tags)
-assert seen.values == shown, "html: attributes"
 try:
     import yaml
     loaded, texts = yaml.safe_load(pathlib.Path("words.yaml").read_bytes().decode()), json.load(open("texts.json"))
@@ -109,12 +104,11 @@ end
 
 --- The words through the functions of quoting.lua.
 local function write_words(folder, words)
-  local shell, comments, html, yaml = { "printf '%s\\0'" }, {}, {}, {}
+  local shell, comments, yaml = { "printf '%s\\0'" }, {}, {}
   local hexed, shown, texts = json.array {}, json.array {}, json.array {}
   for i, word in ipairs(words) do
     shell[i + 1] = quoting.shell(word)
     comments[i] = quoting.comment(word)
-    html[i] = ('<p title="%s">%s</p>'):format(quoting.html(word), quoting.html(word))
     yaml[i] = "- " .. quoting.yaml(word)
     hexed[i] = hex(word)
     shown[i] = native.printable(word)
@@ -123,7 +117,6 @@ local function write_words(folder, words)
   end
   write(folder .. "/words.sh", table.concat(shell, " ") .. "\n")
   write(folder .. "/comments.sh", table.concat(comments, "\n") .. "\n")
-  write(folder .. "/words.html", table.concat(html, "\n"))
   write(folder .. "/words.yaml", table.concat(yaml, "\n") .. "\n")
   write(folder .. "/words.json", json.encode(hexed))
   write(folder .. "/shown.json", json.encode(shown))
@@ -163,7 +156,7 @@ fuzzer.main(function(random, folder)
   local report = fuzzer.read(folder .. "/report.txt")
   if report:find "[%z\1-\8\11-\31\127]" then error("the report has a control character", 0) end
   local expected = { ["words.sh"] = true }
-  for name in ("comments.sh words.html words.yaml words.json shown.json texts.json s.lua labels.json read.py "
+  for name in ("comments.sh words.yaml words.json shown.json texts.json s.lua labels.json read.py "
     .. "shell.out r.sqlite result.json page.html report.txt export.csv"):gmatch "%S+" do expected[name] = true end
   for name in must(folder, "ls -A"):gmatch "[^\n]+" do
     if not expected[name] and not name:find "^r%.sqlite%-" then error("a name made the file " .. name, 0) end

@@ -255,3 +255,33 @@ TEST_CASE("a limit is a line across the chart with its name, where the axis show
   chart.limits = {{500, "SLO"}};
   CHECK(svg(chart).find("class=\"limit\"") == std::string::npos);
 }
+
+TEST_CASE(
+    "a mark stands at its value, with its label above the frame and on the side that has room") {
+  LineChart chart = one_line({{0, 1, ""}, {10, 2, ""}});
+  chart.x = axis(Axis::Kind::linear);
+  chart.y = axis(Axis::Kind::linear);
+  chart.dots = true;
+  chart.marks = {{2, "asked"}, {9, "most"}, {50, "nowhere"}};
+  const std::string text = svg(chart);
+  CHECK(ill_formed(text) == "");
+  CHECK(count_of(text, "nowhere") == 0);
+  CHECK(count_of(text, "text-anchor=\"start\">asked<") == 1);
+  CHECK(count_of(text, "text-anchor=\"end\">most<") == 1);
+  const std::size_t label = text.rfind("<text", text.find(">asked<"));
+  const std::vector<double> places = numbers(text, "points");
+  CHECK(numbers(text, "y", label)[0] < std::min(places[1], places[3]));
+  const double left = places[0], right = places[2];
+  CHECK(numbers(text, "x", label)[0] == Approx(left + 0.2 * (right - left) + 4).margin(0.02));
+}
+
+TEST_CASE("the frame cuts no dot") {
+  for (const double highest : {1.0, 8.0, 10.0, 0.15}) {
+    LineChart chart = one_line({{0, 0, ""}, {1, highest, ""}});
+    chart.y = axis(Axis::Kind::linear);
+    chart.dots = true;
+    const std::string text = svg(chart);
+    const std::size_t window = text.find("<svg x=");
+    CHECK(numbers(text, "points")[3] - numbers(text, "y", window)[0] > 2);
+  }
+}

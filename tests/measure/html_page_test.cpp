@@ -113,3 +113,24 @@ TEST_CASE("a page holds its data as JSON that is no markup, and is whole without
   for (const char* said : {"text &lt;b&gt;not bold", "<td>y</td>", "return { x = 1 &lt; 2 }"})
     CHECK(text.find(said) < script);
 }
+
+TEST_CASE("cells, facts and fields are text, and a script finds them by their keys") {
+  HtmlPage page("x");
+  page.open_plan();
+  page.lead(HtmlText{{"a < b", "second"}, "le\"ad"});
+  page.facts({{"How <sure>", {{"very & so"}, "sure"}}});
+  page.fields({{"<b>", "0", "3\"", "per & hour"}});
+  page.cards({"rank", "cost", "<name>"}, {{{{"1"}, "rank 0"}, {{"$3.00"}, "c"}, {{"<i>", "y"}, ""}},
+                                          {{{"2"}, "rank 1"}, {{"-"}, "d"}, {{}, ""}}});
+  page.close_plan("{\"a\": \"</script>\"}");
+  const std::string text = page.text();
+  CHECK(ill_formed(text) == "");
+  CHECK(count_of(text, "<p class=\"lead\" data-key=\"le&quot;ad\">a &lt; b<br/>second</p>") == 1);
+  CHECK(count_of(text, "<dt>How &lt;sure&gt;</dt><dd data-key=\"sure\">very &amp; so</dd>") == 1);
+  CHECK(count_of(text, "disabled=\"disabled\" data-field=\"0\" value=\"3&quot;\"") == 1);
+  CHECK(count_of(text, "<td class=\"n\" data-label=\"cost\" data-key=\"c\">$3.00</td>") == 1);
+  CHECK(count_of(text, "<td data-label=\"&lt;name&gt;\">&lt;i&gt;<br/>y</td>") == 1);
+  CHECK(count_of(text, "{\"a\": \"\\u003c/script\\u003e\"}") == 1);
+  CHECK(count_of(text, "</script>") == 3);  // the data, the page's script, the plan's script
+  CHECK(count_of(HtmlPage("x").text(), "</script>") == 1);
+}

@@ -27,7 +27,7 @@ local function random_question(stream)
 end
 
 --- Whether a deployment that meets the SLO in a short run is above its capacity: all requests at once take longer than
---- their arrivals. Such a deployment misses by definition (docs/PLANNER.md).
+--- their arrivals. Such a deployment misses by definition (docs/PLANNER_SEARCH.md).
 local function is_overloaded(question, candidate, replicas)
   local flood = evaluate.run(question, candidate, replicas, { requests = requests, seed = question.seed, scale = 1e6 })
   return flood.metrics.requests_per_s < question.load.value

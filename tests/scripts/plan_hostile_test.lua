@@ -5,7 +5,6 @@ local setup = dofile "tests/scripts/plan_setup.lua"
 local artefacts = require "rooflua.plan.artefacts"
 local json = require "rooflua.json"
 local opening = require "rooflua.scenario.opening"
-local page = require "rooflua.plan.page"
 local quoting = require "rooflua.text.quoting"
 
 local touch = "touch PWNED"
@@ -100,7 +99,7 @@ local manifests = {}
 
 test("no name of a model, a GPU or a candidate is a command in any file", function()
   for i, text in ipairs(hostile) do
-    local done, files = plan_of(text, engines[i % #engines + 1])
+    local _, files = plan_of(text, engines[i % #engines + 1])
     local folder = written(files)
     test.equal(started(folder, "serve.sh", "ROLE=decode"), nil, "without MODEL: " .. quoting.line(text))
     for _, model in ipairs { "my/model", "a b$(" .. touch .. ")" } do
@@ -112,9 +111,6 @@ test("no name of a model, a GPU or a candidate is a command in any file", functi
     test.check(opening.file(folder .. "/scenario.lua").given.model.name == text, "the model has another name")
     check_untouched(folder, text)
     manifests[#manifests + 1] = { path = folder .. "/kubernetes.yaml", word = "$(MODEL)" }
-    local shown = page.of(done, done.text)
-    test.equal(select(2, shown:gsub("<script", "")), 1, quoting.line(text))
-    test.check(not shown:find "[%z\1-\8\11\12\14-\31]", "a control character in the page of %s", quoting.line(text))
   end
 end)
 

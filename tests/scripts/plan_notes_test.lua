@@ -5,7 +5,6 @@ local artefacts = require "rooflua.plan.artefacts"
 local basis = require "rooflua.plan.basis"
 local deploy = require "rooflua.plan.deploy"
 local json = require "rooflua.json"
-local page = require "rooflua.plan.page"
 local quoting = require "rooflua.text.quoting"
 local runs = require "rooflua.sweep"
 local tables = require "rooflua.plan.tables"
@@ -45,7 +44,7 @@ test("every rank has evidence and notes of a run of its scenario, in text, accou
     local done = setup.report(asked { gpus = gpus(unpack(case[2])) }, top)
     test.equal(#done.plan.ranks, #case[2])
     local document = json.decode(json.encode(done.document))
-    local shown, text = flat(page.of(done, "")), flat(done.text)
+    local shown, text = flat(setup.page_text(done)), flat(done.text)
     for i, item in ipairs(done.plan.ranks) do
       local scenario = deploy.scenario(done.question, item.candidate, item.result.replicas, { requests = 100 })
       local run = runs.grid { scenario, seeds = { scenario.seed } }[1]
@@ -58,7 +57,7 @@ test("every rank has evidence and notes of a run of its scenario, in text, accou
       for _, note in ipairs(run.notes or {}) do
         test.check(listed[note], "rank %d does not tell: %s", i, note)
         has(text, flat(note))
-        has(shown, quoting.html(flat(note)))
+        has(shown, flat(note))
         has(why, flat(note))
       end
       test.check(listed[require("rooflua.engines.choice").newest().note], "the engine is not told")

@@ -3,7 +3,6 @@ local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
 local json = require "rooflua.json"
 local outcomes = require "rooflua.measure.outcomes"
-local page = require "rooflua.plan.page"
 local policy = require "rooflua.policy"
 local tables = require "rooflua.plan.tables"
 
@@ -24,7 +23,7 @@ end
 --- Text, page, document and the account of candidate 1 with spaces instead of line breaks.
 local function told(done)
   local function flat(text) return (text:gsub("%s+", " ")) end
-  return { text = flat(done.text), why = flat(tables.why(done, 1)), page = flat(page.of(done, done.text)),
+  return { text = flat(done.text), why = flat(tables.why(done, 1)), page = flat(setup.page_text(done)),
     document = json.decode(json.encode(done.document)) }
 end
 

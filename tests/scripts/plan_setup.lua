@@ -1,5 +1,9 @@
 -- Questions for the tests of plans: a step model of two constants and GPUs of different speed, so that a plan takes
 -- milliseconds.
+local against_load = require "rooflua.plan.against_load"
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local page = require "rooflua.plan.page"
 local policy = require "rooflua.policy"
 local opening = require "rooflua.scenario.opening"
 local run = require "rooflua.plan.run"
@@ -79,6 +83,19 @@ function setup.ranking(done)
     return a.text < b.text
   end)
   return out
+end
+
+--- All texts of a plan's page, one after another.
+function setup.page_text(done)
+  local out = {}
+  local function add(value)
+    if type(value) == "string" then out[#out + 1] = value end
+    if type(value) == "table" then
+      for _, key in ipairs(core.sorted_keys(value)) do add(value[key]) end
+    end
+  end
+  add(json.decode(json.encode(page.of(done, done.text, against_load.of(done.question, done.plan)))))
+  return table.concat(out, "\n")
 end
 
 return setup

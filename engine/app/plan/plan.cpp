@@ -1,3 +1,5 @@
+#include "measure/html/plan.h"
+
 #include <cstdio>
 #include <filesystem>
 
@@ -112,9 +114,13 @@ int answer(const Json& result, const PlanArguments& arguments) {
   }
   if (arguments.json != "-") std::fputs(result.find("text")->text().c_str(), stdout);
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
-  if (!arguments.html.empty()) write_text(result.find("page")->text(), arguments.html);
+  const Json* described = result.find("page");
+  const std::string page =
+      described != nullptr && described->is_object() ? html::plan_page(*described) : "";
+  if (!arguments.html.empty()) write_text(page, arguments.html);
   if (!arguments.write.empty()) {
     write_files(*result.find("files"), arguments.write);
+    write_text(page, (fs::path(arguments.write) / "plan.html").string());
     write_document(*result.find("document"), (fs::path(arguments.write) / "plan.json").string());
   }
   if (const Json* document = result.find("document"); document != nullptr) {

@@ -9,6 +9,7 @@ namespace rooflua {
 struct VariantDrawing {
   Json sketch;     // of measure/record/sketch.h
   Json breakdown;  // {steps, rows: [{name, kind, bound, evidence, share}]} of sampled steps
+  Json plan;       // of measure/html/plan.h
 };
 
 }  // namespace rooflua

@@ -37,6 +37,35 @@ bool looks_like_a_number(const std::string& cell) {
          first == '>';
 }
 
+/// JSON that is neither markup nor an entity.
+std::string as_data(const std::string& json) {
+  std::string out;
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&') {
+      out += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// An element with lines, and the key by which the script finds it.
+std::string element(const std::string& tag, const std::string& attributes, const HtmlText& text) {
+  std::string out = "<" + tag + attributes;
+  if (!text.key.empty()) out += " data-key=\"" + escaped(text.key) + "\"";
+  out += ">";
+  for (std::size_t i = 0; i < text.lines.size(); ++i)
+    out += (i == 0 ? "" : "<br/>") + escaped(text.lines[i]);
+  return out + "</" + tag + ">";
+}
+
+bool is_amount(const HtmlText& cell) {
+  if (cell.lines.size() != 1) return cell.lines.empty();
+  const std::string& text = cell.lines.front();
+  return text.empty() || looks_like_a_number(text.substr(text[0] == '$' ? 1 : 0));
+}
+
 /// A column is one of numbers if all of its filled cells look like it.
 std::vector<bool> number_columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<bool> out;
@@ -66,6 +95,62 @@ void HtmlPage::paragraph(std::string_view text) {
 
 void HtmlPage::lead(std::string_view text) {
   body_ += "<p class=\"lead\">" + escaped(text) + "</p>\n";
+}
+
+void HtmlPage::subheading(std::string_view text) {
+  body_ += "<h3>" + escaped(text) + "</h3>\n";
+}
+
+void HtmlPage::lead(const HtmlText& text) {
+  body_ += element("p", " class=\"lead\"", text) + "\n";
+}
+
+void HtmlPage::facts(const std::vector<std::pair<std::string, HtmlText>>& list) {
+  if (list.empty()) return;
+  body_ += "<dl>\n";
+  for (const auto& [title, text] : list)
+    body_ += "<dt>" + escaped(title) + "</dt>" + element("dd", "", text) + "\n";
+  body_ += "</dl>\n";
+}
+
+void HtmlPage::fields(const std::vector<HtmlField>& list) {
+  body_ += "<p class=\"fields\">";
+  for (const HtmlField& each : list) {
+    body_ += "<label>" + escaped(each.label) + " <input type=\"number\" min=\"0\" step=\"any\" " +
+             "disabled=\"disabled\" data-field=\"" + escaped(each.key) + "\" value=\"" +
+             escaped(each.value) + "\"/> " + escaped(each.unit) + "</label>\n";
+  }
+  body_ += "</p>\n";
+}
+
+void HtmlPage::cards(const std::vector<std::string>& head,
+                     const std::vector<std::vector<HtmlText>>& rows) {
+  std::vector<bool> amounts(head.size(), true);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size() && i < head.size(); ++i)
+      amounts[i] = amounts[i] && is_amount(row[i]);
+  body_ += "<div class=\"scroll\"><table class=\"cards\">\n<thead><tr>";
+  for (std::size_t i = 0; i < head.size(); ++i)
+    body_ += element("th", amounts[i] ? " class=\"n\"" : "", {{head[i]}});
+  body_ += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : rows) {
+    body_ += "<tr>";
+    for (std::size_t i = 0; i < row.size() && i < head.size(); ++i) {
+      const std::string label = " data-label=\"" + escaped(head[i]) + "\"";
+      body_ += element("td", (amounts[i] ? " class=\"n\"" : "") + label, row[i]);
+    }
+    body_ += "</tr>\n";
+  }
+  body_ += "</tbody></table></div>\n";
+}
+
+void HtmlPage::open_plan() {
+  has_plan_ = true;
+  body_ += "<div class=\"plan\">\n";
+}
+
+void HtmlPage::close_plan(const std::string& json) {
+  body_ += "<script type=\"application/json\">" + as_data(json) + "</script>\n</div>\n";
 }
 
 void HtmlPage::definitions(const std::vector<std::vector<std::string>>& rows) {
@@ -115,14 +200,7 @@ void HtmlPage::charts(const std::vector<std::string>& figures) {
 }
 
 void HtmlPage::data(const std::string& json) {
-  data_.clear();
-  for (const char c : json) {  // so that the text is neither markup nor an entity
-    if (c == '<' || c == '>' || c == '&') {
-      data_ += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
-    } else {
-      data_ += c;
-    }
-  }
+  data_ = as_data(json);
 }
 
 std::string HtmlPage::text() const {
@@ -135,8 +213,9 @@ std::string HtmlPage::text() const {
   out += "<div id=\"controls\"></div>\n" + body_ + "<div id=\"readout\"></div>\n";
   if (!data_.empty())
     out += "<script type=\"application/json\" id=\"data\">" + data_ + "</script>\n";
-  return out + "<script>//<![CDATA[\n" + shortened(page_script) +
-         "//]]></script>\n</body>\n</html>\n";
+  out += "<script>//<![CDATA[\n" + shortened(page_script) + "//]]></script>\n";
+  if (has_plan_) out += "<script>//<![CDATA[\n" + shortened(plan_script) + "//]]></script>\n";
+  return out + "</body>\n</html>\n";
 }
 
 }  // namespace rooflua

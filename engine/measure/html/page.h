@@ -4,9 +4,21 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rooflua {
+
+/// Lines of text that the page's script finds by their key and replaces; "" = it leaves them.
+struct HtmlText {
+  std::vector<std::string> lines;
+  std::string key = {};
+};
+
+/// A number that a reader can change where scripts run: "H100 $ [3] per GPU and hour".
+struct HtmlField {
+  std::string label, key, value, unit;
+};
 
 /// Well-formed XHTML-style HTML5, piece by piece. Everything given as text is escaped; `html` is
 /// not.
@@ -15,12 +27,22 @@ class HtmlPage {
   explicit HtmlPage(std::string_view title);
 
   void heading(std::string_view text);  // opens a section of the page, in the list of contents
+  void subheading(std::string_view text);
   void paragraph(std::string_view text);
   void lead(std::string_view text);  // a paragraph that says what the page is about
+  void lead(const HtmlText& text);
   void note(std::string_view text);  // small print
   void preformatted(std::string_view text);
   /// The first row is the header; cells that begin with a digit, '-' or '+' are aligned right.
   void table(const std::vector<std::vector<std::string>>& rows);
+  /// A table whose cells have lines. On a narrow screen each row is a list of its cells.
+  void cards(const std::vector<std::string>& head, const std::vector<std::vector<HtmlText>>& rows);
+  /// Titles, each with its lines.
+  void facts(const std::vector<std::pair<std::string, HtmlText>>& list);
+  void fields(const std::vector<HtmlField>& list);
+  /// A part in which the script computes texts with keys again from `json`; it ends there.
+  void open_plan();
+  void close_plan(const std::string& json);
   /// Rows of {term, text}.
   void definitions(const std::vector<std::vector<std::string>>& rows);
   /// Begins a folded part with that line as its title; it ends at close_details().
@@ -37,6 +59,7 @@ class HtmlPage {
  private:
   std::string title_, body_, contents_, data_;
   int sections_ = 0;
+  bool has_plan_ = false;
 };
 
 }  // namespace rooflua

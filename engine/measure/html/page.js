@@ -103,6 +103,7 @@
       .map((r) => r.map(cell).join(",")).join("\n") + "\n";
   };
   if (typeof document === "undefined") { module.exports = page; return; }
+  window.rooflua = page;
 
   function all(what, from) { return [...(from || document).querySelectorAll(what)]; }
   function make(tag, text, where) {

@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "measure/html/page.h"
 #include "measure/html/parts.h"
+#include "measure/html/plan.h"
 #include "measure/html/sections.h"
 #include "measure/write/left_out.h"
 #include "measure/write/notes.h"
@@ -69,6 +70,25 @@ void add_notes(HtmlPage& page, const Json& document) {
               percent(most_noted) + " of the time, which counts as unsupported.");
 }
 
+/// What the only plan of a page asks; "" where there are several, or none.
+std::string question_of(const HtmlReport& report) {
+  if (report.drawings.size() != 1 || !report.drawings.front().plan.is_object()) return "";
+  return text_of(report.drawings.front().plan, "title");
+}
+
+/// Each plan has its part.
+void add_plans(HtmlPage& page, const HtmlReport& report) {
+  const Json::Array& variants = report.document.find("variants")->items();
+  if (!text_of(report.document, "title").empty()) {
+    if (const std::string question = question_of(report); !question.empty()) page.lead(question);
+  }
+  for (std::size_t i = 0; i < variants.size() && i < report.drawings.size(); ++i) {
+    if (report.drawings[i].plan.is_object())
+      html::add_plan(page, report.drawings[i].plan,
+                     variants.size() > 1 ? text_of(variants[i], "name") : "");
+  }
+}
+
 void add_parameters(HtmlPage& page, const HtmlReport& report) {
   if (report.parameters.is_array() && !report.parameters.items().empty()) {
     page.heading("Parameters");
@@ -92,7 +112,10 @@ void add_parameters(HtmlPage& page, const HtmlReport& report) {
 std::string html_report(const HtmlReport& report) {
   const std::string title = text_of(report.document, "title");
   const std::string kind = text_of(report.document, "kind");
-  HtmlPage page(title.empty() ? text_of(report.document, "scenario") : title);
+  const std::string question = question_of(report);
+  HtmlPage page(!title.empty()      ? title
+                : !question.empty() ? question
+                                    : text_of(report.document, "scenario"));
   page.note(facts(report));
   add_failed(page, report.document);
   add_notes(page, report.document);
@@ -117,6 +140,8 @@ std::string html_report(const HtmlReport& report) {
     html::add_intervals(page, variants);
   } else if (kind == "static") {
     html::add_static(page, variants);
+  } else if (kind == "plan") {
+    add_plans(page, report);
   } else if (kind == "search") {
     html::add_sections(page, report.explored, report.parameters);
     html::add_evidence(page, variants);

@@ -8,6 +8,8 @@
 
 #include "base/json_text.h"
 #include "measure/html/chart/chart.h"
+#include "measure/html/parts.h"
+#include "measure/write/evidence_text.h"
 
 namespace rooflua::html {
 
@@ -87,9 +89,9 @@ std::vector<ChartSeries> series_of(const Json& chart, Context& page) {
   return out;
 }
 
-std::vector<Limit> limits_of(const Json& chart) {
+std::vector<Limit> limits_of(const Json& chart, const char* key = "limits") {
   std::vector<Limit> out;
-  for (const Json& each : list_of(chart, "limits"))
+  for (const Json& each : list_of(chart, key))
     out.push_back({each.find("value")->number(), text_of(each, "label")});
   return out;
 }
@@ -118,6 +120,7 @@ std::string drawn(const Json& described, Context& page) {
     chart.y = axis_of(described, "y", page);
     chart.series = series_of(described, page);
     chart.limits = limits_of(described);
+    chart.marks = limits_of(described, "marks");
     chart.dots = true;
     return svg(chart);
   }
@@ -141,6 +144,50 @@ std::vector<std::vector<std::string>> rows_of(const Json& table) {
   return rows;
 }
 
+HtmlText html_text(const Json& described) {
+  HtmlText out{{}, text_of(described, "key")};
+  for (const Json& each : list_of(described, "lines")) out.lines.push_back(each.text());
+  return out;
+}
+
+/// What a section says before its tables and charts.
+void add_words(HtmlPage& page, const Json& section) {
+  if (const Json* lead = section.find("lead")) page.lead(html_text(*lead));
+  std::vector<std::pair<std::string, HtmlText>> facts;
+  for (const Json& each : list_of(section, "facts"))
+    facts.emplace_back(text_of(each, "title"), html_text(*each.find("text")));
+  page.facts(facts);
+  std::vector<HtmlField> fields;
+  for (const Json& each : list_of(section, "fields"))
+    fields.push_back({text_of(each, "label"), text_of(each, "key"), text_of(each, "value"),
+                      text_of(each, "unit")});
+  if (!fields.empty()) page.fields(fields);
+  if (const std::string note = text_of(section, "note"); !note.empty()) page.paragraph(note);
+  for (const Json& each : list_of(section, "paragraphs")) page.paragraph(each.text());
+}
+
+void add_tables(HtmlPage& page, const Json& section) {
+  for (const Json& table : list_of(section, "tables")) page.table(rows_of(table));
+  const Json* cards = section.find("cards");
+  if (cards == nullptr) return;
+  std::vector<std::string> head;
+  for (const Json& each : list_of(*cards, "head")) head.push_back(each.text());
+  std::vector<std::vector<HtmlText>> rows;
+  for (const Json& row : list_of(*cards, "rows")) {
+    rows.emplace_back();
+    for (const Json& cell : row.items()) rows.back().push_back(html_text(cell));
+  }
+  page.cards(head, rows);
+}
+
+std::string evidence_of(const Json& described) {
+  std::vector<std::string> names;
+  for (const Json& each : list_of(described, "names")) names.push_back(each.text());
+  std::vector<EvidenceShares> shares;
+  for (const Json& each : list_of(described, "shares")) shares.push_back(shares_from_json(each));
+  return evidence_bars(names, shares);
+}
+
 }  // namespace
 
 std::string unit_of_parameter(const Json& parameters, const std::string& path) {
@@ -153,20 +200,23 @@ std::string unit_of_parameter(const Json& parameters, const std::string& path) {
   return "";
 }
 
-void add_sections(HtmlPage& page, const Json& sections, const Json& parameters) {
+void add_sections(HtmlPage& page, const Json& sections, const Json& parameters, bool below) {
   if (!sections.is_array()) return;
   Context context{parameters};
   for (const Json& section : sections.items()) {
-    page.heading(text_of(section, "heading"));
-    if (const std::string note = text_of(section, "note"); !note.empty()) page.paragraph(note);
+    const std::string heading = text_of(section, "heading");
+    below ? page.subheading(heading) : page.heading(heading);
+    add_words(page, section);
     const std::string folded = text_of(section, "folded");
-    if (!folded.empty()) page.open_details(folded);
-    for (const Json& table : list_of(section, "tables")) page.table(rows_of(table));
-    if (!folded.empty()) page.close_details();
+    if (folded.empty()) add_tables(page, section);
     std::vector<std::string> figures;
+    if (const Json* evidence = section.find("evidence")) figures.push_back(evidence_of(*evidence));
     for (const Json& chart : list_of(section, "charts")) figures.push_back(drawn(chart, context));
     if (!figures.empty()) page.charts(figures);
+    if (!folded.empty()) page.open_details(folded);
+    if (!folded.empty()) add_tables(page, section);
     if (const std::string text = text_of(section, "text"); !text.empty()) page.preformatted(text);
+    if (!folded.empty()) page.close_details();
   }
 }
 

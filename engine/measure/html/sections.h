@@ -1,16 +1,21 @@
 #pragma once
 // Sections of a page that a script describes: text, tables and charts, as a document.
 //
-//     {heading, note, tables: [[[cell, ...], ...], ...], charts: [chart, ...], text, folded}
+//     {heading, lead: text, facts: [{title, text}], fields: [{label, key, value, unit}], note,
+//      paragraphs: [line, ...], evidence: {names, shares}, charts: [chart, ...],
+//      tables: [[[cell, ...], ...], ...], cards: {head: [cell, ...], rows: [[text, ...], ...]},
+//      text: "as it is", folded}
 //
+//     text  = {lines: [line, ...], key}: a page's script finds it by the key and replaces it
 //     chart = {title, kind, x: axis, y: axis, series: [{name, points: [point]}],
-//              diagonal, bands: [0.1, ...], limits: [{value, label}]}
+//              diagonal, bands: [0.1, ...], limits: [{value, label}], marks: [{value, label}]}
 //     point = {x, y, note, low, high}: low and high are the ends of an interval of y
 //     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
 //     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
 // Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
-// `folded` is the line behind which the tables are folded away. A series has one colour in all
+// `folded` is the line behind which tables, cards and text are folded away. A limit is a value of
+// y, a mark one of x (kind "line"). A series has one colour in all
 // charts of the page. An axis whose label is a parameter of the scenario shows its unit.
 
 #include "base/json.h"
@@ -20,7 +25,9 @@ namespace rooflua::html {
 
 /// @param sections    a list of them; anything else adds nothing
 /// @param parameters  [{path, unit}] of the scenario, or nothing
-void add_sections(HtmlPage& page, const Json& sections, const Json& parameters = {});
+/// @param below       whether they are parts of a section that was opened
+void add_sections(HtmlPage& page, const Json& sections, const Json& parameters = {},
+                  bool below = false);
 
 /// The unit of a parameter in such a list; "" where it has none.
 std::string unit_of_parameter(const Json& parameters, const std::string& path);

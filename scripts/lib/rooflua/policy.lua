@@ -13,7 +13,7 @@ local records = setmetatable({},
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals",
   "staleness_s", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve", "drops_last_hit",
-  "monotone", "ceiling", "seeks", "extends" }
+  "monotone", "ceiling", "seeks", "figure", "extends" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
   "integer", "infinite", "policy", "type", "optional" }
 

@@ -84,6 +84,20 @@ std::string limit_lines(const std::vector<Limit>& limits, const Frame& frame) {
   return out;
 }
 
+/// Lines from top to bottom; their labels stand above the frame, where no line of the data is.
+std::string mark_lines(const std::vector<Limit>& marks, const Frame& frame) {
+  std::string out;
+  for (const Limit& mark : marks) {
+    if (!frame.x.shows(mark.value)) continue;
+    const double x = frame.x(mark.value);
+    if (x < frame.x.from() || x > frame.x.to()) continue;
+    const bool is_left = x < (frame.x.from() + frame.x.to()) / 2;
+    out += line(x, frame.y.to() - 6, x, frame.y.from(), "limit") +
+           text_at(x + (is_left ? 4 : -4), frame.y.to() - 8, is_left ? "start" : "end", mark.label);
+  }
+  return out;
+}
+
 bool has_interval(const ChartPoint& point) {
   return std::isfinite(point.low) && std::isfinite(point.high);
 }
@@ -122,6 +136,9 @@ Range beside(Range x, Axis::Kind kind) {
   const double by = 0.02 * (x.high - x.low);
   return {x.low - by, x.high + by};
 }
+
+/// Room above the highest dot, so that the frame does not cut it (plan.js has the same).
+constexpr double above_dots = 1.03;
 
 /// A limit far above or below the data would squeeze the data.
 constexpr double near_limit = 3;
@@ -176,7 +193,10 @@ std::string svg(const LineChart& chart) {
     const Range wide = beside(ranges.x, x.kind);
     x.min = wide.low, x.max = wide.high;
   }
-  const Frame frame = frame_of(x, chart.y, with_room(ranges, chart.y, chart.limits), 290);
+  Ranges room = with_room(ranges, chart.y, chart.limits);
+  if (chart.dots && chart.y.kind == Axis::Kind::linear && room.y.high > 0)
+    room.y.high *= above_dots;
+  const Frame frame = frame_of(x, chart.y, room, 290);
   std::string lines;
   std::vector<Key> keys;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
@@ -190,7 +210,8 @@ std::string svg(const LineChart& chart) {
   const std::string readouts = readout("x", x, frame.x) + readout("y", chart.y, frame.y);
   return figure_of(
       chart.title, keys,
-      picture(chart.title, frame.high, readouts, axes(x, chart.y, frame) + window(frame, lines)),
+      picture(chart.title, frame.high, readouts,
+              axes(x, chart.y, frame) + mark_lines(chart.marks, frame) + window(frame, lines)),
       ranges.left_out);
 }
 

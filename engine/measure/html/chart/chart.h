@@ -29,6 +29,7 @@ struct LineChart {
   bool steps = false;
   bool dots = false;
   std::vector<Limit> limits = {};  // drawn where they are near the data
+  std::vector<Limit> marks = {};   // values of x that a line from top to bottom shows
 };
 
 /// Markers. `diagonal` draws y = x, and `bands` the pairs of lines y = x (1 + b) and y = x / (1 +

@@ -42,13 +42,13 @@ std::vector<Tick> uncrowded(std::vector<Tick> ticks, const Scale& scale) {
 }
 
 std::string vertical_axis(const Axis& axis, const Scale& scale, double left, double right) {
-  std::string out;
+  std::string out = "<g class=\"levels\">";
   for (const Tick& tick : scale.ticks(5)) {
     const double y = scale(tick.value);
     out += line(left, y, right, y, tick.major ? "grid" : "grid minor");
     if (tick.major) out += text_at(left - 6, y + 4, "end", tick.text);
   }
-  return out + text_at(2, 14, "start", labelled(axis));
+  return out + "</g>" + text_at(2, 14, "start", labelled(axis));
 }
 
 std::string legend(const std::vector<Key>& keys) {

@@ -163,15 +163,18 @@ local function ranked(question, list, best, looked)
   return sure
 end
 
---- Those that cost less than the winner and are not sure; each deployment is told once.
-local function cheaper_than(best, looked, ranks)
-  local out, told = {}, {}
+--- Those that are not sure and no ranks: all of them, and those that cost less than the winner.
+local function unranked(best, looked, ranks)
+  local all, cheaper, told = {}, {}, {}
   for _, item in ipairs(ranks) do told[item] = true end
   for _, item in ipairs(looked.unsure) do
-    if not told[item] and score_of(item) < score_of(best) then out[#out + 1] = item end
+    if not told[item] then all[#all + 1] = item end
   end
-  table.sort(out, before)
-  return out
+  table.sort(all, before)
+  for _, item in ipairs(all) do
+    if score_of(item) < score_of(best) then cheaper[#cheaper + 1] = item end
+  end
+  return all, cheaper
 end
 
 --- Largest loads of deployments as multiples of the load, and of the first without one replica.
@@ -213,31 +216,52 @@ local function add_without_peak(question, ranks)
   for i, item in ipairs(ranks) do item.without_peak = money.add(question, item.candidate, found[i]) end
 end
 
---- Why a deployment costs more than the best: factors whose product is the ratio of the costs. Where one of both holds
---- more than was looked for, its capacity is not known.
-local function lost_by(item, best)
-  local function per_replica(each) return each.result.paid_gpus / each.result.replicas end
-  local function price(each) return each.result.cost_per_hour / each.result.paid_gpus end
-  local function capacity(each) return each.holds_to / each.result.replicas end
-  if not (item.holds_to > 0 and best.holds_to > 0 and price(best) > 0 and price(item) > 0) then return nil end
-  if item.holds_more or best.holds_more then
-    return { price = price(item) / price(best), all_gpus = item.result.paid_gpus / best.result.paid_gpus }
+--- What the figures of an objective are per GPU, and what that is called; the others count GPUs.
+local per_gpu = { cost_per_hour = "price", joules_per_token = "power" }
+
+--- Why a deployment costs more than the best, or draws more: factors whose product is the ratio of the figures that the
+--- objective compares; nil where it compares something else. Where one of both holds more than was looked for, its
+--- capacity is not known.
+local function lost_by(question, item, best)
+  local figure, all = question.objective.figure, "paid_gpus"
+  if not per_gpu[figure] then
+    if figure ~= "gpus" then return nil end
+    all = "gpus"
   end
-  return { price = price(item) / price(best), gpus = per_replica(item) / per_replica(best),
-    capacity = capacity(best) / capacity(item), rounding = item.holds_to / best.holds_to }
+  local function per_replica(each) return each.result[all] / each.result.replicas end
+  local function of_gpu(each) return per_gpu[figure] and each.result[figure] / each.result[all] or 1 end
+  local function capacity(each) return each.holds_to / each.result.replicas end
+  if not (item.result[figure] and best.result[figure]) then return nil end
+  if not (item.holds_to > 0 and best.holds_to > 0 and of_gpu(best) > 0 and of_gpu(item) > 0) then return nil end
+  local out = { [per_gpu[figure] or "price"] = per_gpu[figure] and of_gpu(item) / of_gpu(best) or nil }
+  if item.holds_more or best.holds_more then
+    out.all_gpus = item.result[all] / best.result[all]
+    return out
+  end
+  out.gpus, out.capacity = per_replica(item) / per_replica(best), capacity(best) / capacity(item)
+  out.rounding = item.holds_to / best.holds_to
+  return out
 end
 
---- The price of a GPU at which this deployment costs as much as the best; nil on the same GPU.
-local function break_even(item, best)
+--- The price of a GPU at which this deployment scores as the best; nil on the same GPU, and where prices decide
+--- nothing.
+local function break_even(question, item, best)
   if item.candidate.gpu == best.candidate.gpu or item.result.cost_per_hour <= 0 then return nil end
-  return item.result.cost_per_hour / item.result.paid_gpus * best.result.cost_per_hour / item.result.cost_per_hour
+  local cost = money.cost_of_score(question, item.result, best.result.score)
+  return cost and cost / item.result.paid_gpus
+end
+
+--- Whether another price of its GPU changes the score of a deployment.
+local function prices_decide(question, item)
+  local of = money.by_cost(question, item.result)
+  return not of or of.slope ~= 0
 end
 
 --- Whether the winner stays within the published range of prices: the name of the first that would beat it.
 local function price_risk(question, ranks)
   local best = ranks[1]
   local own = question.gpus[best.candidate.gpu].price
-  if not own or own.yours or question.objective.seeks == "load" then return nil end
+  if not own or own.yours or not prices_decide(question, best) then return nil end
   for i = 2, #ranks do
     local other = question.gpus[ranks[i].candidate.gpu].price
     if other and ranks[i].candidate.gpu ~= best.candidate.gpu
@@ -247,8 +271,9 @@ local function price_risk(question, ranks)
   end
 end
 
---- {ranks = {{candidate, result, sure, holds_to, lost_by, break_even}}, unsure, audit, parts, price_risk}; ranks is
---- empty where no deployment is sure enough.
+--- {ranks = {{candidate, result, sure, holds_to, lost_by, break_even}}, unsure, unranked, audit, parts, price_risk};
+--- ranks is empty where no deployment is sure enough. unsure: those that are better than the first, but not sure;
+--- unranked: also those that are not better.
 function answer.of(question, found)
   local list = verified(found)
   local out = { ranks = {}, unsure = {}, verified = #list }
@@ -262,7 +287,7 @@ function answer.of(question, found)
   add_loads(question, ranks)
   add_without_peak(question, ranks)
   for i = 2, question.objective.seeks == "load" and 0 or #ranks do -- prices decide nothing there
-    ranks[i].lost_by, ranks[i].break_even = lost_by(ranks[i], best), break_even(ranks[i], best)
+    ranks[i].lost_by, ranks[i].break_even = lost_by(question, ranks[i], best), break_even(question, ranks[i], best)
   end
   for _, item in ipairs(question.says_how_sure and ranks or {}) do
     item.measured = confidence.measured(question, item.candidate, item.result.evidence)
@@ -272,7 +297,7 @@ function answer.of(question, found)
     out.seeds, out.model = confidence.parts(question, best.candidate, best.result.replicas, best.result.scale)
     out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
   end
-  out.unsure = cheaper_than(best, looked, ranks)
+  out.unranked, out.unsure = unranked(best, looked, ranks)
   return out
 end
 
@@ -286,7 +311,7 @@ function answer.partial(question, found)
     if not seen[shape] and #out.ranks < question.ranks then
       seen[shape], out.ranks[#out.ranks + 1] = true, item
       if #out.ranks > 1 and question.objective.seeks ~= "load" then
-        item.break_even = break_even(item, out.ranks[1])
+        item.break_even = break_even(question, item, out.ranks[1])
       end
     end
   end

@@ -90,7 +90,8 @@ local function ranks_text(list)
 end
 
 --- The notes of an answer as sentences: of the question, then of its deployments. What concerns some ranks names them.
-function basis.sentences(question, found, plan)
+---@param only_common boolean? whether these are left out
+function basis.sentences(question, found, plan, only_common)
   local out, seen = {}, {}
   local function add(note)
     if not seen[note] then seen[note], out[#out + 1] = true, note end
@@ -102,7 +103,9 @@ function basis.sentences(question, found, plan)
   for _, note in ipairs(question.notes) do add(note) end
   local items, are_ranks = told(found, plan)
   for _, each in ipairs(of_all(question, items)) do
-    add(each.of and are_ranks and ranks_text(each.of) .. ": " .. each.text or each.text)
+    if not (each.of and only_common) then
+      add(each.of and are_ranks and ranks_text(each.of) .. ": " .. each.text or each.text)
+    end
   end
   return out
 end

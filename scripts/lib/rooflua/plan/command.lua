@@ -1,5 +1,6 @@
 -- `rooflua plan`: the options become a scenario of kind "plan", or a file has it; the answer becomes text, a document,
 -- a page and files.
+local against_load = require "rooflua.plan.against_load"
 local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
 local front = require "rooflua.plan.front"
@@ -40,7 +41,7 @@ end
 
 local function status_of(plan) return #plan.ranks > 0 and 0 or 1 end
 
---- What the program calls: {text, document, page, files, scenario, status}.
+--- What the program calls: {text, document, page, files, scenario, status}. page: the description of plan/page.lua.
 function command.run(given)
   if given.verify then return require("rooflua.plan.verify").run(given) end
   local opened, scenario = opened_of(given)
@@ -65,8 +66,7 @@ function command.run(given)
     text, done.document.front = text .. "\n" .. front.text(points), json.array(points)
   end
   local files = given.files and (done.plan.stopped and {} or artefacts.files(done)) or nil
-  local shown = given.page and page.of(done, text) or nil
-  if files then files[#files + 1] = { path = "plan.html", text = shown } end
+  local shown = given.page and page.of(done, text, against_load.of(done.question, done.plan)) or nil
   return { text = text, page = shown, document = done.document, files = files, status = status_of(done.plan),
     scenario = scenario, reused = done.question.book and done.question.book.reused or nil }
 end

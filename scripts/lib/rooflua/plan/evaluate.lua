@@ -171,14 +171,15 @@ function evaluate.run(question, candidate, replicas, options)
 end
 
 --- The fewest replicas from `least` to `most` with which a run meets the SLO, near `guess`. It assumes that more
---- replicas are never worse. Returns {replicas or nil, best = the run, missed = the run with one fewer, tried, runs}:
---- runs has all that were tried, by the number of replicas.
+--- replicas are never worse. options: those of evaluate.run but for `verdict`. Returns {replicas or nil, best = the
+--- run, missed = the run with one fewer, tried, runs}: runs has all that were tried, by the number of replicas.
 function evaluate.fewest(question, candidate, range, options)
   local least, most = range.least, range.most
   local tried, count = {}, 0
   local function meets(replicas)
     if not tried[replicas] then
       local own = { requests = options.requests, seed = options.seed, steady = options.steady, caps = options.caps,
+        scale = options.scale, brief = options.brief,
         verdict = replicas < most } -- the run with all GPUs tells how far the candidate is from the SLO
       tried[replicas], count = evaluate.run(question, candidate, replicas, own), count + 1
     end

@@ -85,6 +85,13 @@ function load.replaced(workload, asked, sets_count)
   return out
 end
 
+--- Whether a multiple of the load is another load: a recorded one may have nothing that a multiple changes.
+function load.is_scalable(question)
+  if question.load.kind ~= "recorded" then return true end
+  local parameters = policy.parameters(question.workload)
+  return first_of(parameters, recorded_rates) ~= nil or parameters.time_scale ~= nil
+end
+
 --- Whether the number of requests can be chosen, so that short runs are possible.
 function load.has_count(workload) return first_of(policy.parameters(workload), count_names) ~= nil end
 

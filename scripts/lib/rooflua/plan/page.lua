@@ -1,97 +1,260 @@
--- A plan as one page that needs no network: the answer, its ranks with prices that can be changed, every candidate.
+-- The page of a plan for the person who decides, as a description that the program draws (engine/measure/html/plan.h):
+-- the verdict, prices that can be changed, the deployments, cost against load, what each figure rests on, and folded
+-- away the candidates and the text of the terminal.
+local against_load = require "rooflua.plan.against_load"
 local basis = require "rooflua.plan.basis"
-local candidates = require "rooflua.plan.candidates"
-local quoting = require "rooflua.text.quoting"
+local items = require "rooflua.plan.page.items"
+local json = require "rooflua.json"
+local money = require "rooflua.plan.money"
+local standing = require "rooflua.plan.standing"
 local units = require "rooflua.text.units"
+local verdict = require "rooflua.plan.page.verdict"
 local words = require "rooflua.plan.words"
 
 local page = {}
 
-local style = [[body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em}
-table{border-collapse:collapse;width:100%;margin:1em 0}td,th{border-bottom:1px solid #ccc;padding:.3em .6em;
-text-align:left;vertical-align:top}pre{background:#f4f4f4;padding:1em;overflow:auto}.n{text-align:right}
-@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}pre{background:#222}}]]
+local array = json.array
 
-local escaped = quoting.html
+--- A text that the script finds by its key and computes again.
+local function keyed(key, ...) return { key = key, lines = array { ... } } end
 
-local function row(cells, tag)
-  local out = {}
-  for i, each in ipairs(cells) do out[i] = ("<%s>%s</%s>"):format(tag or "td", each, tag or "td") end
-  return "<tr>" .. table.concat(out) .. "</tr>"
-end
+local function lines_of(key, list) return { key = key, lines = array(list) } end
 
---- The price of each GPU as a field; the script multiplies again, which is exact, because cost is linear in prices.
-local script = [[<script>
-function again(){const price={};
-document.querySelectorAll('input[data-gpu]').forEach(e=>price[e.dataset.gpu]=+e.value);
-const body=document.getElementById('ranks');const rows=[...body.rows];
-rows.forEach(r=>{r.cost=price[r.dataset.gpu]*r.dataset.paid;
-r.querySelector('.cost').textContent='$'+r.cost.toFixed(2)});
-rows.sort((a,b)=>a.cost-b.cost).forEach(r=>body.appendChild(r))}
-document.querySelectorAll('input[data-gpu]').forEach(e=>e.addEventListener('input',again))</script>]]
+-- The verdict and the prices ---------------------------------------------------------------------------------------
 
---- What the figures of a rank rest on: its evidence, and a line per note.
-local function basis_cell(question, item)
-  local lines = { escaped(basis.evidence(item.result)) }
-  if item.measured then lines[2] = escaped(item.measured.about) end
-  for _, note in ipairs(basis.notes(question, item.candidate, item.result)) do lines[#lines + 1] = escaped(note) end
-  return table.concat(lines, "<br>")
-end
+local fact_titles = { { "sure", "How sure" }, { "limits", "Within the limits" }, { "rests", "What it rests on" },
+  { "holds", "Largest load" } }
 
-local function rank_rows(done)
-  local question, out = done.question, {}
-  for rank, item in ipairs(done.plan.ranks) do
-    local parts = {}
-    for _, bound in ipairs(question.bounds) do
-      local name, range = bound.metric, item.sure and item.sure.metrics[bound.metric]
-      parts[#parts + 1] = ("%s %s%s"):format(escaped(words.metric(name)), words.value(name, item.result.metrics[name]),
-        range and (" (%s to %s)"):format(words.value(name, range.low), words.value(name, range.high)) or "")
+local function verdict_section(done, list, told)
+  local facts = array {}
+  if told[1] and done.plan.ranks[1] then
+    for _, each in ipairs(fact_titles) do
+      facts[#facts + 1] = { title = each[2], text = lines_of(each[1], told[1][each[1]]) }
     end
-    local sure = item.sure and words.sure(item.sure) or "one run"
-    if item.too_unsure then
-      sure = ("not sure enough, %s is asked: %s"):format(words.percent(question.confidence), sure)
-    end
-    out[#out + 1] = ('<tr data-gpu="%d" data-paid="%d"><td>%d</td><td>%s<br>%s</td><td class="cost n">%s</td>'
-      .. "<td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>"):format(item.candidate.gpu, item.result.paid_gpus, rank,
-      escaped(words.gpus(question, item.candidate, item.result, candidates.widths_text(item.candidate))),
-      escaped(words.settings(item.candidate)), words.dollars(item.result.cost_per_hour),
-      table.concat(parts, "<br>"), escaped(sure), item.holds_to and words.held(question, item) or "-",
-      basis_cell(question, item))
+    facts[#facts + 1] = { title = "What would change it", text = lines_of("changes", verdict.changes(done, list)) }
   end
-  return table.concat(out, "\n")
+  return { heading = "Verdict", lead = keyed("lead", verdict.lead(done)), facts = facts }
 end
 
-local function price_fields(question)
-  local out = {}
+local function prices_section(done)
+  local question, fields = done.question, array {}
   for i, gpu in ipairs(question.gpus) do
-    local field = '<label>%s $ <input data-gpu="%d" type="number" step="0.01" min="0" value="%.4g"></label>'
-    out[#out + 1] = field:format(escaped(gpu.label), i, gpu.price and gpu.price.typical or 0)
+    fields[i] = { label = gpu.label .. " $", key = tostring(i - 1), unit = "per GPU and hour",
+      value = gpu.price and units.significant(gpu.price.typical, 6) or "" }
   end
-  return table.concat(out, " ")
+  local origin = money.origin(question)
+  local note = origin.yours and "These prices are yours."
+    or ("Prices that you did not give are published examples of %s, not offers%s."):format(origin.date ~= ""
+      and origin.date or "an unknown date", #origin.none > 0 and "; there is none for "
+      .. table.concat(origin.none, ", ") or "")
+  return { heading = "Prices", fields = fields, note = note .. " Change one, and everything on this page that it "
+    .. "touches is computed again from the same runs. Candidates that the search left out do not come back: ask again "
+    .. "with the price that you decide by." }
 end
 
-local function candidate_rows(done)
-  local out = {}
-  for _, each in ipairs(done.found.candidates) do
-    local result = each.result or {}
-    out[#out + 1] = row { each.index, escaped(each.name), result.replicas or "-",
-      result.score and units.significant(result.score, 5) or "-",
-      escaped(each.ended or "-"), escaped(each.problem or "") }
+-- The deployments -------------------------------------------------------------------------------------------------
+
+local function lost_text(question, each)
+  local item = each.item
+  if not each.rank then
+    return ("%snot sure enough: %s is asked"):format(each.is_better and standing.better(question) .. " and " or "",
+      words.percent(question.confidence))
   end
-  return table.concat(out, "\n")
+  if each.rank == 1 then return "" end
+  local before = item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence)) or ""
+  return before .. standing.lost(question, item)
 end
 
---- The page of what run.all returned; `text` is the plan's text.
-function page.of(done, text)
+local figure_titles = { cost_per_hour = "per hour", gpus = "GPUs", joules_per_token = "energy", rate_per_s = "rate",
+  output_tokens_per_s_per_gpu = "per GPU" }
+
+local function ranks_section(done, list)
+  local question, key = done.question, standing.key(done.question)
+  local own_figure = key ~= nil and key ~= "cost_per_hour"
+  local head, rows = array { "rank", "deployment" }, array {}
+  if own_figure then head[3] = figure_titles[key] end
+  for _, name in ipairs { "per hour", "against the first", "per 1M output tokens", "J/token", "SLO metrics",
+    "SLO met", "holds up to", "why not the first" } do head[#head + 1] = name end
+  for i, each in ipairs(list) do
+    local item, at = each.item, tostring(i - 1)
+    local metrics = {}
+    for k, metric in ipairs(standing.metric_list(question, item)) do
+      metrics[k] = ("%s %s%s"):format(metric.name, metric.value, metric.range and (" (%s)"):format(metric.range) or "")
+    end
+    local row = array { keyed("rank " .. at, each.rank and tostring(each.rank) or "-"),
+      { lines = array { items.title(question, item), words.settings(item.candidate) } } }
+    if own_figure then row[3] = { lines = array { standing.figure(question, item) } } end
+    local has_price = question.gpus[item.candidate.gpu].price ~= nil
+    local first = done.plan.ranks[1]
+    for _, cell in ipairs { keyed("cost " .. at, has_price and words.dollars(item.result.cost_per_hour) or "-"),
+      keyed("difference " .. at, first and first ~= item and standing.difference(question, item, first) or ""),
+      keyed("million " .. at, verdict.per_million(question, item) or "-"),
+      { lines = array { item.result.joules_per_token and ("%s %s"):format(item.result.power_bound or "",
+        units.significant(item.result.joules_per_token, 3)) or "-" } },
+      { lines = array(metrics) }, { lines = array { words.sure(item.sure) } },
+      { lines = array { item.holds_to and words.held(question, item) or "-" } },
+      keyed("lost " .. at, lost_text(question, each)) } do row[#row + 1] = cell end
+    rows[i] = row
+  end
+  return { heading = "Deployments", cards = { head = head, rows = rows },
+    note = ("Ranges in brackets hold 90 %% of the replicates: runs with other seeds and draws of the model's error. "
+      .. "Order: %s; then the surer one, then the one farther from its limits."):format(key == "cost_per_hour"
+      and "dollars per hour" or "objective " .. question.objective.name) }
+end
+
+-- Cost against load -----------------------------------------------------------------------------------------------
+
+local cost_chart, gpus_chart = "Dollars per million output tokens", "GPUs needed"
+
+local function load_axis(question)
+  local kind = question.load.kind
+  return { label = kind == "rate" and "requests per second" or kind == "clients" and "clients"
+    or "multiple of the recorded load" }
+end
+
+local function series_of(question, list, names, curves, y_of)
+  local out = array {}
+  for i, points in ipairs(curves) do
+    local price = question.gpus[list[i].item.candidate.gpu].price
+    local series = { name = names[i], points = array {} }
+    for _, point in ipairs(points) do
+      local y = y_of(point, price)
+      if y then table.insert(series.points, { x = point.x, y = y }) end
+    end
+    out[i] = series
+  end
+  return out
+end
+
+--- The figures of the curves as a table: a row per load.
+local function curve_rows(question, list, names, curves)
+  local head, loads, at = array { load_axis(question).label }, {}, {}
+  for i, points in ipairs(curves) do
+    head[#head + 1] = names[i] .. ": GPUs"
+    head[#head + 1] = "$ per 1M"
+    for k, point in ipairs(points) do
+      if not at[point.x] then at[point.x], loads[#loads + 1] = {}, point.x end
+      at[point.x][i] = { point = point, place = k - 1 }
+    end
+  end
+  table.sort(loads)
+  local rows = array {}
+  for n, x in ipairs(loads) do
+    local row = array { { lines = array { units.significant(x, 4) } } }
+    for i = 1, #curves do
+      local found, price = at[x][i], question.gpus[list[i].item.candidate.gpu].price
+      row[#row + 1] = { lines = array { found and tostring(found.point.gpus) or "-" } }
+      row[#row + 1] = found and keyed(("curve %d %d"):format(i - 1, found.place),
+        price and words.dollars(found.point.per_dollar * price.typical) or "-") or { lines = array { "-" } }
+    end
+    rows[n] = row
+  end
+  return { head = head, rows = rows }
+end
+
+local function curve_section(done, curve, list, names, curves)
   local question = done.question
-  local title = escaped(("%s within %s"):format(words.asked(question), words.slo(question.bounds)))
-  return table.concat({ '<!doctype html><html lang="en"><meta charset="utf-8"><title>' .. title .. "</title><style>",
-    style, "</style><h1>" .. title .. "</h1>", "<p>Prices per GPU and hour: " .. price_fields(question) .. "</p>",
-    "<table><thead>" .. row({ "rank", "deployment", "per hour", "SLO metrics (90 % intervals)", "SLO met",
-      "holds up to", "evidence and notes" }, "th") .. '</thead><tbody id="ranks">', rank_rows(done), "</tbody></table>",
-    "<h2>Report</h2><pre>" .. escaped(text) .. "</pre>", "<h2>Candidates</h2><table><thead>"
-      .. row({ "#", "candidate", "replicas", "objective", "ended", "" }, "th") .. "</thead><tbody>",
-    candidate_rows(done), "</tbody></table>", script, "</html>" }, "\n") .. "\n"
+  local out = { heading = "Cost against load" }
+  if curve.problem then
+    out.note = ("Not drawn: %s."):format(curve.problem)
+    return out
+  end
+  out.note = "Each point is the fewest replicas with which one run meets the SLO at that load, and the replicas that "
+    .. "the answer adds to be surer or to survive a loss. Between points nothing was simulated. A line ends where "
+    .. "the GPUs do not suffice."
+  local marks = array { { value = against_load.value(question, 1),
+    label = question.objective.seeks == "load" and "least" or "asked" } }
+  out.charts = array {
+    { title = cost_chart, kind = "line", x = load_axis(question), y = { label = "$ per 1M tokens" }, marks = marks,
+      series = series_of(question, list, names, curves, function(point, price)
+        return price and point.per_dollar * price.typical
+      end) },
+    { title = gpus_chart, kind = "line", x = load_axis(question), y = { label = "GPUs" }, marks = marks,
+      series = series_of(question, list, names, curves, function(point) return point.gpus end) } }
+  out.folded, out.cards = "The figures of the curves", curve_rows(question, list, names, curves)
+  return out
+end
+
+-- What the figures rest on ----------------------------------------------------------------------------------------
+
+local function relative(ends)
+  return ends and ("%+.0f to %+.0f %%"):format(100 * (ends.low - 1), 100 * (ends.high - 1))
+end
+
+local function evidence_section(done, list, names)
+  local question, rows, bars = done.question, array {}, { names = array {}, shares = array {} }
+  for i, each in ipairs(list) do
+    local item = each.item
+    local measured = item.measured or {}
+    local notes = array(basis.notes(question, item.candidate, item.result))
+    if measured.unknown then table.insert(notes, 1, measured.unknown) end
+    local row = array { { lines = array { names[i] } },
+      { lines = array { words.percent(verdict.on_rows(item.result)) } } }
+    for _, name in ipairs { "tpot", "ttft", "e2e" } do
+      row[#row + 1] = { lines = array { relative(measured[name]) or "-" } }
+    end
+    row[#row + 1] = { lines = array { measured.deployments and tostring(measured.deployments) or "-" } }
+    row[#row + 1] = { lines = array { measured.points and tostring(measured.points) or "-" } }
+    row[#row + 1] = { lines = notes }
+    rows[i], bars.names[i], bars.shares[i] = row, names[i], item.result.evidence or {}
+  end
+  return { heading = "What the figures rest on", evidence = bars, cards = { rows = rows,
+    head = array { "deployment", "on measured rows", "TPOT", "TTFT", "E2E", "deployments like it", "measured points",
+      "notes" } },
+    note = "On measured rows: the share of the time that tables of the GPU give, or stand on both sides of. TPOT, TTFT "
+      .. "and E2E: how far the mean of such a deployment may be off, in 90 of 100 cases, from measured deployments "
+      .. "like it and their points. Where there is none, the widest interval stands." }
+end
+
+-- What is folded away -----------------------------------------------------------------------------------------------
+
+local function candidates_section(done)
+  local rows, question = array {}, done.question
+  local has_score = standing.key(question) ~= "cost_per_hour"
+  for i, each in ipairs(done.found.candidates) do
+    local result = each.result or {}
+    local has_price = question.gpus[each.gpu].price ~= nil
+    local row = array { { lines = array { tostring(each.index) } }, { lines = array { each.name } },
+      { lines = array { result.replicas and tostring(result.replicas) or "-" } },
+      keyed("candidate " .. each.index, result.deployment and has_price
+        and words.dollars(result.deployment.cost_per_hour) or "-") }
+    if has_score then
+      row[#row + 1] = { lines = array { result.score and units.significant(result.score, 5) or "-" } }
+    end
+    row[#row + 1], row[#row + 2] = { lines = array { each.ended or "-" } }, { lines = array { each.problem or "" } }
+    rows[i] = row
+  end
+  local head = array { "#", "candidate", "replicas", "per hour" }
+  if has_score then head[5] = "objective" end
+  head[#head + 1], head[#head + 2] = "ended", "why"
+  return { heading = "What was tried", folded = units.counted(#rows, "candidate"), cards = { head = head,
+    rows = rows } }
+end
+
+--- The description of a plan's page: {title, sections, data}.
+---@param done table of run.report
+---@param text string the text of the terminal
+---@param curve table of against_load.of
+function page.of(done, text, curve)
+  local question, list, told = done.question, items.list(done), {}
+  for i, each in ipairs(list) do told[i] = verdict.told(done, each.item, each.rank == 1) end
+  local ranks = items.ranks(list)
+  local names, curves = items.names(question, ranks), items.curves(question, curve)
+  local sections = array { verdict_section(done, list, told) }
+  local function add(section) sections[#sections + 1] = section end
+  local notes = basis.sentences(question, done.found, done.plan, true)
+  if #list > 0 then
+    add(prices_section(done))
+    add(ranks_section(done, list))
+  end
+  if #done.plan.ranks > 0 then add(curve_section(done, curve, ranks, names, curves)) end
+  if #list > 0 then add(evidence_section(done, ranks, names)) end
+  if #notes > 0 then add { heading = "Notes", paragraphs = array(notes) } end
+  add(candidates_section(done))
+  add { heading = "The report", folded = #done.plan.ranks > 0 and "The text of the terminal, at the prices of the plan"
+    or nil, text = text }
+  return { title = ("%s within %s"):format(words.asked(question), words.slo(question.bounds)), sections = sections,
+    data = items.data(done, list, told, curves, cost_chart) }
 end
 
 return page

@@ -12,6 +12,7 @@ local schema = require "rooflua.scenario.schema"
 local slo = require "rooflua.explore.search.slo"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
+local words = require "rooflua.plan.words"
 
 local question = {}
 
@@ -199,6 +200,15 @@ local function policy_of(reader, given, name, method)
   return policies.with_method(reader, "plan." .. name, value, method)
 end
 
+--- The objective, and that it compares a figure that deployments have.
+local function objective_of(reader, plan)
+  local objective = policy_of(reader, plan, "objective", "score")
+  if objective.figure ~= nil and not words.figures[objective.figure] then
+    reader:fail("plan.objective", "%s", core.unknown_name("figure", objective.figure, core.sorted_keys(words.figures)))
+  end
+  return objective
+end
+
 --- Everything that is asked, from a scenario's table.
 function question.of(reader, given)
   if type(given.plan) ~= "table" then reader:fail("plan", "expected a table, as in { load = { rate_per_s = 5 }, "
@@ -229,7 +239,7 @@ function question.of(reader, given)
   out.engine = reader:at("engine", choice.of_scenario, given.engine)
   out.capabilities = capabilities.of(out.model)
   out.candidates = policy_of(reader, plan, "candidates", "each")
-  out.objective = policy_of(reader, plan, "objective", "score")
+  out.objective = objective_of(reader, plan)
   out.strategy = policy_of(reader, plan, "strategy", "next")
   out.power = policy_of(reader, plan, "power", "watts")
   check_chosen(out)

@@ -1,4 +1,5 @@
 -- A scenario of kind "plan" from its table to its answer.
+local against_load = require "rooflua.plan.against_load"
 local answer = require "rooflua.plan.answer"
 local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
@@ -6,6 +7,7 @@ local document = require "rooflua.plan.document"
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
 local load = require "rooflua.plan.load"
+local page = require "rooflua.plan.page"
 local question = require "rooflua.plan.question"
 local search = require "rooflua.plan.search"
 local strict = require "rooflua.plan.strict"
@@ -141,13 +143,15 @@ function run.report(done)
 end
 
 --- The result of a variant of kind "plan", as kinds.lua returns it. Ctrl-C ends it with the ranking so far, but not a
---- shard's part of a round, which tells no ranking.
+--- shard's part of a round, which tells no ranking. `page`, where options.sketch asks for it: what plan/page.lua
+--- describes.
 function run.variant(reader, given, options)
   local done = run.report(run.all(reader, given, { jobs = options.jobs, progress = options.progress,
     results = options.results, also = options.also, tells_partial = not options.round, round = options.round,
     strict = options.strict }))
+  local shown = options.sketch and page.of(done, done.text, against_load.of(done.question, done.plan)) or nil
   local first = done.plan.ranks[1]
-  return { kind = "plan", plan = done.document, text = done.text,
+  return { kind = "plan", plan = done.document, text = done.text, page = shown,
     partial = done.plan.stopped and { stopped_by = "interrupt" } or nil,
     evidence = first and core.plain(first.result.evidence) or {}, noted_frac = first and first.result.noted_frac or 0 }
 end

@@ -3,6 +3,7 @@ local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
 local money = require "rooflua.plan.money"
+local standing = require "rooflua.plan.standing"
 local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
@@ -26,110 +27,16 @@ local function spread(left, right)
   return gap >= 2 and left .. (" "):rep(gap) .. right or left .. "  " .. right
 end
 
---- "TTFT p99 212 ms (140 ms to 310 ms)" for every metric of the SLO.
-local function metrics_text(question, item)
-  local parts = {}
-  for _, bound in ipairs(question.bounds) do
-    local name = bound.metric
-    local part = words.metric(name) .. " " .. words.value(name, item.result.metrics[name])
-    local range = item.sure and item.sure.metrics[name]
-    if range then part = ("%s (%s to %s)"):format(part, words.value(name, range.low), words.value(name, range.high)) end
-    parts[#parts + 1] = part
-  end
-  return table.concat(parts, "   ")
-end
-
-local function cost_text(question, item)
-  local parts, result = {}, item.result
-  if question.objective.seeks == "load" then parts[1] = words.dollars(result.cost_per_hour) .. "/h" end
-  local usual = item.without_peak
-  --- A figure at the load of the rank; with a peak also at the load without it.
-  local function at_loads(of, before, behind)
-    local own, other = of(result), usual and of(usual)
-    if not own then return end
-    local part = before .. own .. behind
-    if usual then
-      part = ("%s at %s"):format(part, words.load(question, result.scale))
-      if other then part = ("%s, %s at %s"):format(part, other, words.load(question, usual.scale)) end
-    end
-    parts[#parts + 1] = part
-  end
-  at_loads(function(each) return each.per_million and words.dollars(each.per_million.output) end, "",
-    " per 1M output tokens")
-  at_loads(function(each) return each.joules_per_token and units.significant(each.joules_per_token, 3) end,
-    (result.power_bound or "") .. " ", " J/token")
-  local idle = result.paid_gpus - result.gpus
-  if idle > 0 and result.joules_per_token then
-    parts[#parts] = ("%s, with %s"):format(parts[#parts], units.counted(idle, "idle GPU"))
-  end
-  return table.concat(parts, "   ")
-end
-
-local term_words = { gpus = "GPUs per replica", all_gpus = "number of GPUs" }
-
---- What decides between deployments of one score, in the order in which ranks are compared.
-local function same_score_text(question, item, first)
-  local same = question.objective.name == "cost" and "costs the same" or "scores the same"
-  local a, b = item.sure, first.sure
-  if a and b and (a.p < b.p or a.p == b.p and a.low < b.low) then return same .. "; less sure" end
-  if item.result.margin > first.result.margin then return same .. "; closer to the limits" end
-  return item.result.gpus > first.result.gpus and same .. "; more GPUs" or same
-end
-
---- "lost by price (x 1.33); capacity x 0.85": the largest factor first.
-local function lost_text(question, item)
-  if question.objective.seeks == "load" then
-    local first = item.first.result
-    return ("%s/s per GPU, and the first %s/s"):format(
-      units.significant(item.result.rate_per_s / item.result.gpus, 3),
-      units.significant(first.rate_per_s / first.gpus, 3))
-  end
-  if money.rounded(item.result.score) == money.rounded(item.first.result.score) then
-    return same_score_text(question, item, item.first)
-  end
-  local parts, terms = {}, item.lost_by
-  if terms then
-    local names = core.sorted_keys(terms)
-    table.sort(names, function(a, b)
-      if terms[a] ~= terms[b] then return terms[a] > terms[b] end
-      return a < b
-    end)
-    for i, name in ipairs(names) do
-      if math.abs(terms[name] - 1) > 0.005 then
-        parts[#parts + 1] = (i == 1 and "lost by %s (x %.2f)" or "%s x %.2f"):format(term_words[name] or name,
-          terms[name])
-      end
-    end
-  end
-  local out = #parts > 0 and table.concat(parts, ", ") or "costs more"
-  if item.break_even and item.result.score > item.first.result.score then
-    out = ("%s. Wins below %s per %s and hour"):format(out, words.dollars(item.break_even),
-      question.gpus[item.candidate.gpu].label)
-  end
-  return out
-end
-
---- What a deployment is ranked by for a reader, and how far it is from the first: "$16.00/h   +6.7 %".
-local function standing_text(question, item, rank)
-  local result, key, text_of = item.result, "cost_per_hour", words.dollars(item.result.cost_per_hour) .. "/h"
-  if question.objective.seeks == "load" then
-    key, text_of = "rate_per_s", units.significant(result.rate_per_s, 4) .. "/s"
-  end
-  local first = item.first.result[key]
-  if rank == 1 or first <= 0 then return text_of end
-  return ("%s   %+.1f %%"):format(text_of, 100 * (result[key] / first - 1))
-end
-
 local function rank_lines(add, lines, question, item, rank)
   local candidate, result = item.candidate, item.result
   local title, settings = ("%d  %s"):format(rank, words.gpus(question, candidate, result,
     candidates.widths_text(candidate))), words.settings(candidate)
-  local price = standing_text(question, item, rank)
+  local price = standing.text(question, item, rank)
   local fits = #title + #settings + #price + 4 <= width
   lines[#lines + 1] = spread(fits and title .. ", " .. settings or title, price)
   if not fits then add(3, "%s", settings) end
-  add(3, "%s", metrics_text(question, item))
-  local costs = cost_text(question, item)
+  add(3, "%s", standing.metrics(question, item))
+  local costs = standing.costs(question, item)
   if costs ~= "" then add(3, "%s", costs) end
   local holds = question.objective.seeks == "load" and "one run holds" or item.holds_more and "holds" or "holds up to"
   local held = item.holds_to and ("    %s %s"):format(holds, words.held(question, item)) or ""
@@ -141,7 +48,7 @@ local function rank_lines(add, lines, question, item, rank)
   if item.measured then add(3, "%s", item.measured.about) end
   if rank > 1 then
     add(3, "%s%s", item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence))
-      or "", lost_text(question, item))
+      or "", standing.lost(question, item))
   end
 end
 
@@ -205,7 +112,7 @@ local function missed_lines(add, question, found)
       local each = nearest[family]
       local best = each.result.best
       add(0, "misses    %s, nearest %d x [%s]: %s%s", family, best.replicas, each.name,
-        metrics_text(question, { result = best }), best.problem and "; " .. best.problem or "")
+        standing.metrics(question, { result = best }), best.problem and "; " .. best.problem or "")
     end
   end
 end
@@ -273,7 +180,7 @@ local function refusal_lines(add, question, found, plan)
   too_few_line(add, found)
   if least then
     local best = least.result.best
-    add(0, "nearest: %s of %s: %s%s", units.counted(best.replicas, "replica"), least.name, metrics_text(question,
+    add(0, "nearest: %s of %s: %s%s", units.counted(best.replicas, "replica"), least.name, standing.metrics(question,
       { result = best }), best.problem and "; " .. best.problem or "")
     if plan.nearest_holds then
       add(3, "which holds %s within the SLO", words.load(question, plan.nearest_holds))
@@ -309,12 +216,9 @@ function text.of(question, found, plan)
       add(0, "and %d others, not sure", #plan.unsure - most_cheaper)
       break
     else
-      local seeks_load = question.objective.seeks == "load"
-      add(0, "%s, not sure: %s, %s: %s; %s", seeks_load and "more" or "cheaper", words.gpus(question, item.candidate,
+      add(0, "%s, not sure: %s, %s: %s; %s", standing.better(question), words.gpus(question, item.candidate,
         item.result, candidates.widths_text(item.candidate)), words.settings(item.candidate),
-        seeks_load and units.significant(item.result.rate_per_s, 4) .. "/s"
-          or words.dollars(item.result.cost_per_hour) .. "/h",
-        words.sure(item.sure))
+        standing.figure(question, item), words.sure(item.sure))
     end
   end
   for i, item in ipairs(plan.ranks) do

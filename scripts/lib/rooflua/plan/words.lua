@@ -47,6 +47,20 @@ function words.dollars(value)
   return value >= 1 and ("$%.2f"):format(value) or "$" .. units.significant(value, 3)
 end
 
+--- How the figures read that objectives compare: text(value); what a deployment is that has less of it, and what is
+--- said of one that has more.
+words.figures = {
+  cost_per_hour = { text = function(value) return words.dollars(value) .. "/h" end, less = "cheaper",
+    more = "costs more", same = "costs the same" },
+  gpus = { text = function(value) return units.counted(value, "GPU") end, less = "fewer GPUs",
+    more = "needs more GPUs", same = "needs as many GPUs" },
+  joules_per_token = { text = function(value) return units.significant(value, 3) .. " J/token" end,
+    less = "less energy", more = "draws more", same = "draws the same" },
+  rate_per_s = { text = function(value) return units.significant(value, 4) .. "/s" end, less = "more" },
+  output_tokens_per_s_per_gpu = { less = "more per GPU", more = "gives less per GPU", same = "gives the same per GPU",
+    text = function(value) return units.significant(value, 4) .. " tokens/s per GPU" end },
+}
+
 function words.percent(share) return ("%.0f %%"):format(100 * share) end
 
 --- "103/s" of a rate, "206 clients" of clients, "1.2 x the load" of a recorded load.

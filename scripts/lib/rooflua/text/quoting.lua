@@ -85,11 +85,6 @@ function quoting.lua_key(key)
   return key:find "^[%a_][%w_]*$" and not reserved[key] and key or "[" .. quoting.lua(key) .. "]"
 end
 
-local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
-
---- A text of HTML, also within an attribute.
-function quoting.html(text) return (native.printable(tostring(text)):gsub("[&<>\"']", entities)) end
-
 local most_of_name = 63 -- bytes of a label of DNS, which names of Kubernetes are
 
 --- A name for Kubernetes and for schedulers of jobs: [a-z0-9-], from a letter on, not ending in "-", with the suffix at
