@@ -37,6 +37,19 @@ bool looks_like_a_number(const std::string& cell) {
          first == '>';
 }
 
+/// JSON that is neither markup nor an entity.
+std::string no_markup(const std::string& json) {
+  std::string out;
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&') {
+      out += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 /// A column is one of numbers if all of its filled cells look like it.
 std::vector<bool> number_columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<bool> out;
@@ -88,6 +101,10 @@ void HtmlPage::note(std::string_view text) {
   body_ += "<p class=\"note\">" + escaped(text) + "</p>\n";
 }
 
+void HtmlPage::choosable(std::string_view text) {
+  body_ += "<p class=\"note drawn\">" + escaped(text) + "</p>\n";
+}
+
 void HtmlPage::preformatted(std::string_view text) {
   body_ += "<pre>" + escaped(text) + "</pre>\n";
 }
@@ -114,15 +131,16 @@ void HtmlPage::charts(const std::vector<std::string>& figures) {
   body_ += "</div>\n";
 }
 
+void HtmlPage::grid(const std::string& html) {
+  body_ += html;
+}
+
 void HtmlPage::data(const std::string& json) {
-  data_.clear();
-  for (const char c : json) {  // so that the text is neither markup nor an entity
-    if (c == '<' || c == '>' || c == '&') {
-      data_ += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
-    } else {
-      data_ += c;
-    }
-  }
+  data_ = no_markup(json);
+}
+
+void HtmlPage::choices(const std::string& json) {
+  choices_ = no_markup(json);
 }
 
 std::string HtmlPage::text() const {
@@ -135,8 +153,12 @@ std::string HtmlPage::text() const {
   out += "<div id=\"controls\"></div>\n" + body_ + "<div id=\"readout\"></div>\n";
   if (!data_.empty())
     out += "<script type=\"application/json\" id=\"data\">" + data_ + "</script>\n";
-  return out + "<script>//<![CDATA[\n" + shortened(page_script) +
-         "//]]></script>\n</body>\n</html>\n";
+  std::string script = shortened(page_script);
+  if (!choices_.empty()) {
+    out += "<script type=\"application/json\" id=\"choices\">" + choices_ + "</script>\n";
+    script += shortened(choice_script);
+  }
+  return out + "<script>//<![CDATA[\n" + script + "//]]></script>\n</body>\n</html>\n";
 }
 
 }  // namespace rooflua

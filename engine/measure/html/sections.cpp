@@ -8,6 +8,8 @@
 
 #include "base/json_text.h"
 #include "measure/html/chart/chart.h"
+#include "measure/html/grid.h"
+#include "measure/html/parameter_unit.h"
 
 namespace rooflua::html {
 
@@ -77,6 +79,7 @@ std::vector<ChartSeries> series_of(const Json& chart, Context& page) {
     for (const Json& point : list_of(each, "points")) {
       ChartPoint drawn{point.find("x")->number(), point.find("y")->number(),
                        text_of(point, "note")};
+      drawn.variant = static_cast<int>(number_of(point, "variant", -1));
       if (const Json* low = point.find("low")) drawn.low = low->number();
       if (const Json* high = point.find("high")) drawn.high = high->number();
       series.points.push_back(std::move(drawn));
@@ -90,7 +93,7 @@ std::vector<ChartSeries> series_of(const Json& chart, Context& page) {
 std::vector<Limit> limits_of(const Json& chart) {
   std::vector<Limit> out;
   for (const Json& each : list_of(chart, "limits"))
-    out.push_back({each.find("value")->number(), text_of(each, "label")});
+    out.push_back({each.find("value")->number(), text_of(each, "label"), !is_true(each, "plain")});
   return out;
 }
 
@@ -143,19 +146,10 @@ std::vector<std::vector<std::string>> rows_of(const Json& table) {
 
 }  // namespace
 
-std::string unit_of_parameter(const Json& parameters, const std::string& path) {
-  if (!parameters.is_array() || path.empty()) return "";
-  for (const Json& row : parameters.items()) {
-    if (text_of(row, "path") != path) continue;
-    const std::string unit = text_of(row, "unit");
-    return unit == "1" ? "" : unit;
-  }
-  return "";
-}
-
 void add_sections(HtmlPage& page, const Json& sections, const Json& parameters) {
   if (!sections.is_array()) return;
   Context context{parameters};
+  int grids = 0;
   for (const Json& section : sections.items()) {
     page.heading(text_of(section, "heading"));
     if (const std::string note = text_of(section, "note"); !note.empty()) page.paragraph(note);
@@ -163,6 +157,8 @@ void add_sections(HtmlPage& page, const Json& sections, const Json& parameters) 
     if (!folded.empty()) page.open_details(folded);
     for (const Json& table : list_of(section, "tables")) page.table(rows_of(table));
     if (!folded.empty()) page.close_details();
+    for (const Json& grid : list_of(section, "grids"))
+      page.grid(grid_html(grid, parameters, ++grids));
     std::vector<std::string> figures;
     for (const Json& chart : list_of(section, "charts")) figures.push_back(drawn(chart, context));
     if (!figures.empty()) page.charts(figures);

@@ -1,17 +1,20 @@
 #pragma once
 // Sections of a page that a script describes: text, tables and charts, as a document.
 //
-//     {heading, note, tables: [[[cell, ...], ...], ...], charts: [chart, ...], text, folded}
+//     {heading, note, tables: [[[cell, ...], ...], ...], charts: [chart, ...], text, folded,
+//      grids: [grid of measure/html/grid.h, ...]}
 //
 //     chart = {title, kind, x: axis, y: axis, series: [{name, points: [point]}],
-//              diagonal, bands: [0.1, ...], limits: [{value, label}]}
-//     point = {x, y, note, low, high}: low and high are the ends of an interval of y
+//              diagonal, bands: [0.1, ...], limits: [{value, label, plain}]}
+//     point = {x, y, note, low, high, variant}: low and high are the ends of an interval of y,
+//             variant is the index of the run in the document
 //     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
 //     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
 // Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
 // `folded` is the line behind which the tables are folded away. A series has one colour in all
-// charts of the page. An axis whose label is a parameter of the scenario shows its unit.
+// charts of the page. The value of a limit is added to its label, in the unit of the axis, unless
+// the limit is `plain`. An axis whose label is a parameter of the scenario shows its unit.
 
 #include "base/json.h"
 #include "measure/html/page.h"
@@ -21,8 +24,5 @@ namespace rooflua::html {
 /// @param sections    a list of them; anything else adds nothing
 /// @param parameters  [{path, unit}] of the scenario, or nothing
 void add_sections(HtmlPage& page, const Json& sections, const Json& parameters = {});
-
-/// The unit of a parameter in such a list; "" where it has none.
-std::string unit_of_parameter(const Json& parameters, const std::string& path);
 
 }  // namespace rooflua::html
