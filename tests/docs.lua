@@ -16,7 +16,8 @@ local writing = first == 3
 
 -- Pages of newcomers and of tasks: no command of theirs stands outside of a console block, so all of them are run.
 local all_run = { ["docs/START.md"] = true, ["docs/CLASSES.md"] = true, ["docs/RESULT_FILES.md"] = true,
-  ["docs/COST_AGAINST_LOAD.md"] = true, ["docs/TUTORIAL.md"] = true }
+  ["docs/COST_AGAINST_LOAD.md"] = true, ["docs/TUTORIAL.md"] = true,
+  ["docs/OWN_SCHEDULER.md"] = true, ["docs/EXPLORATION.md"] = true, ["docs/CALIBRATING.md"] = true }
 
 local function output_of(command)
   local pipe = io.popen(command)

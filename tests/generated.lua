@@ -8,6 +8,7 @@
 -- A new part is one entry of `parts` and these two lines.
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
+local commands = require "rooflua.repl.commands"
 local manual = require "rooflua.scenario.manual"
 local declared = require "rooflua.text.declared"
 local metrics = require "rooflua.measure.metrics"
@@ -242,6 +243,13 @@ local function option_rows()
 end
 
 -- Each entry: the file, the name of the part, and a function that gives its text (without a final line break).
+--- The :commands of the prompt.
+local function prompt_rows()
+  local rows = {}
+  for i, each in ipairs(commands.described()) do rows[i] = { "`" .. each[1] .. "`", each[2] } end
+  return markdown_table({ "command", "what it does" }, rows)
+end
+
 local parts = {
   {
     file = "docs/MODELS.md", name = "parameters of steps/roofline_v2",
@@ -252,6 +260,7 @@ local parts = {
     text = function() return folder_parameters { "speculators", "acceptance", "drafters" } end,
   },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
+  { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
   { file = "docs/ENGINES.md", name = "engines", text = engine_rows },
   { file = "docs/ENGINES.md", name = "options of engines", text = option_rows },
   {

@@ -152,7 +152,7 @@ void add_calibrate(CLI::App& app, Door& door) {
   command
       ->add_option(
           "--measured", a->measured,
-          "Result of a benchmark tool (docs/EXPLORATION.md) or a CSV of requests; repeatable")
+          "Result of a benchmark tool (docs/CALIBRATING.md) or a CSV of requests; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")

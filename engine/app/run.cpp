@@ -96,6 +96,7 @@ void write_page(script::Scenario& scenario, const std::vector<script::VariantRes
   if (script::last_stop() == script::StopReason::none) {
     const Json explored = scenario.explored(results);
     report.explored = *explored.find("sections");
+    report.own_units = *explored.find("own");
     report.has_baseline = explored.find("has_baseline")->boolean();
   }
   std::ifstream in(arguments.scenario, std::ios::binary);

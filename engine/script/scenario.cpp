@@ -155,7 +155,16 @@ std::string Scenario::over_seeds(const std::vector<VariantResult>& results) {
 }
 
 Json Scenario::explored(const std::vector<VariantResult>& results) {
-  return ask("explored", {documents(results, true)});
+  Json missing = Json::array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].known()) continue;
+    Json entry = Json::object();
+    entry["name"] = variants_[i].name;
+    entry["parameters"] = variants_[i].parameters;
+    entry["why"] = results[i].problem.empty() ? "not run" : "failed: " + results[i].problem;
+    missing.push_back(std::move(entry));
+  }
+  return ask("explored", {documents(results, true), std::move(missing)});
 }
 
 Json Scenario::document(const std::vector<VariantResult>& results) const {

@@ -101,8 +101,8 @@ class Scenario {
   /// Differences from the first variant, with confidence intervals, where variants were run with
   /// several seeds; else "".
   std::string over_seeds(const std::vector<VariantResult>& results);
-  /// What a page says of the runs of a sweep or a search: {sections, has_baseline} of
-  /// measure/html/report.h.
+  /// What a page says of the runs of a sweep or a search: {sections, has_baseline, own}
+  /// of measure/html/report.h.
   Json explored(const std::vector<VariantResult>& results);
   /// {schema, scenario, title, kind, seed, variants: [...]}; if variants failed, also
   /// failed: [{name, problem}]; if the run was stopped, also

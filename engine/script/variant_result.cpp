@@ -50,8 +50,10 @@ std::string heading(const std::string& variant) {
   return variant.empty() ? "" : "== " + variant + "\n";
 }
 
+/// The evidence of the only batch stands once: in the line "Time rests on", which ends the text.
 void add_price(VariantResult& out, const Json& result, bool explain) {
   const Json* batches = result.find("batches");
+  const bool single = batches->items().size() == 1;
   Json prices = Json::array();
   for (const Json& batch : batches->items()) {
     const auto shares = shares_from_json(*batch.find("evidence"));
@@ -72,7 +74,8 @@ void add_price(VariantResult& out, const Json& result, bool explain) {
     }
     prices.push_back(std::move(price));
     out.text += "\n";
-    if (explain) out.text += step_report(rows, shares, time_s) + "\n";
+    if (explain)
+      out.text += (single ? step_table(rows, time_s) : step_report(rows, shares, time_s)) + "\n";
   }
   out.document["price"] = std::move(prices);
 }

@@ -4,7 +4,7 @@
 --- Method    The same requests under vLLM V1's scheduler and under the one below.
 --- Measures  TTFT, TPOT and end-to-end time; the p99 tells who waits longest.
 --- Expect    What you believe before you look.
---- Limits    What a scheduler may do: docs/LUA_API.md; step by step: docs/TUTORIAL.md.
+--- Limits    What a scheduler may do: docs/LUA_API.md; step by step: docs/OWN_SCHEDULER.md.
 ---
 ---   rooflua check @FILE@        mistakes, with their line
 ---   rooflua run @FILE@ --jit-log    whether LuaJIT compiles the scheduler

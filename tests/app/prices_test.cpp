@@ -84,3 +84,21 @@ TEST_CASE("a price takes little memory where nothing reads its operations", "[lo
   const std::string limited = "sh -c 'ulimit -v 1000000; exec " ROOFLUA_PROGRAM " run ";
   CHECK(std::system((limited + file(50000, 0) + " --quiet > /dev/null'").c_str()) == 0);
 }
+
+TEST_CASE("what the time of a step rests on is said once") {
+  const auto lines = [](const std::string& text) {
+    std::size_t out = 0;
+    for (const char* begin : {"\nTime rests on: ", "\nevidence  "}) {
+      for (std::size_t at = text.find(begin); at != std::string::npos;
+           at = text.find(begin, at + 1))
+        ++out;
+    }
+    return out;
+  };
+  const std::string step = "step --model llama-3.1-8b --hardware h200 --decode 2048x64";
+  CHECK(lines(rooflua::test::rooflua(step).text) == 1);
+  CHECK(lines(rooflua::test::rooflua(step + " --explain").text) == 1);
+  CHECK(contains(rooflua::test::rooflua(step + " --explain").text, "\ngate_up "));
+  CHECK(lines(run(file(1, 0) + " --explain").text) == 1);
+  CHECK(lines(run(file(3, 0) + " --explain").text) == 4);  // of each batch, and of all
+}

@@ -215,10 +215,29 @@ TEST_CASE("points without a place are counted below the chart") {
   CHECK(count_of(svg(lines), "left out") == 0);
   ScatterChart scatter{"t", {}, {}, {{"s", {{0, 1, ""}, {none, 2, ""}, {1, 2, ""}}, 0}}, false, {}};
   CHECK(count_of(svg(scatter), "1 value is left out") == 1);
-  const BarChart bars{
-      "t", {"l", "ms", Axis::Kind::log, {}, {}}, {{"p", ""}}, {{"one", {3}}, {"two", {-1}}}, false};
+  const BarChart bars{"t",
+                      {"l", "ms", Axis::Kind::log, {}, {}},
+                      {{"p", ""}, {"q", ""}},
+                      {{"one", {3, 1}}, {"two", {-1, 1}}},
+                      false};
   CHECK(count_of(svg(bars), "1 value is left out") == 1);
   CHECK(count_of(svg(bars), "<rect class=\"fill s1\"") == 2);  // one bar, and the key
+}
+
+TEST_CASE("a bar of one part may point to the left, and says its value") {
+  const BarChart bars{
+      "t", {"l", "ms"}, {{"", ""}}, {{"one", {3}}, {"two", {-1}}, {"three", {none}}}};
+  const std::string drawn = svg(bars);
+  CHECK(count_of(drawn, "1 value is left out") == 1);
+  CHECK(count_of(drawn, ">-1.000 ms<") == 1);
+  CHECK(count_of(drawn, ">-</text>") == 1);
+  const std::size_t first = drawn.find("<rect"), second = drawn.find("<rect", first + 1);
+  REQUIRE(second != std::string::npos);
+  const double zero = numbers(drawn, "x", first)[0];
+  CHECK(numbers(drawn, "x", second)[0] + numbers(drawn, "width", second)[0] ==
+        Approx(zero).margin(0.02));
+  CHECK(numbers(drawn, "width", first)[0] ==
+        Approx(3 * numbers(drawn, "width", second)[0]).margin(0.04));
 }
 
 TEST_CASE("a point with an interval is a line between its ends, which the axis shows") {
@@ -244,16 +263,24 @@ TEST_CASE("coordinates are short and never -0") {
   CHECK(pixels(0.1 + 0.2) == "0.3");
 }
 
-TEST_CASE("a limit is a line across the chart with its name, where the axis shows it") {
+TEST_CASE("a limit is a line across the chart, and its name stands in the legend") {
   LineChart chart;
-  chart.y.min = 0;
+  chart.y.min = 0, chart.y.unit = "ms";
   chart.series = {{"a", {{0, 1, ""}, {1, 10, ""}}, 0}};
-  CHECK(svg(chart).find("class=\"limit\"") == std::string::npos);
+  CHECK(count_of(svg(chart), "class=\"limit\"") == 0);
   chart.limits = {{5, "SLO"}};
-  CHECK(svg(chart).find("class=\"limit\"") != std::string::npos);
-  CHECK(svg(chart).find(">SLO</text>") != std::string::npos);
+  CHECK(count_of(svg(chart), "class=\"limit\"") == 1);
+  CHECK(count_of(svg(chart), ">SLO 5 ms</li>") == 1);
+  CHECK(count_of(svg(chart), "SLO 5 ms</text>") == 0);  // text in the plot would lie over lines
   chart.limits = {{500, "SLO"}};
-  CHECK(svg(chart).find("class=\"limit\"") == std::string::npos);
+  CHECK(count_of(svg(chart), "class=\"limit\"") == 0);
+  CHECK(count_of(svg(chart), ">SLO 500 ms (above the axis)</li>") == 1);
+  chart.limits = {{5, "simulated", false}};
+  CHECK(count_of(svg(chart), ">simulated</li>") == 1);
+  chart.series[0].name = "";  // the only series has no entry of its own
+  CHECK(count_of(svg(chart), "</li>") == 1);
+  chart.limits = {};
+  CHECK(count_of(svg(chart), "</li>") == 0);
 }
 
 TEST_CASE(

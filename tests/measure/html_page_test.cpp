@@ -83,9 +83,14 @@ TEST_CASE("every colour can be told from its background, in light and in dark") 
                                text.substr(dark, text.find("* {", dark) - dark)};
   for (const std::string& css : parts) {
     auto all = colours(css);
-    REQUIRE(all.size() == 19);
+    REQUIRE(all.size() == 28);
     for (const auto& [name, rgb] : all) {
       if (name == "back" || name == "panel" || name == "rule") continue;
+      if (name[0] == 'h') {  // a cell: its text is that of the page, from h6 on the background's
+        INFO("the text on " << name);
+        CHECK(contrast(rgb, all[name >= "h6" ? "back" : "text"]) >= 4.5);
+        continue;
+      }
       INFO(name << " against the background");
       CHECK(contrast(rgb, all["back"]) >= (name == "text" || name == "soft" ? 4.5 : 3.0));
     }
@@ -100,6 +105,17 @@ TEST_CASE("text is escaped for elements and for attributes") {
                 "b\n") ==
         "a\xEF\xBF\xBD"
         "b\n");
+}
+
+TEST_CASE("the script of choices comes with their values, and only then") {
+  HtmlPage page = example();
+  const std::string plain = page.text();
+  CHECK(count_of(plain, "id=\"choices\"") == 0);
+  page.choices("{\"variants\": [\"</script>&\"]}");
+  const std::string text = page.text();
+  CHECK(ill_formed(text) == "");
+  CHECK(count_of(text, "\\u003c/script\\u003e\\u0026") == 1);
+  CHECK(text.size() > plain.size() + 3000);  // the script
 }
 
 TEST_CASE("a page holds its data as JSON that is no markup, and is whole without its script") {

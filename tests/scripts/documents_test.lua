@@ -89,6 +89,36 @@ test("paths in the tour and in WHERE exist", function()
   test.at_least(seen, 100)
 end)
 
+test("pages that are read from top to bottom stay short", function()
+  for _, name in ipairs { "CALIBRATING", "COOKBOOK", "COOKBOOK_STEPS", "EXPLORATION", "OWN_SCHEDULER", "REPL",
+    "TUTORIAL" } do
+    local lines = 0
+    for _ in io.lines("docs/" .. name .. ".md") do lines = lines + 1 end
+    test.check(lines <= 250, "docs/%s.md has %d lines; at most 250", name, lines)
+  end
+end)
+
+test("links to a part of a page lead to its heading", function()
+  local seen = 0
+  for path in io.popen("ls README.md docs/*.md"):lines() do
+    local file = assert(io.open(path))
+    local text = file:read "*a"
+    file:close()
+    for name, part in text:gmatch "%]%(([%w_./-]*)#([^%s()]+)%)" do
+      local target = name == "" and path or (path:match "^(.*/)" or "") .. name
+      local found = false
+      for line in io.lines(target) do
+        local heading = line:match "^#+ (.*)$"
+        local anchor = heading and heading:lower():gsub("[^%w_%- ]", ""):gsub(" ", "-")
+        found = found or anchor == part
+      end
+      seen = seen + 1
+      test.check(found, "%s: %s has no heading '%s'", path, target, part)
+    end
+  end
+  test.at_least(seen, 25)
+end)
+
 test("links of every page lead to a file", function()
   local seen = 0
   for path in io.popen("ls README.md docs/*.md docs/*/*.md"):lines() do

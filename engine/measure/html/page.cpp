@@ -38,7 +38,7 @@ bool looks_like_a_number(const std::string& cell) {
 }
 
 /// JSON that is neither markup nor an entity.
-std::string as_data(const std::string& json) {
+std::string no_markup(const std::string& json) {
   std::string out;
   for (const char c : json) {
     if (c == '<' || c == '>' || c == '&') {
@@ -150,7 +150,7 @@ void HtmlPage::open_plan() {
 }
 
 void HtmlPage::close_plan(const std::string& json) {
-  body_ += "<script type=\"application/json\">" + as_data(json) + "</script>\n</div>\n";
+  body_ += "<script type=\"application/json\">" + no_markup(json) + "</script>\n</div>\n";
 }
 
 void HtmlPage::definitions(const std::vector<std::vector<std::string>>& rows) {
@@ -171,6 +171,10 @@ void HtmlPage::close_details() {
 
 void HtmlPage::note(std::string_view text) {
   body_ += "<p class=\"note\">" + escaped(text) + "</p>\n";
+}
+
+void HtmlPage::choosable(std::string_view text) {
+  body_ += "<p class=\"note drawn\">" + escaped(text) + "</p>\n";
 }
 
 void HtmlPage::preformatted(std::string_view text) {
@@ -199,8 +203,16 @@ void HtmlPage::charts(const std::vector<std::string>& figures) {
   body_ += "</div>\n";
 }
 
+void HtmlPage::grid(const std::string& html) {
+  body_ += html;
+}
+
 void HtmlPage::data(const std::string& json) {
-  data_ = as_data(json);
+  data_ = no_markup(json);
+}
+
+void HtmlPage::choices(const std::string& json) {
+  choices_ = no_markup(json);
 }
 
 std::string HtmlPage::text() const {
@@ -213,7 +225,12 @@ std::string HtmlPage::text() const {
   out += "<div id=\"controls\"></div>\n" + body_ + "<div id=\"readout\"></div>\n";
   if (!data_.empty())
     out += "<script type=\"application/json\" id=\"data\">" + data_ + "</script>\n";
-  out += "<script>//<![CDATA[\n" + shortened(page_script) + "//]]></script>\n";
+  std::string script = shortened(page_script);
+  if (!choices_.empty()) {
+    out += "<script type=\"application/json\" id=\"choices\">" + choices_ + "</script>\n";
+    script += shortened(choice_script);
+  }
+  out += "<script>//<![CDATA[\n" + script + "//]]></script>\n";
   if (has_plan_) out += "<script>//<![CDATA[\n" + shortened(plan_script) + "//]]></script>\n";
   return out + "</body>\n</html>\n";
 }

@@ -1,6 +1,8 @@
-// What a page can do where scripts run: tables are sorted by a click on a head and filtered, differences to a baseline,
-// series switched off and on by their legend, values under the pointer, zoom by dragging, and the data as CSV and JSON.
-// A page is complete without it. Its pure functions are the exports of a module in node (tests/measure/page_script.js).
+// What a page can do where scripts run: tables are sorted by a click on a head, a filter reaches tables and
+// charts, differences to a baseline, series switched off and on by their legend, values under the pointer, zoom
+// by dragging, and the data as CSV and JSON. A page is complete without it; choice.js adds the choice among many
+// variants.
+// Its pure functions are the exports of a module in node (tests/measure/page_script.js).
 // page.cpp leaves out lines of comments and spaces that mean nothing.
 (function () {
   "use strict";
@@ -52,6 +54,8 @@
     var low = page.place(a, a.low), high = page.place(a, a.high);
     return a.from + (page.place(a, v) - low) / (high - low) * (a.to - a.from);
   };
+  // Whether a variant's name holds every word of the filter.
+  page.matches = (name, filter) => filter.split(" ").every((word) => name.indexOf(word) >= 0);
   // About `count` round values between the ends of an axis.
   page.ticks = (a, count) => {
     var out = [], i, v;
@@ -60,9 +64,10 @@
       if (out.length > 1) return out;
     }
     if (a.kind === "log" && a.high >= 10 * a.low) {
-      for (i = Math.ceil(Math.log10(a.low) - 1e-9); Math.pow(10, i) <= a.high * (1 + 1e-9); i++)
-        out.push(+Math.pow(10, i).toPrecision(1));
-      return out;
+      var marks = a.high < 1e3 * a.low ? [1, 3] : [1];
+      for (i = Math.floor(Math.log10(a.low)); Math.pow(10, i) <= a.high; i++)
+        marks.forEach((m) => { out.push(+(m * Math.pow(10, i)).toPrecision(1)); });
+      return out.filter((v) => v >= a.low * (1 - 1e-9) && v <= a.high * (1 + 1e-9));
     }
     var raw = (a.high - a.low) / count, unit = Math.pow(10, Math.floor(Math.log10(raw)));
     var step = [1, 2, 5, 10].find((m) => m * unit >= raw * 0.999) * unit;
@@ -122,10 +127,10 @@
       if (k.key === "Enter" || k.key === " ") { k.preventDefault(); does(k); }
     });
   }
-  var names = [], off = {}, filter = "", base = "";
+  var names = [], off = {}, filter = "", base = "", kept = [];
   function rowsOf(t) { return all("tr", t).slice(1); }
 
-  all("table").forEach((t) => {
+  all("table:not(.cells)").forEach((t) => {
     var heads = all("th", t), rows = rowsOf(t);
     if (heads[0] && words(heads[0]) === "variant")
       rows.forEach((r) => {
@@ -151,10 +156,31 @@
     return all("*", e).concat(e).map((x) =>
       [...x.classList].filter((c) => /^(s\d|e-.*|again)$/.test(c)).join(" ")).filter(Boolean)[0];
   }
-  function filtered(name) { return filter && names.indexOf(name) >= 0 && name.indexOf(filter) < 0; }
-  function apply() {
+  function filtered(name) { return filter && names.indexOf(name) >= 0 && !page.matches(name, filter); }
+  // Points, bars and cells of the variants that the filter leaves; lines go through the points that are left.
+  function sift() {
+    all("[data-v]").forEach((e) => {
+      e.classList.toggle(e.tagName === "TD" ? "dim" : "gone", !!filtered(names[e.dataset.v]));
+    });
     all("figure").forEach((f) => {
-      all(".legend li", f).forEach((li) => {
+      var gone = {}, above = 0;
+      all(".mark.gone", f).forEach((m) => {
+        gone[styleOf(m) + m.getAttribute("transform").slice(10, -1).replace(" ", ",")] = 1;
+      });
+      if (f.querySelector(".mark[data-v]")) all("polyline", f).forEach((p) => {
+        p.every = p.every || p.getAttribute("points").split(" ");
+        p.setAttribute("points", p.every.filter((at) => !gone[styleOf(p) + at]).join(" "));
+      });
+      all("g[data-v]", f).forEach((g) => {
+        if (g.classList.contains("gone")) above++;
+        else g.setAttribute("transform", "translate(0 " + -38 * above + ")");
+      });
+    });
+  }
+  function apply() {
+    sift();
+    all("figure").forEach((f) => {
+      all(".legend li:not(.fixed)", f).forEach((li) => {
         var name = words(li), gone = !!(off[name] || filtered(name)), style = styleOf(li);
         li.classList.toggle("off", gone);
         li.setAttribute("aria-pressed", String(!gone));
@@ -165,7 +191,7 @@
         });
       });
     });
-    all("table").forEach((t) => {
+    all("table:not(.cells)").forEach((t) => {
       var rows = rowsOf(t), from = rows.filter((r) => words(r.cells[0]) === base)[0];
       rows.forEach((r) => {
         var name = words(r.cells[0]);
@@ -178,19 +204,21 @@
       });
     });
     var gone = Object.keys(off).filter((n) => off[n]);
-    var hash = gone.length || filter || base ? "#" + encodeURIComponent(JSON.stringify([gone, filter, base])) : "";
+    var hash = gone.length || filter || base || page.chosen ?
+      "#" + encodeURIComponent(JSON.stringify([gone, filter, base, page.chosen])) : "";
     try { history.replaceState(null, "", hash || location.pathname + location.search); } catch (e) { }
   }
-  all(".legend li").forEach((li) => {
+  function legend(li) {
     li.setAttribute("role", "button");
     act(li, () => { off[words(li)] = !off[words(li)]; apply(); });
     on(li, "dblclick", () => {
       all("li", li.parentNode).forEach((o) => { off[words(o)] = o !== li; });
       apply();
     });
-  });
+  }
+  all(".legend li:not(.fixed)").forEach(legend);
   try {
-    var kept = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    kept = JSON.parse(decodeURIComponent(location.hash.slice(1)));
     kept[0].forEach((n) => { off[n] = true; });
     filter = kept[1]; base = kept[2];
   } catch (e) { }
@@ -198,7 +226,11 @@
   if (names.length > 1) {
     var box = make("label", "variants with ", bar), field = make("input", "", box);
     field.value = filter; field.type = "search";
-    on(field, "input", () => { filter = field.value; apply(); });
+    on(field, "input", () => {
+      filter = field.value;
+      if (page.choose) page.choose(filter);
+      apply();
+    });
     var choice = make("select", "", make("label", " baseline ", bar));
     ["none"].concat(names).forEach((n) => { make("option", n, choice); });
     if (base) choice.value = base;
@@ -213,15 +245,15 @@
       a.click();
     });
   });
-  apply();
 
   var note = document.getElementById("readout");
-  var charts = all("svg.chart[data-x]").map((svg) => {
+  function state(svg) {
     var inner = svg.querySelector("svg"), view = inner.getAttribute("viewBox").split(" ").map(Number);
     return { svg, inner, view, x: page.axis(svg.dataset.x), y: page.axis(svg.dataset.y),
       whole: page.axis(svg.dataset.x),
       group: svg.dataset.x.replace(/\|[^|]*\|[^|]*(\|[^|]*\|[^|]*)$/, "$1"), old: all(".ticks", svg) };
-  });
+  }
+  var charts = all("svg.chart[data-x]").map(state);
   function show(c, low, high) {
     var w = c.whole, a = page.pixel(w, low), b = page.pixel(w, high), zoomed = low !== w.low || high !== w.high;
     c.x.low = low; c.x.high = high;
@@ -239,7 +271,7 @@
     });
   }
   charts.forEach((c) => {
-    var svg = c.svg, ax = c.x, ay = c.y, start = null;
+    var svg = c.svg, start = null;
     var cursor = svg.querySelector("line").cloneNode(false);
     set(cursor, { "class": "cursor" });
     function pointer(event) {
@@ -251,13 +283,14 @@
     }
     on(svg, "pointerdown", (e) => { start = pointer(e); });
     on(svg, "pointerup", (e) => {
-      var end = pointer(e), a = Math.max(ax.from, Math.min(start, end)), b = Math.min(ax.to, Math.max(start, end));
-      if (start !== null && b - a > 8) group(page.value(ax, a), page.value(ax, b));
+      var x = c.x, end = pointer(e);
+      var a = Math.max(x.from, Math.min(start, end)), b = Math.min(x.to, Math.max(start, end));
+      if (start !== null && b - a > 8) group(page.value(x, a), page.value(x, b));
       start = null;
     });
     on(svg, "dblclick", () => { group(c.whole.low, c.whole.high); });
     on(svg, "pointermove", (event) => {
-      var x = pointer(event);
+      var x = pointer(event), ax = c.x, ay = c.y;
       if (x < ax.from || x > ax.to) { leave(); return; }
       var lines = [page.shown(ax, page.value(ax, x))], first = page.pixel(c.whole, page.value(ax, x));
       all("polyline[data-name]", svg).forEach((each) => {
@@ -276,4 +309,9 @@
     function leave() { note.style.display = "none"; cursor.remove(); start = null; }
     on(svg, "pointerleave", leave);
   });
+  // For choice.js.
+  page.tools = { all, make, set, on, act, words, legend, apply, bar, kept, filter,
+    renew: (svg) => { charts.forEach((c) => { if (c.svg === svg) Object.assign(c, state(svg)); }); } };
+  window.page = page;
+  if (!document.getElementById("choices")) apply();
 })();

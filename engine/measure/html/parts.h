@@ -12,7 +12,9 @@
 
 namespace rooflua::html {
 
-/// More variants than this are listed in tables, but not drawn.
+class Choice;
+
+/// Of more variants than this the first are drawn, and with a script those that a reader chooses.
 inline constexpr std::size_t most_drawn = 10;
 /// Longer tables of variants are folded away.
 inline constexpr std::size_t most_listed = 24;
@@ -26,15 +28,12 @@ struct Served {
 
 /// The lines that begin with `---` at the top of a scenario: the question, and its labelled parts.
 void add_header(HtmlPage& page, const std::string& source);
-void add_summary(HtmlPage& page, const std::vector<Served>& variants);
+void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
 /// Differences of every variant to the first; nothing for a single one.
 void add_differences(HtmlPage& page, const std::vector<Served>& variants);
-/// Metrics against the parameter that varies, if it is one number.
-/// @param parameters  [{path, unit}] of the scenario
-void add_trend(HtmlPage& page, const std::vector<Served>& variants, const Json& parameters);
-void add_latencies(HtmlPage& page, const std::vector<Served>& variants);
-void add_timeline(HtmlPage& page, const std::vector<Served>& variants);
-void add_breakdown(HtmlPage& page, const std::vector<Served>& variants);
+void add_latencies(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
+void add_timeline(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
+void add_breakdown(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
 /// How far figures of runs or times of batches may be off; nothing where no document says it.
 void add_intervals(HtmlPage& page, const Json& variants);
 /// What the time of each variant's runs rests on.

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "measure/html/choice.h"
 #include "measure/html/page.h"
 #include "measure/html/parts.h"
 #include "measure/html/plan.h"
 #include "measure/html/sections.h"
+#include "measure/html/trend.h"
 #include "measure/write/left_out.h"
 #include "measure/write/notes.h"
 #include "measure/write/result.h"
@@ -16,7 +18,7 @@ namespace rooflua {
 
 namespace {
 
-constexpr std::size_t most_data_bytes = 400'000;  // pages of many variants stay below 1 MB
+constexpr std::size_t most_data_bytes = 400'000;  // larger documents are no part of the page
 
 std::string facts(const HtmlReport& report) {
   const Json* seed = report.document.find("seed");
@@ -89,6 +91,35 @@ void add_plans(HtmlPage& page, const HtmlReport& report) {
   }
 }
 
+/// Whether a script's sections draw what the variants gave.
+bool has_charts(const Json& sections) {
+  if (!sections.is_array()) return false;
+  return std::any_of(sections.items().begin(), sections.items().end(), [](const Json& section) {
+    const Json* charts = section.find("charts");
+    return charts != nullptr && !charts->items().empty();
+  });
+}
+
+void add_served(HtmlPage& page, const HtmlReport& report, const std::vector<html::Served>& runs) {
+  html::Choice choice(runs);
+  std::vector<html::OwnUnit> own;
+  if (report.own_units.is_array()) {
+    for (const Json& each : report.own_units.items())
+      own.push_back({text_of(each, "name"), text_of(each, "unit")});
+  }
+  html::add_sections(page, report.explored, report.parameters);
+  html::add_summary(page, runs, choice);
+  if (!html::add_trend(page, runs, report.parameters, own) && !has_charts(report.explored))
+    html::add_bars(page, runs, own, choice);
+  if (report.has_baseline) html::add_differences(page, runs);
+  html::add_intervals(page, *report.document.find("variants"));
+  html::add_latencies(page, runs, choice);
+  html::add_timeline(page, runs, choice);
+  html::add_breakdown(page, runs, choice);
+  const std::string choices = choice.json();
+  if (!choices.empty()) page.choices(choices);
+}
+
 void add_parameters(HtmlPage& page, const HtmlReport& report) {
   if (report.parameters.is_array() && !report.parameters.items().empty()) {
     page.heading("Parameters");
@@ -126,15 +157,7 @@ std::string html_report(const HtmlReport& report) {
   }
   const Json& variants = *report.document.find("variants");
   if (kind == "serve") {
-    const std::vector<html::Served> runs = served(report);
-    html::add_sections(page, report.explored, report.parameters);
-    html::add_summary(page, runs);
-    html::add_trend(page, runs, report.parameters);
-    if (report.has_baseline) html::add_differences(page, runs);
-    html::add_intervals(page, variants);
-    html::add_latencies(page, runs);
-    html::add_timeline(page, runs);
-    html::add_breakdown(page, runs);
+    add_served(page, report, served(report));
   } else if (kind == "price") {
     html::add_prices(page, variants);
     html::add_intervals(page, variants);

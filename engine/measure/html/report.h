@@ -24,6 +24,7 @@ struct HtmlReport {
   std::vector<std::string> set;                           // "key=value" of the command line
   Json parameters;           // [{path, value, unit, note}] of the scenario
   Json explored;             // what a script says of many runs: sections of measure/html/sections.h
+  Json own_units;            // [{name, unit}] of the scenario's own metrics
   bool has_baseline = true;  // single runs are compared with the first one
 };
 

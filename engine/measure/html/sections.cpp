@@ -8,6 +8,8 @@
 
 #include "base/json_text.h"
 #include "measure/html/chart/chart.h"
+#include "measure/html/grid.h"
+#include "measure/html/parameter_unit.h"
 #include "measure/html/parts.h"
 #include "measure/write/evidence_text.h"
 
@@ -79,6 +81,7 @@ std::vector<ChartSeries> series_of(const Json& chart, Context& page) {
     for (const Json& point : list_of(each, "points")) {
       ChartPoint drawn{point.find("x")->number(), point.find("y")->number(),
                        text_of(point, "note")};
+      drawn.variant = static_cast<int>(number_of(point, "variant", -1));
       if (const Json* low = point.find("low")) drawn.low = low->number();
       if (const Json* high = point.find("high")) drawn.high = high->number();
       series.points.push_back(std::move(drawn));
@@ -92,7 +95,7 @@ std::vector<ChartSeries> series_of(const Json& chart, Context& page) {
 std::vector<Limit> limits_of(const Json& chart, const char* key = "limits") {
   std::vector<Limit> out;
   for (const Json& each : list_of(chart, key))
-    out.push_back({each.find("value")->number(), text_of(each, "label")});
+    out.push_back({each.find("value")->number(), text_of(each, "label"), !is_true(each, "plain")});
   return out;
 }
 
@@ -190,25 +193,18 @@ std::string evidence_of(const Json& described) {
 
 }  // namespace
 
-std::string unit_of_parameter(const Json& parameters, const std::string& path) {
-  if (!parameters.is_array() || path.empty()) return "";
-  for (const Json& row : parameters.items()) {
-    if (text_of(row, "path") != path) continue;
-    const std::string unit = text_of(row, "unit");
-    return unit == "1" ? "" : unit;
-  }
-  return "";
-}
-
 void add_sections(HtmlPage& page, const Json& sections, const Json& parameters, bool below) {
   if (!sections.is_array()) return;
   Context context{parameters};
+  int grids = 0;
   for (const Json& section : sections.items()) {
     const std::string heading = text_of(section, "heading");
     below ? page.subheading(heading) : page.heading(heading);
     add_words(page, section);
     const std::string folded = text_of(section, "folded");
     if (folded.empty()) add_tables(page, section);
+    for (const Json& grid : list_of(section, "grids"))
+      page.grid(grid_html(grid, parameters, ++grids));
     std::vector<std::string> figures;
     if (const Json* evidence = section.find("evidence")) figures.push_back(evidence_of(*evidence));
     for (const Json& chart : list_of(section, "charts")) figures.push_back(drawn(chart, context));

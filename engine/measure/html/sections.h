@@ -4,19 +4,22 @@
 //     {heading, lead: text, facts: [{title, text}], fields: [{label, key, value, unit}], note,
 //      paragraphs: [line, ...], evidence: {names, shares}, charts: [chart, ...],
 //      tables: [[[cell, ...], ...], ...], cards: {head: [cell, ...], rows: [[text, ...], ...]},
-//      text: "as it is", folded}
+//      text: "as it is", folded, grids: [grid of measure/html/grid.h, ...]}
 //
 //     text  = {lines: [line, ...], key}: a page's script finds it by the key and replaces it
 //     chart = {title, kind, x: axis, y: axis, series: [{name, points: [point]}],
-//              diagonal, bands: [0.1, ...], limits: [{value, label}], marks: [{value, label}]}
-//     point = {x, y, note, low, high}: low and high are the ends of an interval of y
+//              diagonal, bands: [0.1, ...], limits: [{value, label, plain}],
+//              marks: [{value, label}]}
+//     point = {x, y, note, low, high, variant}: low and high are the ends of an interval of y,
+//             variant is the index of the run in the document
 //     bars  = {title, kind: "bar", x: axis, segments: [name, ...], bars: [{name, total, values}]}
 //     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
 // Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
 // `folded` is the line behind which tables, cards and text are folded away. A limit is a value of
-// y, a mark one of x (kind "line"). A series has one colour in all
-// charts of the page. An axis whose label is a parameter of the scenario shows its unit.
+// y, a mark one of x (kind "line"). A series has one colour in all charts of the page. The value of
+// a limit is added to its label, in the unit of the axis, unless the limit is `plain`. An axis whose
+// label is a parameter of the scenario shows its unit.
 
 #include "base/json.h"
 #include "measure/html/page.h"
@@ -28,8 +31,5 @@ namespace rooflua::html {
 /// @param below       whether they are parts of a section that was opened
 void add_sections(HtmlPage& page, const Json& sections, const Json& parameters = {},
                   bool below = false);
-
-/// The unit of a parameter in such a list; "" where it has none.
-std::string unit_of_parameter(const Json& parameters, const std::string& path);
 
 }  // namespace rooflua::html

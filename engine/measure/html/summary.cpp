@@ -6,6 +6,7 @@
 
 #include "base/numbers/digits.h"
 #include "measure/html/chart/chart.h"
+#include "measure/html/choice.h"
 #include "measure/html/parts.h"
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
@@ -92,8 +93,10 @@ void add_header(HtmlPage& page, const std::string& source) {
   page.definitions(parts);
 }
 
-std::string evidence_bars(const std::vector<std::string>& names,
-                          const std::vector<EvidenceShares>& shares) {
+namespace {
+
+BarChart evidence_chart(const std::vector<std::string>& names,
+                        const std::vector<EvidenceShares>& shares) {
   BarChart chart;
   chart.title = "What the time rests on";
   chart.value.label = "share of time";
@@ -110,7 +113,14 @@ std::string evidence_bars(const std::vector<std::string>& names,
       bar.values.push_back(shares[i][static_cast<std::size_t>(*parse_evidence(segment.name))]);
     chart.bars.push_back(std::move(bar));
   }
-  return svg(chart);
+  return chart;
+}
+
+}  // namespace
+
+std::string evidence_bars(const std::vector<std::string>& names,
+                          const std::vector<EvidenceShares>& shares) {
+  return svg(evidence_chart(names, shares));
 }
 
 /// Which requests of which variants failed, and of what.
@@ -152,7 +162,7 @@ void add_speculation(HtmlPage& page, const std::vector<Served>& variants) {
   page.table(rows);
 }
 
-void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
+void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice) {
   page.heading("Summary");
   std::vector<std::vector<std::string>> rows{{"variant"}};
   const std::vector<RunColumn> columns = shown(variants);
@@ -173,7 +183,6 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;
   for (const Served& each : variants) {
-    if (names.size() == most_drawn) break;
     names.push_back(name_of(each));
     shares.push_back(each.summary.evidence);
   }
@@ -181,7 +190,8 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants) {
     return std::any_of(row.begin(), row.end(), [](double share) { return share > 0; });
   });
   if (priced) {
-    page.charts({evidence_bars(names, shares)});
+    page.charts({choice.drawn(evidence_chart(names, shares))});
+    choice.note(page);
   } else {
     page.note("Nothing was priced: no step ran.");
   }

@@ -43,8 +43,7 @@ std::vector<std::string> cells(const LedgerRow& row, double time_s) {
 
 }  // namespace
 
-std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares& shares,
-                        double time_s) {
+std::string step_table(const std::vector<LedgerRow>& rows, double time_s) {
   Table table;
   for (const std::size_t column : {1u, 6u, 9u, 10u}) table.left(column);
   table.add({"op", "shape", "runs", "work", "traffic", "MFU", "bound", "time us", "share",
@@ -59,7 +58,12 @@ std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares
   }
   table.add({"step", "", "", flop > 0 ? scaled(flop, "flop") : "",
              bytes > 0 ? scaled(bytes, "B") : "", "", "", micros(time_s), "100.0 %"});
-  return table.text() + "\nevidence  " + evidence_line(shares) + "\n";
+  return table.text();
+}
+
+std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares& shares,
+                        double time_s) {
+  return step_table(rows, time_s) + "\nevidence  " + evidence_line(shares) + "\n";
 }
 
 Json step_json(const std::vector<LedgerRow>& rows, const EvidenceShares& shares, double time_s) {

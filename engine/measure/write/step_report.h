@@ -12,6 +12,9 @@ namespace rooflua {
 /// A table with a row per op in the order of the step, its share of the step's time and what that
 /// rests on. Rows of kind "correction" are indented: they say what a correction added to the op
 /// above. A last row has the sum.
+std::string step_table(const std::vector<LedgerRow>& rows, double time_s);
+
+/// The same table, and below it what the time of the step rests on.
 /// @param shares  of the whole step, from the ledger's account
 std::string step_report(const std::vector<LedgerRow>& rows, const EvidenceShares& shares,
                         double time_s);

@@ -29,7 +29,8 @@ local function collect(path)
   end
 end
 
-for _, path in ipairs { "docs/START.md", "docs/TUTORIAL.md", "docs/COOKBOOK.md", "docs/EXPLORATION.md" } do
+for _, path in ipairs { "docs/START.md", "docs/TUTORIAL.md", "docs/OWN_SCHEDULER.md", "docs/COOKBOOK.md",
+  "docs/EXPLORATION.md" } do
   for block in text_of(path):gmatch "```lua file=%S+\n(.-)\n```" do
     if block:find "schedulers" then collect(test.file(".lua", block)) end
   end

@@ -49,7 +49,7 @@ std::string dots(const ChartSeries& series, const Frame& frame, const std::strin
   std::string out;
   for (const ChartPoint& point : series.points) {
     if (frame.x.shows(point.x) && frame.y.shows(point.y))
-      out += marker(shape, frame.x(point.x), frame.y(point.y), style, point.note);
+      out += marker(shape, frame.x(point.x), frame.y(point.y), style, point.note, point.variant);
   }
   return out;
 }
@@ -72,14 +72,19 @@ std::string joined(const std::vector<std::string>& points) {
   return out;
 }
 
-std::string limit_lines(const std::vector<Limit>& limits, const Frame& frame) {
+/// The lines of limits, and what the legend says of them: where one lies beyond the axis, too.
+std::string limit_lines(const std::vector<Limit>& limits, const Axis& axis, const Frame& frame,
+                        std::vector<Key>& keys) {
   std::string out;
   for (const Limit& limit : limits) {
-    if (!(limit.value >= frame.y.low() && limit.value <= frame.y.high())) continue;
+    const bool above = limit.value > frame.y.high(), below = limit.value < frame.y.low();
+    keys.push_back({limit_text(limit, axis) + (above   ? " (above the axis)"
+                                               : below ? " (below the axis)"
+                                                       : ""),
+                    "limit", "limit"});
+    if (above || below) continue;
     const double y = frame.y(limit.value);
-    const double below = y - 4 < frame.y.to() + 10 ? 14 : -4;
-    out += line(frame.x.from(), y, frame.x.to(), y, "limit") + "<g class=\"over\">" +
-           text_at(frame.x.to() - 4, y + below, "end", limit.label) + "</g>";
+    out += line(frame.x.from(), y, frame.x.to(), y, "limit");
   }
   return out;
 }
@@ -179,6 +184,11 @@ Ranges widened(Ranges ranges, const ScatterChart& chart) {
 
 }  // namespace
 
+std::string limit_text(const Limit& limit, const Axis& axis) {
+  if (!limit.with_value) return limit.label;
+  return limit.label + " " + short_text(limit.value) + (axis.unit.empty() ? "" : " " + axis.unit);
+}
+
 LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries> curves) {
   Axis share;
   share.label = "percentile of requests";
@@ -206,13 +216,13 @@ std::string svg(const LineChart& chart) {
       lines += dots(chart.series[i], frame, style, shape_of(chart.series[i].style, i));
     keys.push_back({chart.series[i].name, style, "line"});
   }
-  lines += limit_lines(chart.limits, frame);
+  lines += limit_lines(chart.limits, chart.y, frame, keys);
   const std::string readouts = readout("x", x, frame.x) + readout("y", chart.y, frame.y);
   return figure_of(
       chart.title, keys,
       picture(chart.title, frame.high, readouts,
               axes(x, chart.y, frame) + mark_lines(chart.marks, frame) + window(frame, lines)),
-      ranges.left_out);
+      ranges.left_out, chart.attributes);
 }
 
 std::string svg(const ScatterChart& chart) {
@@ -233,13 +243,13 @@ std::string svg(const ScatterChart& chart) {
                                chart.y.label + " " + with_unit(point.y, chart.y);
       marks += has_interval(point) ? whisker(point, frame, style, note)
                                    : marker(shape_of(series.style, i), frame.x(point.x),
-                                            frame.y(point.y), style, note);
+                                            frame.y(point.y), style, note, point.variant);
     }
     const bool lines = !series.points.empty() && has_interval(series.points.front());
     keys.push_back({series.name, style + (lines ? " whisker" : ""), lines ? "line" : "marker",
                     shape_of(series.style, i)});
   }
-  marks += limit_lines(chart.limits, frame);
+  marks += limit_lines(chart.limits, chart.y, frame, keys);
   return figure_of(
       chart.title, keys,
       picture(chart.title, frame.high, "", axes(chart.x, chart.y, frame) + window(frame, marks)),

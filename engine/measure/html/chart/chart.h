@@ -15,11 +15,16 @@
 
 namespace rooflua {
 
-/// A value that a line across the chart shows: a limit of the SLO.
+/// A value that a line across the chart shows: a limit of the SLO. The legend names it, with the
+/// value in the unit of the axis, "SLO 1000 ms"; so its text lies over no line.
 struct Limit {
   double value;
-  std::string label;
+  std::string label;       // "SLO"
+  bool with_value = true;  // false: the label says everything
 };
+
+/// "SLO 1000 ms": what the legend says of a limit on that axis.
+std::string limit_text(const Limit& limit, const Axis& axis);
 
 /// Lines; with `steps` a value holds until the next point, with `dots` points are marked.
 struct LineChart {
@@ -28,8 +33,9 @@ struct LineChart {
   std::vector<ChartSeries> series;
   bool steps = false;
   bool dots = false;
-  std::vector<Limit> limits = {};  // drawn where they are near the data
+  std::vector<Limit> limits = {};  // drawn where they are near the data; the legend says all
   std::vector<Limit> marks = {};   // values of x that a line from top to bottom shows
+  std::string attributes = {};     // of the figure: what a script knows it by
 };
 
 /// Markers. `diagonal` draws y = x, and `bands` the pairs of lines y = x (1 + b) and y = x / (1 +
@@ -53,15 +59,18 @@ struct Bar {
   std::string name;
   std::vector<double> values;  // one per part, >= 0
   std::string total = {};      // what stands at its end; "" = the sum of the values
+  int variant = -1;            // as of points
 };
 
-/// Horizontal bars, names above them. With `shares` each bar is as long as the others.
+/// Horizontal bars, names above them. With `shares` each bar is as long as the others. Bars of one
+/// part may be negative.
 struct BarChart {
   std::string title;
   Axis value;
   std::vector<BarPart> segments;
   std::vector<Bar> bars;
   bool shares = false;
+  std::string attributes = {};  // as of lines
 };
 
 /// How a quantity is distributed over requests: value against percentile, p99 as far from p90 as

@@ -52,12 +52,14 @@ std::string vertical_axis(const Axis& axis, const Scale& scale, double left, dou
 }
 
 std::string legend(const std::vector<Key>& keys) {
-  if (keys.empty() || (keys.size() == 1 && keys[0].name.empty())) return "";
-  std::string out = "<ul class=\"legend\">";
+  std::string out;
   for (const Key& key : keys) {
-    out += "<li><svg class=\"key\" viewBox=\"0 0 22 12\">";
     const std::string_view shape = key.shape;
-    if (shape == "line") {
+    if (key.name.empty() && (keys.size() == 1 || keys.back().shape == std::string_view("limit")))
+      continue;  // the only series needs no name
+    out += shape == "limit" ? "<li class=\"fixed\">" : "<li>";
+    out += "<svg class=\"key\" viewBox=\"0 0 22 12\">";
+    if (shape == "line" || shape == "limit") {
       out += line(1, 6, 21, 6, "line " + key.style);
     } else if (shape == "box") {
       out += "<rect class=\"" + key.style + "\" x=\"5\" y=\"0\" width=\"12\" height=\"12\"/>";
@@ -66,7 +68,7 @@ std::string legend(const std::vector<Key>& keys) {
     }
     out += "</svg>" + escaped(key.name) + "</li>";
   }
-  return out + "</ul>\n";
+  return out.empty() ? "" : "<ul class=\"legend\">" + out + "</ul>\n";
 }
 
 }  // namespace
@@ -111,8 +113,12 @@ std::string text_at(double x, double y, const std::string& anchor, const std::st
          escaped(text) + "</text>";
 }
 
-std::string marker(int shape, double x, double y, const std::string& style,
-                   const std::string& note) {
+std::string of_variant(int variant) {
+  return variant < 0 ? "" : " data-v=\"" + std::to_string(variant) + "\"";
+}
+
+std::string marker(int shape, double x, double y, const std::string& style, const std::string& note,
+                   int variant) {
   const std::string place = "translate(" + pixels(x) + " " + pixels(y) + ")";
   static constexpr const char* paths[] = {
       "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",  // circle
@@ -122,7 +128,7 @@ std::string marker(int shape, double x, double y, const std::string& style,
       "M0 4.4L4.1 -3H-4.1z",                            // triangle, the other way
   };
   return "<path class=\"mark " + style + "\" transform=\"" + place + "\" d=\"" +
-         paths[static_cast<std::size_t>(shape) % std::size(paths)] + "\"" +
+         paths[static_cast<std::size_t>(shape) % std::size(paths)] + "\"" + of_variant(variant) +
          (note.empty() ? "/>" : "><title>" + escaped(note) + "</title></path>");
 }
 
@@ -177,15 +183,15 @@ std::string picture(const std::string& title, double high, const std::string& at
 }
 
 std::string figure_of(const std::string& title, const std::vector<Key>& keys,
-                      const std::string& content, int left_out) {
+                      const std::string& content, int left_out, const std::string& attributes) {
   std::string note;
   if (left_out > 0) {
     note = "<p class=\"note\">" + std::to_string(left_out) +
            (left_out == 1 ? " value is" : " values are") +
            " left out: no number, or not above 0 on a logarithmic axis.</p>\n";
   }
-  return "<figure>\n<figcaption>" + escaped(title) + "</figcaption>\n" + legend(keys) + content +
-         note + "</figure>\n";
+  return "<figure" + attributes + ">\n<figcaption>" + escaped(title) + "</figcaption>\n" +
+         legend(keys) + content + note + "</figure>\n";
 }
 
 }  // namespace rooflua

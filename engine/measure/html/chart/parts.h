@@ -34,9 +34,11 @@ int shape_of(int style, std::size_t position);
 std::string with_unit(double value, const Axis& axis);
 std::string line(double x1, double y1, double x2, double y2, const std::string& style);
 std::string text_at(double x, double y, const std::string& anchor, const std::string& text);
-/// Circle, square, triangle, diamond, ... by position.
-std::string marker(int shape, double x, double y, const std::string& style,
-                   const std::string& note);
+/// Circle, square, triangle, diamond, ... by position. @param variant  as of ChartPoint
+std::string marker(int shape, double x, double y, const std::string& style, const std::string& note,
+                   int variant = -1);
+/// " data-v=\"3\"", which the page's script reads; "" for no variant.
+std::string of_variant(int variant);
 
 /// The place of the axes in a picture.
 struct Frame {
@@ -55,11 +57,13 @@ std::string picture(const std::string& title, double high, const std::string& at
 
 struct Key {
   std::string name, style;
-  const char* shape;  // "line", "box", or a marker
-  int mark = 0;       // which marker
+  const char*
+      shape;     // "line", "box", "limit" (a line that a reader cannot switch off), or a marker
+  int mark = 0;  // which marker
 };
-/// @param left_out  how many points or values could not be drawn; the figure says so
+/// @param left_out    how many points or values could not be drawn; the figure says so
+/// @param attributes  of the element, with a space in front
 std::string figure_of(const std::string& title, const std::vector<Key>& keys,
-                      const std::string& content, int left_out);
+                      const std::string& content, int left_out, const std::string& attributes = "");
 
 }  // namespace rooflua

@@ -36,16 +36,6 @@ double multiple(std::int64_t count, Step step) {
                             : whole / power_of_ten(-step.exponent);
 }
 
-/// As few digits as it has: 0.25, 512, 12,000.
-std::string short_text(double number) {
-  for (int decimals = 0; decimals < 9; ++decimals) {
-    const double scale = power_of_ten(decimals);
-    if (std::abs(std::round(number * scale) / scale - number) <= 1e-9 * std::abs(number))
-      return tick_text(number, decimals);
-  }
-  return figure(number);
-}
-
 }  // namespace
 
 std::string tick_text(double number, int decimals) {
@@ -57,6 +47,15 @@ std::string tick_text(double number, int decimals) {
   if (std::abs(number) < 10000 || std::abs(number) > 1e15) return plain;
   const std::size_t point = std::min(plain.find('.'), plain.size());
   return grouped(static_cast<std::int64_t>(number)) + plain.substr(point);
+}
+
+std::string short_text(double number) {
+  for (int decimals = 0; decimals < 9; ++decimals) {
+    const double scale = power_of_ten(decimals);
+    if (std::abs(std::round(number * scale) / scale - number) <= 1e-9 * std::abs(number))
+      return tick_text(number, decimals);
+  }
+  return figure(number);
 }
 
 Scale::Scale(const Axis& axis, double lowest, double highest, double from, double to)

@@ -60,5 +60,7 @@ class Scale {
 
 /// `number` with `decimals`, thousands grouped: "12,000", "0.25".
 std::string tick_text(double number, int decimals);
+/// With as few digits as the number has: "0.25", "512", "12,000".
+std::string short_text(double number);
 
 }  // namespace rooflua

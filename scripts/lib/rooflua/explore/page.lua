@@ -1,4 +1,5 @@
 -- Many runs on a page: differences over seeds, metrics against what a sweep varied, searches.
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local parts = require "rooflua.explore.page.parts"
 local searched = require "rooflua.explore.page.searched"
@@ -18,16 +19,20 @@ local function over_seeds(results)
       .. "not how right the model is."):format(seeds, baseline) }
 end
 
---- {sections, has_baseline} of the results of a scenario. `is_sample`: they are points of a `sweep`, so none of
---- them is a baseline.
-function page.of(results, kind, is_sample)
-  local sections = array {}
-  if #results == 0 or kind ~= "serve" and kind ~= "search" then return { sections = sections, has_baseline = true } end
-  if kind == "search" then return { sections = searched.sections(results), has_baseline = false } end
+--- {sections, has_baseline, own = {{name, unit}}} of the results of a scenario. about = {kind, own = its own metrics by
+--- name, missing = {{name, parameters, why}} of variants without a result, is_sample}. `is_sample`: the results are
+--- points of a `sweep`, so none of them is a baseline.
+function page.of(results, about)
+  local sections, own, kind, is_sample = array {}, array {}, about.kind, about.is_sample
+  for _, name in ipairs(core.sorted_keys(about.own)) do own[#own + 1] = { name = name, unit = about.own[name].unit } end
+  if #results == 0 or kind ~= "serve" and kind ~= "search" then
+    return { sections = sections, has_baseline = true, own = own }
+  end
+  if kind == "search" then return { sections = searched.sections(results), has_baseline = false, own = own } end
   if not is_sample then sections[1] = over_seeds(results) end
   local has_baseline = not is_sample and #sections == 0
-  sections[#sections + 1] = swept.section(results)
-  return { sections = sections, has_baseline = has_baseline }
+  sections[#sections + 1] = swept.section(results, about.missing, about.own)
+  return { sections = sections, has_baseline = has_baseline, own = own }
 end
 
 return page

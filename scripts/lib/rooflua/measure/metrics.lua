@@ -41,6 +41,18 @@ function metrics.is_known(name) return reserved[name] == true end
 --- The declaration of the metric of that name: {name, unit, better, help, ...}; nil where there is none.
 function metrics.about(name) return known[name] end
 
+--- What people read for a metric whose name holds a unit that its values are not shown in: "TTFT p99" of
+--- "ttft_s_p99", "wait" of an own metric "wait_s". Other metrics are called by their name.
+---@param unit string of the metric
+function metrics.label(name, unit)
+  if unit ~= "s" then return name end
+  local about, path = known[name], paths[name]
+  if about and about.label and about.label ~= "" then
+    return path and path[2] and about.label .. " " .. path[2] or about.label
+  end
+  return (name:gsub("_s$", ""))
+end
+
 --- The name as it is known: "ttft_s.p99" is "ttft_s_p99". Unknown names are errors with suggestions.
 ---@param own table? the scenario's own metrics by name
 function metrics.check(name, what, own)

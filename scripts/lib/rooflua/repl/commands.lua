@@ -333,6 +333,13 @@ x = 1 stays, local x = 1 lasts for its line.
 Modules are there by name: spec, mfu, cost, serve, measure, ...
 help(x) and x? explain a function, an object or a policy. Tab completes. Ctrl-C stops, Ctrl-D leaves.]]
 
+--- {usage, doc} of every command, in the order of :help.
+function commands.described()
+  local out = {}
+  for i, name in ipairs(order) do out[i] = { list[name].usage, list[name].doc } end
+  return out
+end
+
 --- The list of commands, and how the prompt reads a line.
 function commands.help(session)
   local longest = 0

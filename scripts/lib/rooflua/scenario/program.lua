@@ -64,10 +64,12 @@ function program.over_seeds(number, results)
   return require("rooflua.explore.text").over_seeds(results)
 end
 
---- What a page says of many runs: {sections, has_baseline} of explore/page.lua.
-function program.explored(number, results)
+--- What a page says of many runs: {sections, has_baseline, own} of explore/page.lua.
+--- @param missing table {{name, parameters, why}} of variants without a result
+function program.explored(number, results, missing)
   local opened = opened_by_number[number]
-  return require("rooflua.explore.page").of(results, opened.kind, opened.given.sweep ~= nil)
+  return require("rooflua.explore.page").of(results, { kind = opened.kind, is_sample = opened.given.sweep ~= nil,
+    missing = missing, own = require("rooflua.measure.own").by_name(opened.reader, opened.given) })
 end
 
 --- Adds to the results of all variants what their scenario says of the machine: gpus (how many), hardware (a name),

@@ -119,7 +119,7 @@ local function interval_chart(current, title, metric)
   end
   return { title = title, x = { label = "case, from the shortest measured time to the longest" },
     y = { label = "times the simulated value", log = true }, series = series,
-    limits = json.array { { value = 1, label = "simulated" } } }
+    limits = json.array { { value = 1, label = "simulated", plain = true } } }
 end
 
 --- The section of intervals; nil where no case has one.

@@ -1,7 +1,6 @@
 -- Tables and charts of a page, as the document that the program draws (engine/measure/html/sections.h).
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
-local texts = require "rooflua.explore.text"
 
 local parts = {}
 
@@ -16,30 +15,41 @@ function parts.table_of(rows)
   return out
 end
 
---- The axis {label, unit} of a metric, and the factor from its value to that unit.
-local function metric_axis(metric, largest)
-  if not texts.is_duration(metric) then
-    local about = metrics.about(metric)
-    if about and about.unit == "1" then return { label = metric, unit = "%" }, 100 end
-    return { label = metric, unit = about and about.unit or "" }, 1
-  end
-  if largest < 1e-3 then return { label = metric, unit = "us" }, 1e6 end
-  if largest < 10 then return { label = metric, unit = "ms" }, 1e3 end
-  return { label = metric, unit = "s" }, 1
+--- The unit that a metric is declared with; "" of what is no metric.
+--- @param own table? the scenario's own metrics by name: {unit =}
+function parts.unit_of(metric, own)
+  local about = own and own[metric] or metrics.about(metric)
+  return about and about.unit or ""
+end
+
+--- "TTFT p99": what a chart calls a metric.
+function parts.label_of(metric, own) return metrics.label(metric, parts.unit_of(metric, own)) end
+
+--- The axis {label, unit} of a metric, and the factor from its value to that unit. Ticks, label and limits of an axis
+--- are in this one unit.
+local function metric_axis(metric, largest, own)
+  local unit, label = parts.unit_of(metric, own), parts.label_of(metric, own)
+  if unit == "1" then return { label = label, unit = "%" }, 100 end
+  if unit ~= "s" then return { label = label, unit = unit }, 1 end
+  if largest < 1e-3 then return { label = label, unit = "us" }, 1e6 end
+  if largest < 10 then return { label = label, unit = "ms" }, 1e3 end
+  return { label = label, unit = "s" }, 1
 end
 
 local function is_wide(low, high, times) return low > 0 and high > times * low end
 
---- The limits of a metric in an SLO {ttft_s = 0.2, ...}, as lines of a chart: {{value, label}}.
+--- The limits of a metric in an SLO {ttft_s = 0.2, ...}, as lines of a chart: {{value, label}}. The chart adds the
+--- value to the label, in the unit of its axis.
 function parts.limits_of(metric, slo)
   local limit_s = (slo or {})[metric:match "^(.-_s)_[mp]" or metric]
   if type(limit_s) ~= "number" then return nil end
-  return { { value = limit_s, label = "SLO " .. texts.shown(metric, limit_s) } }
+  return { { value = limit_s, label = "SLO" } }
 end
 
---- A chart of series {name, points = {{x, y, note}}} of a metric against `label`; nil without points.
---- @param limits table? {{value, label}} in the unit of the metric
-function parts.chart_of(title, label, metric, series, kind, limits)
+--- A chart of series {name, points = {{x, y, note, variant}}}; nil without points. what = {title, kind,
+--- x = a parameter or a metric, y = a metric, limits = {{value, label}} in the unit of the metric, own = the scenario's
+--- own metrics}.
+function parts.chart_of(what, series)
   local least, largest, low, high, count = math.huge, 0, math.huge, -math.huge, 0
   for _, each in ipairs(series) do
     for _, point in ipairs(each.points) do
@@ -48,15 +58,26 @@ function parts.chart_of(title, label, metric, series, kind, limits)
     end
   end
   if count == 0 then return nil end
-  local y, per_unit = metric_axis(metric, largest)
+  local x, per_x = metric_axis(what.x, high, what.own)
+  local y, per_unit = metric_axis(what.y, largest, what.own)
   for _, each in ipairs(series) do
     json.array(each.points)
-    for _, point in ipairs(each.points) do point.y = point.y * per_unit end
+    for _, point in ipairs(each.points) do point.x, point.y = point.x * per_x, point.y * per_unit end
   end
-  for _, limit in ipairs(limits or {}) do limit.value = limit.value * per_unit end
-  y.log = is_wide(least, largest, 100)
-  return { title = title, kind = kind, x = { label = label, unit = "", log = is_wide(low, high, 10) }, y = y,
-    series = json.array(series), limits = limits and json.array(limits) }
+  for _, limit in ipairs(what.limits or {}) do limit.value = limit.value * per_unit end
+  x.log, y.log = is_wide(low, high, 10), is_wide(least, largest, 100)
+  return { title = what.title, kind = what.kind, x = x, y = y, series = json.array(series),
+    limits = what.limits and json.array(what.limits) }
+end
+
+--- A value of a parameter as text.
+function parts.value_name(value) return type(value) == "number" and ("%.6g"):format(value) or tostring(value) end
+
+--- "tp=2, max_num_seqs=64": what a run has of these parameters.
+function parts.values_of(run, paths)
+  local words = {}
+  for i, path in ipairs(paths) do words[i] = path:match "[^.]+$" .. "=" .. parts.value_name(run.parameters[path]) end
+  return table.concat(words, ", ")
 end
 
 --- Points by the name of their series, in order of appearance.

@@ -45,11 +45,11 @@ local function load_charts(results)
     end
     for _, limit in ipairs { "max", "min" } do
       if bound[limit] then
-        limits[#limits + 1] = { value = bound[limit], label = "SLO " .. texts.shown(bound.metric, bound[limit]) }
+        limits[#limits + 1] = { value = bound[limit], label = "SLO" }
       end
     end
-    charts[#charts + 1] = parts.chart_of(bound.metric .. " against " .. first.parameter, first.parameter, bound.metric,
-      series, "line", limits)
+    charts[#charts + 1] = parts.chart_of({ title = parts.label_of(bound.metric) .. " against " .. first.parameter,
+      x = first.parameter, y = bound.metric, kind = "line", limits = limits }, series)
   end
   return charts
 end
@@ -67,7 +67,7 @@ local function front_charts(results)
         end
       end
     end
-    charts[#charts + 1] = parts.chart_of("Pareto front", across, up, series)
+    charts[#charts + 1] = parts.chart_of({ title = "Pareto front", x = across, y = up }, series)
   end
   return charts
 end
@@ -87,8 +87,8 @@ local function cost_charts(results)
         end
       end
     end
-    charts[#charts + 1] = parts.chart_of(("%s against cost (SLO: %s)"):format(bound.metric, texts.slo { bound }),
-      "cost per hour", bound.metric, series)
+    charts[#charts + 1] = parts.chart_of({ x = "cost per hour", y = bound.metric,
+      title = ("%s against cost (SLO: %s)"):format(parts.label_of(bound.metric), texts.slo { bound }) }, series)
   end
   return charts
 end

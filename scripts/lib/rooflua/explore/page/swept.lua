@@ -1,5 +1,6 @@
 -- A sweep on a page: metrics against what was varied.
 local core = require "rooflua.base.core"
+local grid = require "rooflua.explore.page.grid"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local parts = require "rooflua.explore.page.parts"
@@ -9,7 +10,7 @@ local swept = {}
 local array = json.array
 
 local swept_metrics = { "output_tokens_per_s", "goodput_per_s", "ttft_s_p50", "ttft_s_p99", "tpot_s_p99" }
-local drawn_metrics = { "output_tokens_per_s", "ttft_s_p99", "tpot_s_p99" }
+local drawn_metrics = { "output_tokens_per_s", "goodput_per_s", "ttft_s_p99", "tpot_s_p99" }
 local most_parameters, most_series, most_rows = 6, 8, 500
 
 local most_bands = 4
@@ -59,13 +60,7 @@ local function varied(results)
   return numbers, others
 end
 
-local function name_of(value) return type(value) == "number" and ("%.6g"):format(value) or tostring(value) end
-
-local function others_of(result, others)
-  local words = {}
-  for i, path in ipairs(others) do words[i] = path:match "[^.]+$" .. "=" .. name_of(result.parameters[path]) end
-  return table.concat(words, ", ")
-end
+local name_of, others_of = parts.value_name, parts.values_of
 
 local function swept_table(results, numbers, others)
   local header, columns = {}, {}
@@ -161,13 +156,13 @@ local function ticks_of(results, path)
   return out
 end
 
-local function swept_chart(results, path, metric, names, colours)
+local function swept_chart(results, path, metric, names, colours, own)
   local series, rank = {}, {}
-  for _, result in ipairs(results) do
+  for i, result in ipairs(results) do
     local x, y = result.parameters[path], metrics.value(result, metric)
     if x and y then
       local name = colours.key(result)
-      parts.add_point(series, name, { x = x, y = y, note = result.name })
+      parts.add_point(series, name, { x = x, y = y, note = result.name, variant = i - 1 })
       if not rank[name] then
         rank[name] = {}
         for _, each in ipairs(names) do table.insert(rank[name], each ~= path and result.parameters[each] or 0) end
@@ -179,27 +174,31 @@ local function swept_chart(results, path, metric, names, colours)
   if kind then
     for _, each in ipairs(series) do table.sort(each.points, function(a, b) return a.x < b.x end) end
   end
-  local chart = parts.chart_of(metric .. " against " .. path, path, metric, series, kind,
-    parts.limits_of(metric, results[1].summary.slo))
+  local chart = parts.chart_of({ title = parts.label_of(metric, own) .. " against " .. path, x = path, y = metric,
+    kind = kind, limits = parts.limits_of(metric, results[1].summary.slo), own = own }, series)
   if chart then chart.x.ticks = ticks_of(results, path) end
   return chart
 end
 
 --- The charts, and what their colours stand for where it is not all that varies.
-local function swept_charts(results, numbers, names)
+local function swept_charts(results, numbers, names, own)
   local charts, notes = array {}, {}
+  local drawn = core.sorted_keys(own)
+  for i = #drawn_metrics, 1, -1 do table.insert(drawn, 1, drawn_metrics[i]) end
   for i = 1, math.min(#numbers, most_parameters) do
     local colours = colours_of(results, numbers[i], names)
     if colours.note then notes[#notes + 1] = ("Against %s, %s."):format(numbers[i], colours.note) end
-    for _, metric in ipairs(drawn_metrics) do
-      charts[#charts + 1] = swept_chart(results, numbers[i], metric, names, colours)
+    for _, metric in ipairs(drawn) do
+      charts[#charts + 1] = swept_chart(results, numbers[i], metric, names, colours, own)
     end
   end
   return charts, notes
 end
 
 --- The section of a sweep; nil where one number varies, because the page draws that without it.
-function swept.section(results)
+--- @param missing table {{name, parameters, why}} of variants without a result
+--- @param own table the scenario's own metrics by name: {unit, better}
+function swept.section(results, missing, own)
   local numbers, others = varied(results)
   local seeds = results[1].parameters and results[1].parameters.seed ~= nil
   if #numbers == 0 or #numbers + #others < 2 and not seeds then return nil end
@@ -207,7 +206,8 @@ function swept.section(results)
   for _, list in ipairs { others, numbers } do
     for _, path in ipairs(list) do names[#names + 1] = path end
   end
-  local charts, colours = swept_charts(results, numbers, names)
+  local charts, colours = swept_charts(results, numbers, names, own)
+  local grids, about = grid.of(results, missing, numbers, others, own)
   local note = "Every run is a point."
   if #colours > 0 then
     note = ("%s %s What else varies moves the points as well."):format(note, core.join(colours, " "))
@@ -215,10 +215,11 @@ function swept.section(results)
   if #numbers > most_parameters then
     note = note .. (" Only the first %d of %d numbers are drawn."):format(most_parameters, #numbers)
   end
+  if about then note = about .. " " .. note end
   local listed = ("%d runs"):format(#results)
   if #results > most_rows then listed = ("the first %d of %d runs"):format(most_rows, #results) end
   return { heading = "Against what was varied", note = note, folded = listed,
-    tables = array { swept_table(results, numbers, others) }, charts = charts }
+    tables = array { swept_table(results, numbers, others) }, charts = charts, grids = grids }
 end
 
 return swept
