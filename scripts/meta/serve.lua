@@ -95,6 +95,8 @@ local serve = {}
 ---@field ttft_s number? s; time to first token
 ---@field tpot_s number? s; time per output token
 ---@field e2e_s number? s; arrival to last token
+--- limits of single classes, by number or by the name that a trace gives them, in place of those above
+---@field classes table?
 
 ---@class rooflua.ScenarioSearch
 ---@field goal "cheapest"|"pareto"|"rate"|"sensitivity"|nil default "rate"; what is searched
