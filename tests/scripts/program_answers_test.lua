@@ -30,21 +30,22 @@ local function has(out, ...)
   for _, part in ipairs { ... } do test.check(out:find(part, 1, true), "expected '%s' in:\n%s", part, out) end
 end
 
-write("serve.lua", [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm", slo = { ttft_s = 1 },
-  metrics = { slow = require "metrics.ttft_above_frac" { above_s = 0.01 } },
-  workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 40, prompt_tokens = { distribution = "uniform",
-    min = 100, max = 4000 }, output_tokens = { distribution = "uniform", min = 1, max = 30 } } }]])
+write("serve.lua", [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm",
+  slo = { ttft_s = 1 }, metrics = { slow = require "metrics.ttft_above_frac" { above_s = 0.01 } },
+  workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 40,
+    prompt_tokens = { distribution = "uniform", min = 100, max = 4000 },
+    output_tokens = { distribution = "uniform", min = 1, max = 30 } } }]])
 
 test("a key of a model or GPU that is named can be set, in every command that has --set", function()
   has(told "run serve.lua --quiet --set model.max_model_len=50", "exceeds_max_model_len")
   has(told "check serve.lua --set model.max_model_lem=50", "did you mean 'max_model_len'?")
   local step = "step --model llama-3.1-8b --hardware h100 --decode 1000x4 --intervals off"
-  local whole, half = told(step):match "step: ([%d.]+)", told(step .. " --set model.layers=16"):match "step: ([%d.]+)"
-  test.near(tonumber(half) / tonumber(whole), 0.52, 0.1)
-  local slow = told(step .. " --set mfu.tables=false --set hardware.memory_bytes_per_s=1e12")
-  test.at_least(tonumber(slow:match "step: ([%d.]+)"), 2 * tonumber(whole))
-  has(told "plan --model qwen3-8b --set model.max_model_len=90000 --workload 60000+10 --rate 0.1 --slo ttft_p95=60s --gpus h100-sxm:1@3 --tp 1 --seats 8 --budgets 8192 --replicates 1 --requests 10 --quiet", -- luacheck: ignore
-    "1  1 x H100")
+  local function ms(more) return tonumber(told(step .. more):match "step: ([%d.]+)") end
+  local whole, half = ms "", ms " --set model.layers=16"
+  test.near(half / whole, 0.52, 0.1)
+  test.at_least(ms " --set mfu.tables=false --set hardware.memory_bytes_per_s=1e12", 2 * whole)
+  has(told("plan --model qwen3-8b --set model.max_model_len=90000 --workload 60000+10 --rate 0.1 --slo ttft_p95=60s "
+    .. "--gpus h100-sxm:1@3 --tp 1 --seats 8 --budgets 8192 --replicates 1 --requests 10 --quiet"), "1  1 x H100")
   has(told "run serve.lua --set model.moe.experts=4", "'moe' is a table of the model", "say --set 'model.moe={...}'")
   has(told "step --model Qwen/Qwen3-32B-FP8 --hardware h100 --decode 9x1 --set model.max_model_len=99",
     "weights fp8_block")
@@ -79,7 +80,8 @@ end)
 
 test("a class has limits of its own, by number and by the name of a trace", function()
   write("t.csv", "arrival_s,prompt_tokens,output_tokens,class\n0,500,9,chat\n1,9000,9,report\n2,500,9,chat\n")
-  local text = [[return { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm", slo = { ttft_s = 0.1, classes = %s },
+  local text = [[return { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm",
+    slo = { ttft_s = 0.1, classes = %s },
     workload = require "workloads.trace" { path = "t.csv" } }]]
   local function good(classes)
     write("c.lua", text:format(classes))
@@ -145,7 +147,7 @@ test("a hardware.toml is told all that it lacks at once", function()
     "memory_gb_per_s", "peak_tflop_per_s")
 end)
 
-test("a step that is explained states its evidence once, and diff compares numbers of intervals, not their words", function()
+test("an explained step states its evidence once; diff compares numbers of intervals, not their words", function()
   local out = told "step --model llama-3.1-8b --hardware h100 --decode 9x1 --explain"
   local _, times = out:gsub("measured [%d.]+ %%, ", "")
   test.equal(times, 1)
@@ -163,7 +165,8 @@ test("--jit-log says whether the scenario's own lines were compiled", function()
 end)
 
 test("plan --verify says where the benchmark was another one than bench.sh asks for", function()
-  local plan = { schema = "rooflua.plan/1", ranks = { { name = "x", bench_asked = { num_prompts = 2000, request_rate = 5 },
+  local asked = { num_prompts = 2000, request_rate = 5 }
+  local plan = { schema = "rooflua.plan/1", ranks = { { name = "x", bench_asked = asked,
     bench = { ttft_s_mean = { value = 0.1, low = 0.05, high = 0.2 } } } } }
   local function of(result)
     return verify.run { scenario = test.file(".json", json.encode(plan)),
@@ -177,3 +180,4 @@ test("plan --verify says where the benchmark was another one than bench.sh asks 
 end)
 
 os.execute("rm -rf " .. quoted(folder))
+test.finish()

@@ -56,25 +56,6 @@ test("gamma gaps have mean 1 / rate and variation shape^-1/2", function()
   has_moments(drawn(workload "gamma" { rate_per_s = 4, shape = 4, num_requests = N }).gaps, 0.25, 0.125, 3 + 6 / 4)
 end)
 
--- Of n arrivals in a whole number of periods the counts of parts are binomial.
-test("a day has its mean rate, and its peak where it is said to be", function()
-  local day = workload "diurnal" { rate_per_s = 10, swing = 0.8, period_s = 100, peak_s = 30, num_requests = N }
-  local sent = drawn(day)
-  within(sent.arrivals[N], N / 10, math.sqrt(N) / 10, "the last arrival")
-  local around_peak, around_trough = 0, 0
-  for _, at in ipairs(sent.arrivals) do
-    local place = (at - 30) % 100
-    if place < 5 or place > 95 then around_peak = around_peak + 1 end
-    if place > 45 and place < 55 then around_trough = around_trough + 1 end
-  end
-  local part = 100 / (2 * math.pi) * 0.8 * 2 * math.sin(2 * math.pi * 0.05) -- of the sine's term over ten seconds
-  within(around_peak / N, (10 + part) / 100, math.sqrt(0.18 * 0.82 / N), "share around the peak")
-  within(around_trough / N, (10 - part) / 100, math.sqrt(0.03 * 0.97 / N), "share around the trough")
-  has_moments(drawn(workload "diurnal" { rate_per_s = 4, swing = 0, num_requests = N }).gaps, 0.25, 0.25, 9)
-  local all = drawn(workload "diurnal" { rate_per_s = 10, swing = 1, period_s = 1000, num_requests = N })
-  for i = 2, N do test.check(all.arrivals[i] >= all.arrivals[i - 1], "arrival %d is before the one before it", i) end
-end)
-
 -- Shape 2 (Rayleigh): variation sqrt(4 / pi - 1), kurtosis 3.245. Shape 1 is exponential.
 test("weibull gaps have mean 1 / rate and the variation of their shape", function()
   has_moments(drawn(workload "weibull" { rate_per_s = 4, shape = 2, num_requests = N }).gaps,

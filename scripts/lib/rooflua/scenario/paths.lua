@@ -92,8 +92,8 @@ local function beginning_with(reader, path, parts, i, owner)
   local name = parts[i - 1]
   if type(owner) ~= "string" or name ~= "model" and name ~= "hardware" then return owner end
   if #parts > i then
-    reader:fail(path, "'%s' is a table of the %s, which is replaced as a whole; say --set '%s.%s={...}'", parts[i], name,
-      name, parts[i])
+    reader:fail(path, "'%s' is a table of the %s, which is replaced as a whole; say --set '%s.%s={...}'", parts[i],
+      name, name, parts[i])
   end
   return { from = owner }
 end

@@ -79,7 +79,8 @@ function live.begin(reader, given, options)
   local all = pieces.of(reader, given)
   local list = all.replicas
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
-    replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, class_slo = #all.class_slo > 0 and all.class_slo or nil,
+    replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
+    class_slo = #all.class_slo > 0 and all.class_slo or nil,
     transfer = all.transfer,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }

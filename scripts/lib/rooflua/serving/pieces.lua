@@ -34,7 +34,8 @@ local function limits_of(reader, given)
   for class, limits in core.sorted_pairs(classes or {}) do
     local where = "slo.classes." .. tostring(class)
     if type(class) ~= "string" and not (type(class) == "number" and class >= 0 and class % 1 == 0) then
-      reader:fail("slo.classes", "expected the number of a class from 0 on, or its name, found %s", core.describe(class))
+      reader:fail("slo.classes", "expected the number of a class from 0 on, or its name, found %s",
+        core.describe(class))
     end
     if type(limits) ~= "table" or next(core.plain(limits)) == nil or core.plain(limits).classes ~= nil then
       reader:fail(where, "expected limits, as in { ttft_s = 0.5 }, found %s", core.describe(limits))

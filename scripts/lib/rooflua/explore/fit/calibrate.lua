@@ -13,7 +13,7 @@ local serving = require "rooflua.serving.pieces"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
-local units = require "rooflua.text.units"
+local numbers = require "rooflua.text.units"
 local whole = require "rooflua.serving.whole"
 local tables_text = require("rooflua.text.columns").values
 
@@ -85,8 +85,8 @@ local function wider_ranges(reader, given, parameters)
       local high = up and math.min(bound or math.huge, each.max * widening) or each.max
       if low < each.min or high > each.max then
         lines[#lines + 1] = ("%s ended at the %s end of its range, so a better value may lie beyond it: --params "
-          .. "%s=%s..%s\n"):format(each.path, up and "upper" or "lower", each.path, units.significant(low, 6),
-          units.significant(high, 6))
+          .. "%s=%s..%s\n"):format(each.path, up and "upper" or "lower", each.path, numbers.significant(low, 6),
+          numbers.significant(high, 6))
       end
     end
   end

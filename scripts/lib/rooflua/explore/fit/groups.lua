@@ -77,7 +77,7 @@ end
 
 --- `effect` without what a sum of the others has; and the path of the one of them that is most like it.
 local function without_others(effect, others)
-  local basis, rest, nearest, most = {}, effect, nil, 0
+  local basis, nearest, most = {}, nil, 0
   local function reduced(vector)
     for _, each in ipairs(basis) do
       local share, out = dot(vector, each), {}
@@ -96,8 +96,7 @@ local function without_others(effect, others)
       basis[#basis + 1] = left
     end
   end
-  rest = reduced(effect)
-  return rest, nearest
+  return reduced(effect), nearest
 end
 
 --- By path of a parameter the path of another one whose changes do nearly the same to all figures: from these data
