@@ -41,7 +41,7 @@ struct RunArguments {
   std::string requests;     // per-request CSV
   std::string trace;        // Chrome trace
   std::string html;         // a report as one page
-  std::optional<long> why;  // id of the request whose time is explained
+  std::string why;          // the request whose time is explained: its id, or "slowest"
   std::string results;      // SQLite file that keeps runs as they finish, or a folder of such
   std::string shard;        // "3/16" or "auto/16": a part of the runs
   std::string round;        // of a search or plan: the file with the runs of its earlier rounds
@@ -172,7 +172,7 @@ struct ValidateArguments {
   int intervals = 0;               // replicates per case; 0 = no intervals
   int jobs = 1;                    // processes
   bool wide = false;               // report every row
-  std::string json, html;
+  std::string json, html, record;
 };
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);
 

@@ -74,6 +74,9 @@ void print_models(const std::filesystem::path& home) {
                 model.max_model_len, model.kv_bytes_per_token(model.dtype) / unit::byte,
                 formats_of(model).c_str(), layers_of(model).c_str());
   }
+  std::printf(
+      "\nother names: rooflua list models --aliases; more on one by any of its names: rooflua help "
+      "NAME\n");
 }
 
 /// Every alias of every model, and the format of the weights that are published under it.

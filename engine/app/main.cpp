@@ -65,8 +65,11 @@ void add_run(CLI::App& app, Door& door) {
                    "FORMAT=FILE, the run as a file of another tool: aiperf, guidellm, inferencex, "
                    "llm-d, otlp")
       ->allow_extra_args(false);
-  command->add_option("--why", a->why, "Say where the time of request N went (from 0, by arrival)")
-      ->check(app::whole(0, 2147483647));
+  command
+      ->add_option("--why", a->why,
+                   "Say where the time of request N went (from 0, by arrival), or of the slowest: "
+                   "slowest, slowest_ttft, slowest_tpot")
+      ->check(app::request_word());
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
   app::add_intervals(command, a->intervals);
   command
@@ -140,6 +143,7 @@ void add_validate(CLI::App& app, Door& door) {
   command->add_flag("--wide", a->wide, "Report every row of closed loops and of start-ups");
   command->add_option("--json", a->json, "Write the errors to a file (- = stdout, alone)");
   command->add_option("--html", a->html, "Write a page with plots");
+  command->add_option("--record", a->record, "Write the tables of errors as Markdown");
   command->callback(
       [a, &door] { door = [a](const fs::path& home) { return app::validate(*a, home); }; });
 }

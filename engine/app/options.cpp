@@ -46,6 +46,21 @@ CLI::Validator whole(long least, long most) {
       range);
 }
 
+CLI::Validator request_word() {
+  return CLI::Validator(
+      [](const std::string& given) {
+        for (const char* word : {"slowest", "slowest_ttft", "slowest_tpot"})
+          if (given == word) return std::string();
+        std::string number = given;
+        const std::string problem = whole(0, 2147483647)(number);
+        return problem.empty() ? problem
+                               : "expected the number of a request, slowest, slowest_ttft or "
+                                 "slowest_tpot, found '" +
+                                     given + "'";
+      },
+      "N");
+}
+
 CLI::Validator seeds() {
   return whole(0, 2147483647).name("SEED");
 }

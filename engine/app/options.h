@@ -20,6 +20,8 @@ using Door = std::function<int(const std::filesystem::path& home)>;
 CLI::Validator between(double least, double most);
 /// A whole number between two bounds.
 CLI::Validator whole(long least, long most);
+/// The number of a request, or a word for one: "slowest".
+CLI::Validator request_word();
 /// One of these names.
 CLI::Validator one_of(std::vector<std::string> names);
 /// A file or folder that is there; for one that is not, names like it in its folder are suggested.

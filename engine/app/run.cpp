@@ -209,7 +209,7 @@ void refuse_options(const RunArguments& arguments, const std::string& kind) {
   if (!arguments.requests.empty()) throw Misused("--requests", why);
   if (!arguments.trace.empty()) throw Misused("--trace", why);
   if (!arguments.write.empty()) throw Misused("--write", why);
-  if (arguments.why) throw Misused("--why", why);
+  if (!arguments.why.empty()) throw Misused("--why", why);
   if (arguments.explain && kind != "price")
     throw Misused("--explain",
                   "kind \"" + kind + "\" has no step to explain; \"serve\" and \"price\" have");
@@ -276,7 +276,7 @@ void check_outputs(const RunArguments& arguments) {
     check_folder(path);
   if (arguments.shard.empty() && !is_results_folder(arguments.results))
     check_folder(arguments.results);
-  if (arguments.why && !arguments.results.empty())
+  if (!arguments.why.empty() && !arguments.results.empty())
     throw Misused("--why", "follows a run as it goes; leave out --results");
 }
 

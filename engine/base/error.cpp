@@ -109,11 +109,15 @@ std::string joined(std::span<const std::string> words, std::string_view between)
   return out;
 }
 
+constexpr std::size_t most_listed = 24;  // known names that an error lists besides a suggestion
+
 std::string unknown_name(std::string_view kind, std::string_view found,
                          std::span<const std::string> known) {
   std::string text = "unknown " + std::string(kind) + " '" + std::string(found) + "'";
   const std::vector<std::string> near = suggestions(found, known);
   if (!near.empty()) text += "; did you mean '" + joined(near, "', '") + "'?";
+  if (!near.empty() && known.size() > most_listed)
+    return text + " (" + std::to_string(known.size()) + " names are known)";
   return text + " (known:" + (known.empty() ? "" : " ") + joined(known, ", ") + ")";
 }
 

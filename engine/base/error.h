@@ -40,7 +40,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// or one contains the other. At most three.
 std::vector<std::string> suggestions(std::string_view found, std::span<const std::string> known);
 
-/// "unknown parameter 'max_num_seq'; did you mean 'max_num_seqs'? (known: a, b, c)"
+/// "unknown parameter 'max_num_seq'; did you mean 'max_num_seqs'? (known: a, b, c)"; of more than
+/// two dozen names the number, where a suggestion is made.
 std::string unknown_name(std::string_view kind, std::string_view found,
                          std::span<const std::string> known);
 

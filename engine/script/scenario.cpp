@@ -31,7 +31,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
     if (!path.empty()) options[key] = path;
   }
   if (outputs.sketch) options["sketch"] = true;
-  if (outputs.why) options["why"] = std::int64_t{*outputs.why};
+  if (!outputs.why.empty()) options["why"] = outputs.why;
   options["jobs"] = outputs.jobs;
   if (outputs.strict_percent) options["strict"] = *outputs.strict_percent;
   options["operations"] = outputs.operations;

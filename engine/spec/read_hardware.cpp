@@ -1,5 +1,8 @@
 // A hardware.toml, and the same as a script's table.
 
+#include <string>
+#include <vector>
+
 #include "base/error.h"
 #include "base/fields.h"
 #include "spec/figures/hardware.h"
@@ -54,6 +57,23 @@ void refuse_unknown(const Fields& fields) {
     fields.allow(each.key);
   }
   fields.finish();
+}
+
+/// Names all needed keys of a file at once if more than one is missing.
+void refuse_incomplete(const Fields& fields) {
+  std::vector<std::string> missing;
+  if (!fields.has("architecture")) missing.emplace_back("architecture");
+  for (const HardwareFigure& each : hardware_figures()) {
+    const bool derived = each.name == "usable_memory_bytes";
+    if (each.needed && !derived && each.set != nullptr && !fields.has(each.key) &&
+        !fields.has(each.name))
+      missing.emplace_back(each.key);
+  }
+  const HardwareFigure& peaks = peak_figure(Dtype::bf16);
+  if (!fields.has(peaks.key) && !fields.has(peaks.name)) missing.emplace_back(peaks.key);
+  if (missing.size() > 1)
+    throw Error(fields.where(""), "these keys are missing: " + joined(missing, ", ") +
+                                      " (docs/DATA.md, \"Adding a GPU\")");
 }
 
 void read_peaks(Hardware& hardware, const Fields& fields, const Hardware* base, bool is_file) {
@@ -120,6 +140,7 @@ namespace {
 /// @param is_file  in the words of a hardware.toml, which leaves nothing out
 Hardware read(const Fields& fields, Hardware hardware, const Hardware* base, bool is_file,
               const fs::path& home) {
+  if (is_file) refuse_incomplete(fields);
   hardware.name = fields.text("name").value_or(hardware.name);
   hardware.aliases = fields.texts("aliases");
   if (is_file) hardware.architecture = fields.need_text("architecture");

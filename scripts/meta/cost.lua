@@ -300,4 +300,10 @@ function cost.layers(model, deployment) end
 ---@return string
 function cost.query_text(query) end
 
+--- The numbers of an operation's shape by name, for corrections: {m = 64, k = 4096, n = 6144} of "m=64 k=4096 n=6144
+--- bf16". Of "m=64 as m=80" and of "heads=32/8" it is the first number.
+---@param shape string `op.shape`
+---@return table<string, number>
+function cost.shape_fields(shape) end
+
 return cost

@@ -5,6 +5,7 @@
 ---@field spec rooflua.spec what is simulated: models, hardware, deployments
 ---@field mfu rooflua.mfu measured kernel tables and lookups over them
 ---@field cost rooflua.cost what work costs
+---@field csv rooflua.csv reading CSV
 ---@field json rooflua.json reading and writing JSON
 ---@field policy rooflua.policy declaring policies
 ---@field serve rooflua.serve simulations of requests over time

@@ -98,6 +98,7 @@ local serve = {}
 ---@field ttft_s number? s; time to first token
 ---@field tpot_s number? s; time per output token
 ---@field e2e_s number? s; arrival to last token
+---@field classes table? limits of single classes, by number or name, in place of those above
 
 ---@class rooflua.ScenarioSearch
 ---@field goal "cheapest"|"pareto"|"rate"|"sensitivity"|nil default "rate"; what is searched
@@ -333,8 +334,7 @@ function Live:request(id) end
 --- Every step that ended: start_s, end_s, replica, waiting, running, decodes, prefills, prefill_tokens, kv_used_frac.
 ---@return table[]
 function Live:steps() end
---- Every request that ended, in that order: its times, and `where_s`, its seconds by heading. `where_to_first_s` has
---- those up to its first token.
+--- Every request that ended, in that order: its times, and `where_s` by heading; `where_to_first_s` to its first token.
 ---@return table[]
 function Live:ended() end
 --- The step of a replica that ended last, with prefill_work, decode_ids and decode_contexts; nil before the first.

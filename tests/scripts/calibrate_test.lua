@@ -49,6 +49,23 @@ local function near_planted(result)
   test.near(value(result, "frontend.base_s"), planted["frontend.base_s"], 0.1)
 end
 
+test("--params takes a range, and one that was too narrow is told with a wider one", function()
+  local wide = found(file(".csv", csv), { params = { "steps.host_step_s=0.001..0.05", "frontend.base_s" } })
+  test.equal(wide.document.parameters[2].min, 0.001)
+  test.equal(wide.document.parameters[2].max, 0.05)
+  test.near(value(wide, "steps.host_step_s"), planted["steps.host_step_s"], 0.03)
+  test.check(not wide.text:find "ended at the")
+  local narrow = found(file(".csv", csv), { params = { "steps.host_step_s=0.0001..0.001" },
+    evaluations = 60 })
+  test.check(narrow.text:find("steps.host_step_s ended at the upper end of its range, so a better value may lie beyond "
+    .. "it: --params steps.host_step_s=0.0001..0.01", 1, true), "%s", narrow.text)
+  for text, part in pairs { ["steps.host_step_s=1"] = "PATH=MIN..MAX", ["steps.host_step_s=a..b"] = "PATH=MIN..MAX",
+    ["steps.host_step_s=3..1"] = "above max", ["steps.host_step=1..2"] = "did you mean 'steps.host_step_s'",
+    ["network.alpha_s"] = "--params network.alpha_s=MIN..MAX" } do
+    test.raises(part, function() found(file(".csv", csv), { params = { text } }) end)
+  end
+end)
+
 test("planted parameters are found in a per-request CSV, and the rest of the run is predicted", function()
   local result = found(file(".csv", csv), {})
   near_planted(result)

@@ -185,7 +185,29 @@ test("a valley behind a plain is found, and what has no effect is not called kno
   local short = behind_a_wall(8)
   test.equal(short.converged, false)
   for _, each in ipairs(short.parameters) do test.equal(each.no_effect, each.path ~= "base") end
-  test.check(fit.report(short):find "host .- no effect near it: not known from these data")
+  test.check(fit.report(short):find "host .- no effect near this value: not known from these data")
+end)
+
+test("parameters that only act together are marked, each with the other; one that acts alone is not", function()
+  local target = {}
+  for x = 1, 8 do target[x] = { x = x, value = 3 + 2 * x } end
+  local result = fit { function(values, seen) return values.a + values.b + values.c * seen.x end, target = target,
+    groups = false, params = { a = { 0, 5 }, b = { 0, 5 }, c = { 0, 5 } } }
+  local alike = {}
+  for _, each in ipairs(result.parameters) do alike[each.path] = each.alike end
+  test.equal(alike.a, "b")
+  test.equal(alike.b, "a")
+  test.equal(alike.c, nil)
+  test.check(fit.report(result):find "a .- acts like b: only both together are known")
+end)
+
+test("a value next to the end of its range counts as at its bound", function()
+  local result = fit { function(values, seen) return values.a * seen.x end, groups = false,
+    target = { { x = 1, value = 9 }, { x = 2, value = 18 } }, params = { a = { 0.1, 8, start = 1, log = true } } }
+  test.equal(result.parameters[1].at_bound, true)
+  local inside = fit { function(values, seen) return values.a * seen.x end, groups = false,
+    target = { { x = 1, value = 7 }, { x = 2, value = 14 } }, params = { a = { 0.1, 8, start = 1, log = true } } }
+  test.equal(inside.parameters[1].at_bound, false)
 end)
 
 test("mistakes are found before anything is run, and say what would be right", function()

@@ -58,6 +58,7 @@ Json options_of(const ValidateArguments& arguments, const Scratch& scratch) {
       std::filesystem::canonical(arguments.folder, ignored).filename().string();
   options["wide"] = arguments.wide;
   options["page"] = !arguments.html.empty();
+  if (!arguments.record.empty()) options["record"] = true;
   options["intervals"] = static_cast<std::int64_t>(arguments.intervals);
   options["scratch"] = scratch.path.string();
   return options;
@@ -95,6 +96,7 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
   const Json result = vm.call(module, "finish", {});
   if (arguments.json != "-") std::printf("%s\n", result.find("text")->text().c_str());
   if (!arguments.json.empty()) write_document(*result.find("document"), arguments.json);
+  if (!arguments.record.empty()) write_text(result.find("record")->text(), arguments.record);
   const Json* page = result.find("page");
   if (!arguments.html.empty() && page != nullptr) write_text(page_of(*page), arguments.html);
   if (!arguments.html.empty() && page == nullptr)
@@ -113,7 +115,8 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
 }  // namespace
 
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home) {
-  for (const std::string& path : {arguments.json, arguments.html}) check_folder(path);
+  for (const std::string& path : {arguments.json, arguments.html, arguments.record})
+    check_folder(path);
   const Scratch scratch;
   script::Vm vm({.home = home, .trusted = true, .print_to_stderr = arguments.json == "-"});
   const Json opened = vm.call(module, "open", {options_of(arguments, scratch)});

@@ -1,6 +1,7 @@
 #include "measure/record/summary.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "base/error.h"
@@ -61,6 +62,23 @@ SummaryObserver::Group& SummaryObserver::group_of(std::vector<Group>& groups, st
   const auto i = static_cast<std::size_t>(index);
   if (i >= groups.size()) groups.resize(i + 1);
   return groups[i];
+}
+
+void settle_class_slo(SummaryOptions& options) {
+  for (const auto& [name, slo] : options.named_slo) {
+    const auto named = std::find(options.classes.begin(), options.classes.end(), name);
+    std::int32_t number = static_cast<std::int32_t>(named - options.classes.begin());
+    if (named == options.classes.end()) {
+      const char* end = name.data() + name.size();
+      const auto read = std::from_chars(name.data(), end, number);
+      if (read.ec != std::errc() || read.ptr != end)
+        throw Error("slo.classes", unknown_name("class", name, options.classes) +
+                                       (options.classes.empty() ? "; classes of this workload have "
+                                                                  "numbers"
+                                                                : ""));
+    }
+    options.class_slo[number] = slo;
+  }
 }
 
 bool SummaryObserver::good(const RequestDone& done, const Completed& request) const {
@@ -237,6 +255,8 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
     out.push_back(describe(classes_[i], &places[i], &all));
     out.back().name =
         i < options_.classes.size() ? options_.classes[i] : "class " + std::to_string(i);
+    const auto own = options_.class_slo.find(static_cast<std::int32_t>(i));
+    if (own != options_.class_slo.end()) out.back().slo = own->second;
   }
   return out;
 }

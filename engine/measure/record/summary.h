@@ -34,9 +34,15 @@ struct Slo {
   bool given() const { return ttft_s || tpot_s || e2e_s; }
 };
 
+struct SummaryOptions;
+/// Limits by name or number become limits by class, once the names of classes are known.
+/// @throws Error for a name that no class has
+void settle_class_slo(SummaryOptions& options);
+
 struct SummaryOptions {
   Slo slo;
   std::map<std::int32_t, Slo> class_slo;  // instead of `slo` for these classes
+  std::map<std::string, Slo> named_slo;   // the same by name or number, until classes are known
   std::vector<std::string> classes;       // names by class; "class 3" where there is none
   std::vector<std::string> replicas;      // names by index; "3" where there is none
   std::vector<std::string> links;         // names of the links that are shared
@@ -52,6 +58,7 @@ struct SummaryOptions {
 /// Requests of one class, or of one replica, or all.
 struct GroupSummary {
   std::string name;
+  Slo slo;  // its own, in place of that of all requests
   std::int64_t completed = 0, failed = 0, good = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;  // of completed requests
   double requests_per_s = 0, output_tokens_per_s = 0;

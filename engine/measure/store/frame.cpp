@@ -100,9 +100,21 @@ class Columns {
   std::unordered_map<std::string, std::size_t> numbers_;
 };
 
+const std::string own = "own_";  // stands before metrics that a scenario declares
+
+/// Whether a column is asked for; metrics of a scenario also by the name that it gave them.
+bool is_selected(const std::string& column, const std::vector<std::string>& select) {
+  const auto has = [&](const std::string& name) {
+    return std::find(select.begin(), select.end(), name) != select.end();
+  };
+  return select.empty() || has(column) ||
+         (column.rfind(own, 0) == 0 && has(column.substr(own.size())));
+}
+
 void check_selected(const std::vector<std::string>& select, const std::vector<std::string>& known) {
   for (const std::string& each : select) {
-    if (std::find(known.begin(), known.end(), each) == known.end())
+    if (std::find(known.begin(), known.end(), each) == known.end() &&
+        std::find(known.begin(), known.end(), own + each) == known.end())
       throw Error("--select", unknown_name("metric", each, known));
   }
 }
@@ -194,7 +206,7 @@ std::string csv_of(const ResultStore& store, const FrameChoice& choice,
     Scalars(run.row.document, [&](const std::string& path, std::string_view value) {
       if (is_always(path) || path.rfind("parameters", 0) == 0) return;
       const std::string column = path.rfind("summary_", 0) == 0 ? path.substr(8) : path;
-      if (select.empty() || std::find(select.begin(), select.end(), column) != select.end()) {
+      if (is_selected(column, select)) {
         keep(column, cell_of(value));
       } else {
         columns.number(column);

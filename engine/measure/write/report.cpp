@@ -32,6 +32,16 @@ std::string limits(const Slo& slo) {
   add("TTFT", slo.ttft_s);
   add("TPOT", slo.tpot_s);
   add("E2E", slo.e2e_s);
+  return out;
+}
+
+/// "TTFT <= 500.0 ms; report: TTFT <= 30.00 s"
+std::string all_limits(const Summary& s) {
+  std::string out = limits(s.slo);
+  for (const GroupSummary& group : s.classes) {
+    if (group.slo.given())
+      out += (out.empty() ? "" : "; ") + group.name + ": " + limits(group.slo);
+  }
   return out.empty() ? "per class" : out;
 }
 
@@ -55,7 +65,7 @@ std::string throughput(const Summary& s) {
          " requests/s, " + figure(s.output_tokens_per_s) + " output tokens/s (peak second " +
          grouped(static_cast<std::int64_t>(s.peak_output_tokens_per_s)) + ")";
   if (s.goodput_per_s)
-    out += "\ngoodput   " + figure(*s.goodput_per_s) + " requests/s (" + limits(s.slo) + ")";
+    out += "\ngoodput   " + figure(*s.goodput_per_s) + " requests/s (" + all_limits(s) + ")";
   out += "\ntokens    " + grouped(s.prompt_tokens) + " in, " + grouped(s.output_tokens) + " out";
   if (s.cached_tokens > 0 && s.prompt_tokens > 0) {
     out += ", " +
@@ -207,6 +217,41 @@ std::string report(const Result& result) {
   return out + comparison(result.variants);
 }
 
+namespace {
+
+constexpr std::size_t most_class_lines = 60;  // of a table with a row per variant and class
+
+/// Variants class by class; "" where their requests have no classes.
+std::string classes_of(const std::vector<Variant>& variants) {
+  std::size_t lines = 0;
+  bool with_goodput = false;
+  for (const Variant& each : variants) {
+    lines += each.summary.classes.size();
+    with_goodput = with_goodput || each.summary.goodput_per_s;
+  }
+  if (lines == 0) return "";
+  if (lines > most_class_lines)
+    return "\nby class: " + grouped(static_cast<std::int64_t>(lines)) +
+           " rows, which --json and --html have\n";
+  const auto columns = columns_of_groups(with_goodput);
+  Table table;
+  std::vector<std::string> header{"variant", "class"};
+  for (const GroupColumn& column : columns) header.push_back(column.label());
+  table.left(1);
+  table.add(header);
+  table.rule();
+  for (const Variant& variant : variants) {
+    for (const GroupSummary& group : variant.summary.classes) {
+      std::vector<std::string> row{variant.name, group.name};
+      for (const GroupColumn& column : columns) row.push_back(cell(column, group));
+      table.add(row);
+    }
+  }
+  return "\n" + table.text() + "\n";
+}
+
+}  // namespace
+
 std::string comparison(const std::vector<Variant>& variants) {
   std::vector<const Summary*> runs;
   for (const Variant& variant : variants) runs.push_back(&variant.summary);
@@ -232,7 +277,8 @@ std::string comparison(const std::vector<Variant>& variants) {
     for (const RunColumn& column : columns) row.push_back(column.cell(variant.summary));
     table.add(row);
   }
-  return table.text() + "\nunsupported: share of time that is " + unsupported_text(runs) + "\n";
+  return table.text() + "\nunsupported: share of time that is " + unsupported_text(runs) + "\n" +
+         classes_of(variants);
 }
 
 std::string report(const Comparison& comparison, double tolerance) {

@@ -98,6 +98,7 @@ int serve_open(lua_State* L) {
     lua_pushvalue(L, 5);
     run->workload = std::make_unique<LuaWorkload>(run->asking);
   }
+  settle_class_slo(options);
   run->classes = options.classes;
   run->replica_names = options.replicas;
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));

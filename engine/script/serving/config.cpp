@@ -189,6 +189,10 @@ ServingConfig serving_config(const Json& given) {
   out.cluster = cluster_config(fields);
   read_figures(fields, out.summary);
   read_table(fields, "slo", out.summary.slo);
+  for (const Fields& each : fields.tables("class_slo")) {
+    read_figures(each, out.summary.named_slo[each.need_text("class")]);
+    each.finish();
+  }
   out.summary.classes = fields.texts("classes");
   for (const ReplicaConfig& each : out.cluster.replicas) out.summary.replicas.push_back(each.name);
   for (const LinkConfig& each : out.cluster.links) out.summary.links.push_back(each.name);

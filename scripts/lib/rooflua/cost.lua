@@ -255,4 +255,14 @@ function cost.layers(model, deployment)
   return native.layers(spec.model(model), spec.deployment(deployment))
 end
 
+--- The numbers of an operation's shape by name: {m = 64, k = 4096, n = 6144} of "m=64 as m=80 k=4096 n=6144 bf16".
+--- Of "heads=32/8" it is the first number.
+function cost.shape_fields(shape)
+  local out = {}
+  for name, number in core.text(shape, "cost.shape_fields"):gmatch "([%a_][%w_]*)=(%-?[%d%.]+)" do
+    if out[name] == nil then out[name] = tonumber(number) end
+  end
+  return out
+end
+
 return cost

@@ -14,6 +14,8 @@ local fail = core.fail
 local keys = { "scenario", "steps", "model", "hardware", "deployment", "mfu", "async_depth", "corrections",
   "params", "target", "groups", "objective", "algorithm", "evaluations", "tolerance", "jobs", "progress" }
 
+local close = 0.01 -- of a range: nearer to its end a value counts as at it
+
 -- Reading ------------------------------------------------------------------------------------------------
 
 local function read(given)
@@ -61,11 +63,13 @@ function fit.fit(given)
     result.values, result.error.after = result.start, result.error.before -- nothing better was found
   end
   groups.leave_out(task, list, fits, result)
+  local alike = #task.ranges > 1 and groups.alike(task, result.values) or {}
   for i, range in ipairs(task.ranges) do
     local value = result.values[range.path]
     local place = declared.place(range, value)
     result.parameters[i] = { path = range.path, before = result.start[range.path], after = value, min = range.min,
-      max = range.max, unit = range.unit, at_bound = place < 1e-3 or place > 1 - 1e-3,
+      max = range.max, unit = range.unit, at_bound = place < close or place > 1 - close,
+      alike = alike[range.path],
       no_effect = groups.has_no_effect(task, result.values, range, result.error.after) }
   end
   result.scenario = predictions.with_values(task.subject, result.values)
@@ -104,8 +108,11 @@ function fit.report(result)
   end
   local rows = { { "parameter", "before", "after", "from", "to", "" } }
   for _, each in ipairs(result.parameters) do
-    local note = each.no_effect and "no effect near it: not known from these data"
+    local note = each.no_effect and "no effect near this value: not known from these data"
       or each.at_bound and "at its bound" or ""
+    if each.alike and not each.no_effect then
+      note = (note == "" and "" or note .. "; ") .. "acts like " .. each.alike .. ": only both together are known"
+    end
     rows[#rows + 1] = { each.path, each.before, each.after, each.min, each.max, note }
   end
   local errors = { { "group", "figures", "before", "after", "left out" } }

@@ -164,6 +164,7 @@ function artefacts.files(done)
     if not about.problem then
       local predicted = bench.predict(question, item)
       done.document.ranks[rank].bench = predicted
+      done.document.ranks[rank].bench_asked = bench.asked(question, item.result.scale)
       add("serve.sh", serve_text(question, item, rank, about))
       add("kubernetes.yaml", kubernetes_text(question, item, about))
       add("bench.sh", bench_text(question, item, rank, about, predicted))

@@ -38,6 +38,13 @@ function bench.options(question, scale)
   return out
 end
 
+--- What a result of the benchmark states of its load, as bench.sh asks for it.
+function bench.asked(question, scale)
+  local of = bench.options(question, scale)
+  return { num_prompts = of.num_prompts, request_rate = of.request_rate < math.huge and of.request_rate or nil,
+    max_concurrency = of.max_concurrency }
+end
+
 local predicted = { "ttft_s_mean", "ttft_s_p50", "ttft_s_p99", "tpot_s_mean", "tpot_s_p50", "tpot_s_p99",
   "output_tokens_per_s", "requests_per_s" }
 

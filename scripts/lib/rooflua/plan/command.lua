@@ -20,7 +20,7 @@ local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "
 
 --- The scenario that is asked for, opened, and its text.
 local function opened_of(given)
-  local more = { set = given.set, seed = given.seed, file = given.scenario or "question", path = given.scenario }
+  local more = { set = given.set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
   if given.scenario then
     for _, name in ipairs(of_question) do
       if given[name] ~= nil then

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local verify = {}
@@ -30,6 +31,23 @@ local function rank_of(document, path, rank)
   return own
 end
 
+--- Settings of the benchmark that the result states otherwise than bench.sh: percentiles depend on the number of
+--- requests, and all figures on the rate.
+local function differences(asked, measured)
+  local out = {}
+  for _, each in ipairs { { "num_prompts", "requests" }, { "request_rate", "requests/s" },
+    { "max_concurrency", "requests at once" } } do
+    local key, unit = each[1], each[2]
+    local here, there = asked[key], measured[key]
+    if there == "inf" then there = math.huge end
+    if type(here) == "number" and type(there) == "number" and math.abs(there - here) > 0.01 * here then
+      out[#out + 1] = ("%s %s, and bench.sh asks for %s"):format(units.significant(there, 6), unit,
+        units.significant(here, 6))
+    end
+  end
+  return out
+end
+
 --- {text, document, status}: status 1 if a figure lies outside of its interval.
 function verify.run(given)
   if not given.scenario then core.fail "plan: --verify RESULT needs a plan.json: rooflua plan --verify R P" end
@@ -51,13 +69,18 @@ function verify.run(given)
   if #list == 0 then
     core.fail("%s: has none of the figures of vllm bench serve --save-result (mean_ttft_ms, ...)", given.verify)
   end
+  local other = differences(own.bench_asked or {}, measured)
   local text = ("rank %d: %s\n\n%s\n%d of %d figures lie inside of their intervals\n"):format(rank, own.name,
     columns.values(rows), #list - outside, #list)
+  for _, each in ipairs(other) do
+    text = text .. ("%s: has %s: the intervals are those of another benchmark\n"):format(given.verify, each)
+  end
   if outside > 0 then
     text = text .. ("rooflua calibrate DIR/%d/scenario.lua --measured %s fits the model to this run; DIR is the folder "
       .. "that plan --write made\n"):format(rank, given.verify)
   end
-  return { text = text, document = { schema = "rooflua.plan.verify/1", rank = rank, figures = list, outside = outside },
+  return { text = text, document = { schema = "rooflua.plan.verify/1", rank = rank, figures = list, outside = outside,
+      differences = #other > 0 and json.array(other) or nil },
     status = outside > 0 and 1 or 0 }
 end
 

@@ -1,6 +1,7 @@
 -- Values of declared parameters: their types, ranges and choices.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local in_words = require "rooflua.base.in_words"
 
 local values = {}
 local fail, type = core.fail, type
@@ -79,7 +80,8 @@ function values.check(where, declared, value)
     check_list(where, value)
   elseif expected and type(value) ~= expected then
     local unit = declared.unit and declared.unit ~= "1" and " (" .. declared.unit .. ")" or ""
-    fail("%s: expected a %s%s, found %s", where, expected, unit, core.describe(value))
+    fail("%s: expected a %s%s, found %s%s", where, expected, unit, core.describe(value),
+      expected == "number" and in_words.hint(value, declared.unit) or "")
   end
   if type(value) == "number" then check_range(where, declared, value) end
   return value

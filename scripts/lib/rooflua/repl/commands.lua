@@ -13,6 +13,7 @@ local kinds = require "rooflua.scenario.kinds"
 local notes = require "rooflua.scenario.notes"
 local opening = require "rooflua.scenario.opening"
 local serve = require "rooflua.serving.live"
+local slowest = require "rooflua.measure.slowest"
 local tree = require "rooflua.repl.tree"
 local units = require "rooflua.text.units"
 
@@ -231,10 +232,12 @@ list.explain = { usage = ":explain [REPLICA]", doc = "the last step as a tree: w
     end
   end }
 
-list.why = { usage = ":why ID", doc = "where the time of a request went",
+list.why = { argument = slowest.words, usage = ":why ID",
+  doc = "where the time of a request went; ID is a number, slowest, slowest_ttft or slowest_tpot",
   run = function(session, arguments)
-    local id = tonumber(arguments)
-    if not id then fail("expected the number of a request, found '%s'", arguments) end
+    local id = not slowest.is_word(arguments) and tonumber(arguments)
+      or slowest.of_ended(current(session):ended(), arguments)
+    if not id then fail "no request was completed yet" end
     local text, document = measure.why(current(session), id)
     session.environment._ = document
     say(session, (text:gsub("\n+$", "")))

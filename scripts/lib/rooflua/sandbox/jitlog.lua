@@ -30,10 +30,22 @@ jit.attach(function(what, _, func, pc, code, argument)
   counts[line] = (counts[line] or 0) + 1
 end, "trace")
 
---- One line per place and reason, in the order in which they were first seen.
+local function is_of_library(line) return line:find "^rooflua%." ~= nil or line:find "^%?" ~= nil end
+
+--- One line per place and reason, in the order in which they were first seen: those of the scenario and of policies,
+--- then those of the library.
 function jitlog.lines()
-  local out = {}
-  for i, line in ipairs(order) do out[i] = line .. " (" .. counts[line] .. " times)" end
+  local out, own = {}, 0
+  for _, of_library in ipairs { false, true } do
+    for _, line in ipairs(order) do
+      if is_of_library(line) == of_library then out[#out + 1] = line .. " (" .. counts[line] .. " times)" end
+    end
+    if not of_library then own = #out end
+  end
+  if own == 0 then
+    table.insert(out, 1, "every line of the scenario and its policies that ran often was compiled")
+    if #out > 1 then out[1] = out[1] .. "; the others are the library's" end
+  end
   return require("rooflua.json").array(out)
 end
 

@@ -102,7 +102,7 @@ function declared.find(reader, given, path, what, loose)
   return reader:fail(what, "%s", native.unknown_name("parameter", path, known))
 end
 
-local range_keys = { "min", "max", "start", "log", "integer" }
+local range_keys = { "min", "max", "start", "now", "log", "integer" }
 
 local function number(reader, where, value)
   if type(value) ~= "number" or value - value ~= 0 then
@@ -118,7 +118,8 @@ local function default_range(reader, where, found)
   local low, high = about.min, about.max
   if low and high then return low, high, false end
   if type(value) ~= "number" or value == 0 then
-    reader:fail(where, "needs min and max (its value is %s)", core.describe(value))
+    reader:fail(where, "its value is %s, so no range follows from it; state one: { MIN, MAX }, at the command line "
+      .. "--params %s=MIN..MAX", value == nil and "not stated" or tostring(value), found.path or where:match "[^.]+$")
   end
   local a, b = value / 10, value * 10
   if value < 0 then a, b = b, a end
@@ -166,7 +167,8 @@ function declared.range(reader, given, path, given_range, what)
   end
   local integer = spec.integer or about.integer or false
   return { path = path, min = low, max = high, start = start, log = log, integer = integer,
-    unit = about.unit, now = type(found.value) == "number" and found.value or given and paths.value(given, path) }
+    unit = about.unit,
+    now = spec.now or type(found.value) == "number" and found.value or given and paths.value(given, path) }
 end
 
 --- The place of a value in its range, from 0 to 1.

@@ -134,6 +134,8 @@ return {
       { figures = "slo", ttft_s = { long_s = 100, range = false, example = "0.5" },
         tpot_s = { long_s = 10, range = false, example = "0.05" },
         e2e_s = { long_s = 36000, range = false, example = "30" } },
+      { name = "classes", type = "table", example = '{ [1] = { ttft_s = 30 } }',
+        doc = "limits of single classes, by number or name, in place of those above" },
     } },
   { name = "intervals", type = "choice", values = { "off", "on" }, default = "on",
     kinds = "price static serve search plan", read_by = "intervals.answers", reported = false,

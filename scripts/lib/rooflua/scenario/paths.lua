@@ -88,23 +88,26 @@ local function set_in_policy(reader, path, owner, parts, i, value)
   return reader:at(path, policy.with, owner, { [parts[i]] = value })
 end
 
---- What to say in place of a part of a model or a GPU that the scenario names: a table that begins with it.
-local function instead_of_part(parts, i, owner, value)
+--- A model or a GPU that is named, in a table that begins with it, so that a key of it can be changed.
+local function beginning_with(reader, path, parts, i, owner)
   local name = parts[i - 1]
-  if i ~= 2 or #parts ~= 2 or name ~= "model" and name ~= "hardware" or type(owner) ~= "string" then return "" end
-  return ("; say --set '%s=%s'"):format(name, native.json_encode { from = owner, [parts[i]] = value })
+  if type(owner) ~= "string" or name ~= "model" and name ~= "hardware" then return owner end
+  if #parts > i then
+    reader:fail(path, "'%s' is a table of the %s, which is replaced as a whole; say --set '%s.%s={...}'", parts[i],
+      name, name, parts[i])
+  end
+  return { from = owner }
 end
 
 --- A copy of `owner` with the value at parts[i..] replaced; a policy becomes a new instance.
 ---@param entry table? the declaration of `owner`; nil for the scenario and for what nothing declares
 function set_at(reader, path, owner, entry, parts, i, value)
   if i > #parts then return value end
-  owner = with_parts(reader, entry, owner)
+  owner = beginning_with(reader, path, parts, i, with_parts(reader, entry, owner))
   if policy.is_instance(owner) then return set_in_policy(reader, path, owner, parts, i, value) end
   if owner == nil then owner = {} end
   if type(owner) ~= "table" then
-    reader:fail(path, "'%s' is %s, it has no parts%s", parts[i - 1] or "", core.describe(owner),
-      instead_of_part(parts, i, owner, value))
+    reader:fail(path, "'%s' is %s, it has no parts", parts[i - 1] or "", core.describe(owner))
   end
   owner = core.plain(owner)
   if #owner > 0 then return set_in_list(reader, path, owner, entry, parts, i, value) end

@@ -1,6 +1,7 @@
 -- What keys.lua declares, by key path: names, kinds, ranges, and the check of a value's type.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local in_words = require "rooflua.base.in_words"
 local declared = require "rooflua.scenario.keys"
 local policy = require "rooflua.policy"
 
@@ -132,7 +133,7 @@ end
 --- Refuses a number out of the bounds of its figure.
 local function check_figure(reader, entry, value)
   local problem = native.figure_problem(entry.figure_of, entry.name, value)
-  if problem ~= "" then reader:fail(entry.name, "%s", problem) end
+  if problem ~= "" then reader:fail(entry.name, "%s%s", problem, in_words.hint(value, entry.unit)) end
 end
 
 --- Refuses a value that is not of the declared type, with its key path.

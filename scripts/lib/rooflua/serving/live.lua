@@ -79,8 +79,9 @@ function live.begin(reader, given, options)
   local all = pieces.of(reader, given)
   local list = all.replicas
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
-    replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo, transfer = all.transfer,
-    links = all.links,
+    replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
+    class_slo = #all.class_slo > 0 and all.class_slo or nil,
+    transfer = all.transfer, links = all.links,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end

@@ -33,7 +33,28 @@ local function transfer_of(reader, network, list, declared)
   }
 end
 
---- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, transfer, links}.
+--- The limits of all requests, {ttft_s, tpot_s, e2e_s}, and those of single classes: a list of the same with `class`.
+local function limits_of(reader, given)
+  local slo = core.copy(schema.check_group(reader, "slo", given))
+  local classes, list = slo.classes, {}
+  slo.classes = nil
+  for class, limits in core.sorted_pairs(classes or {}) do
+    local where = "slo.classes." .. tostring(class)
+    if type(class) ~= "string" and not (type(class) == "number" and class >= 0 and class % 1 == 0) then
+      reader:fail("slo.classes", "expected the number of a class from 0 on, or its name, found %s",
+        core.describe(class))
+    end
+    if type(limits) ~= "table" or next(core.plain(limits)) == nil or core.plain(limits).classes ~= nil then
+      reader:fail(where, "expected limits, as in { ttft_s = 0.5 }, found %s", core.describe(limits))
+    end
+    local own = core.copy(reader:at(where, schema.check_group, reader, "slo", limits))
+    own.class = type(class) == "number" and ("%d"):format(class) or class
+    list[#list + 1] = own
+  end
+  return slo, list
+end
+
+--- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, class_slo, transfer, links}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -43,10 +64,10 @@ function pieces.of(reader, given)
   end
   local workload = policies.with_method(reader, "workload", given.workload, "requests")
   local declared = links.of(reader, given.links)
+  local slo, class_slo = limits_of(reader, given.slo)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),
-    slo = schema.check_group(reader, "slo", given.slo),
-    links = declared,
+    slo = slo, class_slo = class_slo, links = declared,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
 

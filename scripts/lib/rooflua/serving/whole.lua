@@ -10,6 +10,7 @@ local live = require "rooflua.serving.live"
 local lookback = require "rooflua.measure.lookback"
 local notes = require "rooflua.scenario.notes"
 local policy = require "rooflua.policy"
+local slowest = require "rooflua.measure.slowest"
 local told = require "rooflua.serving.told"
 
 local whole = {}
@@ -22,14 +23,25 @@ local function announced(workload)
   return type(count) == "number" and count < 2 ^ 53 and math.floor(count) or nil
 end
 
-local function outputs_of(options, given)
-  local outputs = {}
-  for _, key in ipairs { "requests_path", "rows_path", "trace_path", "progress", "why" } do
+local function outputs_of(options, given, why)
+  local outputs = { why = why }
+  for _, key in ipairs { "requests_path", "rows_path", "trace_path", "progress" } do
     outputs[key] = options[key]
   end
   outputs.sketch = options.sketch or options.explain or nil
   if options.progress then outputs.expected_requests = announced(given.workload) end
   return outputs
+end
+
+--- The number of the request that --why names. For a word such as "slowest" the scenario runs once to find it.
+---@param word string? "55", "slowest", "slowest_ttft" or "slowest_tpot"
+local function followed(reader, given, word)
+  if word == nil or tonumber(word) then return word and tonumber(word) end
+  local state = live.state(live.begin(reader, given, { keep_requests = true }))
+  native.serve_run_or_stop(state.run)
+  local found = slowest.of_columns(native.serve_requests(state.run), word)
+  native.serve_close(state.run)
+  return found or reader:fail("--why " .. word, "no request was completed")
 end
 
 --- A row per request that ended, in order of arrival: {arrival_s, prompt_tokens, output_tokens, outcome, ttft_s,
@@ -67,13 +79,14 @@ end
 ---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain; document: the summary as
 ---  a table
 function whole.run(reader, given, options)
-  local state = live.state(live.begin(reader, given, outputs_of(options, given)))
+  local followed_id = followed(reader, given, options.why)
+  local state = live.state(live.begin(reader, given, outputs_of(options, given, followed_id)))
   local run = state.run
   local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
   local sketch, steps, of_steps = breakdown.tell(state)
   local why_text, why = native.serve_why(run)
-  if options.why and not (why or partial) then
+  if followed_id and not (why or partial) then
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
   local summary = native.serve_summary(run)

@@ -6,6 +6,7 @@ local declarations = require "rooflua.text.declared"
 local engines = require "rooflua.engines.manual"
 local manual = require "rooflua.scenario.manual"
 local policy = require "rooflua.policy"
+local units = require "rooflua.text.units"
 
 local help = {}
 
@@ -187,6 +188,48 @@ local function names_text(topic)
   return ("%s: %s"):format(topic, core.join(names, ", "))
 end
 
+--- A model as `rooflua help NAME` shows it.
+local function model_text(asked, model)
+  local lines = { ("%s: a model%s"):format(model.name, asked ~= model.name and ", by another name of it" or "") }
+  local function add(word, format, ...) lines[#lines + 1] = ("  %-11s "):format(word) .. format:format(...) end
+  add("parameters", "%.4g billion, %.4g billion of them act on a token", model:parameters() / 1e9,
+    model:active_parameters() / 1e9)
+  add("shape", "%d layers, hidden size %d, %d heads, %d KV heads, vocabulary %d", model.layers, model.hidden_size,
+    model.heads, model.kv_heads, model.vocab_size)
+  add("context", "%s tokens", units.grouped(model.max_model_len))
+  local weights = model.asked_format ~= "" and model.asked_format or model.weight_dtype
+  add("weights", "%s under this name", tostring(weights))
+  lines[#lines + 1] = "other names: rooflua list models --aliases"
+  return core.join(lines, "\n")
+end
+
+--- A GPU as `rooflua help NAME` shows it.
+local function gpu_text(asked, gpu)
+  local lines = { ("%s: a GPU%s"):format(gpu.name, asked ~= gpu.name and ", by another name of it" or "") }
+  local function add(word, text) lines[#lines + 1] = ("  %-11s "):format(word) .. text end
+  add("memory", ("%s, read at %s"):format(units.text(gpu.memory_bytes, "B"),
+    units.text(gpu.memory_bytes_per_s, "B/s")))
+  local peaks = {}
+  for dtype, peak in core.sorted_pairs(gpu.peak_flop_per_s) do
+    peaks[#peaks + 1] = dtype .. " " .. units.text(peak, "flop/s")
+  end
+  add("peak", core.join(peaks, ", "))
+  add("kind", gpu.architecture)
+  if gpu.tables_from ~= "" then add("tables of", tostring(gpu.tables_from)) end
+  lines[#lines + 1] = "measured rows and other names: rooflua list hardware"
+  return core.join(lines, "\n")
+end
+
+--- A model or a GPU by any of its names; nil where the topic names none.
+local function named_text(topic)
+  if native.file_exists(topic) then return nil end
+  local spec = require "rooflua.spec"
+  local is_model, model = pcall(spec.model, topic)
+  if is_model then return model_text(topic, model) end
+  local is_gpu, gpu = pcall(spec.hardware, topic)
+  return is_gpu and gpu_text(topic, gpu) or nil
+end
+
 --- The policies of a plan, kind by kind.
 local function plan_text()
   local lines = { "Policies of a plan (rooflua help KIND lists them); capabilities says what a generator may use:" }
@@ -310,6 +353,8 @@ function help.text(topic, commands)
   if of_kind then return of_kind end
   local class = find_policy(topic)
   if class then return policy_text(class) end
+  local named = named_text(topic)
+  if named then return named end
   return core.fail("help: %s", unknown_topic(topic, commands or {}))
 end
 

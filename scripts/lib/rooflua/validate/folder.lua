@@ -253,6 +253,26 @@ local function report(current, by_belief, groups, ran)
   return table.concat(parts, "\n\n")
 end
 
+--- Tables for the record: {title, rows}.
+local function record(current, by_belief, groups)
+  local main = current.beliefs[1]
+  local of, out = by_belief[main.name], {}
+  if not of.all then return out end
+  out[1] = { title = "Mean of |error| by group", rows = text.group_rows(of, groups[main.name], totals.order(of)) }
+  if #current.beliefs > 1 then
+    for _, prefix in ipairs { "vLLM", "TensorRT" } do
+      for _, name in ipairs(totals.names(of, prefix)) do
+        out[#out + 1] = { title = "Step models: " .. name,
+          rows = text.belief_rows(by_belief, groups, current.of_group(name), name) }
+      end
+    end
+  end
+  out[#out + 1] = { title = "The ten worst", rows = text.case_rows(text.worst(current.results, main.name, 10),
+    main.name), left = 2 }
+  out[#out + 1] = { title = "Every case", rows = text.case_rows(current.results, main.name), left = 2 }
+  return out
+end
+
 --- Step models in the table of a group: all that the user named, else those that differ in step model or tables.
 local function compared(current, group)
   if current.named then return current.beliefs end
@@ -277,6 +297,7 @@ function Run:finish(answers)
   local said = report(current, by_belief, groups, ran)
   local drawn = self.page and by_belief[current.beliefs[1].name].all
   return { text = said, document = document(current, by_belief, groups), ran = ran,
+    record = record(current, by_belief, groups),
     page = drawn and page.of(current, by_belief, groups, said, ran) or nil }
 end
 

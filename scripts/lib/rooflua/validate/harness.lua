@@ -211,6 +211,7 @@ function harness.open(options, kinds)
   check_words(session.sets)
   session.path, session.passed, session.data, session.notes = path, passed, data, notes
   session.cases, session.of_several = #session.places, #found > 1
+  session.record = options.record and ((options.intervals or 0) > 0 and " --intervals " .. options.intervals or "")
   return setmetatable(session, Session)
 end
 

@@ -40,7 +40,7 @@ function text.evidence(shares)
 end
 
 --- One row per case, signed errors.
-function text.cases(results, belief)
+function text.case_rows(results, belief)
   local rows = { header("case", "rating") }
   table.insert(rows[1], "time rests on")
   for _, result in ipairs(results) do
@@ -52,7 +52,24 @@ function text.cases(results, belief)
       rows[#rows + 1] = row
     end
   end
-  return columns.after(1, rows)
+  return rows
+end
+
+function text.cases(results, belief) return columns.after(1, text.case_rows(results, belief)) end
+
+--- The results with the largest |error| of one figure: of E2E, else of a step, of TTFT or of tokens per second.
+function text.worst(results, belief, count)
+  local list = {}
+  for i, result in ipairs(results) do
+    local errors = (result.beliefs[belief] or {}).errors
+    local value = errors and (errors.e2e_mean or errors.step_time or errors.ttft_mean or errors.ttft_p50
+      or errors.throughput)
+    if value then list[#list + 1] = { size = math.abs(value), i = i, result = result } end
+  end
+  table.sort(list, function(a, b) return a.size > b.size or a.size == b.size and a.i < b.i end)
+  local out = {}
+  for i = 1, math.min(count, #list) do out[i] = list[i].result end
+  return out
 end
 
 --- "aic" or "aic 202, none 3": the kernel tables that were opened, and for how many cases where they differ.
@@ -80,20 +97,26 @@ function text.header(first)
 end
 
 --- Mean |error| of groups with one step model.
-function text.groups(of, groups, names)
+function text.group_rows(of, groups, names)
   local rows = { text.header "group" }
   for _, name in ipairs(names) do rows[#rows + 1] = text.row(name, of[name], groups[name]) end
-  return columns.after(1, rows)
+  return rows
 end
 
+function text.groups(of, groups, names) return columns.after(1, text.group_rows(of, groups, names)) end
+
 --- Mean |error| of one group with every step model.
-function text.beliefs(by_belief, groups, beliefs, group)
+function text.belief_rows(by_belief, groups, beliefs, group)
   local rows = { text.header "step model" }
   for _, belief in ipairs(beliefs) do
     local of = by_belief[belief.name][group]
     if of then rows[#rows + 1] = text.row(belief.name, of, groups[belief.name][group]) end
   end
-  return columns.after(1, rows)
+  return rows
+end
+
+function text.beliefs(by_belief, groups, beliefs, group)
+  return columns.after(1, text.belief_rows(by_belief, groups, beliefs, group))
 end
 
 --- Per group and metric: the share of measured values inside their interval, and the mean width of intervals.

@@ -2,6 +2,7 @@
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local markdown = require "rooflua.text.markdown"
 local units = require "rooflua.text.units"
 
 local together = {}
@@ -97,13 +98,47 @@ local function of_several(done, session)
   return { text = table.concat(parts, "\n\n"), document = document, ran = ran, page = page }
 end
 
+--- A path without the folders above the one that is validated.
+local function short_path(path, session)
+  local above = session.path:match "^(.*/)[^/]*$" or ""
+  return path:sub(1, #above) == above and path:sub(#above + 1) or path
+end
+
+--- The tables of all sets as Markdown. It has errors and no measured values, and no time or machine, so that the same
+--- data and program give the same text.
+local function record(done, session)
+  local rows = { { "set", "file", "cases", "ran" } }
+  for i, found in ipairs(done) do
+    rows[i + 1] = { found.set.word, short_path(found.set.path, session), found.set.cases, found.ran }
+  end
+  local parts = { "# Validation: errors against measured runs",
+    ("`rooflua validate %s%s --record FILE` writes this file. Errors are (simulated - measured) / measured.")
+      :format(short_path(session.path, session), session.record), markdown.table(rows, 2) }
+  for _, found in ipairs(done) do
+    parts[#parts + 1] = ("## %s: %s"):format(found.set.word, short_path(found.set.path, session))
+    for _, each in ipairs(found.record or {}) do
+      if #each.rows > 1 then
+        parts[#parts + 1] = "### " .. each.title
+        parts[#parts + 1] = markdown.table(each.rows, each.left or 1)
+      end
+    end
+  end
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
 --- @param done table list of {text, document, ran, page, set = {kind, at_root, path, word, cases}}, one per set
 --- @param session table of harness.open: {path, of_several, passed, data, notes}
---- @return table {text, document, ran, page}
+--- @return table {text, document, ran, page, record}
 function together.of(done, session)
-  if session.of_several then return of_several(done, session) end
-  local document, text = of_one(done[1], session)
-  return { text = text, document = document, ran = done[1].ran, page = done[1].page }
+  local out
+  if session.of_several then
+    out = of_several(done, session)
+  else
+    local document, text = of_one(done[1], session)
+    out = { text = text, document = document, ran = done[1].ran, page = done[1].page }
+  end
+  out.record = session.record and record(done, session) or nil
+  return out
 end
 
 return together

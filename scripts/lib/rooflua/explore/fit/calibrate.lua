@@ -13,6 +13,7 @@ local serving = require "rooflua.serving.pieces"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
+local numbers = require "rooflua.text.units"
 local whole = require "rooflua.serving.whole"
 local tables_text = require("rooflua.text.columns").values
 
@@ -32,23 +33,64 @@ local function default_params(reader, given)
   return out
 end
 
-local longest_frontend_s = 0.1
+--- Largest times of the front-end that are tried unless the user states a range.
+local longest_frontend_s = { ["frontend.base_s"] = 0.1, ["frontend.per_prompt_token_s"] = 1e-4,
+  ["frontend.per_output_token_s"] = 1e-2 }
+local log_from = 10 -- ranges whose end is so many times their begin are searched on a logarithmic scale
 
---- The argument `params` of fit, {path = range}, for these names; and the unit of each.
+--- "steps.host_step_s=0.001..0.05" as the path and its range; a path alone has the default range.
+local function stated(text)
+  local path, range = text:match "^%s*([^=]-)%s*=%s*(.-)%s*$"
+  if not path then return text, nil end
+  local low, high = range:match "^(.-)%s*%.%.%s*(.+)$"
+  low, high = tonumber(low), tonumber(high)
+  if not low or not high then
+    fail("--params %s: expected PATH or PATH=MIN..MAX, as in steps.host_step_s=0.001..0.05", text)
+  end
+  return path, { min = low, max = high, log = low > 0 and high / low >= log_from or nil }
+end
+
+--- The paths and the argument `params` of fit, {path = range}, for these names; and the unit of each.
 local function params_of(reader, given, names)
-  local out, units = {}, {}
-  for _, path in ipairs(names) do
-    local spec = path == "frontend.base_s" and { min = 0, max = longest_frontend_s } or true
-    local range = declared.range(reader, given, path, spec, "params")
+  local paths_, out, units = {}, {}, {}
+  for i, name in ipairs(names) do
+    local path, own = stated(name)
+    local most = longest_frontend_s[path]
+    local range = declared.range(reader, given, path, own or most and { min = 0, max = most } or true, "params")
     local now = range.now or range.min
-    if now < range.min or now > range.max then
-      fail("params: %s is %g now, outside %g to %g", path, now, range.min, range.max)
+    if not own and (now < range.min or now > range.max) then
+      fail("params: %s is %g now, outside %g to %g; state a range: --params %s=MIN..MAX", path, now, range.min,
+        range.max, path)
     end
     if out[path] then fail("params: %s is named twice", path) end
-    out[path] = { min = range.min, max = range.max, start = now, log = range.log and now > 0, integer = range.integer }
-    units[path] = range.unit or path:find "_s$" and "s" or nil
+    local start = math.max(range.min, math.min(range.max, now))
+    out[path] = { min = range.min, max = range.max, start = start, now = now, log = range.log and start > 0,
+      integer = range.integer }
+    paths_[i], units[path] = path, range.unit or path:find "_s$" and "s" or nil
   end
-  return out, units
+  return paths_, out, units
+end
+
+local widening = 10 -- times as far as before: the range that is proposed where a value ends at its bound
+
+--- What to try where a parameter ended at the end of a range that is not a limit of the parameter itself.
+local function wider_ranges(reader, given, parameters)
+  local lines = {}
+  for _, each in ipairs(parameters) do
+    local found = each.at_bound and not each.no_effect and declared.find(reader, given, each.path, "params", true)
+    if each.at_bound and not each.no_effect then
+      local about, up = found and found.about or {}, each.after - each.min > each.max - each.after
+      local bound = (up and about.max) or (not up and (about.min or each.min == 0 and 0)) or nil
+      local low = up and each.min or math.max(bound or -math.huge, each.min / widening)
+      local high = up and math.min(bound or math.huge, each.max * widening) or each.max
+      if low < each.min or high > each.max then
+        lines[#lines + 1] = ("%s ended at the %s end of its range, so a better value may lie beyond it: --params "
+          .. "%s=%s..%s\n"):format(each.path, up and "upper" or "lower", each.path, numbers.significant(low, 6),
+          numbers.significant(high, 6))
+      end
+    end
+  end
+  return core.join(lines)
 end
 
 -- Observations ----------------------------------------------------------------------------------------------------
@@ -203,7 +245,7 @@ end
 
 local hopeless = 0.5 -- relative error of a fit that describes nothing
 
-local function text_of(result, files, block, found)
+local function text_of(result, files, block, found, wider)
   local rows = { { "measured run", "requests", "failed", "replayed" } }
   for _, run in ipairs(files) do rows[#rows + 1] = { run.path, #run.requests, run.failed, run.how } end
   local notes = ""
@@ -211,7 +253,8 @@ local function text_of(result, files, block, found)
     for _, note in ipairs(run.notes) do notes = notes .. ("%s: %s\n"):format(run.path, note) end
   end
   if notes ~= "" then notes = notes .. "\n" end
-  local text = tables_text(rows) .. "\n\n" .. notes .. fit.report(result) .. "\n" .. gap.text(found) .. "\n"
+  local text = tables_text(rows) .. "\n\n" .. notes .. fit.report(result) .. wider .. "\n" .. gap.text(found)
+    .. "\n"
   if not result.error.left_out then
     text = text .. "nothing was left out: there is one file without single requests\n\n"
   end
@@ -241,7 +284,8 @@ function calibrate.run(path, options)
   serving.check(reader, copy)
   local names = options.params
   if not names or #names == 0 then names = default_params(reader, copy) end
-  local params, units = params_of(reader, copy, names)
+  local params, units
+  names, params, units = params_of(reader, copy, names)
   local predict = predictor(reader, copy, files)
   local result = fit.fit { predict, params = params, target = observations_of(files),
     objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
@@ -257,7 +301,8 @@ function calibrate.run(path, options)
   for i, run in ipairs(files) do
     document.measured[i] = { path = run.path, requests = #run.requests, failed = run.failed, replayed = run.how }
   end
-  return { text = text_of(result, files, block, found), document = document,
+  return { text = text_of(result, files, block, found, wider_ranges(reader, copy, result.parameters)),
+    document = document,
     describes = result.error.after <= hopeless }
 end
 

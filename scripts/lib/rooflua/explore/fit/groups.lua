@@ -54,6 +54,65 @@ function groups.has_no_effect(task, values, range, error_)
   return moved > 0
 end
 
+local told_apart = 0.1 -- the least share of a parameter's effect that no other parameter can have
+
+local function dot(a, b)
+  local sum = 0
+  for i = 1, #a do sum = sum + a[i] * b[i] end
+  return sum
+end
+
+--- How the predictions change, relative to what was measured, when a parameter moves a little; nil where it cannot
+--- move or changes nothing.
+local function effect_of(task, values, range, known)
+  local place, tried = declared.place(range, values[range.path]), core.copy(values)
+  tried[range.path] = declared.value(range, place + (place < 0.5 and nearby or -nearby))
+  local moved, sum = minimise.relative(task.model(tried), task.observations), 0
+  for i, each in ipairs(moved) do
+    moved[i] = each - known[i]
+    sum = sum + moved[i] * moved[i]
+  end
+  return minimise.finite(sum) and sum > 0 and moved or nil
+end
+
+--- `effect` without what a sum of the others has; and the path of the one of them that is most like it.
+local function without_others(effect, others)
+  local basis, nearest, most = {}, nil, 0
+  local function reduced(vector)
+    for _, each in ipairs(basis) do
+      local share, out = dot(vector, each), {}
+      for i = 1, #vector do out[i] = vector[i] - share * each[i] end
+      vector = out
+    end
+    return vector
+  end
+  for path, other in core.sorted_pairs(others) do
+    local alike = math.abs(dot(effect, other)) / math.sqrt(dot(other, other))
+    if alike > most then nearest, most = path, alike end
+    local left = reduced(other)
+    local size = math.sqrt(dot(left, left))
+    if size > 1e-9 * math.sqrt(dot(other, other)) then
+      for i = 1, #left do left[i] = left[i] / size end
+      basis[#basis + 1] = left
+    end
+  end
+  return reduced(effect), nearest
+end
+
+--- By path of a parameter the path of another one whose changes do nearly the same to all figures: from these data
+--- only both together are known.
+function groups.alike(task, values)
+  local known, effects, out = minimise.relative(task.model(values), task.observations), {}, {}
+  for _, range in ipairs(task.ranges) do effects[range.path] = effect_of(task, values, range, known) end
+  for path, effect in core.sorted_pairs(effects) do
+    local others = core.copy(effects)
+    others[path] = nil
+    local rest, nearest = without_others(effect, others)
+    if nearest and dot(rest, rest) < told_apart * told_apart * dot(effect, effect) then out[path] = nearest end
+  end
+  return out
+end
+
 --- Scores each group with the fit that did not see it. The error over all of them is what to expect of new data.
 --- @param fits table one per group, or empty
 function groups.leave_out(task, list, fits, result)

@@ -52,6 +52,15 @@ local function values_at(ranges, places)
   return values
 end
 
+--- What the model predicts for these observations, relative to what was measured: one number per figure.
+function minimise.relative(pairs_of, observations)
+  local out = {}
+  for _, observation in ipairs(observations) do
+    for _, pair in ipairs(pairs_of(observation)) do out[#out + 1] = pair.predicted / pair.measured end
+  end
+  return out
+end
+
 --- The values before the fit.
 function minimise.start(ranges)
   local values = {}
@@ -72,14 +81,28 @@ local function text_of(values)
   return core.join(words, ", ")
 end
 
+local at_rest = 0.01 -- of the error: what the last quarter of the evaluations may still gain
+local enough = 50 -- evaluations per parameter, of which the last quarter says something
+
+--- Whether the last quarter of the evaluations lowered the smallest error by next to nothing.
+---@param smallest_at number[] the smallest error after each evaluation
+---@param parameters integer how many are fitted
+local function came_to_rest(smallest_at, parameters)
+  if #smallest_at < enough * parameters then return false end
+  local last, before = smallest_at[#smallest_at], smallest_at[math.ceil(#smallest_at * 3 / 4)]
+  return before < math.huge and before - last <= at_rest * last
+end
+
 --- The smallest error over these observations: {values = {path = value}, error, evaluations, converged = false where
---- the evaluations ran out, hopeless = how many evaluations gave no finite error, why = the first of those in words}.
+--- the evaluations ran out while the error still fell, hopeless = how many evaluations gave no finite error, why = the
+--- first of those in words}.
 local function smallest_error(task, observations)
-  local ranges, why = task.ranges, nil
+  local ranges, why, smallest_at = task.ranges, nil, {}
   local function objective(places)
     local values = values_at(ranges, places)
     local score, bad = minimise.score(task, task.model(values), observations)
     if bad and not why then why = bad .. ", with " .. text_of(values) end
+    smallest_at[#smallest_at + 1] = math.min(smallest_at[#smallest_at] or math.huge, score or math.huge)
     return score or 0 / 0 -- the optimisers take nan as worse than everything
   end
   local best, lower, upper = {}, {}, {}
@@ -105,7 +128,7 @@ local function smallest_error(task, observations)
     used, hopeless, converged = used + evaluations, hopeless + bad, ended == true
     if bad < evaluations and found < smallest then best, smallest = places, found end
   end
-  if smallest < task.tolerance then converged = true end
+  converged = converged or smallest < task.tolerance or came_to_rest(smallest_at, #ranges)
   if smallest == math.huge then
     local names = {}
     for i, range in ipairs(ranges) do names[i] = range.path end

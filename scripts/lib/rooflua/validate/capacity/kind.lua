@@ -108,7 +108,22 @@ local function case_rows(answers, wide)
   return out
 end
 
---- @return table {text, document, ran}
+--- The start-ups with the largest errors of tokens or bytes; no printed values.
+local function worst_rows(scored)
+  local list, out = {}, { { "case", "engine", "error %" } }
+  for _, answer in ipairs(scored) do
+    local size = answer.errors.tokens or answer.errors.kv_gib
+    if size then list[#list + 1] = { size = size, case = answer.case } end
+  end
+  table.sort(list, function(a, b) return a.size > b.size or a.size == b.size and a.case.id < b.case.id end)
+  for i = 1, math.min(10, #list) do
+    local case = list[i].case
+    out[#out + 1] = { case.id, ("%s %s"):format(tostring(case.engine), tostring(case.release)), percent(list[i].size) }
+  end
+  return out
+end
+
+--- @return table {text, document, ran, record}
 function Run:finish(answers)
   local scored, ran, list = scored_of(answers), 0, json.array {}
   for i, answer in ipairs(answers) do
@@ -120,7 +135,9 @@ function Run:finish(answers)
     #scored, #answers - ran), "Errors in percent. Rows of one model, GPU and engine have the weight of one together. A "
     .. "row that cannot be simulated has an error of 100 % in tokens and weights, and says no.",
     columns.after(1, total_rows(of)), columns.after(1, case_rows(answers, self.wide)) }
-  return { text = table.concat(parts, "\n\n"), document = { capacity = of, cases = list }, ran = ran }
+  return { text = table.concat(parts, "\n\n"), document = { capacity = of, cases = list }, ran = ran,
+    record = { { title = "Errors by engine, kind and release, in percent", rows = total_rows(of) },
+      { title = "The ten worst", rows = worst_rows(scored), left = 2 } } }
 end
 
 return capacity

@@ -185,11 +185,25 @@ local function report(run, answers, of, ran)
   return table.concat(parts, "\n\n")
 end
 
---- @return table {text, document, ran}
+--- Tables for the record: {title, rows}.
+local function record(run, answers, of)
+  local out = { { title = "Errors by group, in percent", rows = text.group_rows(of) } }
+  for _, config in ipairs(core.sorted_keys(of.config)) do
+    out[#out + 1] = { title = ("The ten worst by TPOT, config %s"):format(config),
+      rows = text.worst_rows(answers, config) }
+  end
+  if run.intervals then
+    out[#out + 1] = { title = "Measured values inside the 90 % interval, in percent", rows = text.interval_rows(of) }
+  end
+  return out
+end
+
+--- @return table {text, document, ran, record}
 function Run:finish(answers)
   local of, ran = totals.document(answers), 0
   for _, answer in ipairs(answers) do ran = ran + (answer.errors and 1 or 0) end
-  return { text = report(self, answers, of, ran), document = document(self, answers, of), ran = ran }
+  return { text = report(self, answers, of, ran), document = document(self, answers, of), ran = ran,
+    record = record(self, answers, of) }
 end
 
 return loops

@@ -38,7 +38,7 @@ local function header(first)
 end
 
 --- Errors by config, class, engine, architecture, speculation, GPU and format.
-function text.groups(document, answers)
+function text.group_rows(document)
   local rows = { header "group", cells("all", document.all) }
   for _, kind in ipairs { "config", "class", "engine", "architecture", "speculation", "gpu", "format" } do
     for _, name in ipairs(kind == "class" and totals.classes or core.sorted_keys(document[kind])) do
@@ -46,11 +46,15 @@ function text.groups(document, answers)
       if of.deployments > 0 then rows[#rows + 1] = cells(kind .. " " .. name, of) end
     end
   end
-  return columns.after(1, rows) .. "\n\nTime rests on " .. said.evidence(totals.evidence(answers))
+  return rows
+end
+
+function text.groups(document, answers)
+  return columns.after(1, text.group_rows(document)) .. "\n\nTime rests on " .. said.evidence(totals.evidence(answers))
 end
 
 --- How many measurements lie inside their intervals, and how wide these are.
-function text.intervals(document)
+function text.interval_rows(document)
   local rows = { { "group", "questions", "TPOT: inside", "high / low", "TTFT: inside", "high / low", "E2E: inside",
     "high / low" } }
   local function add(name, of)
@@ -65,13 +69,15 @@ function text.intervals(document)
   end
   add("all", document.all)
   for _, class in ipairs(totals.classes) do add("class " .. class, document.class[class]) end
-  return columns.after(1, rows)
+  return rows
 end
+
+function text.intervals(document) return columns.after(1, text.interval_rows(document)) end
 
 local function deployment_rows(list)
   local rows = { header "deployment" }
   for _, each in ipairs(list) do rows[#rows + 1] = cells(each.key, each.of) end
-  return columns.after(1, rows)
+  return rows
 end
 
 --- Deployments with their errors, those that were scored.
@@ -85,7 +91,15 @@ local function scored_deployments(answers)
 end
 
 --- The deployments with the largest errors of TPOT.
-function text.worst(answers)
+---@param config string? only of questions with this config
+function text.worst_rows(answers, config)
+  if config then
+    local kept = {}
+    for _, each in ipairs(answers) do
+      if each.question.config == config then kept[#kept + 1] = each end
+    end
+    answers = kept
+  end
   local list, out = scored_deployments(answers), {}
   table.sort(list, function(a, b)
     local x, y = a.of.tpot.mean, b.of.tpot.mean
@@ -94,6 +108,8 @@ function text.worst(answers)
   for i = 1, math.min(worst_shown, #list) do out[i] = list[i] end
   return deployment_rows(out)
 end
+
+function text.worst(answers) return columns.after(1, text.worst_rows(answers)) end
 
 --- Every scored deployment, then every question.
 function text.wide(answers)
@@ -107,7 +123,7 @@ function text.wide(answers)
         said.evidence(answer.evidence) }
     end
   end
-  return deployment_rows(scored_deployments(answers)) .. "\n\n" .. columns.after(3, rows)
+  return columns.after(1, deployment_rows(scored_deployments(answers))) .. "\n\n" .. columns.after(3, rows)
 end
 
 --- Questions that were not scored, by reason, with the first of each.

@@ -111,7 +111,32 @@ local function order_rows(answers)
   return out
 end
 
---- @return table {text, document, ran}
+--- Errors of cases, the largest of TPOT first; no measured values.
+local function error_rows(answers)
+  local list, out = {}, { { "case", "drafts", "TPOT", "TTFT", "tokens/s", "time rests on" } }
+  for _, answer in ipairs(answers) do
+    if answer.errors then list[#list + 1] = answer end
+  end
+  table.sort(list, function(a, b)
+    local x, y = math.abs(a.errors.tpot), math.abs(b.errors.tpot)
+    return x > y or x == y and a.case.id < b.case.id
+  end)
+  for _, answer in ipairs(list) do
+    local errors = answer.errors
+    out[#out + 1] = { answer.case.id, ("%d"):format(answer.case.k), percent(errors.tpot, true),
+      percent(errors.ttft, true), percent(errors.throughput, true), words.evidence(answer.evidence) }
+  end
+  return out
+end
+
+--- Tables for the record: {title, rows}.
+local function record(answers, of)
+  return { { title = "Mean and median of |error| by model, in percent", rows = model_rows(of) },
+    { title = "The order of numbers of drafts, from the slowest to the fastest", rows = order_rows(answers), left = 4 },
+    { title = "Every case, the worst first, in percent", rows = error_rows(answers) } }
+end
+
+--- @return table {text, document, ran, record}
 function Run:finish(answers)
   local of, ran, list = totals.document(answers), 0, json.array {}
   for i, answer in ipairs(answers) do
@@ -128,7 +153,7 @@ function Run:finish(answers)
   add("", case_rows(answers))
   add("Mean and median of |error|\n", model_rows(of))
   add("Numbers of drafts from the slowest to the fastest, by output tokens per second\n", order_rows(answers))
-  return { text = table.concat(parts, "\n\n"), ran = ran,
+  return { text = table.concat(parts, "\n\n"), ran = ran, record = record(answers, of),
     document = { steps = self.steps.name, speculation = of, cases = list } }
 end
 
