@@ -126,7 +126,8 @@
     sure.forEach((i) => {
       var even = evenAt(data.items[i], best, score(best, prices), prices);
       if (even === null || told++ >= 3) return;
-      out.push(data.items[i].where + " wins below " + plan.dollars(even) + " per " + data.gpus[data.items[i].gpu].label +
+      out.push(data.items[i].where + " wins below " + plan.dollars(even) + " per " +
+        data.gpus[data.items[i].gpu].label +
         " and hour" + now(data.items[i]));
     });
     o.better.forEach((i) => {
@@ -203,8 +204,10 @@
     var levels = svg.querySelector(".levels");
     levels.textContent = "";
     rooflua.ticks(axis, 5).forEach((v) => {
-      var l = document.createElementNS(ns, "line"), t = document.createElementNS(ns, "text"), at = rooflua.pixel(axis, v);
-      [["class", "grid"], ["x1", x.from], ["x2", x.to], ["y1", at], ["y2", at]].forEach((a) => l.setAttribute(a[0], a[1]));
+      var l = document.createElementNS(ns, "line"), t = document.createElementNS(ns, "text");
+      var at = rooflua.pixel(axis, v);
+      [["class", "grid"], ["x1", x.from], ["x2", x.to], ["y1", at], ["y2", at]].forEach(
+        (a) => l.setAttribute(a[0], a[1]));
       [["x", x.from - 6], ["y", at + 4], ["text-anchor", "end"]].forEach((a) => t.setAttribute(a[0], a[1]));
       t.textContent = String(v);
       levels.appendChild(l);
