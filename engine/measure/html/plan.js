@@ -126,8 +126,8 @@
     sure.forEach((i) => {
       var even = evenAt(data.items[i], best, score(best, prices), prices);
       if (even === null || told++ >= 3) return;
-      out.push(data.items[i].where + " wins below " + plan.dollars(even) + " per " + data.gpus[data.items[i].gpu].label +
-        " and hour" + now(data.items[i]));
+      out.push(data.items[i].where + " wins below " + plan.dollars(even) + " per " +
+        data.gpus[data.items[i].gpu].label + " and hour" + now(data.items[i]));
     });
     o.better.forEach((i) => {
       var item = data.items[i];
@@ -203,9 +203,11 @@
     var levels = svg.querySelector(".levels");
     levels.textContent = "";
     rooflua.ticks(axis, 5).forEach((v) => {
-      var l = document.createElementNS(ns, "line"), t = document.createElementNS(ns, "text"), at = rooflua.pixel(axis, v);
-      [["class", "grid"], ["x1", x.from], ["x2", x.to], ["y1", at], ["y2", at]].forEach((a) => l.setAttribute(a[0], a[1]));
-      [["x", x.from - 6], ["y", at + 4], ["text-anchor", "end"]].forEach((a) => t.setAttribute(a[0], a[1]));
+      var l = document.createElementNS(ns, "line"), t = document.createElementNS(ns, "text");
+      var at = rooflua.pixel(axis, v);
+      function set(e, values) { values.forEach((a) => { e.setAttribute(a[0], a[1]); }); }
+      set(l, [["class", "grid"], ["x1", x.from], ["x2", x.to], ["y1", at], ["y2", at]]);
+      set(t, [["x", x.from - 6], ["y", at + 4], ["text-anchor", "end"]]);
       t.textContent = String(v);
       levels.appendChild(l);
       levels.appendChild(t);
@@ -225,7 +227,7 @@
       var told = plan.told(data, prices, before);
       Object.keys(told.texts).forEach((k) => { if (places[k]) write(places[k], told.texts[k]); });
       told.order.forEach((i) => {
-        var row = places["rank " + i].parentNode;
+        var row = places["rank " + i].closest("tr");
         row.parentNode.appendChild(row);
       });
       all("svg.chart", part).forEach((svg) => {
