@@ -261,7 +261,7 @@ function page.of(done, text, curve)
     add { heading = "The report", folded = "The text of the terminal, at the prices of the plan", text = text }
   end
   return { title = ("%s within %s"):format(words.asked(question), words.slo(question.bounds)), sections = sections,
-    data = items.data(done, list, told, curves, cost_chart) }
+    data = items.data(done, list, told, names, curves, cost_chart) }
 end
 
 return page
