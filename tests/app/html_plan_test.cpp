@@ -264,3 +264,22 @@ TEST_CASE("prices that a reader changes make the page of a plan with these price
   }
   CHECK(turned);
 }
+
+TEST_CASE("a GPU without a price has no costs until a reader gives one") {
+  std::string scenario = question("3", "1", "objective = 'gpus'");
+  const std::string price = ", price_per_hour = 1 ";
+  scenario.replace(scenario.find(price), price.size(), "");
+  const std::string text = page_of("unpriced", scenario);
+  check_page(text);
+  const std::map<std::string, std::string> before = keyed(text);
+  CHECK(before.at("cost 0") == "$3.00");
+  CHECK(before.at("cost 1") == "-");
+  CHECK(before.at("million 1") == "-");
+  CHECK(lines_of(text).size() == 3);  // GPUs of both, costs of one
+  if (!has_browser()) return;
+  const std::string after = edited(text, {"6", "2"});
+  CHECK(keyed(after).at("cost 0") == "$6.00");
+  CHECK(keyed(after).at("cost 1") == "$" + std::to_string(2 * 5) + ".00");
+  CHECK(lines_of(after).size() == 3);
+  CHECK(keyed(edited(text, {"", "-1"})) == before);  // no prices
+}

@@ -137,7 +137,8 @@ void HtmlPage::cards(const std::vector<std::string>& head,
     body_ += "<tr>";
     for (std::size_t i = 0; i < row.size() && i < head.size(); ++i) {
       const std::string label = " data-label=\"" + escaped(head[i]) + "\"";
-      body_ += element("td", (amounts[i] ? " class=\"n\"" : "") + label, row[i]);
+      body_ += "<td" + std::string(amounts[i] ? " class=\"n\"" : "") + label + ">" +
+               element("span", "", row[i]) + "</td>";
     }
     body_ += "</tr>\n";
   }

@@ -127,8 +127,7 @@
       var even = evenAt(data.items[i], best, score(best, prices), prices);
       if (even === null || told++ >= 3) return;
       out.push(data.items[i].where + " wins below " + plan.dollars(even) + " per " +
-        data.gpus[data.items[i].gpu].label +
-        " and hour" + now(data.items[i]));
+        data.gpus[data.items[i].gpu].label + " and hour" + now(data.items[i]));
     });
     o.better.forEach((i) => {
       var item = data.items[i];
@@ -185,17 +184,19 @@
   // Costs against load again, on an axis from 0 to what the dearest point costs.
   function redraw(svg, data, prices) {
     var axis = rooflua.axis(svg.dataset.y), x = rooflua.axis(svg.dataset.x), most = 0, ns = svg.namespaceURI;
-    var lines = all("polyline", svg), marks = all(".mark", svg), m = 0;
-    var drawn = data.curves.map((points, i) => known(prices[data.items[i].gpu]) ?
-      points.map((p) => p.per_dollar * prices[data.items[i].gpu]) : []);
-    drawn.forEach((ys) => ys.forEach((y) => { most = Math.max(most, y); }));
+    var marks = all(".mark", svg), m = 0, drawn = []; // a deployment without a price has no line
+    data.curves.forEach((points, i) => {
+      var line = all("polyline", svg).filter((l) => l.dataset.name === data.names[i])[0];
+      if (line) drawn.push({ line, ys: points.map((p) => p.per_dollar * prices[data.items[i].gpu]) });
+    });
+    drawn.forEach((each) => each.ys.forEach((y) => { most = Math.max(most, y); }));
     axis.low = 0; axis.high = 1.03 * most || 1;
     var step = rooflua.ticks(axis, 5), by = step.length > 1 ? step[1] - step[0] : axis.high;
     axis.high = Math.ceil(axis.high / by - 1e-9) * by;
     svg.dataset.y = ["linear", 0, axis.high, axis.from, axis.to, axis.unit, axis.label].join("|");
-    drawn.filter((ys) => ys.length).forEach((ys, line) => {
-      var places = lines[line].getAttribute("points").split(" ").map((p) => p.split(",")[0]);
-      lines[line].setAttribute("points", ys.map((y, k) => {
+    drawn.forEach((each) => {
+      var places = each.line.getAttribute("points").split(" ").map((p) => p.split(",")[0]);
+      each.line.setAttribute("points", each.ys.map((y, k) => {
         var at = +rooflua.pixel(axis, y).toFixed(2);
         if (marks[m]) marks[m++].setAttribute("transform", "translate(" + places[k] + " " + at + ")");
         return places[k] + "," + at;
@@ -206,9 +207,9 @@
     rooflua.ticks(axis, 5).forEach((v) => {
       var l = document.createElementNS(ns, "line"), t = document.createElementNS(ns, "text");
       var at = rooflua.pixel(axis, v);
-      [["class", "grid"], ["x1", x.from], ["x2", x.to], ["y1", at], ["y2", at]].forEach(
-        (a) => l.setAttribute(a[0], a[1]));
-      [["x", x.from - 6], ["y", at + 4], ["text-anchor", "end"]].forEach((a) => t.setAttribute(a[0], a[1]));
+      function set(e, values) { values.forEach((a) => { e.setAttribute(a[0], a[1]); }); }
+      set(l, [["class", "grid"], ["x1", x.from], ["x2", x.to], ["y1", at], ["y2", at]]);
+      set(t, [["x", x.from - 6], ["y", at + 4], ["text-anchor", "end"]]);
       t.textContent = String(v);
       levels.appendChild(l);
       levels.appendChild(t);
@@ -228,7 +229,7 @@
       var told = plan.told(data, prices, before);
       Object.keys(told.texts).forEach((k) => { if (places[k]) write(places[k], told.texts[k]); });
       told.order.forEach((i) => {
-        var row = places["rank " + i].parentNode;
+        var row = places["rank " + i].closest("tr");
         row.parentNode.appendChild(row);
       });
       all("svg.chart", part).forEach((svg) => {

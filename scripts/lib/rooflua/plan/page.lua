@@ -73,8 +73,11 @@ local function ranks_section(done, list)
   local own_figure = key ~= nil and key ~= "cost_per_hour"
   local head, rows = array { "rank", "deployment" }, array {}
   if own_figure then head[3] = figure_titles[key] end
-  for _, name in ipairs { "per hour", "against the first", "per 1M output tokens", "J/token", "SLO metrics",
-    "SLO met", "holds up to", "why not the first" } do head[#head + 1] = name end
+  local has_energy = key ~= "joules_per_token" -- else the figure is it
+  for _, name in ipairs { "per hour", "against the first", "per 1M output tokens", has_energy and "J/token" or false,
+    "SLO metrics", "SLO met", "holds up to", "why not the first" } do
+    if name then head[#head + 1] = name end
+  end
   for i, each in ipairs(list) do
     local item, at = each.item, tostring(i - 1)
     local metrics = {}
@@ -89,11 +92,13 @@ local function ranks_section(done, list)
     for _, cell in ipairs { keyed("cost " .. at, has_price and words.dollars(item.result.cost_per_hour) or "-"),
       keyed("difference " .. at, first and first ~= item and standing.difference(question, item, first) or ""),
       keyed("million " .. at, verdict.per_million(question, item) or "-"),
-      { lines = array { item.result.joules_per_token and ("%s %s"):format(item.result.power_bound or "",
-        units.significant(item.result.joules_per_token, 3)) or "-" } },
+      has_energy and { lines = array { item.result.joules_per_token and ("%s %s"):format(item.result.power_bound or "",
+        units.significant(item.result.joules_per_token, 3)) or "-" } } or false,
       { lines = array(metrics) }, { lines = array { words.sure(item.sure) } },
       { lines = array { item.holds_to and words.held(question, item) or "-" } },
-      keyed("lost " .. at, lost_text(question, each)) } do row[#row + 1] = cell end
+      keyed("lost " .. at, lost_text(question, each)) } do
+      if cell then row[#row + 1] = cell end
+    end
     rows[i] = row
   end
   return { heading = "Deployments", cards = { head = head, rows = rows },
@@ -242,6 +247,7 @@ function page.of(done, text, curve)
   local names, curves = items.names(question, ranks), items.curves(question, curve)
   local sections = array { verdict_section(done, list, told) }
   local function add(section) sections[#sections + 1] = section end
+  if #done.plan.ranks == 0 then add { heading = "Why", text = text } end
   local notes = basis.sentences(question, done.found, done.plan, true)
   if #list > 0 then
     add(prices_section(done))
@@ -251,10 +257,11 @@ function page.of(done, text, curve)
   if #list > 0 then add(evidence_section(done, ranks, names)) end
   if #notes > 0 then add { heading = "Notes", paragraphs = array(notes) } end
   add(candidates_section(done))
-  add { heading = "The report", folded = #done.plan.ranks > 0 and "The text of the terminal, at the prices of the plan"
-    or nil, text = text }
+  if #done.plan.ranks > 0 then
+    add { heading = "The report", folded = "The text of the terminal, at the prices of the plan", text = text }
+  end
   return { title = ("%s within %s"):format(words.asked(question), words.slo(question.bounds)), sections = sections,
-    data = items.data(done, list, told, curves, cost_chart) }
+    data = items.data(done, list, told, names, curves, cost_chart) }
 end
 
 return page

@@ -131,16 +131,17 @@ function items.curves(question, curve)
   return out
 end
 
---- What the script reads: {model, asked, figure, seeks_load, gpus, words, items, curves, chart, candidates}.
+--- What the script reads: {model, asked, figure, better, gpus, words, items, names, curves, chart, candidates}.
 ---@param told table[] facts of each deployment
+---@param names string[] of the curves
 ---@param chart string the title of the chart of costs
-function items.data(done, list, told, curves, chart)
+function items.data(done, list, told, names, curves, chart)
   local question, key = done.question, standing.key(done.question)
-  local out = { model = question.model.name, figure = key, seeks_load = question.objective.seeks == "load",
+  local out = { model = question.model.name, figure = key,
     asked = words.percent(question.confidence), better = standing.better(question), gpus = gpus_of(question),
     words = key and words.figures[key].same and { same = words.figures[key].same, more = words.figures[key].more }
       or { same = "scores the same", more = "has a worse score" },
-    items = json.array {}, curves = curves, chart = chart, candidates = candidates_of(done) }
+    items = json.array {}, names = json.array(names), curves = curves, chart = chart, candidates = candidates_of(done) }
   for i, each in ipairs(list) do out.items[i] = item_of(question, each, told[i]) end
   return out
 end
