@@ -251,6 +251,8 @@ TEST_CASE("in a browser the filter and the boxes choose what is drawn") {
   const std::string trend = figures(filtered, "Goodput")[0];
   CHECK(count_of(trend, "data-v=") == 12);
   CHECK(count_of(trend, " gone\"") == 11);
+  static const std::regex one_point("<polyline[^>]* points=\"[0-9.]+,[0-9.]+\"");
+  CHECK(std::regex_search(trend, one_point));
   CHECK(count_of(figures(filtered, "rests on")[0], "<g data-v=\"11\"") == 1);
 
   const std::string boxed = after(page,

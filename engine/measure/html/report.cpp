@@ -171,7 +171,12 @@ std::string html_report(const HtmlReport& report) {
   }
   add_parameters(page, report);
   const std::string data = dump_json(report.document);
-  if (data.size() <= most_data_bytes) page.data(data);
+  if (data.size() <= most_data_bytes) {
+    page.data(data);
+  } else {
+    page.note("The document of " + grouped(static_cast<std::int64_t>(data.size())) +
+              " bytes is too large for this page; --json FILE writes it.");
+  }
   return page.text();
 }
 
