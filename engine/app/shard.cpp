@@ -91,7 +91,7 @@ Shard automatic(std::int64_t count, const Environment& environment, std::string*
   }
   for (const Found& each : found) {
     if (each.index == found.front().index) continue;
-    throw Misused("--shard auto", "two engines say different things, " + found.front().said +
+    throw Misused("--shard auto", "the environment names two tasks, " + found.front().said +
                                       " and " + each.said + "; " + by_hand);
   }
   const Found& one = found.front();
@@ -125,7 +125,7 @@ Shard parse_shard(const std::string& text, const Environment& environment, std::
   if (slash == std::string::npos && text == "auto") {
     throw Misused("--shard auto",
                   "say of how many, as in --shard auto/16: the number of tasks that an engine "
-                  "tells is another one when a part of them is submitted again");
+                  "states is another one when a part of them is submitted again");
   }
   const std::int64_t index = first == "auto" ? 0 : whole(first).value_or(-1);
   if (count < 1 || count > most || index < 0 || index >= count) {

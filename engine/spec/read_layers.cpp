@@ -46,7 +46,7 @@ MlpLayers mlp_of(const Fields& fields, const ModelDraft& model) {
 /// A table of the short form that a list makes useless.
 void check_used(const Fields& fields, std::string_view table, std::string_view list) {
   if (!fields.has(table) || !fields.has(list)) return;
-  throw Error(fields.where(table), "nothing reads it beside [[" + std::string(list) +
+  throw Error(fields.where(table), "nothing reads it where there is [[" + std::string(list) +
                                        "]], which says what these layers are");
 }
 

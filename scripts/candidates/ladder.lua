@@ -21,8 +21,8 @@ local Ladder = policy.define {
     max_num_batched_tokens = list({ 512, 2048, 8192 }, "tokens", "Token budgets of a step."),
     weights = list({ "own" }, nil, "Formats of the weights; \"own\": as released."),
     kv = list({ "own" }, nil, "Formats of the KV cache; \"own\": as released."),
-    split = { default = false, type = "any", doc = "true: also prefill and decode apart, in the ratios 1:1, 1:2, 2:1, "
-      .. "1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
+    split = { default = false, type = "any", doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, "
+      .. "2:1, 1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
     speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
   },

@@ -13,7 +13,7 @@ local Network = policy.define {
       default = 57e-6, unit = "s", min = 0, max = 1,
       source = "all_reduce_perf on two nodes of eight H100 (NCCL issue 1453): 62 us at 128 bytes, where NCCL itself "
         .. "estimates 25; 5 us of it are in the node",
-      doc = "What the way takes beside its bytes.",
+      doc = "Time of a message without that of its bytes.",
     },
   },
 }

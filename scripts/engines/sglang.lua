@@ -275,7 +275,7 @@ return {
     { own_sampling = true, sorted_logit_s = 0, source = "python/sglang/srt/server_args.py: sampling_defaults model; "
       .. "FlashInfer samples without sorting" },
     -- Host.
-    { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
+    { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.5, source = "the same" },
     { when = only_prompts, prompt_overhead = 0, source = "none is seen in engines that only prefill: the same" },
     -- transformers 5 loads this family's tokenizer without its own way to split words: clients that made random text
@@ -284,7 +284,7 @@ return {
       source = "huggingface/transformers issue 45488; SGLang mends it at start: hf_transformers_utils.py, "
         .. "_fix_v5_tokenizer_components. The figures: SemiAnalysisAI/InferenceX pull request 937" },
     { handover_s = 0.12, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
-        .. "out: docs/VALIDATION.md, \"Handing over\"" },
+        .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "python/sglang/srt/layers: the norm behind an all-reduce is a kernel in the rows' terms" },

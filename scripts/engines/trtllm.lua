@@ -167,7 +167,7 @@ return {
     { when = function(facts) return facts.role == "decode" end, chunk_unit_size = 1,
       source = "a prompt whose keys and values have arrived needs one token of the step, not a block of them" },
     { handover_s = 10e-6,
-      source = "assumed: the latency of a message; TTFT shows no more: docs/VALIDATION.md, \"Handing over\"" },
+      source = "assumed: the latency of a message; TTFT shows no more: docs/records/fitted.md, \"Handing over\"" },
     { before = "0.14", max_batch_size = 256, source = "pull requests 1763 (256) and 2253 (2,048)" },
     { router = "trtllm_dp", dp_padding = "vllm", source = "_torch/pyexecutor/scheduler/adp_router.py; before 1.2 "
         .. "executor_request_queue.py" },
@@ -175,7 +175,7 @@ return {
       source = "_torch/pyexecutor/py_executor.py: num_micro_batches of _executor_loop_pp" },
     { own_sampling = false, sorted_logit_s = 0, source = "pull request 17213: sampling only where asked for" },
     -- Host.
-    { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
+    { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     -- Kernels.
     { fuses_static_fp8 = true, recurrent_copies = 1, norm_apart_s = 0,
       source = "inferred from closed loops of Llama-3.1-70B; of the norms documented: docs/records/decisions.md" },

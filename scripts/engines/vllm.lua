@@ -262,15 +262,15 @@ return {
       end,
       source = "torch.compile: no Python is left between the kernels of a layer" },
     { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
-      .. "Hopper's machines, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; hosts of "
+      .. "Hopper's machines, leaving deployments out: docs/records/fitted.md, \"Prefill outside of graphs\"; hosts of "
       .. "older GPUs are taken to be no faster" },
     { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same, on Blackwell's machines" },
-    { prompt_overhead = 0, source = "fitted: docs/VALIDATION.md, \"Prompts under load\"" },
+    { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
       source = "none is seen in engines that only prefill: the same" },
     { handover_s = 0.22, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
-        .. "out: docs/VALIDATION.md, \"Handing over\"" },
+        .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default" },

@@ -91,7 +91,7 @@ local Kernels = policy.define {
     },
     small_kernel_s = {
       default = 3e-6, unit = "s", min = 0, source = "launch, ramp and tail of norm and rope kernels on H100",
-      doc = "Fixed time of a small kernel in a CUDA graph, beside its traffic; a launch table replaces it.",
+      doc = "Fixed time of a small kernel in a CUDA graph, without its traffic; a launch table replaces it.",
     },
     small_kernel_bandwidth = {
       default = 0.7, unit = "1", min = 0.01, max = 1, source = "device copies reach 0.8 to 0.9",
@@ -115,7 +115,7 @@ local Kernels = policy.define {
     },
     prompt_overhead = {
       default = -1, unit = "1", min = -1, max = 10, source = "fitted per engine: scripts/engines",
-      doc = "What prompts take beside their kernels, as a part of these without attention; -1 = the engine's own.",
+      doc = "Time of prompts outside of their kernels, as a part of these without attention; -1 = the engine's own.",
     },
     largest_graph = {
       default = 512, unit = "tokens", min = 0, integer = true, source = "vLLM max_cudagraph_capture_size",
@@ -166,7 +166,7 @@ local Kernels = policy.define {
     },
     shared_beside = {
       default = -1, unit = "tokens", min = -1, integer = true, source = "scripts/engines",
-      doc = "Tokens of a graph up to which shared experts run beside routed ones; -1 = the engine's own.",
+      doc = "Tokens of a graph up to which shared and routed experts run at once; -1 = the engine's own.",
     },
     exchange = {
       default = "own", values = { "own", "gathered", "deepep", "nvlink_one_sided", "nvlink_two_sided" },

@@ -11,7 +11,7 @@ local Trace = policy.define {
     .. "CSV or JSONL, rooflua's own.",
   source = "docs/DATA.md",
   params = {
-    path = { default = "", doc = "The file; looked for beside the scenario, then in the working directory." },
+    path = { default = "", doc = "The file; looked for in the folder of the scenario, then in the working directory." },
     format = {
       default = "",
       values = { "", "plain", "requests", "azure", "burstgpt", "mooncake", "blis_v2", "blis_training", "aiperf",
@@ -22,7 +22,7 @@ local Trace = policy.define {
     sort = { default = false, doc = "Accept rows that are not in order of arrival." },
     max_output_tokens = arrivals.limit_parameter(),
     time_unit = { default = "", values = { "", "s", "ms", "us", "ns" },
-      doc = "Unit of arrivals; empty: by the name of their column, else told from the stamps, with a note." },
+      doc = "Unit of arrivals; empty: by the name of their column, else derived from the stamps, with a note." },
     run = { default = "", doc = "Which result of a file of several (vllm_bench): its number or name." },
     hash_block_tokens = { default = 512, unit = "tokens", min = 1, integer = true,
       doc = "Tokens of one id in hash_ids; 512 in Mooncake's files." },

@@ -11,7 +11,7 @@ says() { # WHAT IT SAYS, COMMAND... which fails
 shard() { "$rooflua" run "$top/s.lua" --quiet "$@"; }
 
 two="env SLURM_ARRAY_TASK_ID=1 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"
-check "two engines that say different things" says "two engines say different things, SLURM_ARRAY_TASK_ID=1 and" \
+check "two engines that say different things" says "the environment names two tasks, SLURM_ARRAY_TASK_ID=1 and" \
   $two "$rooflua" run "$top/s.lua" --shard auto/4 --results "$top/d/"
 check "and what to do" has "$top/said" "write --shard I/4, with I from 0 to 3"
 check "a shard that is written wins over both" $two "$rooflua" run "$top/s.lua" --shard 0/4 --results "$top/d/" --quiet

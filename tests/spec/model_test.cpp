@@ -231,7 +231,7 @@ TEST_CASE("a model that cannot be is refused with its line or key") {
   refused(tiny +
               "[moe]\nexperts = 4\nexperts_per_token = 1\nintermediate_size = 8\n"
               "[[mlp]]\nkind = \"dense\"\nlayers = 2\n",
-          "m.toml:6: moe: nothing reads it beside [[mlp]]");
+          "m.toml:6: moe: nothing reads it where there is [[mlp]]");
   // A key of one kind of layers is named as the file states it, not as the member or another kind.
   refused(tiny +
               "[[attention]]\nkind = \"mamba2\"\nlayers = 2\nheads = 4\nhead_dim = 8\ngroups = 1\n"

@@ -118,7 +118,7 @@ void check_width(const Model& model, const Fields& config, int width) {
   if (config.has("sliding_window_pattern") && !config.has("sliding_window"))
     throw Error(
         config.where("sliding_window"),
-        "is missing: sliding_window_pattern tells apart layers with and without a window; " +
+        "is missing: sliding_window_pattern says which layers have a window; " +
             how_to_go_on_without("sliding_window_pattern"));
 }
 

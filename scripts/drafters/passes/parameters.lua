@@ -5,7 +5,7 @@ local source_of_host = "fitted to Llama-3.1-8B on H100, 4 drafts, vLLM 0.11, 1 a
 
 function parameters.pass_s()
   return { default = 0.2e-3, unit = "s", min = 0, max = 1,
-    doc = "Time of a pass beside its kernels: launches, choice of the token.",
+    doc = "Time of a pass without its kernels: launches, choice of the token.",
     source = "fitted to gpt-oss-120b on H200 with 1 and 3 drafts, leaving out 7" }
 end
 

@@ -5,7 +5,7 @@ return {
     source = "as vLLM 0.11 on H100; none is published" },
   { client_frontend_s = 0, server_frontend_s = 0.0018, source = "not known; the server's as that of vLLM" },
   { compiled_operation_s = 40e-6, eager_operation_s = 65e-6, graphs_with_prefill = false,
-    source = "fitted, leaving deployments out: docs/VALIDATION.md, \"Prefill outside of graphs\"; without graphs "
+    source = "fitted, leaving deployments out: docs/records/fitted.md, \"Prefill outside of graphs\"; without graphs "
       .. "hosts of older GPUs are taken to be no faster than Hopper's" },
   { architecture = "hopper", compiled_operation_s = 65e-6, source = "the same" },
   { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same" },

@@ -18,7 +18,7 @@
 ---
 --- It is 1 where every expert is touched anyway, so that arithmetic is not made cheaper.
 --- Source: vLLM's DeepGemmExperts (compute_aligned_M, expert_ids -1) and DeepGEMM's scheduler (is_computation_valid);
---- docs/VALIDATION.md, "Blocks of experts".
+--- docs/records/fitted.md, "Blocks of experts".
 local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local marlin = require "steps.kernels.marlin"

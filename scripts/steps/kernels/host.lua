@@ -1,7 +1,7 @@
 --- Host time of operations outside of CUDA graphs: Python code of the layers, and launches. Such a step takes at least
 --- the sum over its operations: the GPU waits for the host. How long an operation takes is the engine's
 --- (scripts/engines); longer on Hopper's machines (fitted).
---- Source: docs/VALIDATION.md, "Prefill outside of graphs".
+--- Source: docs/records/fitted.md, "Prefill outside of graphs".
 local host = {}
 
 --- A parameter of the step model where -1 stands for the engine's own value.

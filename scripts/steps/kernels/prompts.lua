@@ -5,7 +5,7 @@
 ---
 --- token_s is the time of a token in a step of the whole budget, without attention. The extra time grows with every
 --- prompt token and depends on nothing else of the step, so that prices stay monotone.
---- Source: docs/VALIDATION.md, "Prompts under load" (fitted per engine and architecture).
+--- Source: docs/records/fitted.md, "Prompts under load" (fitted per engine and architecture).
 local cost = require "rooflua.cost"
 local host = require "steps.kernels.host"
 

@@ -76,7 +76,7 @@ function memory.of_share(rule, options)
     found = math.floor(whole.kv_blocks - rest_bytes / whole.kv_bytes_per_block)
   end
   if found < 1 then
-    core.fail("deployment: does not fit: %g of the memory holds no KV block beside the weights", share)
+    core.fail("deployment: does not fit: %g of the memory has no room for a KV block after the weights", share)
   end
   return found
 end

@@ -18,11 +18,11 @@ function write_inferencex.ready(facts)
       .. "workloads.closed_loop, or workloads.vllm_bench with max_concurrency", facts.workload)
   end
   if facts.rate_per_s then
-    core.fail("--write inferencex: a row has no place for a rate, and the workload '%s' has %g requests/s beside its "
+    core.fail("--write inferencex: a row has no place for a rate, and the workload '%s' has %g requests/s and "
       .. "clients; leave it out (request_rate = math.huge)", facts.workload, facts.rate_per_s)
   end
   if facts.gpus.both > 0 and facts.gpus.prefill + facts.gpus.decode > 0 then
-    core.fail "--write inferencex: a row has no place for replicas that do both beside those that prefill or decode"
+    core.fail "--write inferencex: a row has no place for replicas that do both where others only prefill or decode"
   end
 end
 

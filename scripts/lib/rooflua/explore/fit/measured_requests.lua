@@ -181,14 +181,14 @@ function measured_requests.of_bench(path, document)
   local inputs = per_request(path, document, "input_lens", nil, "number")
   if not inputs then
     if per_request(path, document, "ttfts", nil, "number") then
-      fail("%s: input_lens: is missing beside ttfts", path)
+      fail("%s: input_lens: is missing, and ttfts is there", path)
     end
     return nil
   end
   local function of(key, kind) return per_request(path, document, key, #inputs, kind or "number") end
   local outputs, ttfts = of "output_lens", of "ttfts"
   if not outputs or not ttfts then
-    fail("%s: %s: is missing beside input_lens", path, outputs and "ttfts" or "output_lens")
+    fail("%s: %s: is missing, and input_lens is there", path, outputs and "ttfts" or "output_lens")
   end
   local starts, gaps, ends = of "start_times", of("itls", "table"), of "e2els"
   local errors = document.errors ~= json.null and document.errors or {}

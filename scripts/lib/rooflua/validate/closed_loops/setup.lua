@@ -88,7 +88,7 @@ local function speculation_of(question, found, notes)
 end
 
 --- Seconds of the server's front end for a token of a prompt that is sent as text. Fitted to TTFT of clients that send
---- random tokens as text, leaving deployments out (docs/VALIDATION.md).
+--- random tokens as text, leaving deployments out (docs/records/fitted.md).
 local text_token_s = 5e-6
 
 --- Widths as keys of a deployment, and how many engines there are. Copies of a dense model, and of a model whose engine
