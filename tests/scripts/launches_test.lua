@@ -120,3 +120,5 @@ test("the sum of shared and routed experts is a kernel of every layer that has b
       engine .. ": no shared experts")
   end
 end)
+
+test.finish()
