@@ -291,6 +291,9 @@ return {
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
     { before = "0.5.10", family = { "qwen3_5", "qwen3_5_moe" }, norm_apart_s = 11.1e-6,
       source = "pull request 19889: 21.5 us for all-reduce and norm, 10.4 us in one kernel" },
+    { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
+      source = "python/sglang/srt/layers/rotary_embedding.py: a kernel in front of the attention; "
+        .. "tables and small_kernel_s hold the launches" },
     { shared_beside = 1024, source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD" },
     { all_reduce_across_nodes = "nccl",
       source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes" },

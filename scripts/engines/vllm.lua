@@ -274,6 +274,9 @@ return {
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "vllm/compilation: its fusions of all-reduce and quantisation are off by default" },
+    { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
+      source = "vllm/model_executor/layers/rotary_embedding: a kernel in front of the attention; "
+        .. "tables and small_kernel_s hold the launches" },
     { shared_beside = 256,
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
     { all_reduce_across_nodes = "nccl",

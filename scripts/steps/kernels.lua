@@ -10,17 +10,16 @@
 --- prefill chunk of t new tokens after p cached ones costs t p + t (t+1) / 2 query-key pairs. Decodes cost the KV bytes
 --- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
---- Experts cost at least the weights that they touch. Each layer has two all-reduces.
---- Data-parallel ranks share the experts and pad their tokens to each other's (kernels/group.lua).
+--- Experts cost at least the weights that they touch. Each layer has two all-reduces. Data-parallel ranks share the
+--- experts and pad their tokens to each other's (kernels/group.lua).
 --- The operations come from cost.layers(model, deployment). Their times come from the database, which falls back on
 --- modelled kernels where it has no table (evidence modelled).
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
 --- tokens never make a step cheaper by a ten-thousandth (tests/scripts/kernels_law_test.lua).
 --- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
---- A decode that brings drafts has several tokens: docs/SPECULATION.md. The drafter is not in this price.
---- Not in it: pipeline parallelism, prefix-shared attention.
---- Source: vLLM 0.11 to 0.28; docs/MODELS.md.
+--- A decode that brings drafts has several tokens: docs/SPECULATION.md. Not in this price: the drafter, pipeline
+--- parallelism, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local attention = require "steps.kernels.attention"
@@ -34,9 +33,11 @@ local experts = require "steps.kernels.experts"
 local graphs = require "steps.kernels.graphs"
 local group = require "steps.kernels.group"
 local host = require "steps.kernels.host"
+local launches = require "steps.kernels.launches"
 local modules = require "steps.kernels.modules"
 local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
+local within_attention = require "steps.kernels.within_attention"
 
 ---@class steps.Kernels
 ---@field host_step_s number
@@ -218,7 +219,7 @@ function Kernels:bind(context)
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
   self.travels = exchange.of(self, engine.values, layers)
-  self:bind_operations(layers, deployment)
+  self:bind_operations(layers, deployment, engine.values)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.operations(layers) * self.host_operation_s)
 end
@@ -245,9 +246,7 @@ function Kernels:bind_engine(engine)
 end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
-function Kernels:bind_operations(layers, deployment)
-  local prefill = self.model.mla and "mla_prefill" or "attention_prefill"
-  self.written_in_prefill = self.database:includes(prefill, self.kv_dtype, "kv_write")
+function Kernels:bind_operations(layers, deployment, engine)
   local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
   for _, op in ipairs(layers) do
@@ -258,10 +257,11 @@ function Kernels:bind_operations(layers, deployment)
     elseif op.op == "linear_attention" then
       self.recurrent[#self.recurrent + 1] = recurrent.of(self, op, self.model.attention[op.kind])
     elseif op.op ~= "attention_prefill" and op.op ~= "mla_prefill" then
-      local list = seen[op.name:find "^kv_write" and self.written_in_prefill and "decode_tokens" or op.rows]
-      list[#list + 1] = op
+      within_attention.put(self, seen, op, engine)
     end
   end
+  beside.add_sums(self, seen.tokens)
+  launches.add(self, seen, engine)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)

@@ -178,7 +178,7 @@ test("an option that changes nothing in a deployment is told", function()
   end
 end)
 
-test("TensorRT-LLM's back end TRTLLM runs divided experts in FP8 blocks on Blackwell by vLLM's kernels", function()
+test("TensorRT-LLM's back end TRTLLM runs experts in FP8 blocks on Blackwell by vLLM's kernels", function()
   local function kernels(backend, more)
     local given = { hardware = "b200", deployment = { tp = 8 } }
     for key, value in pairs(more or {}) do given[key] = value end
@@ -187,7 +187,7 @@ test("TensorRT-LLM's back end TRTLLM runs divided experts in FP8 blocks on Black
   test.equal(kernels "TRTLLM", "vllm")
   test.equal(kernels "CUTLASS", "own")
   test.equal(kernels("TRTLLM", { hardware = "h200-sxm" }), "own", "Hopper")
-  test.equal(kernels("TRTLLM", { deployment = { tp = 8, ep = 8 } }), "own", "whole experts")
+  test.equal(kernels("TRTLLM", { deployment = { tp = 8, ep = 8 } }), "vllm", "whole experts")
   test.equal(kernels("TRTLLM", { deployment = { tp = 4, dp = 2, ep = 4 } }), "vllm", "parts of them")
   test.equal(kernels("TRTLLM", { deployment = { tp = 8, weights = "nvfp4" } }), "own", "another format")
 end)

@@ -39,6 +39,21 @@ function beside.split(list)
   return plain, self
 end
 
+--- Adds the sum of shared and routed experts, a kernel of its own in every engine: two inputs are read, one is written.
+--- Source: vLLM and SGLang models/deepseek_v2.py; TensorRT-LLM modeling_deepseekv3.py.
+--- @param steps steps.Kernels
+--- @param list table operations of cost.layers that see all tokens
+function beside.add_sums(steps, list)
+  for i = 1, #list do
+    local op = list[i]
+    if op.name:find "^shared_down" then
+      list[#list + 1] = { name = op.name:gsub("^shared_down", "experts_sum"), op = "elementwise", count = op.count,
+        kind = op.kind, rows = op.rows, dtype = steps.dtype, flop_per_row = 0, weight_bytes = 0,
+        bytes_per_row = 3 * 2 * steps.model.hidden_size }
+    end
+  end
+end
+
 local function sum(steps, list, rows, drafts, tokens, there)
   local time_s = 0
   for i = 1, #list do time_s = time_s + ops.price(steps, list[i], rows, drafts, tokens, there) end

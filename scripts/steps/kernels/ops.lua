@@ -3,8 +3,9 @@
 local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local experts = require "steps.kernels.experts"
+local launches = require "steps.kernels.launches"
 
-local ops = { grouped_gemm = experts.price }
+local ops = { grouped_gemm = experts.price, launches = launches.price }
 
 function ops.elementwise(steps, op, rows, _, _, there) return steps.elementwise:price(op, rows, there) end
 

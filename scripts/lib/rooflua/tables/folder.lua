@@ -113,7 +113,8 @@ local function table_of(file, kind_place, format_place, plus, choice)
   }
   listed.name = op.file .. (op.dtype_in_name and "_" .. (format[4] or format[2]) or "")
     .. (listed.engine ~= "" and "_" .. listed.engine or "")
-  for i, part in ipairs(kind.includes or {}) do listed.includes[i] = part end
+  local parts = kind.includes_of and kind.includes_of[listed.engine] or kind.includes or {}
+  for i, part in ipairs(parts) do listed.includes[i] = part end
   if format[3] then listed.includes[#listed.includes + 1] = "quantize" end
   for _, each in ipairs(rules.shared_kernels) do
     if names.agrees(each[1], listed.name) and names.agrees(each[2], name.gpu) then listed.engines = each[3] end

@@ -15,6 +15,7 @@
 ---     kernels        kernels that a row of ours consists of, by the column kernel_source: the latency is the sum of
 ---                    the medians of each
 ---     includes       what a row holds besides its op
+---     includes_of    the same by engine, in place of it
 ---     timer          "graph" where nothing is said
 ---     shape          dimensions without a column
 ---     note           for the reader of tables.toml
@@ -84,6 +85,7 @@ end
 -- What rows hold, and notes -------------------------------------------------------------------------------------------
 local moe_parts = { "routing", "permutation", "quantize", "activation", "reduction" }
 local expert_parts = { "permutation", "quantize", "activation", "reduction" }
+local whole_write = { trtllm = { "kv_write", "rope" } }  -- its attention takes queries, keys and values as projected
 local latent_parts = { "projections", "absorbed projections", "norm", "rope", "kv_write" }
 local sparse_parts = { "projections", "index", "top-k", "norm", "rope", "kv_write" }
 local v4_parts = { "projections", "compressor", "index", "top-k", "norm", "rope", "kv_write" }
@@ -116,14 +118,17 @@ return {
   { file = "gemm", op = "gemm", formats = gemm_formats,
     columns = { format "gemm_dtype", number("m", "m"), number("k", "k"), number("n", "n"), latency } },
   { file = "context_attention", op = "attention_prefill", formats = bf16_fp8, includes = { "kv_write" },
+    includes_of = whole_write,
     columns = { columns.none "window_size", format "kv_cache_dtype", heads, kv_heads, head_dim, batch, before, prompt,
       latency } },
   { file = "context_attention", op = "attention_window_prefill", formats = bf16_fp8, includes = { "kv_write" },
+    includes_of = whole_write,
     columns = { columns.some "window_size", format "kv_cache_dtype", heads, kv_heads, head_dim, window, batch, before,
       prompt, latency } },
   { file = "generation_attention", op = "attention_decode", formats = bf16, note = "fp8 KV: the query comes as FP8",
+    includes_of = whole_write,
     columns = { columns.none "window_size", heads, kv_heads, head_dim, kv_cache, batch, before, newest, latency } },
-  { file = "generation_attention", op = "attention_window_decode", formats = bf16,
+  { file = "generation_attention", op = "attention_window_decode", formats = bf16, includes_of = whole_write,
     columns = { columns.some "window_size", heads, kv_heads, head_dim, window, kv_cache, batch, before, newest,
       latency } },
   { file = "moe", op = "moe_layer", formats = moe_formats, includes = moe_parts,
@@ -140,9 +145,11 @@ return {
   { file = "oneccl", op = "collective", formats = half, columns = collective, library = "oneccl",
     timer = back_to_back },
   { file = "context_mla", op = "mla_prefill", formats = bf16_fp8, shape = v3, note = "attention alone, expanded form",
+    includes_of = whole_write,
     columns = { format "kv_cache_dtype", heads, fixed("qk_nope_head_dim", 128), fixed("qk_rope_head_dim", 64), batch,
       before, prompt, latency } },
   { file = "generation_mla", op = "mla_decode", formats = bf16, shape = v3, note = "attention alone, absorbed form",
+    includes_of = whole_write,
     columns = { heads, fixed("kv_lora_rank", 512), fixed("qk_rope_head_dim", 64), kv_cache, batch, before, newest,
       latency } },
   { file = "mla_bmm", op = "mla_bmm", formats = bf16_fp8,
