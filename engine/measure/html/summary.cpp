@@ -162,6 +162,22 @@ void add_speculation(HtmlPage& page, const std::vector<Served>& variants) {
   page.table(rows);
 }
 
+/// What went over links, of variants whose transfers share some.
+void add_links(HtmlPage& page, const std::vector<Served>& variants) {
+  std::vector<std::vector<std::string>> rows{
+      {"variant", "link", "transfers", "GB", "stretch", "stretch max", "busiest wire"}};
+  for (const Served& each : variants) {
+    for (const LinkSummary& link : each.summary.links)
+      rows.push_back({name_of(each), link.name, grouped(link.transfers), figure(link.bytes / 1e9),
+                      figure(link.stretch_mean), figure(link.stretch_max),
+                      percent(link.busiest_frac)});
+  }
+  if (rows.size() == 1) return;
+  page.heading("Links");
+  page.table(rows);
+  page.note("stretch: the time of a transfer over what it takes where no other shares its links.");
+}
+
 void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice) {
   page.heading("Summary");
   std::vector<std::vector<std::string>> rows{{"variant"}};
@@ -179,6 +195,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
+  add_links(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;
