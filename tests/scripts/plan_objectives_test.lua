@@ -3,7 +3,9 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
 local money = require "rooflua.plan.money"
+local opening = require "rooflua.scenario.opening"
 local policy = require "rooflua.policy"
+local run = require "rooflua.plan.run"
 local standing = require "rooflua.plan.standing"
 
 local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
@@ -76,6 +78,18 @@ test("a deployment that is better and not sure is told by what the objective com
   test.equal(standing.better { objective = require "objectives.cost" {} }, "cheaper")
   test.equal(standing.figure(question, { result = { joules_per_token = 1.4, power_bound = "at most" } }),
     "at most 1.4 J/token")
+end)
+
+test("a file of results that another objective filled gives the answer of a plan without one", function()
+  local file = test.file "kept.sqlite"
+  local gpus = { { "h100-sxm", most = 3, price_per_hour = 3 }, { "l40s", most = 6, price_per_hour = 1 } }
+  local function text(objective, results)
+    local opened = opening.table(setup.scenario { objective = objective, gpus = gpus, replicates = 4 }, {})
+    return run.report(run.all(opened.reader, opened.given, { jobs = 1, results = results })).text
+  end
+  for _, objective in ipairs { "cost", "rate", "gpus", "energy", "rate" } do
+    test.equal(text(objective, file), text(objective), objective)
+  end
 end)
 
 test.finish()

@@ -28,12 +28,13 @@ end
 
 --- The book of a plan's runs: {results, also, hasher, content, set}; nil without a file.
 ---@param how table results, also
-function keep.book(reader, given, how)
+---@param seeks string? what the objective looks for: the largest load has other runs than the fewest replicas
+function keep.book(reader, given, how, seeks)
   if not how.results or how.results == "" then return nil end
   local path = chunks.scenario_file()
   local kept = simulated(given)
   local hasher = run_hash.of_scenario { given = kept, path = path }
-  local content = hasher:of(kept, "runs of a plan")
+  local content = hasher:of(kept, "runs of a plan" .. (seeks and ", largest " .. seeks or ""))
   local title = (given.title or "") ~= "" and given.title .. " (plan)" or "plan"
   return { results = how.results, also = how.also, hasher = hasher, content = content, asked = 0, reused = 0,
     set = { hash = content, title = title, file = reader.file } }

@@ -125,7 +125,7 @@ function run.all(reader, given, how)
   local asked = run.check(reader, given)
   asked.jobs, asked.progress, asked.watts = how.jobs, how.progress, how.watts
   asked.tells_partial, asked.round, asked.strict_percent = how.tells_partial, how.round, how.strict
-  asked.book = keep.book(reader, given, how)
+  asked.book = keep.book(reader, given, how, asked.objective.seeks)
   check_power(asked, reader)
   note_watts(asked)
   local found = searched(asked)
