@@ -133,7 +133,7 @@ TEST_CASE("every limit stands in the unit of its axis") {
         CHECK(of_limit[1] == of_axis[1]);
         ++found;
       }
-      CHECK(found >= 4);
+      CHECK(found >= 6);
       CHECK(!contains(page.text, "_s_p99 ("));  // no label that names another unit
     }
   }

@@ -56,7 +56,8 @@ double own_value(const Summary& run, const std::string& name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// What is drawn of every scenario: latencies, throughput, goodput under an SLO, own metrics.
+/// What is drawn: TTFT, TPOT, throughput; under an SLO goodput, and E2E if it limits that; own
+/// metrics.
 std::vector<Trend> trends(const std::vector<Served>& variants, const std::vector<OwnUnit>& own) {
   std::vector<Trend> out{{"Time to first token",
                           "s",
@@ -71,6 +72,13 @@ std::vector<Trend> trends(const std::vector<Served>& variants, const std::vector
                          {"Output tokens per second", "tokens/s", {{"", [](const Summary& s) {
                                                                       return s.output_tokens_per_s;
                                                                     }}}}};
+  if (variants.front().summary.slo.e2e_s) {
+    out.push_back({"Whole request",
+                   "s",
+                   {{"E2E p50", [](const Summary& s) { return s.e2e_s.p50; }},
+                    {"E2E p99", [](const Summary& s) { return s.e2e_s.p99; }}},
+                   "e2e_s"});
+  }
   if (std::any_of(variants.begin(), variants.end(),
                   [](const Served& each) { return each.summary.goodput_per_s.has_value(); })) {
     out.push_back({"Goodput: requests per second within the SLO",

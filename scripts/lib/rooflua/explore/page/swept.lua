@@ -183,7 +183,8 @@ end
 --- The charts, and what their colours stand for where it is not all that varies.
 local function swept_charts(results, numbers, names, own)
   local charts, notes = array {}, {}
-  local drawn = core.sorted_keys(own)
+  local drawn, slo = core.sorted_keys(own), results[1].summary.slo
+  if type(slo) == "table" and type(slo.e2e_s) == "number" then table.insert(drawn, 1, "e2e_s_p99") end
   for i = #drawn_metrics, 1, -1 do table.insert(drawn, 1, drawn_metrics[i]) end
   for i = 1, math.min(#numbers, most_parameters) do
     local colours = colours_of(results, numbers[i], names)
