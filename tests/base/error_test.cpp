@@ -46,6 +46,15 @@ TEST_CASE("a name unlike any other gets no suggestion but the list") {
         "unknown parameter 'alpa'; did you mean 'alpha'? (known: alpha, beta)");
 }
 
+TEST_CASE("of many known names an error has those that are near, and how many there are") {
+  std::vector<std::string> known;
+  for (int i = 0; i < 60; ++i) known.push_back("name_" + std::to_string(i * 7919));
+  known.emplace_back("needle");
+  CHECK(unknown_name("key", "needel", known) ==
+        "unknown key 'needel'; did you mean 'needle'? (61 names are known)");
+  CHECK(unknown_name("key", "zzzzzzzzzz", known).find("(known: name_0, ") != std::string::npos);
+}
+
 TEST_CASE("at most three suggestions are made, the closest first") {
   const std::vector<std::string> known{"abcf", "abce", "abcd", "abcdx", "abc"};
   const auto near = suggestions("abcd", known);

@@ -60,6 +60,7 @@ TEST_CASE("variants stand side by side in one unit per column") {
   Variant slow{"chunk=512", Json::object(), synthetic()},
       fast{"chunk=2048", Json::object(), synthetic()};
   slow.summary.ttft_s.p99 = 12;
+  for (Variant* each : {&slow, &fast}) each->summary.classes.clear();
   CHECK(below(comparison({slow, fast})) == R"(
 variant     req/s  tok/s  TTFT p50 ms  TTFT p99 s  TPOT p50 ms  TPOT p99 ms  E2E mean ms  preempted  failed  unsupported
 ------------------------------------------------------------------------------------------------------------------------
@@ -68,6 +69,16 @@ chunk=2048  111.1  388.9        11.50     0.01297        2.333        2.660     
 
 unsupported: share of time that is extrapolated, stand_in or assumed
 )");
+}
+
+TEST_CASE("variants whose requests have classes have a row for each class") {
+  const Variant one{"chunk=512", Json::object(), synthetic()};
+  const std::string text = comparison({one, one});
+  CHECK(text.find("\nvariant    class    completed  requests/s  tokens/s") != std::string::npos);
+  CHECK(text.find("\nchunk=512  class 1          1       55.56     166.7") != std::string::npos);
+  const std::string many = comparison(std::vector<Variant>(40, one));
+  CHECK(many.find("by class: 80 rows, which --json and --html have") != std::string::npos);
+  CHECK(many.find("class 1") == std::string::npos);
 }
 
 TEST_CASE("an explained step shows every op and its corrections") {

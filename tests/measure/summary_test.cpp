@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "measure/write/result.h"
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
@@ -149,6 +150,18 @@ TEST_CASE("a class may have limits of its own") {
   options.slo.ttft_s = 0.001;
   options.class_slo[1].ttft_s = 0.1;
   CHECK(*summary_of(options).goodput_per_s == Approx(1 / 0.018));
+}
+
+TEST_CASE("limits of classes are settled by name, then by number; a name that no class has is refused") {
+  SummaryOptions options;
+  options.classes = {"chat", "report"};
+  options.named_slo["report"].ttft_s = 3;
+  options.named_slo["7"].ttft_s = 5;
+  settle_class_slo(options);
+  CHECK(options.class_slo.at(1).ttft_s == 3);
+  CHECK(options.class_slo.at(7).ttft_s == 5);
+  options.named_slo["reports"].ttft_s = 1;
+  CHECK_THROWS_AS(settle_class_slo(options), Error);
 }
 
 TEST_CASE("a single token has no time per token, and is good by it") {

@@ -1,0 +1,56 @@
+-- The record of a validation: every table as Markdown, with errors and without measured values, the same text for the
+-- same data.
+local test = dofile "tests/scripts/harness.lua"
+local markdown = require "rooflua.text.markdown"
+local validate = require "rooflua.validate.command"
+local write_loops = dofile("tests/scripts/closed_loop_file.lua")(test)
+
+local folder = test.folder()
+local path = write_loops({ { question = "first", tpot_ms = 8.7654321 }, { question = "second", clients = 4 } },
+  { name = "silicon.csv" })
+local top = path:match "^(.*)/[^/]*$"
+local file = assert(io.open(top .. "/cases.csv", "w"))
+file:write("case_id,rating,dataset,file,selector,model,gpu,tp,precision,engine,workload,metrics,measured,notes\n",
+  'a|b,C,own,cases.csv,,llama-3.1-8b,H100,1,bf16,vLLM 0.15.1,closed loop c=4 in=200 out=20,x,e2e_ms=432.1987,\n')
+file:close()
+
+local function run(options)
+  options.folder, options.steps = options.folder or top, { "kernels" }
+  return validate.run(options)
+end
+
+test("a record has a heading for each set and its tables, and no measured value", function()
+  local found = run { record = true }
+  for _, part in ipairs { "# Validation", "## cases: ", "### Mean of |error| by group", "### The ten worst",
+    "### Every case", "## silicon: ", "### Errors by group, in percent", "### The ten worst by TPOT, config ",
+    "--record FILE` writes this file" } do
+    test.check(found.record:find(part, 1, true), "expected '%s' in\n%s", part, found.record)
+  end
+  test.check(not found.record:find("432.1987", 1, true) and not found.record:find("8.7654", 1, true))
+  test.check(not found.record:find(folder, 1, true), "a record names no folder of a machine")
+  test.equal(found.record, run { record = true }.record)
+  test.equal(run({}).record, nil)
+end)
+
+test("a record says with which options it was made", function()
+  test.check(run({ record = true, intervals = 1 }).record:find("--intervals 1 --record FILE", 1, true))
+end)
+
+test("every row of a table has as many cells as its head, whatever stands in them", function()
+  local found = run { record = true }
+  local wide
+  for line in found.record:gmatch "[^\n]+" do
+    local _, bars = line:gsub("\\|", ""):gsub("|", "")
+    if not line:find "^|" then
+      wide = nil
+    elseif wide then
+      test.equal(bars, wide, line)
+    else
+      wide = bars
+    end
+  end
+  test.check(found.record:find("| a\\|b |", 1, true), "the bar of a name is escaped")
+  test.equal(markdown.table({ { "x", "y" }, { "a\n<b>", 2 } }, 1), "| x | y |\n|---|---:|\n| a &lt;b> | 2 |")
+end)
+
+test.finish()
