@@ -174,6 +174,11 @@ TEST_CASE("run and plan write one page of a plan, whatever the number of jobs") 
   check_page(own);
   CHECK(keyed(own) == keyed(text));
   CHECK(lines_of(own) == lines_of(text));
+  const auto files = folder() / "files";
+  CHECK(rooflua::test::rooflua("plan " + (folder() / "one.lua").string() + " --quiet --write " +
+                               files.string())
+            .status == 0);
+  CHECK(read(files / "plan.html") == own);
 }
 
 TEST_CASE("a page is whole without its scripts, and folds what is long") {

@@ -2,7 +2,6 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan_setup.lua"
 local json = require "rooflua.json"
-local page = require "rooflua.plan.page"
 
 local function flat(text) return (text:gsub("%s+", " ")) end
 local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
@@ -14,7 +13,7 @@ local function asked(more, top, count)
       max_num_batched_tokens = 1024 } } } }
   for key, value in pairs(more) do plan[key] = value end
   local done = setup.report(plan, top)
-  return json.decode(json.encode(done.document)).ranks[1], flat(done.text), flat(page.of(done, done.text))
+  return json.decode(json.encode(done.document)).ranks[1], flat(done.text), flat(setup.page_text(done))
 end
 
 test("with a peak the figures stand at the peak and at the load without it, and both say their load", function()

@@ -127,6 +127,21 @@ test("other loads are simulated where a page is asked for, and nowhere else", fu
   search.parallel = parallel -- luacheck: ignore 122
 end)
 
+test("Ctrl-C while other loads are simulated leaves the answer, and the page says what is not drawn", function()
+  local parallel = search.parallel
+  local done = setup.report()
+  function search.parallel(question, n, title, ...) -- luacheck: ignore 122
+    if title ~= "other loads" then return parallel(question, n, title, ...) end
+    question.stopped = true
+    error("interrupted", 0)
+  end
+  local ok, shown = pcall(described, done)
+  search.parallel = parallel -- luacheck: ignore 122
+  test.check(ok, "%s", tostring(shown))
+  test.equal(section(shown, "Cost against load").note, "Not drawn: it was interrupted.")
+  has(shown.sections[1].lead.lines[1], "Run llama-3.1-8b on ")
+end)
+
 test("evidence, interval and measured points stand beside each deployment", function()
   local done = setup.report({ requests = 100, load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 2 },
     candidates = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 32 }, max_num_batched_tokens = { 1024 } } },

@@ -4,7 +4,6 @@ local setup = dofile "tests/scripts/plan_setup.lua"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
 local opening = require "rooflua.scenario.opening"
-local page = require "rooflua.plan.page"
 local run = require "rooflua.plan.run"
 
 local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
@@ -96,7 +95,7 @@ test("where no deployment counts the best of those left out is told in text, pag
   local function flat(text) return (text:gsub("%s+", " ")) end
   has(flat(done.text), "candidates do not count; the best of them: 1 x MI300X")
   has(flat(done.text), own.problem)
-  has(flat(page.of(done, done.text)), own.problem)
+  has(flat(setup.page_text(done)), own.problem)
   has(flat(done.text), "constants fitted on Hopper")
 end)
 

@@ -180,7 +180,7 @@ test("a deployment that holds more than was looked for is told so, and its capac
       capped = capped + 1
       local words = ("more than %.3g/s"):format(own.holds_to)
       test.check(done.text:find("holds " .. words, 1, true), "%s", done.text)
-      test.check(require("rooflua.plan.page").of(done, ""):find(words, 1, true), "not on the page")
+      test.check(setup.page_text(done):find(words, 1, true), "not on the page")
     end
   end
   test.at_least(capped, 2)
