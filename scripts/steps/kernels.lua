@@ -219,7 +219,7 @@ function Kernels:bind(context)
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
   self.travels = exchange.of(self, engine.values, layers)
-  self:bind_operations(layers, deployment, engine.values)
+  self:bind_operations(layers, deployment)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.operations(layers) * self.host_operation_s)
 end
@@ -232,7 +232,7 @@ function Kernels:bind_engine(engine)
   self.prefill_graph_tokens = largest
   self.reduces_by_nccl = engine.all_reduce_across_nodes == "nccl" and self.tp > self.hardware.node_gpus
     and self.tp <= self.hardware.domain_gpus and self.database:measures "collective"
-  self.fuses_norm = engine.fuses_norm and self.tp > 1
+  self.engine_values, self.fuses_norm = engine, engine.fuses_norm and self.tp > 1
   self.shared_tokens = min(self.shared_beside >= 0 and self.shared_beside or engine.shared_beside, self.graph_tokens)
   self.block_rows = self.expert_block
   if self.block_rows < 0 then
@@ -246,7 +246,7 @@ function Kernels:bind_engine(engine)
 end
 
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
-function Kernels:bind_operations(layers, deployment, engine)
+function Kernels:bind_operations(layers, deployment)
   local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
   self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
   for _, op in ipairs(layers) do
@@ -257,11 +257,11 @@ function Kernels:bind_operations(layers, deployment, engine)
     elseif op.op == "linear_attention" then
       self.recurrent[#self.recurrent + 1] = recurrent.of(self, op, self.model.attention[op.kind])
     elseif op.op ~= "attention_prefill" and op.op ~= "mla_prefill" then
-      within_attention.put(self, seen, op, engine)
+      within_attention.put(self, seen, op)
     end
   end
   beside.add_sums(self, seen.tokens)
-  launches.add(self, seen, engine)
+  launches.add(self, seen)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0
   self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)

@@ -37,8 +37,8 @@ end
 --- Adds the launches of a decode to the operations that see all tokens.
 --- @param steps steps.Kernels
 --- @param seen table lists of operations of cost.layers by the rows that they see
---- @param engine table values of an engine (scripts/engines)
-function launches.add(steps, seen, engine)
+function launches.add(steps, seen)
+  local engine = steps.engine_values
   if not engine.launches_apart and not engine.blocks_launch_apart then return end
   local count = engine.launches_apart and steps.attention.layers or 0
   if engine.launches_apart then

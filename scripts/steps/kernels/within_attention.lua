@@ -10,9 +10,10 @@
 local within_attention = {}
 
 --- Which rows of a step see an operation; nil where rows of attention contain it.
-local function rows_of(steps, op, engine)
+local function rows_of(steps, op)
   local is_write, is_rope = op.name:find "^kv_write", op.name:find "^rope"
   if not is_write and not is_rope then return op.rows end
+  local engine = steps.engine_values
   if is_rope then return not engine.ropes_in_attention and op.rows or nil end
   local family = steps.model.mla and "mla_" or "attention_"
   if not steps.database:includes(family .. "prefill", steps.kv_dtype, "kv_write") then return op.rows end
@@ -24,9 +25,8 @@ end
 --- @param steps steps.Kernels
 --- @param seen table lists by rows
 --- @param op table
---- @param engine table values of an engine (scripts/engines)
-function within_attention.put(steps, seen, op, engine)
-  local rows = rows_of(steps, op, engine)
+function within_attention.put(steps, seen, op)
+  local rows = rows_of(steps, op)
   if rows then seen[rows][#seen[rows] + 1] = op end
 end
 
