@@ -1,5 +1,5 @@
 -- The record of a validation: every table as Markdown, with errors and without measured values, the same text for the
--- same data.
+-- same data; and the page of the causes names every deployment of the shipped record that is among the ten worst.
 local test = dofile "tests/scripts/harness.lua"
 local markdown = require "rooflua.text.markdown"
 local validate = require "rooflua.validate.command"
@@ -51,6 +51,26 @@ test("every row of a table has as many cells as its head, whatever stands in the
   end
   test.check(found.record:find("| a\\|b |", 1, true), "the bar of a name is escaped")
   test.equal(markdown.table({ { "x", "y" }, { "a\n<b>", 2 } }, 1), "| x | y |\n|---|---:|\n| a &lt;b> | 2 |")
+end)
+
+local function read(name)
+  local handle = assert(io.open(name))
+  local text = handle:read "*a"
+  handle:close()
+  return text
+end
+
+test("docs/VALIDATION.md has a cause, or says that none is known, for the ten worst of each set", function()
+  local page, count = read "docs/VALIDATION.md", 0
+  for title, body in read "docs/records/validation.md":gmatch "\n### (The ten worst[^\n]*)\n\n(.-)\n\n" do
+    if not title:find("config none", 1, true) and not title:find("config mixed", 1, true) then
+      for name in (body:gsub("^[^\n]*\n[^\n]*\n", "") .. "\n"):gmatch "| (.-) |[^\n]*\n" do
+        count = count + 1
+        test.check(page:find("`" .. name:gsub("\\|", "|") .. "`", 1, true), "%s: no cause of `%s`", title, name)
+      end
+    end
+  end
+  test.at_least(count, 20)
 end)
 
 test.finish()
