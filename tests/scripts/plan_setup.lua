@@ -85,7 +85,7 @@ function setup.ranking(done)
   return out
 end
 
---- All texts of a plan's page, one after another.
+--- All texts of a plan's page, one after another, but for the text of the terminal where it is folded away.
 function setup.page_text(done)
   local out = {}
   local function add(value)
@@ -94,7 +94,8 @@ function setup.page_text(done)
       for _, key in ipairs(core.sorted_keys(value)) do add(value[key]) end
     end
   end
-  add(json.decode(json.encode(page.of(done, done.text, against_load.of(done.question, done.plan)))))
+  local text = #done.plan.ranks == 0 and done.text or ""
+  add(json.decode(json.encode(page.of(done, text, against_load.of(done.question, done.plan)))))
   return table.concat(out, "\n")
 end
 

@@ -65,6 +65,19 @@ local function lost_text(question, each)
   return before .. standing.lost(question, item)
 end
 
+--- Joules per token; where the load has a peak also at the load without it.
+local function energy_text(question, item)
+  local own, usual = item.result, item.without_peak
+  if not own.joules_per_token then return "-" end
+  local text = ("%s %s"):format(own.power_bound or "", units.significant(own.joules_per_token, 3))
+  if usual and usual.joules_per_token then
+    text = ("%s at %s, %s at %s"):format(text, words.load(question, own.scale),
+      units.significant(usual.joules_per_token, 3), words.load(question, usual.scale))
+  end
+  local idle = own.paid_gpus - own.gpus
+  return idle > 0 and ("%s, with %s"):format(text, units.counted(idle, "idle GPU")) or text
+end
+
 local figure_titles = { cost_per_hour = "per hour", gpus = "GPUs", joules_per_token = "energy", rate_per_s = "rate",
   output_tokens_per_s_per_gpu = "per GPU" }
 
@@ -92,8 +105,7 @@ local function ranks_section(done, list)
     for _, cell in ipairs { keyed("cost " .. at, has_price and words.dollars(item.result.cost_per_hour) or "-"),
       keyed("difference " .. at, first and first ~= item and standing.difference(question, item, first) or ""),
       keyed("million " .. at, verdict.per_million(question, item) or "-"),
-      has_energy and { lines = array { item.result.joules_per_token and ("%s %s"):format(item.result.power_bound or "",
-        units.significant(item.result.joules_per_token, 3)) or "-" } } or false,
+      has_energy and { lines = array { energy_text(question, item) } } or false,
       { lines = array(metrics) }, { lines = array { words.sure(item.sure) } },
       { lines = array { item.holds_to and words.held(question, item) or "-" } },
       keyed("lost " .. at, lost_text(question, each)) } do
