@@ -175,9 +175,7 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
     add_lines(out.text, *returned.find("static"), "");
   }
   const std::string line = evidence_line(out.evidence, out.noted_frac);
-  const Json* prices = out.document.find("price");
-  const bool is_said = explain && prices != nullptr && prices->items().size() == 1;
-  if (!line.empty() && !is_said) out.text += "Time rests on: " + line + "\n";
+  if (!line.empty()) out.text += "Time rests on: " + line + "\n";
   out.text += interval_text(interval_lines(out.document));
   return out;
 }
