@@ -1,10 +1,13 @@
 #pragma once
-// Where a test program writes: one folder of its own, gone when the program ends.
+// Where a test program writes: one folder of its own, gone when the program ends; and what it reads
+// there.
 
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -35,6 +38,20 @@ class ScratchFolder {
 inline const std::filesystem::path& scratch() {
   static const ScratchFolder folder;
   return folder.path();
+}
+
+/// A folder in it.
+inline std::filesystem::path scratch(const std::string& name) {
+  const auto path = scratch() / name;
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+inline std::string file_text(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 }  // namespace rooflua::test

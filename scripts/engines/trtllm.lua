@@ -189,7 +189,7 @@ return {
     { launch_apart_s = 0.69e-6, blocks_launch_apart = false,
       source = "docs tech_blog 1: 168 to 173 tokens/s with 2.82 tokens a step, 64 layers of 11 operations" },
     -- In which candidate of 1.2 the default changed is not known: runs of the sixth that leave it are as slow as those
-    -- of 1.1 (docs/VALIDATION.md), and recipes for it still ask.
+    -- of 1.1 (docs/records/fitted.md), and recipes for it still ask.
     { before = "1.2.0", launches_apart = function(_, own) return own.TRTLLM_ENABLE_PDL ~= "1" end,
       source = "cpp/tensorrt_llm/common/envUtils.cpp, getEnvEnablePDL: off unless asked for" },
     { since = "1.2.0", launches_apart = function(_, own) return own.TRTLLM_ENABLE_PDL == "0" end,

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "base/json.h"
 #include "tests/app/program.h"
@@ -15,13 +14,6 @@ using namespace rooflua::test;
 
 namespace {
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 void compare_with_golden(const std::string& scenario, const std::string& arguments) {
   const rooflua::test::ScratchFolder folder;
   const std::string document = folder.path() / (scenario + ".json");
@@ -31,7 +23,7 @@ void compare_with_golden(const std::string& scenario, const std::string& argumen
   REQUIRE(said.status == 0);
   const auto path = source_dir() / "tests" / "golden" / (scenario + ".txt");
   if (std::getenv("ROOFLUA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << said.text;
-  CHECK(said.text == read(path));
+  CHECK(said.text == file_text(path));
 }
 
 }  // namespace
@@ -53,10 +45,10 @@ TEST_CASE("each switch of the MFU roofline has its worth", "[golden]") {
 }
 
 TEST_CASE("every other question has its answer", "[golden]") {
-  for (const char* scenario : {"07_disaggregation", "08_prefix_caching", "09_moe_against_dense",
-                               "10_long_context", "11_gpus", "12_replay", "13_own_scheduler",
-                               "14_bucketing", "15_one_point_eight", "17_attention_kinds",
-                               "25_shared_links"}) {
+  for (const char* scenario :
+       {"07_disaggregation", "08_prefix_caching", "09_moe_against_dense", "10_long_context",
+        "11_gpus", "12_replay", "13_own_scheduler", "14_bucketing", "15_one_point_eight",
+        "17_attention_kinds", "25_shared_links"}) {
     compare_with_golden(scenario, "");
   }
 }

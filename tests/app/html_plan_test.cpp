@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <vector>
 
 #include "tests/app/program.h"
@@ -16,16 +15,7 @@ using namespace rooflua::test;
 namespace {
 
 std::filesystem::path folder() {
-  const auto path = rooflua::test::scratch() / "html_plan";
-  std::filesystem::create_directories(path);
-  return path;
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  return rooflua::test::scratch("html_plan");
 }
 
 std::filesystem::path written(const std::string& name, const std::string& text) {
@@ -55,7 +45,7 @@ std::string page_of(const std::string& name, const std::string& scenario,
                                            html.string() + " " + more + " 2>&1");
   INFO(said.text);
   REQUIRE(said.status == 0);
-  return read(html);
+  return file_text(html);
 }
 
 void check_page(const std::string& text) {
@@ -118,7 +108,7 @@ std::string edited(const std::string& page, const std::vector<std::string>& pric
                    profile + "' --virtual-time-budget=2000 --dump-dom 'file://" + file.string() +
                    "' > '" + dump.string() + "' 2> /dev/null")
                       .c_str()) == 0);
-  return read(dump);
+  return file_text(dump);
 }
 
 /// The keys of the rows of a page's first table, from top to bottom: "0", "2", "1".
@@ -170,7 +160,7 @@ TEST_CASE("run and plan write one page of a plan, whatever the number of jobs") 
   const Said said = rooflua::test::rooflua("plan " + (folder() / "one.lua").string() +
                                            " --quiet --html " + html.string());
   CHECK(said.status == 0);
-  const std::string own = read(html);
+  const std::string own = file_text(html);
   check_page(own);
   CHECK(keyed(own) == keyed(text));
   CHECK(lines_of(own) == lines_of(text));
@@ -178,7 +168,7 @@ TEST_CASE("run and plan write one page of a plan, whatever the number of jobs") 
   CHECK(rooflua::test::rooflua("plan " + (folder() / "one.lua").string() + " --quiet --write " +
                                files.string())
             .status == 0);
-  CHECK(read(files / "plan.html") == own);
+  CHECK(file_text(files / "plan.html") == own);
 }
 
 TEST_CASE("a page is whole without its scripts, and folds what is long") {

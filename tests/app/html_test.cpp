@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "base/json.h"
 #include "measure/write/table.h"
@@ -16,16 +15,7 @@ using namespace rooflua::test;
 namespace {
 
 std::filesystem::path folder() {
-  const auto path = rooflua::test::scratch() / "html";
-  std::filesystem::create_directories(path);
-  return path;
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  return rooflua::test::scratch("html");
 }
 
 struct Page {
@@ -39,7 +29,7 @@ Page page_of(const std::string& scenario, const std::string& more = "") {
                                            " --json " + json.string() + " " + more + " 2>&1");
   INFO(said.text);
   REQUIRE(said.status == 0);
-  return {read(html), read_json(json.string())};
+  return {file_text(html), read_json(json.string())};
 }
 
 std::string written(const std::string& name, const std::string& text) {
@@ -333,7 +323,7 @@ TEST_CASE("a page of which no request was completed says of what they failed") {
   const auto html = folder() / "full.html";
   const Said said = rooflua::test::rooflua("run " + file + " --quiet --html " + html.string());
   CHECK(said.status == 1);
-  const std::string page = read(html);
+  const std::string page = file_text(html);
   CHECK(contains(page, "exceeds_kv_cache"));
   CHECK(contains(page, "Nothing was priced"));
   CHECK(!contains(page, "What the time rests on"));

@@ -3,7 +3,6 @@
 
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 #include "base/json.h"
 #include "measure/write/table.h"
@@ -17,16 +16,7 @@ using namespace rooflua::test;
 namespace {
 
 std::filesystem::path folder() {
-  const auto path = rooflua::test::scratch() / "html_variants";
-  std::filesystem::create_directories(path);
-  return path;
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  return rooflua::test::scratch("html_variants");
 }
 
 struct Page {
@@ -49,7 +39,7 @@ Page page_of(const std::string& keys, const std::string& more = "", int status =
                              " --json " + json.string() + " " + more + " 2>&1");
   INFO(said.text);
   REQUIRE(said.status == status);
-  Page out{read(html), read_json(json.string()), html.string()};
+  Page out{file_text(html), read_json(json.string()), html.string()};
   CHECK(ill_formed(out.text) == "");
   return out;
 }
@@ -223,7 +213,7 @@ std::string after(const Page& page, const std::string& script) {
                               " chromium --headless --no-sandbox --disable-gpu "
                               "--virtual-time-budget=2000 --dump-dom 'file://" +
                               changed.string() + "' > " + dom.string() + " 2> /dev/null";
-  return std::system(command.c_str()) == 0 ? read(dom) : "";
+  return std::system(command.c_str()) == 0 ? file_text(dom) : "";
 }
 
 }  // namespace

@@ -113,7 +113,9 @@ test("links that nothing takes, and nodes without links, are told", function()
     "links.disk: network.path does not name it")
   test.equal(told {}, "replicas[1].node: nothing goes over links; replicas[2].node: nothing goes over links")
   test.equal(told { replicas = 2, links = { nic = { bytes_per_s = 1 } } },
-    "links.nic: network.path does not name it")
+    "links.nic: no replica has the role prefill or decode, so no KV is sent")
+  test.equal(told { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1 }, disk = { bytes_per_s = 1 } },
+    replicas = { { role = "prefill" }, { role = "decode" } } }, "links.disk: network.path does not name it")
 end)
 
 test.finish()

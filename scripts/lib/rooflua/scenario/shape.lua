@@ -103,12 +103,12 @@ local function has_roles(replicas)
   return false
 end
 
+local no_kv_sent = "no replica has the role prefill or decode, so no KV is sent"
+
 --- Why nothing reads a key of the top in a scenario of this kind; nil where something does.
 local function unread_because(given, kind, entry)
   if not entry.kinds[kind] then return ('kind "%s" does not read it'):format(kind) end
-  if entry.name == "network" and not has_roles(given.replicas) then
-    return "no replica has the role prefill or decode, so no KV is sent"
-  end
+  if entry.name == "network" and not has_roles(given.replicas) then return no_kv_sent end
   if schema.entry("replicas[]." .. entry.name) and all_replicas_say(given.replicas, entry.name) then
     return "every entry of `replicas` has its own"
   end
@@ -130,9 +130,12 @@ end
 
 --- Adds links that no transfer takes, and nodes where there are no links to share.
 local function add_unused_links(given, out)
-  local used = has_roles(given.replicas) and used_links(given) or {}
+  local sends = has_roles(given.replicas)
+  local used = sends and used_links(given) or {}
   for name in core.sorted_pairs(type(given.links) == "table" and core.plain(given.links) or {}) do
-    if not used[name] then out[#out + 1] = { "links." .. tostring(name), "network.path does not name it" } end
+    if not used[name] then
+      out[#out + 1] = { "links." .. tostring(name), sends and "network.path does not name it" or no_kv_sent }
+    end
   end
   if next(used) ~= nil or type(given.replicas) ~= "table" then return end
   for i, each in ipairs(core.plain(given.replicas)) do
