@@ -317,6 +317,12 @@ TEST_CASE("clusters keep the laws: mixed replicas, split prefill and decode, fro
       for (std::size_t i = 0; i < cluster.replicas.size(); ++i)
         cluster.replicas[i].role = i % 2 == 0 ? Role::prefill : Role::decode;
       cluster.transfer = {0.25, 64, 1};
+      if (dice.upto(0, 1) == 1) {  // the wires of some nodes, which transfers share
+        cluster.links = {
+            {"nic", 48, 0.125, LinkScope::node, dice.upto(0, 1) == 1, dice.upto(0, 2)}};
+        cluster.transfer.path.between = {"nic"};
+        for (ReplicaConfig& each : cluster.replicas) each.node = dice.upto(-1, 1);
+      }
     }
     if (dice.upto(0, 1) == 1) cluster.frontend = {0.125, 1.0 / 256, 0.25};
     Auditor auditor;
