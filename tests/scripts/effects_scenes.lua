@@ -214,6 +214,7 @@ local function keys_of()
     ["frontend.base_s"] = { 0.1 }, ["frontend.per_prompt_token_s"] = { 0.001 },
     ["frontend.per_output_token_s"] = { 0.001 },
     ["slo.ttft_s"] = { 0.01 }, ["slo.tpot_s"] = { 0.001 }, ["slo.e2e_s"] = { 0.1 },
+    ["slo.classes"] = { { [0] = { ttft_s = 0.001 } } },
     ["metrics.exact_requests"] = { 3 }, ["metrics.utilisation"] = { true }, ["metrics.requests"] = { false },
   })
   add(function()
@@ -343,7 +344,7 @@ function effects.of(test)
   for _, name in ipairs { "vllm_v1", "sjf", "priority" } do
     effects.needs["schedulers." .. name .. ".scheduler_reserve_full_isl"] = { max_num_batched_tokens = 300 }
   end
-  for _, name in ipairs { "burst", "constant", "gamma", "poisson", "ramp", "weibull" } do
+  for _, name in ipairs { "burst", "constant", "diurnal", "gamma", "poisson", "ramp", "weibull" } do
     effects.needs["workloads." .. name .. ".prefix_groups"] = { prefix_tokens = 300, num_requests = 40 }
   end
   effects.values = {
