@@ -131,6 +131,7 @@ local function each_path(entry, path, visit)
     path[#path + 1] = 1
     visit(path)
   end
+  if entry.named then path[#path + 1] = "nic" end
   for _, field in ipairs(entry.fields or {}) do each_path(field, path, visit) end
 end
 
@@ -175,7 +176,8 @@ test("a key that is true or false, a word of a list, or a policy takes nothing e
       if of_kind(entry, kind) and entry.type == "policy" then refuses(entry, { entry.name }) end
       for _, field in ipairs(of_kind(entry, kind) and entry.type == "table" and entry.fields or {}) do
         local is_closed = field.type == "boolean" or field.type == "choice"
-        if is_closed and field.checked ~= false then refuses(field, { entry.name, field.name }) end
+        local path = entry.named and { entry.name, "nic", field.name } or { entry.name, field.name }
+        if is_closed and field.checked ~= false then refuses(field, path) end
       end
     end
   end

@@ -194,7 +194,9 @@ function shape.check(reader, given)
   for _, entry in ipairs(schema.fields()) do
     if is_plain[entry.type] then schema.check(reader, entry.path, given[entry.name]) end
     if entry.type == "policy" and entry.kinds[kind] then schema.check_policy(reader, entry.path, given[entry.name]) end
-    if entry.fields and entry.type == "table" and not entry.named and entry.kinds[kind] then
+    if entry.named and entry.kinds[kind] then
+      schema.check_named(reader, entry.path, given[entry.name])
+    elseif entry.fields and entry.type == "table" and entry.kinds[kind] then
       check_fields(reader, entry, given[entry.name], kind)
     end
   end
