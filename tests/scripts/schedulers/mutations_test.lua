@@ -9,7 +9,7 @@ local function tests(...)
 end
 
 dofile("tests/scripts/mutations.lua").check {
-  test = test, most = 200,
+  test = test, most = 120,
   modules = {
     ["schedulers.orca"] = { tests = tests "orca", unnoticed = 1 },
     ["schedulers.priority"] = { tests = tests "priority", unnoticed = 1 },
