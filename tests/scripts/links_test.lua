@@ -111,6 +111,13 @@ test("links that nothing takes, and nodes without links, are told", function()
   test.equal(told { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1 } } }, "")
   test.equal(told { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1 }, disk = { bytes_per_s = 1 } } },
     "links.disk: network.path does not name it")
+  local two = { nic = { bytes_per_s = 1 }, nvlink = { bytes_per_s = 1, per = "replica" } }
+  test.equal(told { network = { path = { "nic" }, within = { "nvlink" } }, links = two },
+    "network.within: no prefill replica is on the node of a decode replica")
+  test.equal(told { network = { path = { "nic" }, within = { "nvlink" } }, links = two,
+    replicas = { { role = "prefill", node = 1 }, { role = "decode", node = 1 } } }, "")
+  test.equal(told { network = { path = { "nvlink" } }, links = { nvlink = two.nvlink } },
+    "replicas[1].node: no link on network.path is of nodes; replicas[2].node: no link on network.path is of nodes")
   test.equal(told {}, "replicas[1].node: nothing goes over links; replicas[2].node: nothing goes over links")
   test.equal(told { replicas = 2, links = { nic = { bytes_per_s = 1 } } },
     "links.nic: no replica has the role prefill or decode, so no KV is sent")

@@ -10,6 +10,7 @@
 #include "measure/html/parts.h"
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/report.h"
 #include "measure/write/run_columns.h"
 
 namespace rooflua::html {
@@ -164,13 +165,13 @@ void add_speculation(HtmlPage& page, const std::vector<Served>& variants) {
 
 /// What went over links, of variants whose transfers share some.
 void add_links(HtmlPage& page, const std::vector<Served>& variants) {
-  std::vector<std::vector<std::string>> rows{
-      {"variant", "link", "transfers", "GB", "stretch", "stretch max", "busiest wire"}};
+  std::vector<std::vector<std::string>> rows{link_labels()};
+  rows[0].insert(rows[0].begin(), "variant");
   for (const Served& each : variants) {
-    for (const LinkSummary& link : each.summary.links)
-      rows.push_back({name_of(each), link.name, grouped(link.transfers), figure(link.bytes / 1e9),
-                      figure(link.stretch_mean), figure(link.stretch_max),
-                      percent(link.busiest_frac)});
+    for (const LinkSummary& link : each.summary.links) {
+      rows.push_back(link_cells(link));
+      rows.back().insert(rows.back().begin(), name_of(each));
+    }
   }
   if (rows.size() == 1) return;
   page.heading("Links");

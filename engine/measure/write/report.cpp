@@ -39,8 +39,7 @@ std::string limits(const Slo& slo) {
 std::string all_limits(const Summary& s) {
   std::string out = limits(s.slo);
   for (const GroupSummary& group : s.classes) {
-    if (group.slo.given())
-      out += (out.empty() ? "" : "; ") + group.name + ": " + limits(group.slo);
+    if (group.slo.given()) out += (out.empty() ? "" : "; ") + group.name + ": " + limits(group.slo);
   }
   return out.empty() ? "per class" : out;
 }
@@ -150,10 +149,8 @@ std::string groups(const Summary& s) {
   }
   if (!s.links.empty()) {
     Table table;
-    table.add({"link", "transfers", "GB", "stretch", "stretch max", "busiest wire"});
-    for (const LinkSummary& link : s.links)
-      table.add({link.name, grouped(link.transfers), figure(link.bytes / 1e9),
-                 figure(link.stretch_mean), figure(link.stretch_max), percent(link.busiest_frac)});
+    table.add(link_labels());
+    for (const LinkSummary& link : s.links) table.add(link_cells(link));
     out += "\n" + table.text();
   }
   if (s.sessions) {
@@ -191,6 +188,25 @@ std::string own_metrics(const Summary& s) {
 }
 
 }  // namespace
+
+std::vector<std::string> link_labels() {
+  std::vector<std::string> out{"link"};
+  for (const auto& metric : link_metrics())
+    out.emplace_back(metric.unit == "bytes" ? "GB" : metric.label);
+  return out;
+}
+
+std::vector<std::string> link_cells(const LinkSummary& link) {
+  std::vector<std::string> out{link.name};
+  for (const auto& metric : link_metrics()) {
+    const double value = LinkColumn{&metric}.value(link);
+    if (metric.unit == "bytes")
+      out.push_back(figure(value / 1e9));
+    else
+      out.push_back(cell(LinkColumn{&metric}, link));
+  }
+  return out;
+}
 
 std::string report(const Summary& s) {
   std::string out = throughput(s);

@@ -13,6 +13,10 @@ namespace rooflua {
 /// One run. With several replicas or named classes, a table of each.
 std::string report(const Summary& summary);
 
+/// A row for a link that transfers share: what stands above its columns, and its cells.
+std::vector<std::string> link_labels();
+std::vector<std::string> link_cells(const LinkSummary& link);
+
 /// All variants of a scenario: the report of one, or a row for each.
 std::string report(const Result& result);
 

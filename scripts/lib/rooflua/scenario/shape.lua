@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
+local unused_links = require "rooflua.scenario.unused_links"
 
 local shape = {}
 
@@ -114,37 +115,6 @@ local function unread_because(given, kind, entry)
   end
 end
 
---- Links that KV may take: the names in network.path and network.within, as a set; nil: KV takes none.
-local function used_links(given)
-  local network, out = core.plain(given.network or {}), nil
-  for _, key in ipairs { "path", "within" } do
-    if type(network) == "table" and type(network[key]) == "table" then
-      for _, name in ipairs(core.plain(network[key])) do
-        out = out or {}
-        out[name] = true
-      end
-    end
-  end
-  return out
-end
-
---- Adds links that no transfer takes, and nodes where there are no links to share.
-local function add_unused_links(given, out)
-  local sends = has_roles(given.replicas)
-  local used = sends and used_links(given) or {}
-  for name in core.sorted_pairs(type(given.links) == "table" and core.plain(given.links) or {}) do
-    if not used[name] then
-      out[#out + 1] = { "links." .. tostring(name), sends and "network.path does not name it" or no_kv_sent }
-    end
-  end
-  if next(used) ~= nil or type(given.replicas) ~= "table" then return end
-  for i, each in ipairs(core.plain(given.replicas)) do
-    if type(each) == "table" and core.plain(each).node ~= nil then
-      out[#out + 1] = { ("replicas[%d].node"):format(i), "nothing goes over links" }
-    end
-  end
-end
-
 --- The keys of a scenario that nothing reads, as a list of {path, why}. Such keys are no errors, because `--set kind=`
 --- or another list of replicas may need them.
 function shape.unread(given, kind)
@@ -162,7 +132,9 @@ function shape.unread(given, kind)
       end
     end
   end
-  if schema.entry("links").kinds[kind] then add_unused_links(given, out) end
+  if schema.entry("links").kinds[kind] then
+    unused_links.add(given, not has_roles(given.replicas) and no_kv_sent or nil, out)
+  end
   return out
 end
 
