@@ -101,6 +101,7 @@ return {
   tables = { name = "sglang", libraries = "shared", lends = 2 },
   memory = memory,
   tiers = tiers.of,
+  host_memory = tiers.host_memory,
 
   command = "python -m sglang.launch_server",
   starts = { "-m sglang.launch_server", "sglang serve" },

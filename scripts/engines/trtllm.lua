@@ -37,6 +37,7 @@ return {
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
   tiers = tiers.of,
+  host_memory = tiers.host_memory,
 
   command = "trtllm-serve",
   starts = { "trtllm-serve serve", "trtllm-serve" },

@@ -63,6 +63,7 @@ return {
   tables = { name = "vllm", libraries = "shared", lends = 1 },
   memory = memory,
   tiers = tiers.of,
+  host_memory = tiers.host_memory,
 
   command = "vllm serve",
   starts = { "vllm serve", "-m vllm.entrypoints.openai.api_server" },

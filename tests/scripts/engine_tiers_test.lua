@@ -133,6 +133,12 @@ test("what is left out is told", function()
   end
 end)
 
+test("commands are written with whole numbers in full", function()
+  local command = require "rooflua.engines.command"
+  local found = command.read("vllm serve m --max-num-batched-tokens 20000000", {})
+  test.check(command.write(found):find("--max-num-batched-tokens 20000000", 1, true), "%s", command.write(found))
+end)
+
 test("a scenario that states tiers as well, and options that contradict each other, are refused", function()
   local own = { tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 1e9 } } } }
   test.raises("--kv-offloading-size: the scenario states tiers as well", function()

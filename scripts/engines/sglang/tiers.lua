@@ -53,6 +53,13 @@ function tiers.of(options, about)
     stores = { { name = "host", capacity_bytes = bytes_of(options, about) } } }, told
 end
 
+--- The options that keep KV in so many bytes of the host's memory, as whole GB of each rank.
+function tiers.host_memory(bytes, ranks)
+  local size = math.floor(bytes / ranks / 1e9 + 1e-9)
+  if size == 0 then error(("--hicache-size counts whole GB of each of %d ranks; give more"):format(ranks), 0) end
+  return { enable_hierarchical_cache = true, hicache_size = size }
+end
+
 local rate = "copies are as fast as the link to the host, whatever the layout"
 
 tiers.options = {
@@ -60,7 +67,7 @@ tiers.options = {
     doc = "KV is kept in the host's memory" },
   { "hicache_ratio", flag = "--hicache-ratio", type = "number", min = 0, read_by = "engines.tiers",
     doc = "KV in the host's memory to that of the GPU" },
-  { "hicache_size", flag = "--hicache-size", type = "number", min = 0, read_by = "engines.tiers",
+  { "hicache_size", flag = "--hicache-size", type = "integer", min = 0, read_by = "engines.tiers",
     doc = "GB of the host's memory of each rank; 0: by the ratio" },
   { "hicache_write_policy", flag = "--hicache-write-policy", type = "text", read_by = "engines.tiers",
     values = { "write_back", "write_through", "write_through_selective" }, doc = "when KV is copied to the host" },

@@ -14,6 +14,11 @@ function tiers.of(options, about)
     { "kv_cache_config.host_cache_size: KV is copied to the host as it is computed, not when it leaves the GPU" }
 end
 
+--- The options that keep KV in so many bytes of the host's memory.
+function tiers.host_memory(bytes, ranks)
+  return { ["kv_cache_config.host_cache_size"] = math.floor(bytes / ranks) }
+end
+
 tiers.options = {
   { "kv_cache_config.host_cache_size", type = "integer", min = 0, read_by = "engines.tiers",
     doc = "bytes of the host's memory of each rank for KV" },

@@ -90,6 +90,9 @@ function tiers.of(options, about)
   return native_of(extra, about)
 end
 
+--- The options that keep KV in so many bytes of the host's memory.
+function tiers.host_memory(bytes) return { kv_offloading_size = bytes / gib } end
+
 local not_modelled = "the engine is taken to do both parts of a request; its connector is not modelled"
 
 tiers.options = {

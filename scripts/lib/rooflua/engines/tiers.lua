@@ -69,6 +69,32 @@ function tiers.rows(stores, model, deployment, given_bytes, chunk_tokens)
   return out
 end
 
+--- The same rows of a deployment whose memory was divided (engines/capacity.lua); none without tiers.
+---@param found table the ledger of the deployment
+---@param given table? the scenario's key `tiers`, else options of the engine say it
+function tiers.of_capacity(reader, applied, model, found, given)
+  local facts = found.facts
+  local deployment = { tp = facts.tp, pp = facts.pp, kv = facts.counts.kv, block_size = found.block_size,
+    kv_blocks = found.tokens / found.block_size }
+  local own, told, names = tiers.of(reader, applied, model, deployment)
+  if given == nil then
+    if not own then return {}, told end
+    return tiers.rows(own.stores, model, deployment, nil, own.policy.chunk_tokens), told
+  end
+  if own then reader:fail("engine", "%s: the scenario states tiers as well; give one of them", names) end
+  local group, inside = schema.check_group(reader, "tiers", given), reader:child "tiers"
+  local stores = schema.check_list(inside, "tiers.stores", group.stores)
+  local chosen = group.policy ~= nil and policies.of(inside, "policy", group.policy) or {}
+  for i, store in ipairs(stores) do
+    inside:at(("stores[%d].capacity_bytes"):format(i), core.positive, store.capacity_bytes, "capacity_bytes")
+    if store.chunk_tokens then inside:child(("stores[%d]"):format(i)):whole("chunk_tokens", store.chunk_tokens, 1) end
+  end
+  if group.bytes_per_token ~= nil then
+    inside:at("bytes_per_token", core.positive, group.bytes_per_token, "bytes_per_token")
+  end
+  return tiers.rows(stores, model, deployment, group.bytes_per_token, chosen.chunk_tokens), told
+end
+
 --- "cpu 819,200 tokens in 107.37 GB per replica, ssd ..."
 function tiers.text(rows)
   local words = {}
