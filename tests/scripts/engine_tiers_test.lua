@@ -76,6 +76,18 @@ test("vLLM's older names and parts behind dots mean the same", function()
     .. "blocks_per_chunk 4")).chunk_tokens, 64)
 end)
 
+test("a release keeps nothing without a back end before 0.14, and has no connector before 0.11", function()
+  local all = of_engine { "vllm 0.13", kv_offloading_size = 10 }
+  test.equal(all.tiers, nil)
+  test.check(told(all):find("before 0.14 nothing is kept without", 1, true), "%s", told(all))
+  all = of_engine { "vllm 0.13", kv_offloading_size = 10, kv_offloading_backend = "native" }
+  test.equal(store(all).capacity_bytes, 10 * gib)
+  test.raises("has no OffloadingConnector", function()
+    of_engine { "vllm 0.10.2", kv_transfer_config = [[{"kv_connector":"OffloadingConnector","kv_connector_extra_config":
+      {"cpu_bytes_to_use":1e9}}]] }
+  end)
+end)
+
 test("LMCache is what its variables say, or what vLLM hands on to it", function()
   local front = "LMCACHE_CHUNK_SIZE=512 LMCACHE_MAX_LOCAL_CPU_SIZE=50 LMCACHE_SAVE_DECODE_CACHE=True "
     .. "LMCACHE_CACHE_POLICY=LFU LMCACHE_USE_LAYERWISE=true LMCACHE_BLOCKING_TIMEOUT_SECS=3 "

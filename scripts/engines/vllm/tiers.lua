@@ -15,7 +15,8 @@ local function document_of(text)
   return ok and type(value) == "table" and value or nil
 end
 
-local connectors = { OffloadingConnector = "native", LMCacheConnectorV1 = "lmcache", LMCacheConnector = "lmcache" }
+local connectors = { OffloadingConnector = "native", LMCacheConnectorV1 = "lmcache", LMCacheConnector = "lmcache",
+  LMCacheMPConnector = "lmcache" }
 
 --- Which cache a connector of --kv-transfer-config is: "native", "lmcache", or nil where it is another one.
 function tiers.backend_of(text)
@@ -72,18 +73,33 @@ local function native_of(extra, about)
 end
 
 --- @param options table by name, those that are stated
---- @param about table {ranks, bytes_per_token, block_size, kv_bytes}
+--- The back end of --kv-offloading-size. The native one is the default since 0.14 (vllm pull request 32421); before,
+--- nothing is kept without a name.
+local function backend_of_size(options, about)
+  return options.kv_offloading_backend or not about.before "0.14" and "native" or nil
+end
+
+local function of_size(options, about)
+  local size, backend = options.kv_offloading_size, backend_of_size(options, about)
+  if backend == nil then
+    return nil, { "--kv-offloading-size: before 0.14 nothing is kept without --kv-offloading-backend" }
+  end
+  if backend == "lmcache" then return lmcache.of(options, about, {}, size * gib) end
+  return native_of({ cpu_bytes_to_use = size * gib }, about)
+end
+
+--- @param about table {ranks, bytes_per_token, block_size, kv_bytes, before}
 --- @return table? tiers, string[]? sentences
 function tiers.of(options, about)
-  local size, backend = options.kv_offloading_size or 0, tiers.backend_of(options.kv_transfer_config)
-  if size > 0 and backend then
+  local has_size, backend = (options.kv_offloading_size or 0) > 0, tiers.backend_of(options.kv_transfer_config)
+  if has_size and backend then
     error("kv_offloading_size: --kv-transfer-config says as well where KV is kept; give one of them", 0)
   end
-  if size > 0 then
-    if options.kv_offloading_backend == "lmcache" then return lmcache.of(options, about, {}, size * gib) end
-    return native_of({ cpu_bytes_to_use = size * gib }, about)
-  end
+  if has_size then return of_size(options, about) end
   if not backend then return nil end
+  if backend == "native" and about.before "0.11" then -- vLLM blog, 2026-01-08: introduced in 0.11.0
+    error("kv_transfer_config.kv_connector: this release has no OffloadingConnector (since 0.11)", 0)
+  end
   local extra = document_of(options.kv_transfer_config).kv_connector_extra_config
   extra = type(extra) == "table" and extra or {}
   if backend == "lmcache" then return lmcache.of(options, about, extra) end
@@ -91,7 +107,7 @@ function tiers.of(options, about)
 end
 
 --- The options that keep KV in so many bytes of the host's memory.
-function tiers.host_memory(bytes) return { kv_offloading_size = bytes / gib } end
+function tiers.host_memory(bytes) return { kv_offloading_size = bytes / gib, kv_offloading_backend = "native" } end
 
 local not_modelled = "the engine is taken to do both parts of a request; its connector is not modelled"
 

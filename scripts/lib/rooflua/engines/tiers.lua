@@ -4,17 +4,20 @@ local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
 local units = require "rooflua.text.units"
 
 local tiers = {}
 
---- What an engine's file is told: {ranks, bytes_per_token, block_size, kv_bytes} of one replica.
+--- What an engine's file is told: {ranks, bytes_per_token, block_size, kv_bytes, before} of one replica.
 ---@param deployment rooflua.Deployment
-local function about_of(model, deployment)
+---@param version string? the engine's release; before(name) says whether it is earlier than another one
+local function about_of(model, deployment, version)
   local bytes = native.kv_of_prompts(model, deployment.kv).bytes_per_token
   return { ranks = deployment.tp * deployment.pp, bytes_per_token = bytes, block_size = deployment.block_size,
-    kv_bytes = bytes * deployment.kv_blocks * deployment.block_size }
+    kv_bytes = bytes * deployment.kv_blocks * deployment.block_size,
+    before = function(name) return release.earlier(version, name) end }
 end
 
 --- Names of the options that are stated and that the engine's `tiers` reads.
@@ -40,7 +43,7 @@ end
 function tiers.of(reader, applied, model, deployment)
   local engine, options = applied.engine.engine, applied.options
   if not engine.tiers or stated_names(engine, options) == "" then return nil, {} end
-  local found, told = reader:at("engine", engine.tiers, options, about_of(model, deployment))
+  local found, told = reader:at("engine", engine.tiers, options, about_of(model, deployment, applied.engine.release))
   if not found then return nil, told or {} end
   local out = { policy = policy_of(reader, found), overlap = found.overlap, stores = {} }
   for i, store in ipairs(found.stores) do out.stores[i] = core.copy(store) end
