@@ -259,6 +259,10 @@ local parts = {
     file = "docs/SPECULATION.md", name = "parameters of speculation",
     text = function() return folder_parameters { "speculators", "acceptance", "drafters" } end,
   },
+  {
+    file = "docs/TIERS.md", name = "parameters of tiers",
+    text = function() return folder_parameters { "tiers", "eviction" } end,
+  },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
   { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
   { file = "docs/ENGINES.md", name = "engines", text = engine_rows },

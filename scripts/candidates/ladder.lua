@@ -24,6 +24,7 @@ local Ladder = policy.define {
     split = { default = false, type = "any", doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, "
       .. "2:1, 1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
+    host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
     speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
   },
 }
@@ -84,7 +85,8 @@ function Ladder:each(question, emit)
   local engines = #self.engines > 0 and self.engines or { false }
   local all = { { "engine", engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
     { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "weights", self.weights },
-    { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "split", splits_of(self, axes.split) },
+    { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "host_memory_gb", self.host_memory_gb },
+    { "split", splits_of(self, axes.split) },
     { "speculation", speculations }, { "max_num_seqs", self.max_num_seqs },
     { "max_num_batched_tokens", self.max_num_batched_tokens } }
   for index in ipairs(question.gpus) do
@@ -99,6 +101,7 @@ function Ladder:each(question, emit)
         label = chosen.speculation and "speculation" or nil,
         max_num_seqs = chosen.max_num_seqs, max_num_batched_tokens = chosen.max_num_batched_tokens }
       if chosen.prefix_caching == false then candidate.prefix_caching = false end
+      if chosen.host_memory_gb ~= 0 then candidate.host_memory_gb = chosen.host_memory_gb end
       emit(candidate)
     end)
   end

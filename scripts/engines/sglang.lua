@@ -4,6 +4,7 @@ local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
+local tiers = require "engines.sglang.tiers"
 local python_host = require "engines.rules.python_host"
 
 local mib, gib = 2 ^ 20, 2 ^ 30
@@ -99,6 +100,8 @@ return {
     { "0.5.14", "2026-06-25" } },
   tables = { name = "sglang", libraries = "shared", lends = 2 },
   memory = memory,
+  tiers = tiers.of,
+  host_memory = tiers.host_memory,
 
   command = "python -m sglang.launch_server",
   starts = { "-m sglang.launch_server", "sglang serve" },
@@ -238,7 +241,7 @@ return {
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, require "engines.sglang.flags"),
+  }, tiers.options, require "engines.sglang.flags"),
 
   rules = {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,

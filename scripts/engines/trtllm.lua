@@ -5,6 +5,7 @@ local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local memory = require "engines.trtllm.memory"
 local memory_rules = require "engines.trtllm.memory_rules"
+local tiers = require "engines.trtllm.tiers"
 local python_host = require "engines.rules.python_host"
 
 local decoding_types = { MTP = "mtp", NGRAM = "free", EAGLE = "eagle", EAGLE3 = "eagle", DRAFT_TARGET = "draft_model" }
@@ -35,6 +36,8 @@ return {
     { "1.3.0rc1" }, { "1.3.0rc10" }, { "1.3.0" } },
   tables = { name = "trtllm", libraries = "own", lends = 3 },
   memory = memory,
+  tiers = tiers.of,
+  host_memory = tiers.host_memory,
 
   command = "trtllm-serve",
   starts = { "trtllm-serve serve", "trtllm-serve" },
@@ -154,7 +157,7 @@ return {
       drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
     { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
       elsewhere = "say `speculation`", doc = "drafts of a step" },
-  }, require "engines.trtllm.flags"),
+  }, tiers.options, require "engines.trtllm.flags"),
 
   rules = {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,

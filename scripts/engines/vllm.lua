@@ -3,6 +3,7 @@ local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
+local tiers = require "engines.vllm.tiers"
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
@@ -61,13 +62,15 @@ return {
     { "0.21.0", "2026-05-15" }, { "0.22.0", "2026-05-29" }, { "0.23.0", "2026-06-14" }, { "0.24.0", "2026-06-28" } },
   tables = { name = "vllm", libraries = "shared", lends = 1 },
   memory = memory,
+  tiers = tiers.of,
+  host_memory = tiers.host_memory,
 
   command = "vllm serve",
   starts = { "vllm serve", "-m vllm.entrypoints.openai.api_server" },
   positional = true,
   abbreviates = true, -- argparse: a beginning that fits one flag only
   respelled = respelled,
-  variable_prefixes = { "VLLM_" },
+  variable_prefixes = { "VLLM_", "LMCACHE_" },
   oldest_command = "0.12.0",
   image = "vllm/vllm-openai:v%s",
   port = 8000,
@@ -125,11 +128,6 @@ return {
     { "kv_cache_dtype", parameter = "kv", flag = "--kv-cache-dtype", type = "text", key = "deployment.kv",
       values = { "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "float16", "fp8_ds_mla", "fp8_inc" },
       read = command.kv_format, doc = "format of keys and values" },
-    { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "json",
-      values_of = { prefill = [[{"kv_connector":"NixlConnector","kv_role":"kv_producer"}]],
-        decode = [[{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}]] },
-      note = "the engine is taken to do both parts of a request; its connector is not modelled",
-      elsewhere = "say role in an entry of `replicas`", doc = "which part of a request an engine does" },
     { "quantization", flag = "--quantization", also = { "-q" }, type = "text", key = "deployment.weights",
       values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",
         "gguf", "modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8", "mxfp4", "mxfp8", "nvfp4", "fp_quant",
@@ -198,7 +196,7 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, require "engines.vllm.flags"),
+  }, tiers.options, require "engines.vllm.flags"),
 
   rules = {
     -- The engine that 0.8 replaced.

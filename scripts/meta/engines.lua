@@ -35,6 +35,7 @@ function engines.of(text, about) end
 ---@field deployment table? tp, pp, dp, ep, weights, kv, max_model_len, ...
 ---@field scheduler string|table|nil
 ---@field speculation { drafts: integer }? multi-token prediction with so many drafts
+---@field tiers rooflua.ScenarioTiers? stores outside of the GPU
 
 ---@class rooflua.CapacityPart bytes of one GPU
 ---@field name string "weights", "activations", "graphs", "non-torch", ...
@@ -56,6 +57,7 @@ function engines.of(text, about) end
 ---@field max_concurrency number requests of max_model_len at once
 ---@field longest_tokens number the longest request that fits
 ---@field max_running_requests number? where the engine derives them from the cache
+---@field tiers { name: string, per: string, capacity_bytes: number, tokens: number }[]? how much fits beside the GPU
 ---@field starts boolean
 ---@field reason string? why it would not start
 ---@field fits { max_model_len: number?, share: number?, tp: integer? }? what would make it start

@@ -62,6 +62,7 @@ local plan = {}
 ---@field max_num_batched_tokens integer?
 ---@field memory_utilization number?
 ---@field prefix_caching boolean?
+---@field host_memory_gb number? GB of the host's memory of each replica for KV that leaves the GPU
 ---@field split { prefill: integer, decode: integer }?
 ---@field speculation table? as the scenario's key
 ---@field set table<string, any>? further key paths of the scenario

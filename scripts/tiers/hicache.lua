@@ -85,7 +85,7 @@ end
 ---@param stores rooflua.Store[]
 ---@return string? ... names
 function HiCache:store(run, stores)
-  if run.why == "preempted" or is_selective(self) and run.uses + 1 < self.selective_uses then return end
+  if run.why == "preempted" or is_selective(self) and run.uses < self.selective_uses then return end
   return every(stores)
 end
 

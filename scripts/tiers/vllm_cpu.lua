@@ -37,7 +37,7 @@ end
 ---@param run rooflua.StoredRun
 function VllmCpu:keeps(run)
   if run.why == "preempted" or not (run.prompt or self.outputs) then return false end
-  return run.uses + 1 >= self.store_threshold
+  return self.store_threshold <= 1 or run.uses >= self.store_threshold
 end
 
 ---@param run rooflua.StoredRun

@@ -115,6 +115,11 @@ def test_keys_make_a_scenario():
                                    "output_tokens": 5})
     assert [row["deployment.tp"] for row in result.rows] == [1, 2]
     assert 'require "workloads.poisson"' in scenario_text({"workload": {"name": "poisson"}})
+    tiers = scenario_text({"tiers": {"policy": {"name": "vllm_cpu", "outputs": True}, "stores": [
+        {"name": "cpu", "capacity_bytes": 1e9, "eviction": {"name": "ttl", "ttl_s": 3}}]}})
+    assert '["policy"] = require "tiers.vllm_cpu" { ["outputs"] = true }' in tiers
+    assert '["eviction"] = require "eviction.ttl" { ["ttl_s"] = 3 }' in tiers
+    assert '["name"] = "cpu"' in tiers
     assert scenario_text({"title": 'a "b"\n'}).count("\n") == 4
     with pytest.raises(TypeError, match="one of them"):
         rooflua.run()

@@ -327,4 +327,33 @@ test("SGLang keeps place for graphs of all ranks of divided attention, and divid
   test.at_least(together, 2048)
 end)
 
+test("stores outside of the GPU hold whole chunks of what the layers keep", function()
+  local about = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.24", tiers = { policy = "lmcache",
+    stores = { { name = "cpu", capacity_bytes = 1e9 }, { name = "ssd", capacity_bytes = 1e9, chunk_tokens = 16,
+      per = "node" } } } }
+  local found = engines.capacity(about)
+  test.equal(found.tiers[1].tokens, math.floor(1e9 / 131072 / 256) * 256)
+  test.equal(found.tiers[2].tokens, math.floor(1e9 / 131072 / 16) * 16)
+  test.equal(found.tiers[2].per, "node")
+  test.check(found.text:find("KV in ssd: 7,616 tokens (1.00 GB per node)", 1, true), "%s", found.text)
+  about.tiers.bytes_per_token = 1000
+  test.equal(engines.capacity(about).tiers[2].tokens, 1e6)
+  about.tiers = nil
+  test.equal(engines.capacity(about).tiers, nil)
+end)
+
+test("options of an engine say stores as well, of all ranks, and not beside those of the question", function()
+  local about = { model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { tp = 2 },
+    engine = { "sglang", enable_hierarchical_cache = true, hicache_ratio = 3 } }
+  local found = engines.capacity(about)
+  test.near(found.tiers[1].tokens, 3 * found.kv_tokens, 1e-9)
+  about.engine = { "vllm", kv_offloading_size = 10 }
+  test.near(engines.capacity(about).tiers[1].capacity_bytes, 10 * gib, 1e-12)
+  about.tiers = { stores = { { name = "cpu", capacity_bytes = 1e9 } } }
+  test.raises("the scenario states tiers as well", function() engines.capacity(about) end)
+  about.engine = nil
+  about.tiers = { stores = { { name = "cpu", capacity_bytes = 0 } } }
+  test.raises("capacity_bytes", function() engines.capacity(about) end)
+end)
+
 test.finish()

@@ -53,7 +53,7 @@ test("a threshold of n stores content of the n-th request that has it", function
   local own = of("vllm_cpu", { store_threshold = 3 })
   test.equal(own:counts(), true)
   local stored = {}
-  for uses = 0, 3 do stored[#stored + 1] = names(own:store(run { uses = uses }, stores)) end
+  for uses = 1, 4 do stored[#stored + 1] = names(own:store(run { uses = uses }, stores)) end
   test.equal(table.concat(stored, ","), ",,cpu,cpu")
 end)
 
@@ -93,8 +93,8 @@ test("HiCache writes through, or only what several requests had", function()
   test.equal(names(of "hicache":store(run(), stores)), "cpu ssd")
   local selective = of("hicache", { write_policy = "write_through_selective" })
   test.equal(selective:counts(), true)
-  test.equal(names(selective:store(run { uses = 0 }, stores)), "")
-  test.equal(names(selective:store(run { uses = 1 }, stores)), "cpu ssd")
+  test.equal(names(selective:store(run { uses = 1 }, stores)), "")
+  test.equal(names(selective:store(run { uses = 2 }, stores)), "cpu ssd")
   test.raises("write_back", function() of("hicache", { write_policy = "write_back" }) end)
 end)
 

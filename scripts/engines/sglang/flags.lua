@@ -81,9 +81,7 @@ return flags.list {
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:i offload-group-size:i offload-num-in-group:i
       offload-prefetch-step:i offload-mode:t kt-weight-path:t kt-method:t kt-cpuinfer:i kt-threadpool-count:i
       kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i ]] },
-    { "a KV cache outside of the GPU is not modelled", [[ enable-hierarchical-cache hicache-ratio:n hicache-size:i
-      hicache-write-policy:t hicache-io-backend:t hicache-mem-layout:t hicache-storage-backend:t
-      hicache-storage-prefetch-policy:t hicache-storage-backend-extra-config:t enable-lmcache lmcache-config-file:t
+    { "this KV cache outside of the GPU is not modelled", [[ enable-lmcache lmcache-config-file:t
       disaggregation-decode-enable-offload-kvcache enable-flexkv flexkv-config-file:t radix-cache-backend:t ]] },
     { "experts are neither moved nor copied", [[ enable-eplb eplb-algorithm:t eplb-rebalance-num-iterations:i
       eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n ep-num-redundant-experts:i

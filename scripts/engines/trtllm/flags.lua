@@ -38,7 +38,7 @@ local of_file = flags.list {
   idle = { sampler_type = { "auto" }, attn_backend = { "TRTLLM" }, allreduce_strategy = { "AUTO" },
     dtype = { "auto", "bfloat16" }, stream_interval = { "1" }, load_format = { "AUTO", "auto" },
     enable_autotuner = { "true" },
-    ["kv_cache_config.enable_partial_reuse"] = { "true" }, ["kv_cache_config.host_cache_size"] = { "0" } },
+    ["kv_cache_config.enable_partial_reuse"] = { "true" } },
   spelled = function(option) option.flag = nil end,
   without_effect = [[
     tokenizer_mode:t tokenizer_revision:t skip_tokenizer_init load_format:t checkpoint_format:t checkpoint_loader:j
@@ -66,8 +66,8 @@ local of_file = flags.list {
     { "what is compiled is the engine's default", "torch_compile_config:j" },
     { "tokens leave the engine one by one", "stream_interval:i" },
     { "the config of the model is used as it is published", "dtype:t model_kwargs:j quant_config:j" },
-    { "a KV cache outside of the GPU is not modelled", [[ kv_cache_config.host_cache_size:i
-      kv_cache_config.secondary_offload_min_priority:i kv_cache_config.use_uvm ]] },
+    { "KV is copied to the host whatever its priority", "kv_cache_config.secondary_offload_min_priority:i" },
+    { "memory of the host that the GPU reads itself is not modelled", "kv_cache_config.use_uvm" },
     { "the cache is divided as the engine does by default", [[ kv_cache_config.max_attention_window:j
       kv_cache_config.sink_token_length:i kv_cache_config.cross_kv_cache_fraction:n
       kv_cache_config.max_gpu_total_bytes:i kv_cache_config.mamba_ssm_cache_dtype:t

@@ -75,7 +75,6 @@ return flags.list {
       dcp-kv-cache-interleave-size:i cp-kv-cache-interleave-size:i dcp-comm-backend:t ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
-    { "a KV cache outside of the GPU is not modelled", "kv-offloading-size:n kv-offloading-backend:t" },
     { "the KV cache is computed from gpu_memory_utilization", "kv-cache-memory-bytes:i" },
     { "experts are neither moved nor copied", [[ !enable-eplb eplb-config:j num-redundant-experts:i
       eplb-window-size:i eplb-step-interval:i !eplb-log-balancedness expert-placement-strategy:t

@@ -48,7 +48,7 @@ end
 --- How many tokens the KV cache of an engine holds, and whether it would start.
 --- engines.capacity { model = "qwen3-32b", hardware = "h100-sxm", engine = { "vllm 0.19", max_num_seqs = 64 },
 ---   deployment = { tp = 2 } }
---- @param about table {model, hardware, engine?, deployment?, scheduler?, speculation = {drafts}?}
+--- @param about table {model, hardware, engine?, deployment?, scheduler?, speculation = {drafts}?, tiers?}
 --- @return table as `rooflua capacity --json` writes it, with `text`
 function engines.capacity(about)
   local text = require "rooflua.engines.capacity_text"

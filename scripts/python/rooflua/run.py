@@ -86,6 +86,8 @@ def call(*words):
 # Keys whose value is a policy: {"name": "poisson", "rate_per_s": 5} is require "workloads.poisson" { rate_per_s = 5 }.
 FOLDERS = {"workload": "workloads", "scheduler": "schedulers", "router": "routers", "steps": "steps",
            "bucketing": "bucketing", "speculation": "speculators", "corrections": "corrections"}
+# The same inside of a key.
+INNER = {"tiers": {"policy": "tiers", "eviction": "eviction"}}
 
 
 def _number(value, where):
@@ -142,11 +144,30 @@ def _policy(folder, value, where):
     return f"require {_lua(folder + '.' + str(value['name']), where)} {_lua(given, where)}"
 
 
+def _nested(folders, value, where):
+    """A table some of whose keys, at any depth, are policies."""
+    if isinstance(value, (list, tuple)):
+        if any(each is None for each in value):
+            raise Mistake(f"{where}: None in a list ends the list for the program", 2)
+        return "{ " + ", ".join(_nested(folders, each, f"{where}[{i}]") for i, each in enumerate(value)) + " }"
+    if not isinstance(value, dict):
+        return _lua(value, where)
+    parts = []
+    for key, each in value.items():
+        inner = f"{where}.{key}"
+        text = _policy(folders[key], each, inner) if key in folders else _nested(folders, each, inner)
+        parts.append(f"[{_lua(key, where)}] = {text}")
+    return "{ " + ", ".join(parts) + " }"
+
+
 def scenario_text(keys):
     """The Lua file of a scenario from its keys; a policy is a dict with its name."""
     lines = ["return {", "  rooflua = 1,"]
     for key, value in keys.items():
-        text = _policy(FOLDERS[key], value, key) if key in FOLDERS else _lua(value, key)
+        if key in FOLDERS:
+            text = _policy(FOLDERS[key], value, key)
+        else:
+            text = _nested(INNER[key], value, key) if key in INNER else _lua(value, key)
         lines.append(f"  {key} = {text},")
     return "\n".join([*lines, "}", ""])
 

@@ -4,10 +4,11 @@ local application = require "rooflua.engines.application"
 local ledger = require "rooflua.engines.ledger"
 local Reader = require "rooflua.scenario.reader"
 local spec = require "rooflua.spec"
+local tiers = require "rooflua.engines.tiers"
 
 local capacity = {}
 
-local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation" }
+local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "tiers" }
 
 --- {drafts, images} of what somebody says of the model.
 local function more_of(about, applied)
@@ -30,7 +31,7 @@ function capacity.of_applied(applied, model, hardware, more)
 end
 
 --- The ledger of a deployment that is described as in a scenario.
----@param about table {model, hardware, engine?, deployment?, scheduler?, speculation?}
+---@param about table {model, hardware, engine?, deployment?, scheduler?, speculation?, tiers?}
 ---@param reader table? what errors are about
 function capacity.of(about, reader)
   about = core.plain(core.table(about or {}, "engines.capacity"))
@@ -43,7 +44,15 @@ function capacity.of(about, reader)
     given[key] = reader:at(key, spec[key], about[key])
   end
   local applied = application.of(reader, given, true)
-  return capacity.of_applied(applied, given.model, given.hardware, reader:at("speculation", more_of, about, applied))
+  local found = capacity.of_applied(applied, given.model, given.hardware,
+    reader:at("speculation", more_of, about, applied))
+  local rows, told = tiers.of_capacity(reader, applied, given.model, found, about.tiers)
+  found.tiers = rows
+  if #told > 0 then
+    found.notes = core.copy(found.notes)
+    for _, sentence in ipairs(told) do found.notes[#found.notes + 1] = sentence end
+  end
+  return found
 end
 
 -- What would fit --------------------------------------------------------------------------------------------------

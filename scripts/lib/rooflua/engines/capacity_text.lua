@@ -93,6 +93,10 @@ function text.answer(found, fits)
     lines[#lines + 1] = ("%s blocks of %d tokens in %d groups of layers"):format(units.grouped(found.blocks),
       found.block_size, found.groups)
   end
+  for _, row in ipairs(found.tiers or {}) do
+    lines[#lines + 1] = ("KV in %s: %s tokens (%.2f GB per %s)"):format(row.name, units.grouped(row.tokens),
+      row.capacity_bytes / 1e9, row.per)
+  end
   if found.running_requests then
     lines[#lines + 1] = ("max_running_requests: %s"):format(units.grouped(found.running_requests))
   end
@@ -116,6 +120,7 @@ function text.document(found, fits)
     kv_bytes = found.kv_bytes, kv_blocks = found.blocks, kv_tokens = found.tokens, groups = found.groups,
     max_concurrency = found.concurrency, longest_tokens = found.longest_tokens,
     max_running_requests = found.running_requests, starts = found.starts, reason = found.reason,
+    tiers = #(found.tiers or {}) > 0 and json.array(found.tiers) or nil,
     fits = fits and next(fits) and fits or nil }
 end
 

@@ -7,6 +7,8 @@
 --     tables        {name, libraries, lends}: whose measured kernels run; engines of one word take most of them from
 --                   the same libraries; the order in which they stand in for those of others
 --     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md
+--     tiers         where KV is kept outside of the GPU: fun(options, about) -> tiers, sentences (engines/tiers.lua)
+--     host_memory   the options that keep KV in so many bytes of the host: fun(bytes, ranks) -> {name = value}
 --     memory        how it divides the memory of a GPU: fun(facts) -> parts (engines/ledger.lua)
 --     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}, and
 --                   lists of rows
@@ -25,7 +27,7 @@ local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
-  "respelled", "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory" }
+  "respelled", "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory", "tiers", "host_memory" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

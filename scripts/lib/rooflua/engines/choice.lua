@@ -151,14 +151,21 @@ function choice.notes(engine, stated)
   return order
 end
 
+--- Where a scenario says what a value of an option means; nil where its `engine` says it.
+function choice.elsewhere(option, value)
+  if type(option.elsewhere) == "function" then return option.elsewhere(value) end
+  return option.elsewhere
+end
+
 --- Options that are stated, checked: values by name.
 local function options_of(chosen, given)
   local out, engine = {}, chosen.engine
   for name, value in pairs(flattened({}, engine, given, "")) do
     local option = engine.option[name]
     if not option then core.fail("engine.%s: %s", name, unknown(engine, name)) end
-    if option.elsewhere or not (option.key or option.read_by or option.note or option.no_effect) then
-      core.fail("engine.%s: %s", name, option.elsewhere or "a scenario does not read it")
+    local elsewhere = choice.elsewhere(option, value)
+    if elsewhere or not (option.key or option.read_by or option.note or option.no_effect) then
+      core.fail("engine.%s: %s", name, elsewhere or "a scenario does not read it")
     end
     if not release.holds(option, chosen.release) then
       core.fail("engine.%s: %s %s does not have it (%s)", name, engine.name, chosen.release,

@@ -52,7 +52,7 @@ local function of_scenario(deployment)
   local engine, options, apart = deployment.engine, {}, {}
   for name, value in pairs(deployment.options) do
     local option = engine.option[name]
-    local is_apart = option.elsewhere ~= nil
+    local is_apart = choice.elsewhere(option, value) ~= nil
     if not is_apart then options[name] = value end
     if is_apart and not option.drafts then apart[name] = value end
   end

@@ -16,7 +16,7 @@ local candidates = {}
 
 local most_candidates = 5000
 local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
-  "memory_utilization", "prefix_caching", "split", "speculation", "set", "label" }
+  "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set", "label" }
 
 --- "tp 4 x ep 4", without what is 1.
 local function widths_text(candidate)
@@ -68,6 +68,7 @@ local function checked(question, given, index)
     local ok, problem = pcall(native.dtype_code, out[key] or "bf16")
     if not ok then core.fail("%s: %s: %s", where, key, without_place(problem)) end
   end
+  out.host_memory_gb = deploy.host_memory_gb(question, out, where)
   if given.split then out.split = check_split(where .. ": split", given.split) end
   if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
   out.name = name_of(question, out)

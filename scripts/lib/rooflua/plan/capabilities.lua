@@ -12,7 +12,7 @@ local axes = {
   { name = "dp", key = "deployment.dp", of_experts = true }, { name = "ep", key = "deployment.ep", of_experts = true },
   { name = "weights", key = "deployment.weights" }, { name = "kv", key = "deployment.kv" },
   { name = "prefix_caching", key = "deployment.prefix_caching" }, { name = "split", key = "replicas[].role" },
-  { name = "speculation", key = "speculation" },
+  { name = "speculation", key = "speculation" }, { name = "host_memory_gb", key = "tiers" },
 }
 
 --- The axes and engines for a model: { axes = name -> boolean, engines = names, experts = number of them }.

@@ -77,14 +77,37 @@ local function replicas_of(candidate, count)
     { role = "decode", count = count * candidate.split.decode } }
 end
 
+--- GB of the host's memory that a replica keeps KV in, checked; nil for none.
+---@param where string what errors are about
+function deploy.host_memory_gb(question, candidate, where)
+  local given = candidate.host_memory_gb
+  if given == nil or given == 0 then return nil end
+  where = where .. ": host_memory_gb"
+  if core.positive(given, where) > 1e6 then core.fail("%s: expected at most 1e6, found %g", where, given) end
+  if question.base.tiers ~= nil then core.fail("%s: the scenario states tiers as well; give one of them", where) end
+  if not catalogue.of(candidate.engine).host_memory then
+    core.fail("%s: no option of %s keeps KV in the host's memory", where, candidate.engine)
+  end
+  local ok, problem = pcall(deploy.host_memory, candidate)
+  if not ok then core.fail("%s: %s", where, problem) end
+  return given
+end
+
+--- The options of a candidate's engine that keep KV in the host's memory: {name = value}; none without such memory.
+function deploy.host_memory(candidate)
+  local gb = candidate.host_memory_gb
+  if not gb then return {} end
+  return catalogue.of(candidate.engine).host_memory(gb * 1e9, candidate.tp * candidate.pp)
+end
+
 --- The key `engine` of a candidate's scenario, with the options that the question states.
 local function engine_of(question, candidate)
   local text, stated = candidate.engine .. " " .. deploy.release(question, candidate), question.engine
   local is_stated = stated and stated.engine.name == catalogue.of(candidate.engine).name
-  if not is_stated or next(stated.options) == nil then return text end
   local out = { text }
-  for name, value in pairs(stated.options) do out[name] = value end
-  return out
+  for name, value in pairs(is_stated and stated.options or {}) do out[name] = value end
+  for name, value in pairs(deploy.host_memory(candidate)) do out[name] = value end
+  return next(out, 1) ~= nil and out or text
 end
 
 --- The scenario of a deployment. options: requests, seed, scale (of the load), slo (limits of single requests).

@@ -128,6 +128,7 @@ function flags.options(question, candidate, version, role)
     more[2] = speculation.options(drafts)
     more[3] = is_async(question) and speculation.async_options or nil
   end
+  if role ~= "decode" then more[#more + 1] = deploy.host_memory(candidate) end
   for _, list in ipairs(more) do
     for name, value in pairs(list) do out[name] = value end
   end

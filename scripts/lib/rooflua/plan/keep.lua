@@ -41,7 +41,7 @@ function keep.book(reader, given, how, seeks)
 end
 
 local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
-  "memory_utilization", "prefix_caching", "split", "speculation", "set", "least", "most", "guess" }
+  "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set", "least", "most", "guess" }
 
 --- What a simulation reads of a candidate.
 function keep.candidate(candidate)

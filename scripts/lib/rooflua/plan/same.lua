@@ -52,6 +52,7 @@ local of_memory = { "activation_bytes", "kv_capacity_bytes", "kv_blocks" } -- se
 ---@param engine table one bound engine of the candidate (bounds.engine)
 function same.key(question, candidate, engine)
   local steps = engine.steps.steps
+  if candidate.host_memory_gb or question.base.tiers ~= nil then return nil end
   if candidate.set or candidate.speculation or question.base.speculation ~= nil or candidate.pp > 1
     or #engine.prepared.corrections > 0 then return nil end
   if not steps.signature or not deploy.scheduler_class(question, candidate).caps_only_limit then return nil end

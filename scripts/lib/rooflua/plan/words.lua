@@ -1,4 +1,5 @@
 -- How a plan's figures read: times, rates, money and metrics in words of a report.
+local native = require "rooflua.native"
 local outcomes = require "rooflua.measure.outcomes"
 local units = require "rooflua.text.units"
 
@@ -114,6 +115,9 @@ function words.settings(candidate)
   parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
   if candidate.memory_utilization then parts[#parts + 1] = ("memory %.4g"):format(candidate.memory_utilization) end
   if candidate.prefix_caching == false then parts[#parts + 1] = "prefix caching off" end
+  if candidate.host_memory_gb then
+    parts[#parts + 1] = ("%s GB of the host for KV"):format(native.number_text(candidate.host_memory_gb))
+  end
   if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
   return table.concat(parts, ", ")
 end

@@ -1,5 +1,6 @@
 -- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
 local core = require "rooflua.base.core"
+local engine_tiers = require "rooflua.serving.engine_tiers"
 local links = require "rooflua.serving.links"
 local native = require "rooflua.native"
 local own_metrics = require "rooflua.measure.own"
@@ -65,7 +66,7 @@ function pieces.of(reader, given)
   end
   local workload = policies.with_method(reader, "workload", given.workload, "requests")
   local declared = links.of(reader, given.links)
-  local stores = tiers.of(reader, given.tiers, list, declared)
+  local stores = tiers.of(reader, engine_tiers.chosen(reader, given.tiers, list), list, declared)
   local slo, class_slo = limits_of(reader, given.slo)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),

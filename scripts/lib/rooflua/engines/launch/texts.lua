@@ -91,9 +91,12 @@ function texts.of_document(where, option, value)
   return out
 end
 
---- A plain value as a word.
+--- A plain value as a word. Engines do not take 4e+10 for a whole number.
 function texts.word(value)
-  if type(value) == "number" then return native.number_text(value) end
+  if type(value) == "number" then
+    local is_whole = value % 1 == 0 and math.abs(value) < 2 ^ 53
+    return is_whole and ("%.0f"):format(value) or native.number_text(value)
+  end
   return tostring(value)
 end
 

@@ -1,0 +1,128 @@
+--- KV outside of the GPU as vLLM's command says it: CPU memory by --kv-offloading-size or by the OffloadingConnector of
+--- --kv-transfer-config, and LMCache. What an engine's `tiers` returns: docs/ENGINES.md.
+--- Source: vllm/config/cache.py, kv_offloading_size and kv_offloading_backend; vllm/config/vllm.py,
+--- _post_init_kv_transfer_config; docs/features/kv_offloading_usage.md, kv_connector_extra_config.
+local json = require "rooflua.json"
+local lmcache = require "engines.rules.lmcache"
+
+local gib = 2 ^ 30
+
+local tiers = {}
+
+--- The document of --kv-transfer-config as a table; nil where it is none.
+local function document_of(text)
+  local ok, value = pcall(json.decode, text or "")
+  return ok and type(value) == "table" and value or nil
+end
+
+local connectors = { OffloadingConnector = "native", LMCacheConnectorV1 = "lmcache", LMCacheConnector = "lmcache",
+  LMCacheMPConnector = "lmcache" }
+
+--- Which cache a connector of --kv-transfer-config is: "native", "lmcache", or nil where it is another one.
+function tiers.backend_of(text)
+  local document = document_of(text)
+  return document and connectors[document.kv_connector]
+end
+
+local known = { spec_name = true, block_size = true, blocks_per_chunk = true, cpu_bytes_to_use = true,
+  num_cpu_blocks = true, kv_bytes_per_rank = true, eviction_policy = true, store_threshold = true,
+  offload_prompt_only = true }
+
+--- A number of the extra configuration; nil where it says none.
+local function number(extra, name, least)
+  local value = extra[name]
+  if value ~= nil and (type(value) ~= "number" or value < least) then
+    error(("kv_transfer_config.kv_connector_extra_config.%s: expected a number of at least %g"):format(name, least), 0)
+  end
+  return value
+end
+
+--- Bytes of the CPU's memory for all ranks; releases say them in three ways.
+local function bytes_of(extra, chunk_tokens, about)
+  local bytes = number(extra, "cpu_bytes_to_use", 0)
+  if bytes then return bytes end
+  local of_rank = number(extra, "kv_bytes_per_rank", 0)
+  if of_rank then return of_rank * about.ranks end
+  local blocks = number(extra, "num_cpu_blocks", 0)
+  if blocks then return blocks * chunk_tokens * about.bytes_per_token end
+  error("kv_transfer_config.kv_connector_extra_config.cpu_bytes_to_use: is missing, as in 100000000000", 0)
+end
+
+--- The OffloadingConnector: CPU memory alone, because no command says how fast files and objects are.
+local function native_of(extra, about)
+  local told = {}
+  local chunk_tokens = number(extra, "block_size", 1)
+    or about.block_size * (number(extra, "blocks_per_chunk", 1) or 1)
+  local eviction = extra.eviction_policy or "lru"
+  if eviction ~= "lru" and eviction ~= "arc" then
+    told[#told + 1] = ("KV that leaves the CPU's memory is the one used longest ago, not as %s says"):format(eviction)
+    eviction = "lru"
+  end
+  for name in pairs(extra) do
+    if name == "secondary_tiers" then
+      told[#told + 1] = "kv_connector_extra_config.secondary_tiers: nothing says how fast they are, so they are left "
+        .. "out; say `tiers`"
+    elseif not known[name] then
+      told[#told + 1] = ("kv_connector_extra_config.%s: not read"):format(name)
+    end
+  end
+  return { policy = "vllm_cpu", parameters = { outputs = extra.offload_prompt_only == false,
+      store_threshold = number(extra, "store_threshold", 0) or 0 },
+    stores = { { name = "cpu", capacity_bytes = bytes_of(extra, chunk_tokens, about), chunk_tokens = chunk_tokens,
+      eviction = eviction } } }, told
+end
+
+--- @param options table by name, those that are stated
+--- The back end of --kv-offloading-size. The native one is the default since 0.14 (vllm pull request 32421); before,
+--- nothing is kept without a name.
+local function backend_of_size(options, about)
+  return options.kv_offloading_backend or not about.before "0.14" and "native" or nil
+end
+
+local function of_size(options, about)
+  local size, backend = options.kv_offloading_size, backend_of_size(options, about)
+  if backend == nil then
+    return nil, { "--kv-offloading-size: before 0.14 nothing is kept without --kv-offloading-backend" }
+  end
+  if backend == "lmcache" then return lmcache.of(options, about, {}, size * gib) end
+  return native_of({ cpu_bytes_to_use = size * gib }, about)
+end
+
+--- @param about table {ranks, bytes_per_token, block_size, kv_bytes, before}
+--- @return table? tiers, string[]? sentences
+function tiers.of(options, about)
+  local has_size, backend = (options.kv_offloading_size or 0) > 0, tiers.backend_of(options.kv_transfer_config)
+  if has_size and backend then
+    error("kv_offloading_size: --kv-transfer-config says as well where KV is kept; give one of them", 0)
+  end
+  if has_size then return of_size(options, about) end
+  if not backend then return nil end
+  if backend == "native" and about.before "0.11" then -- vLLM blog, 2026-01-08: introduced in 0.11.0
+    error("kv_transfer_config.kv_connector: this release has no OffloadingConnector (since 0.11)", 0)
+  end
+  local extra = document_of(options.kv_transfer_config).kv_connector_extra_config
+  extra = type(extra) == "table" and extra or {}
+  if backend == "lmcache" then return lmcache.of(options, about, extra) end
+  return native_of(extra, about)
+end
+
+--- The options that keep KV in so many bytes of the host's memory.
+function tiers.host_memory(bytes) return { kv_offloading_size = bytes / gib, kv_offloading_backend = "native" } end
+
+local not_modelled = "the engine is taken to do both parts of a request; its connector is not modelled"
+
+tiers.options = {
+  { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "json", read_by = "engines.tiers",
+    values_of = { prefill = [[{"kv_connector":"NixlConnector","kv_role":"kv_producer"}]],
+      decode = [[{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}]] },
+    says = function(value) return not tiers.backend_of(value) and not_modelled or nil end,
+    elsewhere = function(value) return not tiers.backend_of(value) and "say role in an entry of `replicas`" or nil end,
+    doc = "which part of a request an engine does, and where KV is kept outside of the GPU" },
+  { "kv_offloading_size", flag = "--kv-offloading-size", type = "number", min = 0, read_by = "engines.tiers",
+    doc = "GiB of CPU memory for KV, for all ranks" },
+  { "kv_offloading_backend", flag = "--kv-offloading-backend", type = "text", values = { "native", "lmcache" },
+    read_by = "engines.tiers", doc = "what keeps KV in CPU memory" },
+}
+for _, option in ipairs(lmcache.options) do tiers.options[#tiers.options + 1] = option end
+
+return tiers
