@@ -68,8 +68,14 @@ class ReplicaState : public VisibleReplica {
   void release_kept(std::int32_t slot);
   /// The slot's request is gone for good.
   void forget(std::int32_t slot) { kv_.forget(slot); }
-  /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight.
-  void evict(std::int32_t slot);
+  /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight, but
+  /// for rows that do not land.
+  /// @param unknown_tokens  of its context: they come from rows that do not land, so they are no
+  ///                        content
+  void evict(std::int32_t slot, std::int32_t unknown_tokens = 0);
+  /// Its KV, for which it holds blocks, came in vain: they are free, and only those that were
+  /// cached here before carry content.
+  void refuse_kv(std::int32_t slot);
 
   /// A request that can never run, or was rejected: it fails once no token of it is in flight.
   struct Failing {
