@@ -377,6 +377,12 @@ function Live:explain(index) end
 ---@return string? report
 ---@return table? document
 function Live:why(id) end
+--- Ends a live request now, before its last token. Its client and its workload are told at once; rows of it that are in
+--- flight are computed and discarded.
+---@param id integer
+---@param outcome ("expired"|"timed_out"|"cancelled"|"replica_lost")? "cancelled" if none is given
+---@return boolean was_live false: it has ended, was aborted before, or has not arrived
+function Live:abort(id, outcome) end
 --- Sets other policies from the next plan on. A scheduler given by name takes over the limits of the old one.
 ---@param changes {scheduler: table|string?, steps: table|string?, speculator: table|string?}
 function Live:set(changes) end
