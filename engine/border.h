@@ -327,6 +327,7 @@ typedef struct rooflua_signals {
   double kv_used_frac BORDER_INIT(0);
   int32_t waiting BORDER_INIT(0), running BORDER_INIT(0), decodes BORDER_INIT(0),
       prefilling BORDER_INIT(0);
+  int32_t landing_prompts BORDER_INIT(0);  // whose first token a planned step computes
   int32_t free_blocks BORDER_INIT(0), total_blocks BORDER_INIT(0);
   int32_t outstanding
       BORDER_INIT(0);  // routed to it and not done; never stale: the router counts itself

@@ -278,6 +278,7 @@ function Plan:wake_at(time_s) end
 ---@field running integer
 ---@field decodes integer
 ---@field prefilling integer
+---@field landing_prompts integer prompts whose first token is on its way; they are among the decodes
 ---@field waiting_tokens number
 ---@field context_tokens number
 ---@field kv_used_frac number

@@ -20,7 +20,7 @@ local LlmD = policy.define {
   name = "llm_d",
   doc = "llm-d's filter by prefix affinity and its weighted scorers; ties are drawn.",
   source = source .. ": scheduling/filter/prefixcacheaffinity, scheduling/scorer, requestcontrol/dataproducer",
-  signals = { "waiting", "running", "decodes", "kv_used_frac", "outstanding", "prefix_hit_tokens" },
+  signals = { "waiting", "running", "decodes", "landing_prompts", "kv_used_frac", "outstanding", "prefix_hit_tokens" },
   params = {
     queue = { default = 2, unit = "1", min = 0, doc = "Weight of a short waiting queue." },
     kv = { default = 2, unit = "1", min = 0, doc = "Weight of a free KV cache." },

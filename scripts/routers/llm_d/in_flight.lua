@@ -2,7 +2,8 @@
 --- the replica was believed to have cached.
 ---
 --- A router sees the first token of a streamed answer and takes the prompt off then. Replicas compute prompts in the
---- order in which they get them, so the prompts in flight are the last (outstanding - decodes) that were sent.
+--- order in which they get them, so the prompts in flight are the last ones that were sent: outstanding less those that
+--- decode, with those whose first token is on its way.
 local in_flight = {}
 
 local Tokens = {}
@@ -14,10 +15,10 @@ function in_flight.new() return setmetatable({ sums = {} }, Tokens) end
 function Tokens:of(replica)
   local sums = self.sums[replica.index]
   if not sums then return 0 end
-  local under_way = replica.outstanding - replica.decodes
+  local under_way = replica.outstanding - replica.decodes + replica.landing_prompts
   local count = #sums
   if under_way <= 0 then return 0 end
-  return sums[count] - (sums[count - under_way] or 0)
+  return sums[count] - (sums[count - math.min(under_way, count)] or 0)
 end
 
 --- A prompt with so many tokens that are not cached goes to a replica.

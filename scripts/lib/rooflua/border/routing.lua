@@ -18,6 +18,7 @@ local signal_fields = {
   running = function(s) return s.running end,
   decodes = function(s) return s.decodes end,
   prefilling = function(s) return s.prefilling end,
+  landing_prompts = function(s) return s.landing_prompts end,
   waiting_tokens = function(s) return s.waiting_tokens end,
   context_tokens = function(s) return s.context_tokens end,
   kv_used_frac = function(s) return s.kv_used_frac end,
