@@ -154,6 +154,8 @@ constexpr Kind kinds[] = {
     {"speculators", "how many drafts a request gets"},
     {"acceptance", "which drafts are accepted"},
     {"drafters", "what drafts cost"},
+    {"tiers", "which KV is loaded from CPU memory and disks, and what is stored there"},
+    {"eviction", "what leaves such a store when it is full"},
     {"candidates", "of a plan: which deployments are tried"},
     {"objectives", "of a plan: what the best deployment is"},
     {"strategies", "of a plan: in which order candidates are simulated"},

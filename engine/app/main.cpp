@@ -267,8 +267,8 @@ void add_list(CLI::App& app, Door& door) {
   list->add_option(
       "kind", *kind,
       "models, hardware, engines, steps, schedulers, routers, workloads, lookups, bucketing, "
-      "corrections, metrics, speculators, acceptance, drafters, candidates, objectives, "
-      "strategies, power or campaigns; without one: all kinds");
+      "corrections, metrics, speculators, acceptance, drafters, tiers, eviction, candidates, "
+      "objectives, strategies, power or campaigns; without one: all kinds");
   auto* aliases = new bool(false);
   list->add_flag("--aliases", *aliases, "Of models: every alias, and the format of its weights");
   list->callback([=, &door] {

@@ -30,6 +30,7 @@ struct Hardware {
   int domain_gpus = 8;            // that reach each other over the link
   int node_gpus = 0;  // of one node: that one operating system runs; 8, or domain_gpus
   std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
+  std::optional<BytesPerSecond> host_bandwidth;     // one direction, to the memory of its host
   int sms = 0;                                      // streaming multiprocessors
   double clock_hz = 0;                              // boost clock
   Bytes l2;                                         // last-level cache

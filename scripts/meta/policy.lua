@@ -45,6 +45,12 @@ local policy = {}
 ---@field seeks string? of an objective of plans: "load", where all GPUs are taken and the largest load is looked for
 ---@field figure string? of an objective of plans: the figure of a deployment that it compares, which reports show:
 --- "cost_per_hour", "gpus", "joules_per_token", "output_tokens_per_s_per_gpu" or "rate_per_s"
+---@field native "lru"|"fifo"|"lfu"|"arc"|nil of an eviction: the engine's own order, in place of a method key
+---@field outputs boolean? of tiers: answers are stored as well, when their request ends
+---@field counts boolean? of tiers: the engine counts how many requests had which content (run.uses)
+---@field promote boolean? of tiers: what comes from a later store or a peer is put into the first store as well
+---@field overlap "none"|"layers"|nil of tiers: what holds where the scenario's `tiers` does not say
+---@field prefetch boolean? of tiers: what holds where the scenario's `tiers` does not say
 ---@field extends rooflua.PolicyClass? a class whose parameters and methods are inherited
 
 --- Declares a policy; its methods are written after it. `Class:preset("name") {overrides}` starts from a preset.
@@ -144,6 +150,80 @@ function policy.where(instance) end
 ---@field drops_last_hit? boolean
 ---@field time fun(self, batch: rooflua.Batch): number seconds, added to the step model's
 ---@field memory? fun(self): number, number weight_bytes and kv_bytes_per_token of one rank
+
+--- What a file of scripts/tiers returns. One instance per replica that computes prompts.
+---@class rooflua.Tiers: rooflua.PolicyClass
+---@field load fun(self, request: rooflua.Request, found: rooflua.Found): integer?, number? tokens beyond those in the
+--- GPU that are loaded: 0 computes all, nil asks again when content arrives; and the longest wait in seconds, endless
+--- where it is nil
+---@field store fun(self, run: rooflua.StoredRun, stores: rooflua.Store[]): string? ... names of stores, or nothing
+---@field bind? fun(self, context: rooflua.TiersContext) called once before
+---@field outputs boolean|(fun(self): boolean)|nil whether answers are stored as well, when their request ends
+---@field counts boolean|(fun(self): boolean)|nil whether the engine counts run.uses
+---@field promote boolean|(fun(self): boolean)|nil whether what comes from a later store or a peer goes into the first
+
+--- What a policy of scripts/tiers is for.
+---@class rooflua.TiersContext
+---@field stores rooflua.ScenarioStore[] as declared, with their defaults
+---@field bytes_per_token number
+---@field model rooflua.Model
+---@field hardware rooflua.Hardware
+---@field deployment rooflua.Deployment
+
+--- What stores have of a request's prompt, behind what the GPU has: `#found` sources, in the order of the prompt.
+---@class rooflua.Found
+---@field gpu_tokens integer already in the GPU
+---@field tokens integer that can be loaded behind them, of all sources
+---@field pending_tokens integer behind those, which are just arriving in a store
+---@field prompt_tokens integer
+---@field waiting integer other requests that wait on this replica
+---@field compute_s fun(self, tokens: integer): number price of computing the last so many tokens of the prompt, alone
+---@field [integer] rooflua.FoundSource
+
+--- A part of a prompt in one store.
+---@class rooflua.FoundSource
+---@field name string of the store
+---@field tokens integer
+---@field bytes number
+---@field wait_s number what loading them takes, at the rates that links have now
+---@field peer boolean whether the store is another replica's
+
+--- Content that may be stored.
+---@class rooflua.StoredRun
+---@field why "filled"|"ended"|"preempted" what happened: a step computed it, its request ended, or lost its seat
+---@field first_token integer
+---@field last_token integer
+---@field prompt boolean whether it is of a prompt; else of an answer
+---@field uses integer requests that had this content before; 0 unless the policy `counts`
+---@field bytes number
+---@field request rooflua.Request
+
+--- A store now.
+---@class rooflua.Store
+---@field name string
+---@field per "replica"|"node"|"cluster"
+---@field capacity_bytes number
+---@field used_bytes number
+---@field evictable_bytes number
+---@field queued_bytes number on their way into it
+
+--- What a file of scripts/eviction returns. One instance per store of the scenario.
+---@class rooflua.Eviction: rooflua.PolicyClass
+---@field key? fun(self, block: rooflua.StoredBlock): number the lowest leaves first; asked when content is put, hit or
+--- released
+---@field bind? fun(self, context: rooflua.TiersContext) called once before
+
+--- A chunk of content in a store.
+---@class rooflua.StoredBlock
+---@field depth_tokens integer from the prompt's first token to its own last one
+---@field bytes number
+---@field uses integer requests that were given it
+---@field put_s number
+---@field used_s number
+---@field class integer of the request that put or used it last
+---@field session integer?
+---@field priority integer
+---@field now_s number
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass

@@ -159,6 +159,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field memory_bytes_per_s number bytes/s; of the memory
 ---@field link_bytes_per_s number bytes/s; one direction, to the peers of one node
 ---@field network_bytes_per_s number bytes/s; one direction and GPU, beyond them; 0 = not stated
+---@field host_bytes_per_s number bytes/s; one direction, to the host's memory; 0 = not stated
 ---@field memory_bytes number bytes; as sold
 ---@field usable_memory_bytes number bytes; as the driver reports
 ---@field clock_hz number Hz; boost clock

@@ -57,7 +57,8 @@ TEST_CASE("every kind of name can be listed") {
                                                        {"corrections", "prefill_divisor"},
                                                        {"speculators", "goodput"},
                                                        {"acceptance", "per_position"},
-                                                       {"drafters", "eagle"}};
+                                                       {"drafters", "eagle"},
+                                                       {"eviction", "lru"}};
   for (const auto& [kind, name] : kinds) {
     const Said said = rooflua::test::rooflua(std::string("list ") + kind);
     CHECK(said.status == 0);

@@ -36,6 +36,15 @@ local function kind_of(entry)
   return "serve"
 end
 
+--- Tiers with a value at a key of theirs, or of their store.
+local function tiers_with(entry, value)
+  local store = { name = "cpu", capacity_bytes = 100e9 }
+  local out = { policy = "vllm_cpu", stores = { store } }
+  local place = entry.group.name == "stores" and store or out
+  place[entry.name] = value
+  return out
+end
+
 --- A scenario with a value at the key of `entry`.
 local function scenario_with(entry, value)
   local kind = kind_of(entry)
@@ -55,6 +64,9 @@ local function scenario_with(entry, value)
     given[entry.name] = value
   elseif group.name == "replicas" then
     given.replicas = { { [entry.name] = value } }
+  elseif group.name == "tiers" or group.name == "stores" then
+    given.tiers = tiers_with(entry, value)
+    given.links = { nic = { bytes_per_s = 1e9 }, pcie = { bytes_per_s = 1e9, per = "replica" } }
   elseif group.named then
     given[group.name] = { nic = { bytes_per_s = 1e9 } }
     given[group.name].nic[entry.name] = value

@@ -142,13 +142,22 @@ local function tell(what)
   test.check(count == 0, "%s: %d messages of %d:\n  %s", what, count, calls, text)
 end
 
+local function small_tiers()
+  return { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 1e9 } } }
+end
+
+--- A scenario with what the key of a path needs beside it.
+local function complete(kind, path)
+  return scenario(kind, path[1] == "tiers" and { tiers = small_tiers() } or nil)
+end
+
 for _, kind in ipairs(core.sorted_keys(bases)) do
   test("every key of a scenario, " .. kind, function()
     for _, entry in ipairs(schema.fields()) do
       if of_kind(entry, kind) then
         each_path(entry, {}, function(path)
           local name = table.concat(path, ".")
-          try_all(kind .. ": " .. name, function(value) return with(scenario(kind), path, value) end)
+          try_all(kind .. ": " .. name, function(value) return with(complete(kind, path), path, value) end)
         end)
       end
     end
@@ -189,12 +198,14 @@ local slots = { steps = { "steps" }, schedulers = { "scheduler" }, routers = { "
   bucketing = { "bucketing" }, corrections = { "corrections", 1 }, lookup = { "mfu", "lookup" },
   metrics = { "metrics", "mine" }, speculators = { "speculation", "speculator" },
   acceptance = { "speculation", "acceptance" }, drafters = { "speculation", "drafter" },
+  tiers = { "tiers", "policy" }, eviction = { "tiers", "stores", 1, "eviction" },
   candidates = { "plan", "candidates" }, objectives = { "plan", "objective" }, strategies = { "plan", "strategy" },
   power = { "plan", "power" } }
 local of_plans = { candidates = true, objectives = true, strategies = true, power = true }
 
 local function scenario_of(folder)
   local given = scenario(of_plans[folder] and "plan" or "serve")
+  if slots[folder][1] == "tiers" then given.tiers = small_tiers() end
   if slots[folder][1] == "speculation" then
     given.speculation = { speculator = require "speculators.fixed" { drafts = 2 },
       acceptance = require "acceptance.constant" { rate = 0.7 }, drafter = require "drafters.free" {} }

@@ -20,6 +20,10 @@ struct Bindings {
   /// One per replica, null where it does not speculate; both empty where none does.
   std::vector<SpeculatorPolicy*> speculators = {};
   std::vector<AcceptanceModel*> acceptances = {};
+  /// Where the cluster has tiers: one per replica, null of a decode replica; and one per store,
+  /// null where its order of eviction is no policy's.
+  std::vector<TierPolicy*> tiers = {};
+  std::vector<EvictionPolicy*> evictions = {};
 };
 
 }  // namespace rooflua

@@ -29,7 +29,9 @@ struct RequestDone {
   Picoseconds last_token = never;
   std::int32_t prompt_tokens = 0;
   std::int32_t output_tokens = 0;  // that landed
-  std::int32_t cached_tokens = 0;  // prefix hits at the first admission
+  std::int32_t cached_tokens = 0;  // prefix hits at the first admission, in the GPU or in stores
+  std::int32_t tier_tokens = 0;    // loaded from stores
+  Picoseconds load = 0;            // from the start of its last load to the end of it
   std::int32_t preemptions = 0;
   std::int32_t rounds = 0;  // decodes that landed, where it was speculated for; drafts of these
   std::int32_t drafted_tokens = 0, accepted_tokens = 0;
@@ -104,7 +106,8 @@ struct StepsDone {
   std::span<const RepeatedStep> steps;
 };
 
-/// KV goes from one replica to another. `start`: when there was room for it at `to`.
+/// KV goes from one replica to another, or from a store or into it. `start`: when there was room
+/// for it at `to`.
 struct TransferSeen {
   std::int32_t id = -1, from = -1, to = -1;
   Picoseconds start = 0, end = 0;
@@ -112,6 +115,9 @@ struct TransferSeen {
   /// Over links: when it would have ended alone, and the wires that it took (links/wires.h).
   Picoseconds alone_end = never;
   std::span<const std::int32_t> wires = {};
+  /// Of a load from a store, or a write into one: which store, as declared; -1: between replicas.
+  std::int32_t store = -1;
+  bool is_load = false;
 };
 
 /// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that

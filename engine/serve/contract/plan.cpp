@@ -61,7 +61,13 @@ bool Plan::prefill(std::int32_t slot, std::int32_t tokens) {
 }
 
 bool Plan::admit(std::int32_t slot, const Admission& admission) {
-  return answer(try_admit(slot, admission)) == 1;
+  std::int32_t status = answer(try_admit(slot, admission));
+  while (status == asks_load) {
+    const TierPolicy::Load load = tier_policy()->load(replica_->request(slot), *found());
+    answer_load(load.tokens, load.patience_s);
+    status = answer(try_admit(slot, admission));
+  }
+  return status == 1;
 }
 
 bool Plan::preempt(std::int32_t slot) {

@@ -19,6 +19,7 @@
 namespace rooflua {
 
 class SchedulerPolicy;
+class TierPolicy;
 class VisibleReplica;
 
 /// Options of admit(). All lengths are tokens of the request's sequence, hits included.
@@ -44,6 +45,7 @@ class Plan {
 
   static constexpr std::int32_t no_limit = -1;
   static constexpr std::int32_t asks_victim = -2;
+  static constexpr std::int32_t asks_load = -3;
   static constexpr std::int32_t all_tokens = -1;
 
   const PlanView& view() const { return view_; }
@@ -84,12 +86,19 @@ class Plan {
   /// where the replica's seat_blocks are taken besides, for windows and recurrent states.
   /// A prompt whose KV is still at its prefill replica is admitted twice. The first time it only
   /// gets its blocks (those that seated prompts still need must stay free besides), and leaves the
-  /// queue while its KV is sent. The second time, holding them, it gets its seat.
+  /// queue while its KV is sent. The second time, holding them, it gets its seat. So is one of
+  /// which stores have KV (stores/tiers.h), where its policy loads it.
   bool admit(std::int32_t slot, const Admission& admission);
   bool admit(std::int32_t slot, std::int32_t tokens) {
     return admit(slot, Admission{tokens, 0, 0, 0});
   }
+  /// asks_load where stores have something of the request: its replica's TierPolicy must be asked
+  /// about found(), its answer given to answer_load(), and try_admit be called again.
   virtual std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept = 0;
+  virtual const rooflua_tier_found* found() const noexcept { return nullptr; }
+  virtual void answer_load(std::int32_t tokens, double patience_s) noexcept {
+    (void)tokens, (void)patience_s;
+  }
 
   /// Takes seat and blocks away (recompute preemption): the request keeps what it emitted and goes
   /// to the front of the queue (or by key). If it was planned in this step, its tokens are given
@@ -110,6 +119,9 @@ class Plan {
   std::string refusal_text() const;
 
  protected:
+  /// Who is asked about a request of which stores have something; null: there are none.
+  virtual TierPolicy* tier_policy() const { return nullptr; }
+
   Plan() = default;
   Plan(const Plan&) = default;
   Plan& operator=(const Plan&) = default;

@@ -104,4 +104,43 @@ class Router {
   virtual double staleness_s() const { return 0; }
 };
 
+/// What the stores have of a waiting request, and what of a request they may take (border.h).
+using TierFound = rooflua_tier_found;
+using TierRun = rooflua_tier_run;
+using StoreView = rooflua_store_view;
+using StoredBlock = rooflua_stored_block;
+
+/// What is loaded from stores, and what goes into them. One instance per replica.
+class TierPolicy {
+ public:
+  virtual ~TierPolicy() = default;
+
+  struct Load {
+    std::int32_t tokens = 0;   // behind those in the GPU; 0: compute them; ask_later
+    double patience_s = 1e30;  // what has not come by then is computed
+  };
+  static constexpr std::int32_t ask_later = -1;
+  /// Asked when the scheduler admits a request of which stores have something, or will have.
+  virtual Load load(const Request& request, const TierFound& found) = 0;
+  /// @returns which stores take the run: bit i for the one declared at place i
+  virtual std::uint32_t store(const Request& request, const TierRun& run,
+                              std::span<const StoreView> stores) = 0;
+  /// Whether generated tokens are stored too, when their request ends.
+  virtual bool outputs() const { return false; }
+  /// Whether TierRun::uses is counted.
+  virtual bool counts() const { return false; }
+  /// Whether what is loaded from elsewhere is put into the first store too.
+  virtual bool promotes() const { return false; }
+  /// In Lua's registry; -1: it is none of Lua's.
+  virtual std::int32_t reference() const { return -1; }
+};
+
+/// Which chunk of a store leaves first. One instance per store.
+class EvictionPolicy {
+ public:
+  virtual ~EvictionPolicy() = default;
+  /// The lowest leaves first. Asked when a chunk is put in, asked for, and no longer read.
+  virtual double key(const StoredBlock& block) = 0;
+};
+
 }  // namespace rooflua

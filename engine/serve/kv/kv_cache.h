@@ -87,6 +87,13 @@ class KvCache {
   /// The request in this slot is over: no request will hit its blocks, which keep their place in
   /// the queue.
   void forget(std::int32_t slot);
+  /// Blocks with content that something else than a request needs: those of the first `blocks` of
+  /// a sequence that are cached. `name`: of the pin. @pre PrefixIndex::shared
+  void pin(std::int32_t name, const Request& request, const Progress& progress,
+           std::int32_t blocks) {
+    free_ -= prefixes_.pin(name, request, progress, blocks);
+  }
+  void unpin(std::int32_t name) { free_ += prefixes_.unpin(name); }
 
  private:
   struct Extent {  // blocks [low, high) of one request's sequence, next to each other in the queue

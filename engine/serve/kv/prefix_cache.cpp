@@ -192,6 +192,28 @@ std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
   return freed;
 }
 
+std::int32_t PrefixCache::pin(std::int32_t name, const Request& request, const Progress& progress,
+                              std::int32_t blocks) {
+  std::int32_t hit_blocks = 0, free = 0;
+  const std::span<const std::uint64_t> known(block_hashes(request, progress, block_size_, blocks));
+  blocks_.match(known.first(static_cast<std::size_t>(blocks)),
+                [&](std::int32_t extent, std::int32_t some) {
+                  if (blocks_.extent(extent).references == 0) free += some;
+                  hit_blocks += some;
+                });
+  seat(name, request, progress, hit_blocks, 0);
+  return free;
+}
+
+std::int32_t PrefixCache::unpin(std::int32_t name) {
+  Chain& own = chain(name);
+  const std::int32_t freed = release_content(own, own.remembered);
+  own.blocks = own.remembered = 0;
+  ++version_;
+  forget(name);
+  return freed;
+}
+
 void PrefixCache::forget(std::int32_t slot) {
   const auto key = static_cast<std::uint64_t>(slot);
   const std::int32_t place = chain_of_.find(key);

@@ -56,6 +56,12 @@ class PrefixCache {
   std::int32_t release(std::int32_t slot, const Request& request, const Progress& progress,
                        std::int32_t held, std::int32_t full, bool returns);
   void forget(std::int32_t slot);
+  /// Holds the cached ones of the first `blocks` blocks of a sequence, under a name that is no
+  /// slot. @returns how many of them were free
+  std::int32_t pin(std::int32_t name, const Request& request, const Progress& progress,
+                   std::int32_t blocks);
+  /// @returns how many blocks became free
+  std::int32_t unpin(std::int32_t name);
 
  private:
   /// So many blocks of an extent and of what was cut off behind it since.

@@ -53,6 +53,31 @@ double Flows::rate_of(std::int32_t slot) const {
   return 0;
 }
 
+double Flows::share_of(const std::vector<std::int32_t>& path) const {
+  double share = std::numeric_limits<double>::infinity();
+  for (const std::int32_t wire : path) {
+    const auto w = static_cast<std::size_t>(wire);
+    const double flows = static_cast<double>(carried_[w].flows.size()) + 1;
+    share = std::min(share, capacity_[w] / flows);
+  }
+  return share;
+}
+
+Picoseconds Flows::expected_end(Errand errand, std::int32_t ticket) const {
+  const auto is_it = [&](std::int32_t flow) {
+    return at(flow).what.errand == errand && at(flow).what.ticket == ticket;
+  };
+  Picoseconds end = 0;
+  for (const std::int32_t flow : due_) {
+    if (is_it(flow))
+      end = std::max(end, at(flow).state == State::moves ? at(flow).due : at(flow).alone_end);
+  }
+  for (const std::int32_t flow : queued_) {
+    if (is_it(flow)) end = std::max(end, at(flow).alone_end);
+  }
+  return end;
+}
+
 // --- one instant
 
 void Flows::pass(Picoseconds now, std::vector<FlowEnded>& ended) {

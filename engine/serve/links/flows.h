@@ -20,9 +20,14 @@
 
 namespace rooflua {
 
+/// What a flow is for: KV from a prefill replica, or a load from a store, or a write into one.
+enum class Errand : std::int32_t { hand_over, load, store };
+
 /// What is sent: `path`: wires, each once; bytes_per_s: a limit of its own.
 struct FlowRequest {
   std::vector<std::int32_t> path;
+  Errand errand = Errand::hand_over;
+  std::int32_t ticket = -1;  // of the load or write
   double bytes = 0, alpha_s = 0;
   double bytes_per_s = std::numeric_limits<double>::infinity();
   std::int32_t slot = -1;  // whose bytes they are
@@ -50,6 +55,12 @@ class Flows {
   std::int32_t under_way() const { return static_cast<std::int32_t>(due_.size() + queued_.size()); }
   /// Bytes per second that a flow of this slot gets now; 0: it waits, or there is none. O(flows)
   double rate_of(std::int32_t slot) const;
+  /// Bytes per second that one flow more would get of these wires, if every flow on each of them
+  /// had an equal part.
+  double share_of(const std::vector<std::int32_t>& path) const;
+  /// When this flow ends if nothing changes; a time that is over where it is not under way.
+  /// O(flows)
+  Picoseconds expected_end(Errand errand, std::int32_t ticket) const;
 
  private:
   enum class State : std::int32_t { waits, moves };

@@ -1,5 +1,6 @@
 #pragma once
-// The way of KV from a replica to another one over declared links.
+// The ways of KV over declared links: from a replica to another one, and to and from stores
+// (stores/tiers.h).
 
 #include <cstdint>
 #include <string>
@@ -29,6 +30,7 @@ class KvLinks {
     double bytes_per_s = 0;  // most of one transfer; 0: no limit of its own
   };
   void send(const Sent& sent, Picoseconds now);
+  const Wires& wires() const { return wires_; }
   Flows& flows() { return flows_; }
   const Flows& flows() const { return flows_; }
 

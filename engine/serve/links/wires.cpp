@@ -29,13 +29,12 @@ std::int32_t ways(const LinkConfig& link) {
 
 Wires::Wires(const std::vector<LinkConfig>& links, std::vector<std::int32_t> nodes)
     : links_(links), nodes_(numbered(std::move(nodes))) {
-  const std::int32_t last_node = *std::max_element(nodes_.begin(), nodes_.end());
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const LinkConfig& link = links_[i];
     first_.push_back(static_cast<std::int32_t>(wires_.size()));
     std::size_t count = 1;
     if (link.per == LinkScope::replica) count = nodes_.size();
-    if (link.per == LinkScope::node) count = static_cast<std::size_t>(last_node) + 1;
+    if (link.per == LinkScope::node) count = static_cast<std::size_t>(this->nodes());
     if (ways(link) == 2) count *= 2;
     wires_.insert(wires_.end(), count,
                   {link.bytes_per_s, link.streams, static_cast<std::int32_t>(i)});
@@ -54,6 +53,18 @@ std::int32_t Wires::link_named(std::string_view name, const std::string& where) 
 std::int32_t Wires::place(LinkScope per, std::int32_t replica) const {
   if (per == LinkScope::cluster) return 0;
   return per == LinkScope::node ? node(replica) : replica;
+}
+
+std::int32_t Wires::nodes() const {
+  return *std::max_element(nodes_.begin(), nodes_.end()) + 1;
+}
+
+void Wires::add_way(std::int32_t link, std::int32_t replica, Way way,
+                    std::vector<std::int32_t>& path) const {
+  const LinkConfig& config = links_[static_cast<std::size_t>(link)];
+  const std::int32_t first = first_[static_cast<std::size_t>(link)];
+  const std::int32_t behind = way == Way::in ? ways(config) - 1 : 0;
+  path.push_back(first + ways(config) * place(config.per, replica) + behind);
 }
 
 void Wires::add_to_path(std::int32_t link, std::int32_t from, std::int32_t to,

@@ -53,6 +53,12 @@ class Wires {
   /// Appends the wires of a link that a transfer takes.
   void add_to_path(std::int32_t link, std::int32_t from, std::int32_t to,
                    std::vector<std::int32_t>& path) const;
+  /// Appends the wire that leaves a replica, or the one that enters it.
+  enum class Way : std::int32_t { out, in };
+  void add_way(std::int32_t link, std::int32_t replica, Way way,
+               std::vector<std::int32_t>& path) const;
+  std::int32_t nodes() const;
+  std::int32_t node_of(std::int32_t replica) const { return node(replica); }
 
  private:
   std::int32_t node(std::int32_t replica) const {

@@ -66,6 +66,7 @@ std::int32_t Simulation::plan(Replica& replica) {
     const StepPlan& plan = ask ? replica.make_plan(policy, now_) : replica.repeat_plan(now_);
     if (plan.view().preempted > 0) tell_preemptions(replica);
     for (const std::int32_t slot : plan.pulled()) pull(slot);
+    if (tiers_) note_admissions(replica);
     // A scheduler that only took away is asked again at once, if no event would make that happen.
     const bool took = plan.view().preempted + plan.view().rejected > 0;
     if (plan.view().tokens > 0 || !took || replica.pipeline().planned() > 0)
@@ -83,6 +84,7 @@ void Simulation::price_alone(Replica& replica) {
   operations_.front().clear();
   StepPrice own = price(batch, operations_.front());
   own.own_s = own.time_s;
+  if (tiers_) add_load_waits(replica, own, operations_.front());
   commit(replica, own, operations_.front());
 }
 

@@ -83,8 +83,17 @@ void Simulation::pass_flows() {
   kv_links_->flows().pass(now_, flows_ended_);
   flows_expected_ = never;
   expect_flows();
+  if (tiers_) ask_again();
   for (const FlowEnded& flow : flows_ended_) {
     const FlowRequest& what = flow.what;
+    if (what.errand == Errand::load) {
+      end_load(flow);
+      continue;
+    }
+    if (what.errand == Errand::store) {
+      end_write(flow);
+      continue;
+    }
     for (Observer* observer : bindings_.observers)
       observer->on_transfer({requests_[what.slot].id, what.from, what.to, flow.start, flow.end,
                              what.bytes, flow.alone_end, what.path});

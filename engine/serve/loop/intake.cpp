@@ -148,6 +148,11 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.output_tokens = outcome == Outcome::completed ? progress.stop_at : request.emitted_tokens;
   done.cached_tokens = progress.first_hit_tokens;
   done.preemptions = request.preemptions;
+  if (tiers_) {
+    const Tiers::Loaded& loaded = tiers_->loaded(slot);
+    done.tier_tokens = loaded.tokens;
+    if (loaded.end != never) done.load = loaded.end - loaded.start;
+  }
   done.rounds = request.rounds;
   done.drafted_tokens = request.drafted_tokens;
   done.accepted_tokens = request.accepted_tokens;

@@ -58,11 +58,17 @@ std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::s
   return out;
 }
 
-PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload) {
+PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload, bool tiers) {
   if (!config.prefix_caching) return PrefixIndex::none;
   // A hit that loses a block leaves a second copy behind, and the order of copies counts.
-  const bool real = config.real_blocks || config.drops_last_hit;
+  const bool real = config.real_blocks || config.drops_last_hit || tiers;
   return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
+}
+
+std::vector<std::int32_t> block_sizes(const std::vector<ReplicaConfig>& replicas) {
+  std::vector<std::int32_t> out;
+  for (const ReplicaConfig& each : replicas) out.push_back(each.block_size);
+  return out;
 }
 
 bool wanted(const std::atomic<int>* stop) {
@@ -82,7 +88,9 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   replicas_.reserve(config_.replicas.size());
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(config_.replicas.size()); ++i) {
     const ReplicaConfig& replica = config_.replicas[static_cast<std::size_t>(i)];
-    replicas_.emplace_back(i, replica, index_of(replica, *bindings_.workload), requests_);
+    replicas_.emplace_back(i, replica,
+                           index_of(replica, *bindings_.workload, !config_.tiers.stores.empty()),
+                           requests_);
     (replica.role == Role::decode ? decode_candidates_ : open_candidates_).push_back(i);
   }
   fruitless_preemptions_.assign(replicas_.size(), 0);
@@ -99,8 +107,11 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   bind_speculation();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
-  if (config_.transfer.over_links())
+  if (config_.transfer.over_links() || !config_.tiers.stores.empty())
     kv_links_.emplace(config_.links, nodes_of(config_.replicas), config_.transfer.path);
+  if (!config_.tiers.stores.empty())
+    tiers_.emplace(config_.tiers, block_sizes(config_.replicas), kv_links_->wires());
+  bind_tiers();
   read_ahead();
 }
 
@@ -177,7 +188,9 @@ void Simulation::land_steps() {
     if (!hands_over) totals_.output_tokens += done.tokens_landed();
     if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
     for (Observer* observer : bindings_.observers) observer->on_step(done);
+    if (tiers_) store_computed(done.prefills);
     for (const std::int32_t slot : ending_) {
+      if (tiers_ && !hands_over) store_answer(slot, 1);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
     // With stages the next plan is made before a client can answer.
@@ -231,6 +244,8 @@ void Simulation::tell_preemptions(Replica& replica) {
   for (Observer* observer : bindings_.observers) {
     for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
   }
+  if (!tiers_) return;
+  for (const std::int32_t slot : preempted) store_answer(slot, 2);
 }
 
 bool Simulation::alarm_holds(const Alarm& alarm) const {
@@ -372,6 +387,7 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bind_groups();
   copy->bind_holders();
   copy->bind_speculation();
+  copy->bind_tiers();
   return copy;
 }
 

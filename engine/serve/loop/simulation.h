@@ -36,7 +36,8 @@
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
 // (a request from sent to done), handover.cpp (prompts that one replica computes and another one
-// decodes), starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
+// decodes), tier_trips.cpp (KV that goes to stores and comes from them), starvation.cpp (5 and 6),
+// plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -56,6 +57,7 @@
 #include "serve/replica/priced_run.h"
 #include "serve/replica/replica.h"
 #include "serve/routing/prefix_holders.h"
+#include "serve/stores/tiers.h"
 
 namespace rooflua {
 
@@ -110,6 +112,8 @@ class Simulation final : public RouteSource {
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
   const ClusterConfig& config() const { return config_; }
+  /// Stores beside the GPUs; null: there are none.
+  const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
 
   /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
   /// output_tokens landed or are in flight, and their last_token is not known.
@@ -189,6 +193,18 @@ class Simulation final : public RouteSource {
   void pass_flows();
   void expect_flows();
 
+  // stores (tier_trips.cpp)
+  void bind_tiers();
+  void load(std::int32_t slot);
+  void note_admissions(const Replica& replica);
+  void store_computed(std::span<const PrefillWork> prefills);
+  void store_answer(std::int32_t slot, std::int32_t why);
+  void send_writes(std::int32_t slot);
+  void end_load(const FlowEnded& flow);
+  void end_write(const FlowEnded& flow);
+  void ask_again();
+  void add_load_waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations);
+
   // starvation
   bool starve();
   void starve_contenders(const Replica& replica);
@@ -217,6 +233,8 @@ class Simulation final : public RouteSource {
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
   std::optional<KvLinks> kv_links_;     // where KV goes over links
+  std::optional<Tiers> tiers_;          // where there are stores beside the GPUs
+  std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
   Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
   std::vector<FlowEnded> flows_ended_;
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries

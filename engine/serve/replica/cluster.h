@@ -17,6 +17,7 @@
 #include "serve/events/stage_clock.h"
 #include "serve/kv/kv_cache.h"
 #include "serve/links/kv_links.h"
+#include "serve/stores/config.h"
 #include "spec/figures/figure.h"
 
 namespace rooflua {
@@ -93,6 +94,7 @@ struct ClusterConfig {
   KvTransfer transfer;
   Frontend frontend;
   std::vector<LinkConfig> links = {};
+  TiersConfig tiers = {};  // of every replica that computes prompts
 };
 
 /// Load of one replica as a router may see it (border.h).

@@ -24,6 +24,8 @@
 
 namespace rooflua {
 
+class Tiers;
+
 class ReplicaState : public VisibleReplica {
  public:
   ReplicaState(std::int32_t index, const ReplicaConfig& config, PrefixIndex prefixes,
@@ -52,6 +54,9 @@ class ReplicaState : public VisibleReplica {
 
   /// Where routers look for cached prefixes.
   void tell(PrefixHolders& holders) { kv_.tell(&holders, view().index); }
+  /// Stores beside its blocks; null: there are none. Again after a copy.
+  void use_tiers(Tiers* tiers) { tiers_ = tiers; }
+  Tiers* tiers() const { return tiers_; }
   /// What its scheduler reads of the ranks that step together; null: it steps alone.
   void see_group(const rooflua_group_view* group) { board_.view.group = group; }
 
@@ -68,6 +73,11 @@ class ReplicaState : public VisibleReplica {
   void release_kept(std::int32_t slot);
   /// The slot's request is gone for good.
   void forget(std::int32_t slot) { kv_.forget(slot); }
+  /// Cached blocks that a write into a store reads, until it ends.
+  void pin(std::int32_t name, std::int32_t slot, std::int32_t tokens);
+  void unpin(std::int32_t name);
+  /// Requests whose policy wants to be asked again come back to the queue.
+  void ask_again();
   /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight.
   void evict(std::int32_t slot);
 
@@ -105,6 +115,9 @@ class ReplicaState : public VisibleReplica {
                  std::int32_t blocks, std::int32_t planned_tokens, Picoseconds now);
   /// The request leaves the queue with blocks, of which `hit` are cached here; its KV is to come.
   void park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
+  /// The request leaves the queue until something arrives in a store.
+  void defer(std::int32_t slot);
+  bool has_deferred() const { return !deferred_.empty(); }
   /// Preemption by the plan with this serial, which took `granted_blocks` for the request.
   void lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial);
   void reject(std::int32_t slot);
@@ -133,6 +146,8 @@ class ReplicaState : public VisibleReplica {
   bool changed_ = true;  // since the scheduler was asked
   std::vector<Failing> failing_;
   std::optional<Flight> flight_;  // where there are several stages
+  Tiers* tiers_ = nullptr;
+  std::vector<std::int32_t> deferred_;
 
  private:
   void join_queue(std::int32_t slot, SchedulerPolicy& policy);

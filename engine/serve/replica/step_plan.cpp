@@ -5,6 +5,7 @@
 
 #include "serve/contract/policy.h"
 #include "serve/replica/replica_state.h"
+#include "serve/stores/tiers.h"
 
 namespace rooflua {
 
@@ -18,6 +19,7 @@ void StepPlan::clear() {
   prefills_.clear();
   preempted_.clear();
   pulled_.clear();
+  loading_.clear();
 }
 
 void StepPlan::begin(ReplicaState& replica, SchedulerPolicy& policy, Picoseconds now,
@@ -208,12 +210,19 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
   const std::int32_t block_size = on_->view().block_size;
   const std::int32_t held = progress.held_blocks;  // if its KV was sent here
   const KvCache::Hit hit = held > 0 ? KvCache::Hit{} : on_->kv().lookup(slot, request, progress);
-  const std::int32_t ready = std::max(hit.blocks * block_size, progress.remote_tokens);
+  std::int32_t loaded = 0;
+  if (on_->tiers() != nullptr && held == 0) {
+    if (const std::int32_t status = load(slot, wish, hit, loaded); status != loads_nothing)
+      return status;
+  }
+  const std::int32_t ready = std::max(hit.blocks * block_size + loaded, progress.remote_tokens);
   const std::int32_t pending = request.prompt_tokens + request.emitted_tokens - ready;
-  if (wish.tokens > pending) return refuse("admit", Refusal::too_many_tokens, slot);
-  if (over_budget(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
+  // A scheduler does not know what is loaded.
+  const std::int32_t tokens = loaded > 0 ? std::min(wish.tokens, pending) : wish.tokens;
+  if (tokens > pending) return refuse("admit", Refusal::too_many_tokens, slot);
+  if (over_budget(tokens)) return refuse("admit", Refusal::over_budget, slot);
   if (!on_->seats().any_free()) return 0;
-  const std::int32_t hold = std::max(ready + wish.tokens, wish.hold_tokens);
+  const std::int32_t hold = std::max(ready + tokens, wish.hold_tokens);
   const bool away = progress.kept_blocks > 0;  // its KV is at a prefill replica
   const std::int32_t blocks = std::max(held, blocks_for(hold, block_size));
   const std::int32_t whole = std::max(blocks, blocks_for(wish.fit_tokens, block_size));
@@ -226,10 +235,14 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
     pulled_.push_back(slot);
     return 1;
   }
-  on_->take_seat(slot, hit, ready, blocks, ready + wish.tokens, now_);
+  if (loaded > 0) {
+    on_->tiers()->begin_load(slot, request, progress, hit.blocks * block_size, loaded);
+    loading_.push_back(slot);
+  }
+  on_->take_seat(slot, hit, ready, blocks, ready + tokens, now_);
   progress.admitted = serial_;
   ++view_.admitted;
-  add_prefill({wish.tokens, ready, wish.tokens == pending ? 1 : 0, slot, request.id});
+  add_prefill({tokens, ready, tokens == pending ? 1 : 0, slot, request.id});
   return 1;
 }
 

@@ -30,6 +30,8 @@ class StepPlan final : public Plan {
   std::int32_t try_decode(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_prefill(std::int32_t slot, std::int32_t tokens) noexcept override;
   std::int32_t try_admit(std::int32_t slot, const Admission& admission) noexcept override;
+  const rooflua_tier_found* found() const noexcept override;
+  void answer_load(std::int32_t tokens, double patience_s) noexcept override;
   std::int32_t try_preempt(std::int32_t slot) noexcept override;
   std::int32_t try_reject(std::int32_t slot) noexcept override;
   std::int32_t try_wake_at(double time_s) noexcept override;
@@ -48,6 +50,9 @@ class StepPlan final : public Plan {
   std::span<const std::int32_t> preempted() const { return preempted_; }
   /// Requests that got blocks for KV that is to come.
   std::span<const std::int32_t> pulled() const { return pulled_; }
+  /// Requests whose KV is loaded from stores from now on. The queue has them no longer, or they
+  /// have a seat already (LoadOverlap::layers).
+  std::span<const std::int32_t> loading() const { return loading_; }
   const std::vector<PrefillWork>& prefills() const { return prefills_; }
   /// The decodes of a replica that speculates. Where the rows are implied, every member of the pool
   /// has one with all its drafts, and rows() is empty before write_rows().
@@ -69,6 +74,14 @@ class StepPlan final : public Plan {
   void add_all_rows(const RaggedPool::Demand& demand,
                     std::span<const RaggedPool::Taker> takers) noexcept;
   std::int32_t budget_left() const noexcept;
+
+  // loads.cpp
+  std::int32_t load(std::int32_t slot, const Admission& wish, KvCache::Hit hit,
+                    std::int32_t& loaded) noexcept;
+  std::int32_t park_for_load(std::int32_t slot, const Admission& wish, KvCache::Hit hit,
+                             std::int32_t tokens) noexcept;
+  static constexpr std::int32_t loads_nothing = -9;
+  TierPolicy* tier_policy() const override;
 
   void clear();
   bool over_budget(std::int32_t more) const noexcept;
@@ -94,7 +107,7 @@ class StepPlan final : public Plan {
   std::int32_t at_hand_tokens_ = 0;  // of the request at the cursor, once they are fixed
   bool cut_ = false;                 // the limit or the budget bound decode_all
   std::vector<PrefillWork> prefills_;
-  std::vector<std::int32_t> preempted_, pulled_;  // slots
+  std::vector<std::int32_t> preempted_, pulled_, loading_;  // slots
 };
 
 }  // namespace rooflua

@@ -13,7 +13,11 @@ local records = setmetatable({},
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals",
   "staleness_s", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve", "drops_last_hit",
-  "monotone", "ceiling", "seeks", "figure", "extends" }
+  "monotone", "ceiling", "seeks", "figure", "native", "outputs", "counts", "promote", "overlap", "prefetch",
+  "extends" }
+-- What a class has of the one that it extends, besides its methods and parameters.
+local inherited_keys = { "signals", "staleness_s", "refuses", "unit", "better", "depth", "scope", "lookahead",
+  "reserve", "drops_last_hit", "native", "outputs", "counts", "promote", "overlap", "prefetch" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
   "integer", "infinite", "policy", "type", "optional" }
 
@@ -313,9 +317,8 @@ function policy.define(given)
   check_parameters(name, params)
   check_presets(name, presets, params)
   check_signals(name, given)
-  local class = parent and { signals = parent.signals, staleness_s = parent.staleness_s, refuses = parent.refuses,
-    unit = parent.unit, better = parent.better, depth = parent.depth, scope = parent.scope,
-    lookahead = parent.lookahead, reserve = parent.reserve, drops_last_hit = parent.drops_last_hit } or {}
+  local class = {}
+  for _, key in ipairs(parent and inherited_keys or {}) do class[key] = parent[key] end
   for key, value in pairs(parent or {}) do
     if type(value) == "function" then class[key] = value end
   end

@@ -186,8 +186,8 @@ end
 function manual.classes()
   local out = {}
   class_lines(out, "rooflua.Scenario", schema.fields())
-  for _, entry in ipairs(schema.fields()) do
-    if entry.class and entry.name ~= "plan" then
+  for _, entry in ipairs(schema.all()) do
+    if entry.class and not entry.same_as and entry.name ~= "plan" then
       out[#out + 1] = ""
       class_lines(out, entry.class, entry.fields)
     end

@@ -15,12 +15,28 @@ function paths.split(path)
   return parts
 end
 
+--- Whether an entry of a list is a table of this name: tiers.stores.cpu.
+local function has_name(each, name)
+  return type(each) == "table" and not policy.is_instance(each) and not policy.is_class(each)
+    and core.plain(each).name == name
+end
+
+--- The entry of a list at a part of a path: by its position, else by its name.
+local function in_list(list, part)
+  if tonumber(part) then return list[tonumber(part)] end
+  for _, each in ipairs(list) do
+    if has_name(each, part) then return each end
+  end
+end
+
 --- The value at a key path; nil where there is none. Policies are read by their parameters' names.
 function paths.value(given, path)
   local value = given
   for _, part in ipairs(paths.split(path)) do
     if type(value) ~= "table" then return nil end
-    value = core.plain(value)[part]
+    local plain = core.plain(value)
+    value = plain[part]
+    if value == nil and #plain > 0 then value = in_list(plain, part) end
   end
   return value
 end
@@ -68,6 +84,7 @@ local function set_in_list(reader, path, list, entry, parts, i, value)
     out[j] = each
     local one = not position and with_parts(reader, entry, each) or each
     if policy.is_instance(one) and (one.name == parts[i] or each == parts[i]) then position, out[j] = j, one end
+    if not position and has_name(each, parts[i]) then position = j end
   end
   if not position or list[position] == nil then
     reader:fail(path, "the list has no '%s'", parts[i])

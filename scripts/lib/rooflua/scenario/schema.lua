@@ -172,6 +172,32 @@ function schema.check_named(reader, path, groups)
   return out
 end
 
+--- A list of groups: {name = ..}, {name = ..}. Returns the groups, plain.
+function schema.check_list(reader, path, list)
+  local name, out = by_path[path].name, {}
+  if list == nil then return out end
+  if type(list) ~= "table" or policy.is_instance(list) or policy.is_class(list) then
+    reader:fail(name, "expected a list of tables, found %s", core.describe(list))
+  end
+  local plain = core.plain(list)
+  for _, key in ipairs(core.sorted_keys(plain)) do
+    if type(key) ~= "number" or key < 1 or key > #plain or key % 1 ~= 0 then
+      reader:fail(name, "expected a list of tables, as in { { ... } }, found the key %s", core.describe(key))
+    end
+  end
+  for i, group in ipairs(plain) do
+    local where = ("%s[%d]"):format(name, i)
+    if type(group) ~= "table" or policy.is_instance(group) or policy.is_class(group) then
+      reader:fail(where, "expected a table, found %s", core.describe(group))
+    end
+    local inside = reader:child(where)
+    out[i] = core.plain(group)
+    reader:at(where, core.check_keys, out[i], schema.names(path), where)
+    for key, value in core.sorted_pairs(out[i]) do schema.check(inside, path .. "[]." .. key, value) end
+  end
+  return out
+end
+
 --- Refuses what is no number at a key that is one.
 function schema.check_number(reader, path, value)
   if value ~= nil and (type(value) ~= "number" or value ~= value) then

@@ -149,6 +149,8 @@ local function check_fields(reader, entry, group, kind)
       schema.check(inner, field.path, plain[field.name])
     elseif is_number and (kind == "search" or kind == "plan") then
       schema.check_number(inner, field.path, plain[field.name])
+    elseif field.fields and field.type == "list" then
+      schema.check_list(inner, field.path, plain[field.name])
     end
   end
 end

@@ -5,6 +5,14 @@ local schema = require "rooflua.scenario.schema"
 
 local links = {}
 
+--- The link between the GPUs of a replica and their host: what stores of a replica take that name no other.
+links.to_host = "pcie"
+
+--- Whether a store is one of a replica and names no links.
+function links.is_to_host(store)
+  return store.read == nil and store.write == nil and (store.per or "replica") == "replica"
+end
+
 --- The declared links, by name: a list of {name, bytes_per_s, alpha_s, per, duplex, streams}.
 function links.of(reader, given)
   local out = {}
@@ -20,29 +28,34 @@ function links.of(reader, given)
   return out
 end
 
---- Names of links, checked: a path of the network.
----@param key "path"|"within"
-function links.path(reader, network, key, declared)
-  local given, names, known = network[key], {}, {}
+--- Names of links, checked: the list `given` at a key.
+---@param reader table at the group of the key
+---@param declared table what links.of returned
+function links.names(reader, key, given, declared)
+  local names, known = {}, {}
   if given == nil then return {} end
   if type(given) ~= "table" then
-    reader:fail("network." .. key, "expected a list of names of links, found %s", core.describe(given))
+    reader:fail(key, "expected a list of names of links, found %s", core.describe(given))
   end
   for i, each in ipairs(declared) do known[i] = each.name end
   for i, name in ipairs(core.plain(given)) do
+    local where = ("%s[%d]"):format(key, i)
     if type(name) ~= "string" then
-      reader:fail(("network.%s[%d]"):format(key, i), "expected the name of a link, found %s", core.describe(name))
+      reader:fail(where, "expected the name of a link, found %s", core.describe(name))
     end
-    local found = false
-    for _, each in ipairs(known) do found = found or each == name end
-    if not found then
-      reader:fail(("network.%s[%d]"):format(key, i), "%s", #known == 0 and "there are no `links`"
-        or native.unknown_name("link", name, known))
+    if not core.is_among(name, known) then
+      reader:fail(where, "%s", #known == 0 and "there are no `links`" or native.unknown_name("link", name, known))
     end
     names[i] = name
   end
-  if #names == 0 then reader:fail("network." .. key, "names no link; leave it out, or name one") end
+  if #names == 0 then reader:fail(key, "names no link; leave it out, or name one") end
   return names
+end
+
+--- A path of the network.
+---@param key "path"|"within"
+function links.path(reader, network, key, declared)
+  return links.names(reader:child "network", key, network[key], declared)
 end
 
 return links

@@ -9,6 +9,7 @@ local random = require "rooflua.random"
 local replicas = require "rooflua.serving.replicas"
 local routing = require "rooflua.border.routing"
 local schema = require "rooflua.scenario.schema"
+local tiers = require "rooflua.serving.tiers"
 
 local pieces = {}
 
@@ -54,7 +55,7 @@ local function limits_of(reader, given)
   return slo, list
 end
 
---- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, class_slo, transfer, links}.
+--- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, class_slo, transfer, links, tiers}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -64,10 +65,11 @@ function pieces.of(reader, given)
   end
   local workload = policies.with_method(reader, "workload", given.workload, "requests")
   local declared = links.of(reader, given.links)
+  local stores = tiers.of(reader, given.tiers, list, declared)
   local slo, class_slo = limits_of(reader, given.slo)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),
-    slo = slo, class_slo = class_slo, links = declared,
+    slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
 

@@ -135,6 +135,24 @@ function swaps.speculations(list)
   return any and out or nil
 end
 
+--- What the engine asks of tiers: {tier_policies, evictions}; nil where there are none.
+function swaps.tier_bindings(own)
+  return own and { tier_policies = own.policies, evictions = own.evictions } or nil
+end
+
+--- A list of policies, each replaced by change(policy); false stays.
+local function changed(list, change)
+  local out = {}
+  for i, each in ipairs(list) do out[i] = each and change(each) end
+  return out
+end
+
+--- Tiers with other instances of their policies; nil where there are none.
+local function with_policies(own, change)
+  if not own then return nil end
+  return core.copy(own, { policies = changed(own.policies, change), evictions = changed(own.evictions, change) })
+end
+
 local function twin_speculation(own)
   if not own then return own end
   local out = core.copy(own)
@@ -162,8 +180,10 @@ function swaps.replace(state, successor)
     end
   end
   local router = state.router and (successor(state.router) or state.router)
+  local tiers = with_policies(state.tiers, function(own) return successor(own) or own end)
   native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    swaps.speculations(list))
+    swaps.speculations(list), swaps.tier_bindings(tiers))
+  state.tiers = tiers
   if state.metrics.router then state.metrics.router.instance = router end
   note(state, list, router)
 end
@@ -178,10 +198,11 @@ function swaps.fork(state)
   end
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)
+  local tiers = with_policies(state.tiers, twin)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer, swaps.speculations(list))
+    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers))
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
-    journal = state.journal, history = { core.unpack(state.history) } }
+    tiers = tiers, journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 return swaps

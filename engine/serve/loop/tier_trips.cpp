@@ -1,0 +1,161 @@
+// KV that goes into stores beside the GPUs and comes from them (stores/tiers.h).
+//
+//   computed   a step lands that computed part of a prompt: the policy says which stores get it.
+//   The
+//              blocks stay taken until the writes end, even if the request ends before
+//   load       a request is admitted whose beginning stores have, and its policy loads it: blocks
+//              are taken, and the request waits aside (or runs layer by layer) until all has come
+//
+// A request that waits aside does not hold up those behind it.
+// @source vllm-project/vllm vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py
+
+#include <algorithm>
+#include <utility>
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+namespace {
+constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots
+}
+
+void Simulation::bind_tiers() {
+  if (!tiers_) return;
+  tiers_->use(bindings_.tiers, bindings_.evictions);
+  tiers_->watch(kv_links_->flows());
+  for (Replica& replica : replicas_) {
+    if (replica.config().role == Role::decode) continue;
+    const std::int32_t index = replica.view().index;
+    if (tiers_->policy(index) == nullptr)
+      throw Error("tiers", "replica " + std::to_string(index + 1) + " has no policy");
+    replica.use_tiers(&*tiers_);
+  }
+}
+
+// --- loads
+
+/// What the plan at hand admitted asks the stores for its content, and loads begin.
+void Simulation::note_admissions(const Replica& replica) {
+  if (replica.tiers() == nullptr) return;
+  for (const std::int32_t slot : replica.plan().loading()) load(slot);
+  for (const PrefillWork& work : replica.plan().prefills()) {
+    if (requests_.progress(work.slot).admitted == replica.plan().serial())
+      tiers_->ask(work.slot, requests_[work.slot], requests_.progress(work.slot), now_);
+  }
+}
+
+void Simulation::load(std::int32_t slot) {
+  const Request& request = requests_[slot];
+  tiers_->ask(slot, request, requests_.progress(slot), now_);
+  trips_.clear();
+  tiers_->send_load(slot, request, now_, trips_);
+  for (Tiers::Trip& trip : trips_) {
+    kv_links_->flows().start({.path = std::move(trip.path),
+                              .errand = Errand::load,
+                              .ticket = trip.ticket,
+                              .bytes = trip.bytes,
+                              .alpha_s = trip.alpha_s,
+                              .slot = slot,
+                              .from = trip.from,
+                              .to = trip.to},
+                             now_);
+  }
+  expect_flows();
+  if (request.phase == Phase::pending) tell_blocks(request.replica);
+}
+
+void Simulation::end_load(const FlowEnded& flow) {
+  const FlowRequest& what = flow.what;
+  const std::int32_t slot = tiers_->slot_of_load(what.ticket);
+  for (Observer* observer : bindings_.observers)
+    observer->on_transfer({requests_[slot].id, what.from, what.to, flow.start, flow.end, what.bytes,
+                           flow.alone_end, what.path, tiers_->store_of_load(what.ticket), true});
+  if (!tiers_->end_trip_of_load(what.ticket, requests_, now_)) return;
+  if (requests_[slot].phase != Phase::pending) return;  // it runs layer by layer
+  Replica& replica = at(requests_[slot].replica);
+  replica.receive(slot, scheduler(what.to));
+  touch(what.to);
+}
+
+/// Something arrived somewhere: policies that wanted to be asked again are asked at the next plan.
+void Simulation::ask_again() {
+  for (Replica& replica : replicas_) {
+    if (!replica.has_deferred()) continue;
+    replica.ask_again();
+    touch(replica.view().index);
+  }
+}
+
+/// A step whose requests load layer by layer ends no earlier than its last layer's KV has come and
+/// that layer is computed.
+void Simulation::add_load_waits(Replica& replica, StepPrice& price,
+                                std::vector<OpTime>& operations) {
+  if (tiers_->config().overlap != LoadOverlap::layers || replica.tiers() == nullptr) return;
+  Picoseconds loaded = 0;
+  for (const PrefillWork& work : replica.plan().prefills())
+    loaded = std::max(loaded, tiers_->expected_end(work.slot));
+  const Pipeline& pipeline = replica.pipeline();
+  const Picoseconds start = pipeline.executing() ? std::max(now_, pipeline.front().end) : now_;
+  const double layer_s = price.time_s / tiers_->config().layers;
+  const double wait_s = seconds(loaded) + layer_s - (seconds(start) + price.time_s);
+  if (loaded == 0 || !(wait_s > 0)) return;
+  price.time_s += wait_s;
+  price.evidence_s[static_cast<int>(Evidence::modelled)] += wait_s;
+  if (!operations.empty()) operations.push_back({"kv_load", Evidence::modelled, wait_s});
+}
+
+// --- writes
+
+/// What a step computed of prompts.
+void Simulation::store_computed(std::span<const PrefillWork> prefills) {
+  for (const PrefillWork& work : prefills) {
+    const Request& request = requests_[work.slot];
+    if (request.id != work.id || at(request.replica).tiers() == nullptr) continue;
+    trips_.clear();
+    tiers_->store(work.slot, request, requests_.progress(work.slot),
+                  work.context_tokens + work.new_tokens, 0, now_, trips_);
+    send_writes(work.slot);
+  }
+}
+
+/// What a request generated, when it ended (1) or was preempted (2).
+void Simulation::store_answer(std::int32_t slot, std::int32_t why) {
+  const Request& request = requests_[slot];
+  Replica& replica = at(request.replica);
+  if (replica.tiers() == nullptr || !tiers_->policy(request.replica)->outputs()) return;
+  if (request.emitted_tokens < 1) return;
+  trips_.clear();
+  tiers_->store(slot, request, requests_.progress(slot),
+                request.prompt_tokens + request.emitted_tokens - 1, why, now_, trips_);
+  send_writes(slot);
+}
+
+void Simulation::send_writes(std::int32_t slot) {
+  if (trips_.empty()) return;
+  for (Tiers::Trip& trip : trips_) {
+    at(trip.from).pin(first_pin + trip.ticket, slot, tiers_->tokens_of_write(trip.ticket));
+    kv_links_->flows().start({.path = std::move(trip.path),
+                              .errand = Errand::store,
+                              .ticket = trip.ticket,
+                              .bytes = trip.bytes,
+                              .alpha_s = trip.alpha_s,
+                              .from = trip.from,
+                              .to = trip.to},
+                             now_);
+  }
+  expect_flows();
+}
+
+void Simulation::end_write(const FlowEnded& flow) {
+  const FlowRequest& what = flow.what;
+  for (Observer* observer : bindings_.observers)
+    observer->on_transfer({-1, what.from, what.to, flow.start, flow.end, what.bytes, flow.alone_end,
+                           what.path, tiers_->store_of_write(what.ticket), false});
+  const std::int32_t from = tiers_->replica_of_write(what.ticket);
+  at(from).unpin(first_pin + what.ticket);
+  tiers_->end_write(what.ticket, now_);
+  touch(from);
+}
+
+}  // namespace rooflua

@@ -1,0 +1,68 @@
+// Admission of requests of which stores have KV.
+
+#include <algorithm>
+
+#include "serve/replica/replica_state.h"
+#include "serve/replica/step_plan.h"
+#include "serve/stores/tiers.h"
+
+namespace rooflua {
+
+TierPolicy* StepPlan::tier_policy() const {
+  return on_->tiers()->policy(on_->view().index);
+}
+
+const rooflua_tier_found* StepPlan::found() const noexcept {
+  return on_->tiers() == nullptr ? nullptr : &on_->tiers()->found();
+}
+
+void StepPlan::answer_load(std::int32_t tokens, double patience_s) noexcept {
+  on_->tiers()->answer(on_->tiers()->found().slot, {tokens, patience_s});
+}
+
+/// What stores bring of a waiting request. @returns loads_nothing where its admission goes on, with
+/// `loaded` tokens that come while it runs; else the status of the admission
+std::int32_t StepPlan::load(std::int32_t slot, const Admission& wish, KvCache::Hit hit,
+                            std::int32_t& loaded) noexcept {
+  const std::int32_t cached = hit.blocks * on_->view().block_size;
+  Tiers& tiers = *on_->tiers();
+  const Tiers::Decision decision =
+      tiers.decide(slot, on_->request(slot), on_->progress(slot), cached);
+  switch (decision.verdict) {
+    case Tiers::Verdict::nothing:
+      return loads_nothing;
+    case Tiers::Verdict::ask:
+      return asks_load;
+    case Tiers::Verdict::later:
+      on_->defer(slot);
+      return 1;
+    case Tiers::Verdict::load:
+      break;
+  }
+  if (tiers.config().overlap == LoadOverlap::none)
+    return park_for_load(slot, wish, hit, decision.tokens);
+  loaded = decision.tokens;
+  return loads_nothing;
+}
+
+/// Blocks for what is cached and what comes; the request leaves the queue until it has come.
+std::int32_t StepPlan::park_for_load(std::int32_t slot, const Admission& wish, KvCache::Hit hit,
+                                     std::int32_t tokens) noexcept {
+  if (!on_->seats().any_free()) return 0;
+  const std::int32_t block_size = on_->view().block_size;
+  const std::int32_t cached = hit.blocks * block_size;
+  const std::int32_t blocks = blocks_for(cached + tokens, block_size);
+  const std::int32_t whole = std::max(blocks, blocks_for(wish.fit_tokens, block_size));
+  const std::int64_t need = std::int64_t{whole} - hit.blocks + hit.free +
+                            std::max(0, wish.spare_blocks) + on_->config().seat_blocks +
+                            on_->seats().missing_blocks();
+  if (need > on_->kv().free_blocks()) return 0;
+  Progress& progress = on_->progress(slot);
+  progress.remote_tokens =
+      cached + on_->tiers()->begin_load(slot, on_->request(slot), progress, cached, tokens);
+  on_->park(slot, hit, blocks);
+  loading_.push_back(slot);
+  return 1;
+}
+
+}  // namespace rooflua

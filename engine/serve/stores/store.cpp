@@ -1,0 +1,141 @@
+#include "serve/stores/store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+Store::Has Store::has(std::uint64_t hash) const {
+  const std::int32_t id = by_hash_.find(hash);
+  if (id < 0) return Has::nothing;
+  return at(id).arrives ? Has::arriving : Has::ready;
+}
+
+/// The key that a policy gives a chunk.
+double Store::key(const StoredChunk& chunk, const Owner& owner) const {
+  if (owner.keys == nullptr) return 0;
+  StoredBlock block;
+  block.now_s = seconds(owner.now);
+  block.put_s = seconds(chunk.put);
+  block.used_s = seconds(chunk.used);
+  block.depth_tokens = chunk.depth_tokens;
+  block.uses = chunk.uses;
+  block.klass = chunk.klass;
+  block.session = chunk.session;
+  block.priority = chunk.priority;
+  return owner.keys->key(block);
+}
+
+bool Store::put(std::span<const std::uint64_t> hashes, std::int32_t first, const Owner& owner,
+                std::vector<std::int32_t>& placed) {
+  ++rounds_;
+  std::int64_t missing = 0, kept = 0;
+  for (const std::uint64_t hash : hashes) {
+    const std::int32_t id = by_hash_.find(hash);
+    missing += id < 0;
+    if (id < 0) continue;
+    kept += at(id).may_leave();
+    at(id).round = rounds_;
+  }
+  if (missing == 0) return true;
+  if (!make_room(missing, kept)) return false;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (by_hash_.find(hashes[i]) >= 0) continue;
+    const std::int32_t depth = (first + static_cast<std::int32_t>(i) + 1) * chunk_tokens_;
+    placed.push_back(place(hashes[i], depth, owner));
+  }
+  most_used_ = std::max(most_used_, used_);
+  ++version_;
+  return true;
+}
+
+/// @param kept  of those that may leave, chunks of the run itself
+bool Store::make_room(std::int64_t missing, std::int64_t kept) {
+  const std::int64_t leave = used_ + missing - capacity_;
+  if (leave > evictable_ - kept) return false;
+  for (std::int64_t i = 0; i < leave; ++i) {
+    const std::int32_t id = order_.first(chunks_, rounds_);
+    ROOFLUA_ASSERT(id >= 0);
+    order_.evict(chunks_, id);
+    by_hash_.erase(at(id).hash);
+    at(id) = {};
+    spare_.push_back(id);
+    --used_;
+    --evictable_;
+    ++evictions_;
+    ++version_;
+  }
+  return true;
+}
+
+std::int32_t Store::place(std::uint64_t hash, std::int32_t depth_tokens, const Owner& owner) {
+  auto id = static_cast<std::int32_t>(chunks_.size());
+  if (spare_.empty()) {
+    chunks_.emplace_back();
+  } else {
+    id = spare_.back();
+    spare_.pop_back();
+  }
+  StoredChunk& chunk = at(id);
+  chunk.hash = hash;
+  chunk.arrives = true;
+  chunk.depth_tokens = depth_tokens;
+  chunk.put = chunk.used = owner.now;
+  if (owner.request != nullptr) {
+    chunk.klass = owner.request->klass;
+    chunk.session = owner.request->session;
+    chunk.priority = owner.request->priority;
+  }
+  by_hash_.set(hash, id);
+  order_.add(chunks_, id, key(chunk, owner));
+  ++used_;
+  ++arriving_;
+  return id;
+}
+
+void Store::end_put(std::span<const std::int32_t> chunks, const Owner& owner) {
+  for (const std::int32_t id : chunks) {
+    ROOFLUA_ASSERT(at(id).arrives);
+    at(id).arrives = false;
+    at(id).put = owner.now;
+    --arriving_;
+    ++evictable_;
+  }
+  ++version_;
+}
+
+void Store::begin_read(std::span<const std::int32_t> chunks) {
+  for (const std::int32_t id : chunks) {
+    ROOFLUA_ASSERT(!at(id).arrives);
+    evictable_ -= at(id).readers++ == 0;
+  }
+}
+
+void Store::end_read(std::span<const std::int32_t> chunks, const Owner& owner) {
+  for (const std::int32_t id : chunks) {
+    StoredChunk& chunk = at(id);
+    ROOFLUA_ASSERT(chunk.readers > 0);
+    evictable_ += --chunk.readers == 0;
+    if (owner.keys != nullptr) order_.use(chunks_, id, key(chunk, owner));
+  }
+}
+
+/// The deepest first, so that it leaves before those in front of it.
+void Store::ask(std::span<const std::uint64_t> hashes, const Owner& owner) {
+  for (std::size_t i = hashes.size(); i-- > 0;) {
+    const std::int32_t id = by_hash_.find(hashes[i]);
+    if (id < 0) {
+      order_.miss(hashes[i]);
+      continue;
+    }
+    StoredChunk& chunk = at(id);
+    ++chunk.uses;
+    chunk.used = owner.now;
+    order_.use(chunks_, id, key(chunk, owner));
+  }
+}
+
+}  // namespace rooflua

@@ -1,0 +1,426 @@
+#include "serve/stores/tiers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "serve/kv/block_hashes.h"
+
+namespace rooflua {
+
+namespace {
+
+/// Places of links, and the sum of their alpha_s.
+std::vector<std::int32_t> links_named(const Wires& wires, const std::vector<std::string>& names,
+                                      const std::string& where, double& alpha_s) {
+  std::vector<std::int32_t> out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out.push_back(wires.link_named(names[i], where + "[" + std::to_string(i + 1) + "]"));
+    alpha_s += wires.links()[static_cast<std::size_t>(out.back())].alpha_s;
+  }
+  return out;
+}
+
+void check_store(const StoreConfig& store, const std::string& where,
+                 const std::vector<std::int32_t>& block_sizes, double bytes_per_token) {
+  check_figures(store, where);
+  if (store.read.empty()) throw Error(where + "read", "names no link");
+  if (store.write.empty()) throw Error(where + "write", "names no link");
+  if (!store.peers.empty() && store.per == LinkScope::cluster)
+    throw Error(where + "peers", "the cluster has one instance of this store; leave it out");
+  for (const std::int32_t block_size : block_sizes) {
+    if (store.chunk_tokens % block_size != 0)
+      throw Error(where + "chunk_tokens", "found " + std::to_string(store.chunk_tokens) +
+                                              "; a multiple of block_size, " +
+                                              std::to_string(block_size) + ", is right");
+  }
+  if (store.capacity_bytes < store.chunk_tokens * bytes_per_token)
+    throw Error(where + "capacity_bytes", "has no room for one chunk");
+}
+
+}  // namespace
+
+Tiers::Tiers(const TiersConfig& config, std::vector<std::int32_t> block_sizes, const Wires& wires)
+    : config_(config), wires_(wires), block_sizes_(std::move(block_sizes)) {
+  check_figures(config, "tiers.");
+  if (!(config.bytes_per_token > 0))
+    throw Error("tiers.bytes_per_token", "a number above 0 is right");
+  for (std::size_t i = 0; i < config_.stores.size(); ++i) {
+    const StoreConfig& store = config_.stores[i];
+    const std::string where = "tiers.stores[" + std::to_string(i + 1) + "].";
+    check_store(store, where, block_sizes_, config_.bytes_per_token);
+    Links& links = links_.emplace_back();
+    links.read_alpha_s = links.write_alpha_s = store.alpha_s;
+    links.read = links_named(wires, store.read, where + "read", links.read_alpha_s);
+    links.write = links_named(wires, store.write, where + "write", links.write_alpha_s);
+    links.peers = links_named(wires, store.peers, where + "peers", links.peer_alpha_s);
+    first_place_.push_back(static_cast<std::int32_t>(places_.size()));
+    const auto capacity = static_cast<std::int64_t>(store.capacity_bytes /
+                                                    (store.chunk_tokens * config_.bytes_per_token));
+    std::size_t count = 1;
+    if (store.per == LinkScope::replica) count = block_sizes_.size();
+    if (store.per == LinkScope::node) count = static_cast<std::size_t>(wires.nodes());
+    const auto index = static_cast<std::int32_t>(i);
+    places_.insert(places_.end(), count,
+                   {Store(capacity, store.chunk_tokens, store.eviction), index, -1, 0});
+    for (auto r = static_cast<std::int32_t>(block_sizes_.size()); r-- > 0;)
+      place(place_of(index, r)).replica = r;
+  }
+  shared_version_.resize(config_.stores.size());
+  totals_.resize(config_.stores.size());
+}
+
+void Tiers::use(const std::vector<TierPolicy*>& policies,
+                const std::vector<EvictionPolicy*>& evictions) {
+  policies_ = policies;
+  evictions_ = evictions;
+  policies_.resize(block_sizes_.size());
+  evictions_.resize(config_.stores.size());
+}
+
+std::int32_t Tiers::place_of(std::int32_t store, std::int32_t replica) const {
+  const std::int32_t first = first_place_[static_cast<std::size_t>(store)];
+  const LinkScope per = config_of(store).per;
+  if (per == LinkScope::cluster) return first;
+  return first + (per == LinkScope::node ? wires_.node_of(replica) : replica);
+}
+
+Tiers::State& Tiers::state(std::int32_t slot, const Request& request) {
+  const auto s = static_cast<std::size_t>(slot);
+  if (s >= states_.size()) states_.resize(s + 1);
+  if (states_[s].id != request.id) {
+    states_[s] = State{};
+    states_[s].id = request.id;
+  }
+  return states_[s];
+}
+
+const Tiers::State& Tiers::state_at(std::int32_t slot) const {
+  static const State none;
+  const auto s = static_cast<std::size_t>(slot);
+  return s < states_.size() ? states_[s] : none;
+}
+
+std::int64_t Tiers::version(std::int32_t replica) const {
+  std::int64_t sum = 0;
+  for (std::int32_t s = 0; s < static_cast<std::int32_t>(config_.stores.size()); ++s) {
+    sum += links_of(s).peers.empty() ? place(place_of(s, replica)).chunks.version()
+                                     : shared_version_[static_cast<std::size_t>(s)];
+  }
+  return sum;
+}
+
+void Tiers::changed(std::int32_t place) {
+  ++shared_version_[static_cast<std::size_t>(this->place(place).store)];
+}
+
+Store::Owner Tiers::owner(std::int32_t place, const Request* request, Picoseconds now) const {
+  const std::int32_t store = this->place(place).store;
+  return {request, now, evictions_[static_cast<std::size_t>(store)]};
+}
+
+std::vector<std::uint64_t> Tiers::chunk_hashes(std::int32_t store, const Request& request,
+                                               const Progress& progress, std::int32_t first,
+                                               std::int32_t end) const {
+  const std::int32_t block = block_size(request.replica);
+  const std::int32_t blocks = config_of(store).chunk_tokens / block;
+  std::vector<std::uint64_t> out;
+  if (first >= end) return out;
+  const std::vector<std::uint64_t>& known = block_hashes(request, progress, block, end * blocks);
+  for (std::int32_t i = first; i < end; ++i)
+    out.push_back(known[static_cast<std::size_t>((i + 1) * blocks - 1)]);
+  return out;
+}
+
+// --- a waiting request
+
+/// Another instance of the store that has this chunk; -1: none has it.
+std::int32_t Tiers::holder(std::int32_t store, std::int32_t replica, std::uint64_t hash) const {
+  const std::int32_t own = place_of(store, replica);
+  const auto s = static_cast<std::size_t>(store);
+  const auto end =
+      s + 1 < first_place_.size() ? first_place_[s + 1] : static_cast<std::int32_t>(places_.size());
+  for (std::int32_t i = first_place_[s]; i < end; ++i) {
+    if (i != own && place(i).chunks.has(hash) == Store::Has::ready) return i;
+  }
+  return -1;
+}
+
+std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Progress& progress,
+                         std::int32_t from, std::vector<Stretch>& out) const {
+  const std::int32_t block = block_size(replica);
+  const std::int32_t limit = request.prompt_tokens + request.emitted_tokens - 1;
+  const auto stores = static_cast<std::int32_t>(config_.stores.size());
+  const std::vector<std::uint64_t>& known = block_hashes(request, progress, block, limit / block);
+  const auto hash_of_end = [&](std::int32_t end) {
+    return known[static_cast<std::size_t>(end / block - 1)];
+  };
+  const auto add = [&](std::int32_t place, bool peer, std::int32_t chunk, std::int32_t tokens) {
+    const bool grows = !out.empty() && out.back().place == place && out.back().peer == peer &&
+                       out.back().first + out.back().count == chunk;
+    if (!grows) out.push_back({place, peer, chunk, 0, 0});
+    ++out.back().count;
+    out.back().tokens += tokens;
+  };
+  std::int32_t at = from;
+  const auto step = [&](auto has) {
+    for (std::int32_t s = 0; s < stores; ++s) {
+      const std::int32_t size = config_of(s).chunk_tokens;
+      const std::int32_t chunk = at / size, end = (chunk + 1) * size;
+      if (end > limit || !has(s, chunk, end)) continue;
+      at = end;
+      return true;
+    }
+    return false;
+  };
+  const auto own = [&](std::int32_t s, std::int32_t chunk, std::int32_t end) {
+    const std::int32_t place = place_of(s, replica);
+    if (this->place(place).chunks.has(hash_of_end(end)) != Store::Has::ready) return false;
+    add(place, false, chunk, end - at);
+    return true;
+  };
+  const auto peers = [&](std::int32_t s, std::int32_t chunk, std::int32_t end) {
+    if (links_of(s).peers.empty()) return false;
+    const bool goes_on = !out.empty() && out.back().peer && place(out.back().place).store == s &&
+                         place(out.back().place).chunks.has(hash_of_end(end)) == Store::Has::ready;
+    const std::int32_t found = goes_on ? out.back().place : holder(s, replica, hash_of_end(end));
+    if (found < 0) return false;
+    add(found, true, chunk, end - at);
+    return true;
+  };
+  while (step(own) || step(peers)) {
+  }
+  const std::int32_t loadable = at;
+  while (step([&](std::int32_t s, std::int32_t, std::int32_t end) {
+    return place(place_of(s, replica)).chunks.has(hash_of_end(end)) != Store::Has::nothing;
+  })) {
+  }
+  return at - loadable;
+}
+
+/// Every chunk of the first store's size that a request asks for is counted once.
+void Tiers::count_uses(const Request& request, const Progress& progress) {
+  const std::int32_t chunks = request.prompt_tokens / config_of(0).chunk_tokens;
+  for (const std::uint64_t hash : chunk_hashes(0, request, progress, 0, chunks))
+    uses_.set(hash, std::max(0, uses_.find(hash)) + 1);
+}
+
+Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const Progress& progress,
+                              std::int32_t gpu_tokens) {
+  State& own = state(slot, request);
+  const std::int64_t now = version(request.replica);
+  if (own.version == now && own.gpu_tokens == gpu_tokens) return own.decision;
+  if (!std::exchange(own.counted, true) && policy(request.replica)->counts())
+    count_uses(request, progress);
+  own.version = now;
+  own.gpu_tokens = gpu_tokens;
+  own.decision = {};
+  stretches_.clear();
+  const std::int32_t pending = find(request.replica, request, progress, gpu_tokens, stretches_);
+  if (stretches_.empty() && pending == 0) return own.decision;
+  describe_found(slot, request, gpu_tokens, pending);
+  own.version = -1;  // until it is answered
+  return {Verdict::ask, 0};
+}
+
+void Tiers::describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
+                           std::int32_t pending) {
+  found_ = TierFound{};
+  found_.slot = slot;
+  found_.gpu_tokens = gpu_tokens;
+  found_.pending_tokens = pending;
+  found_.prompt_tokens = request.prompt_tokens + request.emitted_tokens;
+  found_.policy = policy(request.replica)->reference();
+  sources_.clear();
+  for (const Stretch& each : stretches_) {
+    const std::int32_t store = place(each.place).store;
+    auto at = std::find_if(sources_.begin(), sources_.end(), [&](const auto& source) {
+      return source.store == store && (source.peer != 0) == each.peer;
+    });
+    if (at == sources_.end()) {
+      at = sources_.insert(at, {});
+      at->store = store;
+      at->peer = each.peer;
+    }
+    double alpha_s = 0;
+    const double share = flows_->share_of(path_of(each, request.replica, alpha_s));
+    at->tokens += each.tokens;
+    at->bytes += bytes(each.tokens);
+    at->wait_s += alpha_s + bytes(each.tokens) / share;
+    found_.tokens += each.tokens;
+  }
+  found_.sources = sources_.data();
+  found_.source_count = static_cast<std::int32_t>(sources_.size());
+}
+
+std::vector<std::int32_t> Tiers::path_of(const Stretch& stretch, std::int32_t replica,
+                                         double& alpha_s) const {
+  const Place& from = place(stretch.place);
+  const Links& links = links_of(from.store);
+  std::vector<std::int32_t> path;
+  alpha_s = links.read_alpha_s;
+  if (stretch.peer) {
+    alpha_s += links.peer_alpha_s;
+    for (const std::int32_t link : links.peers)
+      wires_.add_to_path(link, from.replica, replica, path);
+  }
+  for (const std::int32_t link : links.read) wires_.add_way(link, replica, Wires::Way::in, path);
+  return path;
+}
+
+void Tiers::answer(std::int32_t slot, TierPolicy::Load load) {
+  State& own = states_[static_cast<std::size_t>(slot)];
+  const Decision later{Verdict::later, 0};
+  own.decision = {};
+  if (load.tokens > 0)
+    own.decision = {Verdict::load, std::min(load.tokens, found_.tokens)};
+  else if (load.tokens == TierPolicy::ask_later && found_.pending_tokens > 0)
+    own.decision = later;
+  if (own.decision.verdict == Verdict::load && own.decision.tokens == 0) own.decision = {};
+}
+
+std::int32_t Tiers::begin_load(std::int32_t slot, const Request& request, const Progress& progress,
+                               std::int32_t gpu_tokens, std::int32_t tokens) {
+  State& own = state(slot, request);
+  std::vector<Stretch> stretches;
+  find(request.replica, request, progress, gpu_tokens, stretches);
+  std::int32_t at = gpu_tokens;
+  for (Stretch& each : stretches) {
+    const std::int32_t size = place(each.place).chunks.chunk_tokens();
+    // A chunk that begins in front of `at` brings what is behind it.
+    const std::int32_t end = gpu_tokens + tokens;
+    const std::int32_t count = std::min(each.count, end / size - each.first);
+    if (count <= 0) break;
+    std::int32_t ticket = static_cast<std::int32_t>(loads_.size());
+    if (spare_loads_.empty()) {
+      loads_.emplace_back();
+    } else {
+      ticket = spare_loads_.back();
+      spare_loads_.pop_back();
+    }
+    LoadTrip& trip = loads_[static_cast<std::size_t>(ticket)];
+    trip = {};
+    trip.slot = slot;
+    trip.place = each.place;
+    trip.peer = each.peer;
+    trip.first = each.first;
+    const std::int32_t store = place(each.place).store;
+    for (const std::uint64_t hash :
+         chunk_hashes(store, request, progress, each.first, each.first + count))
+      trip.chunks.push_back(place(each.place).chunks.find(hash));
+    place(each.place).chunks.begin_read(trip.chunks);
+    const std::int32_t upto = (each.first + count) * size;
+    trip.tokens = upto - at;
+    at = upto;
+    own.loads.push_back(ticket);
+    StoreTotals& totals = totals_[static_cast<std::size_t>(store)];
+    ++totals.loads;
+    (each.peer ? totals.peer_hit_tokens : totals.hit_tokens) += trip.tokens;
+    totals.loaded_bytes += bytes(trip.tokens);
+    if (count < each.count) break;
+  }
+  own.loaded.tokens += at - gpu_tokens;
+  own.version = -1;
+  return at - gpu_tokens;
+}
+
+void Tiers::send_load(std::int32_t slot, const Request& request, Picoseconds now,
+                      std::vector<Trip>& trips) {
+  State& own = state(slot, request);
+  const std::int32_t replica = request.replica;
+  own.loaded.start = now;
+  for (const std::int32_t ticket : own.loads) {
+    LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
+    if (std::exchange(load.sent, true)) continue;
+    Trip& trip = trips.emplace_back();
+    trip.ticket = ticket;
+    trip.from = place(load.place).replica;
+    trip.to = replica;
+    trip.bytes = bytes(load.tokens);
+    trip.path = path_of({load.place, load.peer, 0, 0, 0}, replica, trip.alpha_s);
+    if (policy(replica)->promotes()) promote(load, request, now);
+  }
+}
+
+/// What comes from elsewhere arrives in the first store too, if there is room.
+void Tiers::promote(LoadTrip& load, const Request& request, Picoseconds now) {
+  const std::int32_t to = place_of(0, request.replica);
+  const std::int32_t size = config_of(0).chunk_tokens;
+  if (to == load.place || place(load.place).chunks.chunk_tokens() != size) return;
+  std::vector<std::uint64_t> hashes;
+  for (const std::int32_t chunk : load.chunks)
+    hashes.push_back(place(load.place).chunks.hash(chunk));
+  if (!place(to).chunks.put(hashes, load.first, owner(to, &request, now), load.promoted)) return;
+  load.promoted_to = to;
+  changed(to);
+}
+
+std::int32_t Tiers::store_of_load(std::int32_t ticket) const {
+  return place(loads_at(ticket).place).store;
+}
+
+bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Picoseconds now) {
+  LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
+  const Request& request = requests[load.slot];
+  place(load.place).chunks.end_read(load.chunks, owner(load.place, &request, now));
+  if (load.promoted_to >= 0) {
+    place(load.promoted_to).chunks.end_put(load.promoted, owner(load.promoted_to, &request, now));
+    changed(load.promoted_to);
+  }
+  State& own = states_[static_cast<std::size_t>(load.slot)];
+  std::erase(own.loads, ticket);
+  own.loaded.end = now;
+  load.slot = -1;
+  spare_loads_.push_back(ticket);
+  return own.loads.empty();
+}
+
+bool Tiers::is_loading(std::int32_t slot) const {
+  return !state_at(slot).loads.empty();
+}
+
+Picoseconds Tiers::expected_end(std::int32_t slot) const {
+  Picoseconds end = 0;
+  for (const std::int32_t ticket : state_at(slot).loads)
+    end = std::max(end, flows_->expected_end(Errand::load, ticket));
+  return end;
+}
+
+void Tiers::ask(std::int32_t slot, const Request& request, const Progress& progress,
+                Picoseconds now) {
+  if (std::exchange(state(slot, request).asked, true)) return;
+  for (std::int32_t s = 0; s < static_cast<std::int32_t>(config_.stores.size()); ++s) {
+    const std::int32_t own = place_of(s, request.replica);
+    const std::int32_t chunks = request.prompt_tokens / config_of(s).chunk_tokens;
+    place(own).chunks.ask(chunk_hashes(s, request, progress, 0, chunks), owner(own, &request, now));
+  }
+}
+
+// --- reports
+
+std::int64_t Tiers::evictions(std::int32_t store) const {
+  std::int64_t sum = 0;
+  for (const Place& each : places_) sum += each.store == store ? each.chunks.evictions() : 0;
+  return sum;
+}
+
+double Tiers::most_used_bytes(std::int32_t store) const {
+  std::int64_t most = 0;
+  for (const Place& each : places_) {
+    if (each.store == store) most = std::max(most, each.chunks.most_used());
+  }
+  return static_cast<double>(most) * bytes(config_of(store).chunk_tokens);
+}
+
+std::int32_t Tiers::loadable(std::int32_t replica, const Request& request, const Progress& progress,
+                             std::int32_t gpu_tokens) const {
+  std::vector<Stretch> stretches;
+  find(replica, request, progress, gpu_tokens, stretches);
+  std::int32_t sum = 0;
+  for (const Stretch& each : stretches) sum += each.tokens;
+  return sum;
+}
+
+}  // namespace rooflua

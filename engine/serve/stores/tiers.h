@@ -1,0 +1,223 @@
+#pragma once
+// KV beside the memory of the GPUs: stores of each replica, of each node or of the cluster.
+//
+//   find    of a waiting request: the chunks behind those in the GPU that stores have, one after
+//           the other; of several stores that have one, the first in the order of declaration. The
+//           own instance comes before another instance of the same store.
+//   load    they are read; a flow from each store brings them into blocks of the GPU
+//   store   what a request computed goes into the stores that its policy names; chunks that are
+//           there already are left out
+//
+// At most all but the last token of a sequence are loaded: the last one is computed, so that there
+// is a token to sample from.
+// @source vllm-project/vllm vllm/v1/kv_offload, distributed/kv_transfer/kv_connector/v1/offloading
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "serve/contract/policy.h"
+#include "serve/contract/request.h"
+#include "serve/kv/hash_map.h"
+#include "serve/links/flows.h"
+#include "serve/links/wires.h"
+#include "serve/stores/config.h"
+#include "serve/stores/store.h"
+
+namespace rooflua {
+
+/// Counts of one declared store, over its instances.
+struct StoreTotals {
+  std::int64_t loads = 0, stores = 0, skipped_stores = 0;
+  std::int64_t hit_tokens = 0, peer_hit_tokens = 0;  // loaded; from another instance
+  double loaded_bytes = 0, stored_bytes = 0;
+};
+
+class Tiers {
+ public:
+  /// @param block_sizes  of each replica
+  /// @throws Error naming "tiers.stores[2].read[1]" and what would be right
+  Tiers(const TiersConfig& config, std::vector<std::int32_t> block_sizes, const Wires& wires);
+
+  void use(const std::vector<TierPolicy*>& policies, const std::vector<EvictionPolicy*>& evictions);
+  /// The flows by which loads are judged; again after a copy.
+  void watch(const Flows& flows) { flows_ = &flows; }
+  const TiersConfig& config() const { return config_; }
+  TierPolicy* policy(std::int32_t replica) const {
+    return policies_[static_cast<std::size_t>(replica)];
+  }
+
+  // --- a waiting request
+
+  enum class Verdict : std::int32_t { nothing, ask, later, load };
+  struct Decision {
+    Verdict verdict = Verdict::nothing;
+    std::int32_t tokens = 0;  // to be loaded behind those in the GPU
+  };
+  /// What is decided of a request of which the GPU has so many tokens; `ask`: its policy must be
+  /// asked with found(), and answer() be called.
+  Decision decide(std::int32_t slot, const Request& request, const Progress& progress,
+                  std::int32_t gpu_tokens);
+  const TierFound& found() const { return found_; }
+  void answer(std::int32_t slot, TierPolicy::Load load);
+  /// The chunks of the decided load are read from now on. @returns how many tokens they bring
+  std::int32_t begin_load(std::int32_t slot, const Request& request, const Progress& progress,
+                          std::int32_t gpu_tokens, std::int32_t tokens);
+
+  /// One flow: of a load, or of a write.
+  struct Trip {
+    std::int32_t ticket = -1;
+    std::int32_t from = -1, to = -1;  // replicas
+    double bytes = 0, alpha_s = 0;
+    std::vector<std::int32_t> path;
+  };
+  /// The flows of the load that was begun for this request. What its policy wants to have in the
+  /// first store too arrives there.
+  void send_load(std::int32_t slot, const Request& request, Picoseconds now,
+                 std::vector<Trip>& trips);
+  /// A flow of a load is over. @returns whether it was the request's last one
+  bool end_trip_of_load(std::int32_t ticket, const Requests& requests, Picoseconds now);
+  /// Whose load it is.
+  std::int32_t slot_of_load(std::int32_t ticket) const { return loads_at(ticket).slot; }
+  std::int32_t store_of_load(std::int32_t ticket) const;
+  bool is_loading(std::int32_t slot) const;
+  Picoseconds expected_end(std::int32_t slot) const;
+
+  /// Loads of a request: tokens, and when the last ones began and ended.
+  struct Loaded {
+    std::int32_t tokens = 0;
+    Picoseconds start = never, end = never;
+  };
+  const Loaded& loaded(std::int32_t slot) const { return state_at(slot).loaded; }
+
+  /// The request was admitted: it asked for all of its chunks. Once per request.
+  void ask(std::int32_t slot, const Request& request, const Progress& progress, Picoseconds now);
+
+  // --- what was computed
+
+  /// Tokens of a request up to `tokens` are computed: those that its policy was not told of yet.
+  /// `why`: TierRun. The flows of the writes are appended.
+  void store(std::int32_t slot, const Request& request, const Progress& progress,
+             std::int32_t tokens, std::int32_t why, Picoseconds now, std::vector<Trip>& trips);
+  /// Tokens of the sequence of a write, up to its last chunk.
+  std::int32_t tokens_of_write(std::int32_t ticket) const { return writes_at(ticket).tokens; }
+  std::int32_t replica_of_write(std::int32_t ticket) const { return writes_at(ticket).replica; }
+  std::int32_t store_of_write(std::int32_t ticket) const;
+  void end_write(std::int32_t ticket, Picoseconds now);
+
+  // --- reports
+
+  std::span<const StoreTotals> totals() const { return totals_; }
+  std::int64_t evictions(std::int32_t store) const;
+  /// Most bytes of one instance at any time.
+  double most_used_bytes(std::int32_t store) const;
+  /// Tokens of the request that stores of this replica have behind `gpu_tokens`.
+  std::int32_t loadable(std::int32_t replica, const Request& request, const Progress& progress,
+                        std::int32_t gpu_tokens) const;
+
+ private:
+  struct Place {  // an instance of a store
+    Store chunks;
+    std::int32_t store = 0;    // as declared
+    std::int32_t replica = 0;  // the first that it belongs to
+    double queued_bytes = 0;
+  };
+  struct Links {
+    std::vector<std::int32_t> read, write, peers;
+    double read_alpha_s = 0, write_alpha_s = 0, peer_alpha_s = 0;
+  };
+  /// Chunks that follow each other in one instance.
+  struct Stretch {
+    std::int32_t place = 0;
+    bool peer = false;
+    std::int32_t first = 0, count = 0;  // chunks
+    std::int32_t tokens = 0;            // that it brings
+  };
+  struct State {  // of a live request
+    std::int32_t id = -1;
+    std::int64_t version = -1;  // of the stores, for which the decision holds
+    std::int32_t gpu_tokens = -1;
+    Decision decision;
+    bool counted = false, asked = false;
+    std::int32_t told_tokens = 0;
+    std::vector<std::int32_t> loads;  // tickets under way, or about to be
+    Loaded loaded;
+  };
+  struct LoadTrip {
+    std::int32_t slot = -1, place = -1, tokens = 0;
+    std::int32_t first = 0;  // chunk
+    bool peer = false;
+    std::vector<std::int32_t> chunks;
+    std::int32_t promoted_to = -1;  // place
+    std::vector<std::int32_t> promoted;
+    bool sent = false;
+  };
+  struct Write {
+    std::int32_t replica = -1, place = -1, tokens = 0;
+    double bytes = 0;
+    std::vector<std::int32_t> chunks;
+  };
+
+  Place& place(std::int32_t i) { return places_[static_cast<std::size_t>(i)]; }
+  const Place& place(std::int32_t i) const { return places_[static_cast<std::size_t>(i)]; }
+  const StoreConfig& config_of(std::int32_t store) const {
+    return config_.stores[static_cast<std::size_t>(store)];
+  }
+  const Links& links_of(std::int32_t store) const {
+    return links_[static_cast<std::size_t>(store)];
+  }
+  std::int32_t place_of(std::int32_t store, std::int32_t replica) const;
+  const LoadTrip& loads_at(std::int32_t i) const { return loads_[static_cast<std::size_t>(i)]; }
+  const Write& writes_at(std::int32_t i) const { return writes_[static_cast<std::size_t>(i)]; }
+  State& state(std::int32_t slot, const Request& request);
+  const State& state_at(std::int32_t slot) const;
+  std::int64_t version(std::int32_t replica) const;
+  void changed(std::int32_t place);
+  double bytes(std::int32_t tokens) const { return config_.bytes_per_token * tokens; }
+  /// Block size that hashes are asked for.
+  std::int32_t block_size(std::int32_t replica) const {
+    return block_sizes_[static_cast<std::size_t>(replica)];
+  }
+  /// Of chunks [first, end) of a sequence.
+  std::vector<std::uint64_t> chunk_hashes(std::int32_t store, const Request& request,
+                                          const Progress& progress, std::int32_t first,
+                                          std::int32_t end) const;
+  /// Stretches from `from` on, to the last but one token. @returns tokens behind them that arrive
+  std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
+                    std::int32_t from, std::vector<Stretch>& out) const;
+  std::int32_t holder(std::int32_t store, std::int32_t replica, std::uint64_t hash) const;
+  void describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
+                      std::int32_t pending);
+  std::vector<std::int32_t> path_of(const Stretch& stretch, std::int32_t replica,
+                                    double& alpha_s) const;
+  void promote(LoadTrip& load, const Request& request, Picoseconds now);
+  void count_uses(const Request& request, const Progress& progress);
+  void put(std::int32_t slot, const Request& request, const Progress& progress, std::int32_t store,
+           const TierRun& run, Picoseconds now, std::vector<Trip>& trips);
+  void tell(std::int32_t slot, const Request& request, const Progress& progress, TierRun run,
+            Picoseconds now, std::vector<Trip>& trips);
+  Store::Owner owner(std::int32_t place, const Request* request, Picoseconds now) const;
+
+  TiersConfig config_;
+  Wires wires_;
+  const Flows* flows_ = nullptr;
+  std::vector<TierPolicy*> policies_;       // by replica
+  std::vector<EvictionPolicy*> evictions_;  // by store; null: a rule of its own
+  std::vector<std::int32_t> block_sizes_;   // by replica
+  std::vector<Place> places_;
+  std::vector<std::int32_t> first_place_;     // by store
+  std::vector<Links> links_;                  // by store
+  std::vector<std::int64_t> shared_version_;  // by store
+  std::vector<State> states_;                 // by slot
+  std::vector<LoadTrip> loads_;
+  std::vector<Write> writes_;
+  std::vector<std::int32_t> spare_loads_, spare_writes_;
+  std::vector<StoreTotals> totals_;  // by store
+  HashMap uses_;                     // by hash of a chunk of the first store
+  // of the request that was asked for last
+  TierFound found_;
+  std::vector<rooflua_tier_source> sources_;
+  std::vector<Stretch> stretches_;
+};
+
+}  // namespace rooflua

@@ -1,0 +1,127 @@
+// What requests computed goes into the stores that their policy names.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "serve/stores/tiers.h"
+
+namespace rooflua {
+
+/// Tokens of the sequence that the policy was not told of.
+void Tiers::store(std::int32_t slot, const Request& request, const Progress& progress,
+                  std::int32_t tokens, std::int32_t why, Picoseconds now,
+                  std::vector<Trip>& trips) {
+  State& own = state(slot, request);
+  const std::int32_t first = own.told_tokens;
+  if (tokens <= first) return;
+  own.told_tokens = tokens;
+  const std::int32_t prompt = std::min(tokens, request.prompt_tokens);
+  TierRun run;
+  run.slot = slot;
+  run.why = why;
+  if (first < prompt) {
+    run.first_token = first;
+    run.last_token = prompt;
+    tell(slot, request, progress, run, now, trips);
+  }
+  if (tokens > request.prompt_tokens && policy(request.replica)->outputs()) {
+    run.first_token = std::max(first, prompt);
+    run.last_token = tokens;
+    run.prompt = 0;
+    tell(slot, request, progress, run, now, trips);
+  }
+}
+
+/// Asks the policy about a run, in parts where its chunks were asked for by different numbers of
+/// requests and the policy counts.
+void Tiers::tell(std::int32_t slot, const Request& request, const Progress& progress, TierRun run,
+                 Picoseconds now, std::vector<Trip>& trips) {
+  const std::int32_t end = run.last_token;
+  while (run.first_token < end) {
+    run.last_token = end;
+    if (policy(request.replica)->counts()) {
+      const std::int32_t size = config_of(0).chunk_tokens;
+      const std::int32_t first = run.first_token / size;
+      const auto hashes = chunk_hashes(0, request, progress, first, end / size);
+      run.uses = hashes.empty() ? 0 : std::max(0, uses_.find(hashes.front()));
+      for (std::size_t i = 1; i < hashes.size(); ++i) {
+        if (std::max(0, uses_.find(hashes[i])) == run.uses) continue;
+        run.last_token = (first + static_cast<std::int32_t>(i)) * size;
+        break;
+      }
+    }
+    run.bytes = bytes(run.last_token - run.first_token);
+    std::vector<StoreView> views;
+    for (std::int32_t s = 0; s < static_cast<std::int32_t>(config_.stores.size()); ++s) {
+      const Place& own = place(place_of(s, request.replica));
+      const double each = bytes(own.chunks.chunk_tokens());
+      views.push_back({static_cast<double>(own.chunks.capacity()) * each,
+                       static_cast<double>(own.chunks.used()) * each,
+                       static_cast<double>(own.chunks.evictable()) * each, own.queued_bytes});
+    }
+    const std::uint32_t taken = policy(request.replica)->store(request, run, views);
+    for (std::int32_t s = 0; s < static_cast<std::int32_t>(config_.stores.size()); ++s) {
+      if ((taken >> s & 1u) != 0) put(slot, request, progress, s, run, now, trips);
+    }
+    run.first_token = run.last_token;
+  }
+}
+
+/// Chunks that end within the run.
+void Tiers::put(std::int32_t slot, const Request& request, const Progress& progress,
+                std::int32_t store, const TierRun& run, Picoseconds now, std::vector<Trip>& trips) {
+  (void)slot;
+  const std::int32_t size = config_of(store).chunk_tokens;
+  const std::int32_t first = run.first_token / size, end = run.last_token / size;
+  if (first >= end) return;
+  const std::int32_t to = place_of(store, request.replica);
+  Write write;
+  StoreTotals& totals = totals_[static_cast<std::size_t>(store)];
+  if (!place(to).chunks.put(chunk_hashes(store, request, progress, first, end), first,
+                            owner(to, &request, now), write.chunks)) {
+    ++totals.skipped_stores;
+    return;
+  }
+  if (write.chunks.empty()) return;
+  changed(to);
+  write.replica = request.replica;
+  write.place = to;
+  write.tokens = end * size;
+  write.bytes = bytes(size) * static_cast<double>(write.chunks.size());
+  place(to).queued_bytes += write.bytes;
+  ++totals.stores;
+  totals.stored_bytes += write.bytes;
+  std::int32_t ticket = static_cast<std::int32_t>(writes_.size());
+  if (spare_writes_.empty()) {
+    writes_.emplace_back();
+  } else {
+    ticket = spare_writes_.back();
+    spare_writes_.pop_back();
+  }
+  Trip& trip = trips.emplace_back();
+  trip.ticket = ticket;
+  trip.from = request.replica;
+  trip.to = place(to).replica;
+  trip.bytes = write.bytes;
+  trip.alpha_s = links_of(store).write_alpha_s;
+  for (const std::int32_t link : links_of(store).write)
+    wires_.add_way(link, request.replica, Wires::Way::out, trip.path);
+  writes_[static_cast<std::size_t>(ticket)] = std::move(write);
+}
+
+std::int32_t Tiers::store_of_write(std::int32_t ticket) const {
+  return place(writes_at(ticket).place).store;
+}
+
+void Tiers::end_write(std::int32_t ticket, Picoseconds now) {
+  Write& write = writes_[static_cast<std::size_t>(ticket)];
+  place(write.place).chunks.end_put(write.chunks, owner(write.place, nullptr, now));
+  place(write.place).queued_bytes -= write.bytes;
+  changed(write.place);
+  write = {};
+  spare_writes_.push_back(ticket);
+}
+
+}  // namespace rooflua
