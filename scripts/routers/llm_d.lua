@@ -1,4 +1,5 @@
---- The router of llm-d: a filter that keeps replicas which hold most of the prompt, weighted scorers, the best one wins.
+--- The router of llm-d: a filter that keeps replicas which hold most of the prompt, weighted scorers, the best one
+--- wins.
 ---
 ---     score = sum over scorers of weight * score in [0, 1]          ties are drawn
 ---

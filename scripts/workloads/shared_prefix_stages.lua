@@ -1,8 +1,8 @@
 --- Stages of load over one set of prompts with shared prefixes, as inference-perf sends them.
 ---
 --- `groups` system prompts with `prompts_per_group` questions each are shuffled once. Request i of a stage is prompt i,
---- behind the last one the first again; every stage begins with the first. A stage ends when all its answers have ended.
---- The next one begins gap_s later.
+--- behind the last one the first again; every stage begins with the first. A stage ends when all its answers have
+--- ended. The next one begins gap_s later.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
@@ -53,14 +53,17 @@ local function found(value) return type(value) == "number" and ("%.14g"):format(
 local function positive(stage, key, where, whole)
   local value = stage[key]
   local ok = type(value) == "number" and value > 0 and value < math.huge and (not whole or value % 1 == 0)
-  if not ok then wrong(where .. "." .. key, "expected a %snumber above 0, found %s", whole and "whole " or "", found(value)) end
+  if not ok then
+    wrong(where .. "." .. key, "expected a %snumber above 0, found %s", whole and "whole " or "", found(value))
+  end
   return value
 end
 
 --- {count, rate_per_s, duration_s} or {count, clients} of a stage as a scenario has it.
 local function stage_of(stage, where)
   if type(stage) ~= "table" then
-    wrong(where, "expected { rate_per_s = 10, duration_s = 60 } or { clients = 8, requests = 100 }, found %s", found(stage))
+    wrong(where, "expected { rate_per_s = 10, duration_s = 60 } or { clients = 8, requests = 100 }, found %s",
+      found(stage))
   end
   for key in pairs(stage) do
     if not known[key] then

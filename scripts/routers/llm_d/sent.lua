@@ -12,7 +12,8 @@ local sent = {}
 local Index = {}
 Index.__index = Index
 
---- @param rules table {block_tokens, most_blocks = blocks of a prompt that are looked at, capacity_blocks = of a replica}
+--- @param rules table {block_tokens, most_blocks = blocks of a prompt that are looked at, capacity_blocks = of a
+--- replica}
 function sent.new(rules)
   return setmetatable({ rules = rules, names = {}, count = 0, replicas = {} }, Index)
 end

@@ -21,7 +21,6 @@
 --
 --     path        of the file
 --     paths       optional, of the files of a set that joins them
---     folder      optional, the folder that is validated
 --     tables      folder; "" = not given
 --     steps       list of names of --steps
 --     parameters  {name = value} of --set for the step model; nil = none
@@ -87,7 +86,8 @@ end
 
 --- What of the options is for a set, and in `refused` what its kind cannot use: {option = why}.
 local function options_of(set, options, entries)
-  local own = { path = set.path, paths = set.paths, folder = set.folder, tables = options.tables or "", steps = options.steps or {}, scoped = {}, given = {},
+  local own = { path = set.path, paths = set.paths, tables = options.tables or "", steps = options.steps or {},
+    scoped = {}, given = {},
     only = options.only or "", intervals = options.intervals or 0, scratch = options.scratch or "",
     wide = options.wide or nil, page = options.page or nil }
   for _, each in ipairs(entries) do

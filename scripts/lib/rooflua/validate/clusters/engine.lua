@@ -40,8 +40,8 @@ local function runs_v0(row)
   return row.other_settings:find "VLLM_USE_V1=0" ~= nil or row.other_settings:find "V0 engine" ~= nil
 end
 
---- {engine, release} of a row. Without a release it is the one in force in the month that the row names, else the newest
---- that is known.
+--- {engine, release} of a row. Without a release it is the one in force in the month that the row names, else the
+--- newest that is known.
 function engine.chosen(row, notes)
   local name, version = row.engine:lower():match "^%S+", row.engine_version
   if row.engine:find "%(" then core.fail("%s: engine: nothing is known of '%s'", row.where, row.engine) end
@@ -89,7 +89,9 @@ function engine.of(row, chosen, notes)
   for column, keys in core.sorted_pairs(by_column) do
     local name = row[column] and option_for(chosen.engine, keys)
     if name then out[name] = row[column] end
-    if row[column] and not name then notes[#notes + 1] = ("%s: %s has no such option"):format(column, chosen.engine.title) end
+    if row[column] and not name then
+      notes[#notes + 1] = ("%s: %s has no such option"):format(column, chosen.engine.title)
+    end
   end
   for key, value in core.sorted_pairs(switches(row)) do
     local name = option_for(chosen.engine, { key })
@@ -99,6 +101,8 @@ function engine.of(row, chosen, notes)
 end
 
 --- The scheduler where it is another one than the engine's; nil else.
-function engine.scheduler(row) return runs_v0(row) and policies.of(Reader.new "validate", "scheduler", "vllm_v0") or nil end
+function engine.scheduler(row)
+  return runs_v0(row) and policies.of(Reader.new "validate", "scheduler", "vllm_v0") or nil
+end
 
 return engine

@@ -1,11 +1,11 @@
 -- A run of a measured cluster, and what its client would print of each stage.
 --
---     tokens per second    tokens of the requests that completed, over the time from the first start of the stage to the
---                          last completion: the drain is in it
+--     tokens per second    tokens of the requests that completed, over the time from the first start of the stage to
+--                          the last completion: the drain is in it
 --     latencies            over the requests that completed
 --
--- A request that takes longer than the client waits did not complete. It is simulated to its end all the same, and takes
--- the time of replicas that a client which goes away would give back.
+-- A request that takes longer than the client waits did not complete. It is simulated to its end all the same, and
+-- takes the time of replicas that a client which goes away would give back.
 local core = require "rooflua.base.core"
 local serve = require "rooflua.serve"
 local statistics = require "rooflua.base.statistics"
@@ -109,7 +109,11 @@ function figures.answer(run, options)
   local stages = stages_of(run)
   local scenario, notes = system.scenario(first.row, first.about, stages, options)
   local counts = {}
-  for i, stage in ipairs(scenario.workload:list()) do counts[i] = stage.count end
+  if first.about.form == "conversations" then
+    counts[1] = stages[1].requests
+  else
+    for i, stage in ipairs(scenario.workload:list()) do counts[i] = stage.count end
+  end
   local result = serve.run(scenario, { requests = true })
   local requests, out = by_stage(result, counts), { rows = {}, evidence = result.summary.evidence }
   for i, member in ipairs(run.members) do

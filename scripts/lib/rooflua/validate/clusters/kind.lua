@@ -44,7 +44,9 @@ local function read_all(paths)
   for _, path in ipairs(paths) do
     local list, unknown = rows.read(path)
     for _, row in ipairs(list) do all[#all + 1] = row end
-    if #unknown > 0 then notes[#notes + 1] = ("%s: columns that are not read: %s"):format(path, core.join(unknown, ", ")) end
+    if #unknown > 0 then
+      notes[#notes + 1] = ("%s: columns that are not read: %s"):format(path, core.join(unknown, ", "))
+    end
   end
   return all, notes
 end
@@ -53,7 +55,9 @@ end
 local function cases_of(all, set)
   local out = runs.of(all, set)
   for _, row in ipairs(all) do
-    if row.kind ~= "starts" and row.problem then out[#out + 1] = { id = row.id, problem = row.problem, members = { { row = row } } } end
+    if row.kind ~= "starts" and row.problem then
+      out[#out + 1] = { id = row.id, problem = row.problem, members = { { row = row } } }
+    end
   end
   return out
 end
@@ -64,7 +68,9 @@ function clusters.open(options)
   run.options.steps = step_model.of(options.steps, options.parameters)
   run.rows, run.notes = read_all(options.paths or { options.path })
   run.cases = cases_of(run.rows, profiles.of(options.path))
-  if #run.cases == 0 then core.fail("%s: has only rows of starts, which are constants and are not scored", options.path) end
+  if #run.cases == 0 then
+    core.fail("%s: has only rows of starts, which are constants and are not scored", options.path)
+  end
   for i, case in ipairs(run.cases) do
     local names = {}
     for n, member in ipairs(case.members) do names[n] = member.row.id .. " " .. member.row.deployment end
@@ -107,10 +113,10 @@ local function report(run, answers, of, starts, ran)
   local parts = {
     ("%s: %d rows in %d runs, %d rows ran, %d did not%s"):format(run.path, #answers, #run.cases, ran, #answers - ran,
       starts > 0 and (", %d rows of starts that are not scored"):format(starts) or ""),
-    ("Errors in percent: exp(|ln(simulated / measured)|) - 1, at most 900; a row that did not run has 900. Step model %s, "
-      .. "seed %d."):format(run.options.steps.name, run.options.seed)
-      .. "\nA mean is over metrics of a row, then rows of a deployment, then deployments. A gain is a treatment against the "
-      .. "reference of its pair; directions are of gains above 10 %.",
+    ("Errors in percent: exp(|ln(simulated / measured)|) - 1, at most 900; a row that did not run has 900. Step model "
+      .. "%s, seed %d."):format(run.options.steps.name, run.options.seed)
+      .. "\nA mean is over metrics of a row, then rows of a deployment, then deployments. A gain is a treatment "
+      .. "against the reference of its pair; directions are of gains above 10 %.",
     text.table(2, text.kind_rows(of)),
     text.table(2, text.metric_rows(of)),
     text.table(2, text.deployment_rows(of)),

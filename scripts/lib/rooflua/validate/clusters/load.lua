@@ -1,7 +1,7 @@
 -- What the clients of a row send: its profile, and what its columns say besides.
 --
--- A description is {form, prompts, arrivals, gap_s, in_flight, timeout_s, stages (of the profile), own (the stage of the
--- row), notes}. Rows that differ only in their stage are one run.
+-- A description is {form (conversations, nil: stages), prompts, arrivals, gap_s, in_flight, timeout_s, stages (of the
+-- profile), own (the stage of the row), notes}. Rows that differ only in their stage are one run.
 local core = require "rooflua.base.core"
 
 local load = {}
@@ -59,6 +59,36 @@ local function private_prompts(row, profile, output)
   return { groups = 0, prompts_per_group = 1, shared_prefix_tokens = 0,
     question_tokens = measured_question(row, 0, prompt),
     output_tokens = need(row, "output_tokens", row.output_tokens, load.length(profile.output_tokens), output) }
+end
+
+--- The number of conversations: "equal to the concurrency" where each client has its own.
+local function conversations_in(row, profile, clients)
+  local given = profile.conversations
+  if type(given) == "string" and given:find "concurrency" then return clients end
+  return need(row, "the number of conversations", given)
+end
+
+--- Documents that leave room for a turn.
+local function document(profile, most)
+  local out = load.length(profile.private_system_tokens) or 0
+  local function longest(given) return type(given) == "table" and given.max or given or 0 end
+  local turn = longest(profile.input_tokens_per_turn) + longest(profile.output_tokens_per_turn)
+  if type(out) ~= "table" or most == math.huge then return out end
+  return core.copy(out, { max = math.min(out.max or math.huge, most - (profile.shared_system_tokens or 0) - turn) })
+end
+
+--- Conversations as workloads.conversations has them.
+local function conversation_prompts(row, profile, clients, notes)
+  local most = row.max_model_len or profile.max_model_len or math.huge
+  local prompt = load.length(profile.input_tokens_per_turn) or profile.prompt_tokens_mean
+  local output = load.length(profile.output_tokens_per_turn) or row.output_tokens or profile.output_tokens_mean
+  if profile.prompt_tokens_mean or profile.output_tokens_mean then
+    notes[#notes + 1] = "only the means of lengths are stated: every prompt and answer has the mean"
+  end
+  return { conversations = conversations_in(row, profile, clients), turns = load.length(profile.turns) or 1,
+    shared_tokens = profile.shared_system_tokens or 0, private_tokens = document(profile, most),
+    prompt_tokens = need(row, "input_tokens_per_turn", prompt), output_tokens = need(row, "output_tokens", output),
+    pause_s = load.length(profile.tool_delay_s) or 0, max_context_tokens = most < math.huge and most or nil }
 end
 
 -- Stages -------------------------------------------------------------------------------------------------------------
@@ -119,10 +149,12 @@ local function own_stage(row, profile, prompts, kind, notes)
   if kind == "single" then return single(row, notes) end
   if kind == "concurrency" then return closed(row, profile, prompts, notes) end
   if kind == "poisson" or kind == "constant" then return open(row, profile, notes) end
-  return cannot(row, "load_kind: %s", core.unknown_name("load", kind, { "concurrency", "constant", "poisson", "single" }))
+  local known = { "concurrency", "constant", "poisson", "single" }
+  return cannot(row, "load_kind: %s", core.unknown_name("load", kind, known))
 end
 
--- Descriptions ---------------------------------------------------------------------------------------------------------
+-- Descriptions
+-- ---------------------------------------------------------------------------------------------------------
 
 --- The number of a stage, from 0, "all", or nil where the row states none.
 local function stage_of(row)
@@ -134,6 +166,16 @@ local function stage_of(row)
   return number
 end
 
+--- Conversations of a fixed number of clients.
+local function conversations(row, profile, kind)
+  local given, notes = profile.load or {}, {}
+  if given.barrier_between_rounds then cannot(row, "needs a barrier between rounds of conversations") end
+  if kind ~= "concurrency" then cannot(row, "conversations at a rate are not simulated here") end
+  local own = closed(row, profile, { groups = 0, prompts_per_group = 1 }, notes)
+  return { form = "conversations", prompts = conversation_prompts(row, profile, own.clients, notes), own = own,
+    arrivals = "", gap_s = 0, in_flight = 0, timeout_s = row.timeout_s or given.timeout_s or math.huge, notes = notes }
+end
+
 --- @param row table of rows.read
 --- @param profile table? of profiles.read
 --- @return table description
@@ -142,12 +184,13 @@ function load.of(row, profile)
   local given, notes = profile.load or {}, {}
   local kind = row.load_kind ~= "" and row.load_kind or given.kind or ""
   if profile.kind == "trace" or kind == "trace" then cannot(row, "needs a trace that is not among the data") end
-  if profile.kind == "conversations" then cannot(row, "needs conversations of clients, which are not simulated here") end
+  if profile.kind == "conversations" then return conversations(row, profile, kind) end
   local is_shared = profile.kind == "shared_prefix" or row.groups ~= nil
-  local prompts = is_shared and shared_prompts(row, profile) or private_prompts(row, profile, kind == "single" and 1 or nil)
+  local prompts = is_shared and shared_prompts(row, profile)
+    or private_prompts(row, profile, kind == "single" and 1 or nil)
   local stages, stage = listed(profile), stage_of(row)
-  local out = { prompts = prompts, arrivals = kind == "constant" and "constant" or "poisson", stage = stage, notes = notes,
-    stages = stages, gap_s = given.gap_s or 0, timeout_s = row.timeout_s or given.timeout_s or math.huge,
+  local out = { prompts = prompts, arrivals = kind == "constant" and "constant" or "poisson", stage = stage,
+    notes = notes, stages = stages, gap_s = given.gap_s or 0, timeout_s = row.timeout_s or given.timeout_s or math.huge,
     in_flight = kind ~= "concurrency" and kind ~= "single" and (row.concurrency or given.in_flight_cap) or 0,
     is_single = kind == "single" }
   if stages and type(stage) == "number" and not stages[stage + 1] then

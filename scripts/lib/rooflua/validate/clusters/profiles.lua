@@ -53,7 +53,9 @@ local function check(profile, path)
   if profile.load == nil then return end
   check_keys(profile.load, of_load, {}, path, "load: ")
   if type(profile.load.stages) ~= "table" then return end
-  for i, stage in ipairs(profile.load.stages) do check_keys(stage, of_stage, {}, path, ("load: stages[%d]: "):format(i)) end
+  for i, stage in ipairs(profile.load.stages) do
+    check_keys(stage, of_stage, {}, path, ("load: stages[%d]: "):format(i))
+  end
 end
 
 -- Finding -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ end
 
 --- What the names of settings are here. Capitals, "-" and "_" do not matter.
 local weights = { queue = "queue", kv = "kv", running = "running", active = "active", activerequest = "active",
-  prefix = "prefix", ["prefix(gpu)"] = "prefix", gpuprefix = "prefix", nohitlru = "no_hit_lru", tokenload = "token_load" }
+  prefix = "prefix", ["prefix(gpu)"] = "prefix", gpuprefix = "prefix", nohitlru = "no_hit_lru",
+  tokenload = "token_load" }
 local settings = { affinitythreshold = "affinity_threshold", tau = "max_penalty_tokens",
   maxtokensinflightpenalty = "max_penalty_tokens", maxprefixtokenstomatch = "max_prefix_tokens",
   lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens" }
@@ -35,8 +36,9 @@ local function numbers_of(text)
   return out
 end
 
---- Until 2026 the blocks of the approximate index were 64 characters, which are 16 tokens of 4 characters; at most 256 of
---- them were looked at. gateway-api-inference-extension pkg/epp/scheduling/framework/plugins/multi/prefix/plugin.go;
+--- Until 2026 the blocks of the approximate index were 64 characters, which are 16 tokens of 4 characters; at most
+--- 256 of them were looked at. gateway-api-inference-extension
+--- pkg/epp/scheduling/framework/plugins/multi/prefix/plugin.go;
 --- llm-d-inference-scheduler, approximateprefix: since then 64 tokens and 131,072 tokens of a prompt.
 local in_characters = { block_tokens = 16, max_prefix_tokens = 256 * 16 }
 
@@ -94,7 +96,8 @@ local function llm_d(said, row, day, notes)
 end
 
 --- Words that a router of llm-d is described with.
-local words = { "weighted", "prefix", "token load", "token aware", "load only", "^load", "llm%-d", "epp", "active request" }
+local words = { "weighted", "prefix", "token load", "token aware", "load only", "^load", "llm%-d", "epp",
+  "active request" }
 
 --- @param row table of rows.read
 --- @param replicas integer behind the router

@@ -93,7 +93,8 @@ end
 local function read(row, given, columns)
   local where = row.where
   if given.cells then
-    core.fail("%s: the row has %d columns, the header %d; a text with a comma needs quotes", where, given.cells, #columns)
+    core.fail("%s: the row has %d columns, the header %d; a text with a comma needs quotes", where, given.cells,
+      #columns)
   end
   check(row)
   for name in pairs(numbers) do row[name] = number_of(given, name, where) end

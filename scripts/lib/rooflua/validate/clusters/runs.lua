@@ -1,7 +1,7 @@
 -- Rows as runs: rows that differ only in their stage are stages of one run.
 --
--- The stages of a run are those that its profile lists. Where it lists none they are the stages of its rows, in the order
--- of stage_index; a row without one is a run of its own.
+-- The stages of a run are those that its profile lists. Where it lists none they are the stages of its rows, in the
+-- order of stage_index; a row without one is a run of its own.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local load = require "rooflua.validate.clusters.load"
@@ -14,8 +14,8 @@ local settings = { "model", "weights_format", "kv_dtype", "gpu", "gpus", "layout
   "prefill_replicas", "prefill_tp", "prefill_dp", "decode_replicas", "decode_tp", "decode_dp", "engine",
   "engine_version", "memory_utilization", "kv_tokens_per_replica", "block_tokens", "max_num_seqs",
   "max_num_batched_tokens", "max_model_len", "prefix_caching", "speculation", "other_settings", "offload",
-  "offload_connector", "offload_bytes_per_replica", "offload_tokens_per_replica", "offload_blocks_per_replica", "router",
-  "router_settings", "transport", "client" }
+  "offload_connector", "offload_bytes_per_replica", "offload_tokens_per_replica", "offload_blocks_per_replica",
+  "router", "router_settings", "transport", "client" }
 
 --- Needs of a simulator that this program does not have, with the reason.
 local lacking = {
@@ -34,11 +34,12 @@ end
 
 --- What a row is run as: its description, and a text that is equal for rows of one run.
 local function describe(row, set)
+  if row.load_kind == "trace" then core.fail("%s: needs a trace that is not among the data", row.where) end
   local profile = row.workload ~= "" and profiles.read(set, row.workload, row.path) or nil
   check_needs(row)
   local about = load.of(row, profile)
-  local parts = { row.workload, json.encode(about.prompts), about.arrivals, about.gap_s, about.timeout_s, about.in_flight,
-    row.arm == "pull" and "pull" or "" }
+  local parts = { row.workload, json.encode(about.prompts), about.arrivals, about.gap_s, about.timeout_s,
+    about.in_flight, row.arm == "pull" and "pull" or "" }
   for _, name in ipairs(settings) do parts[#parts + 1] = tostring(row[name]) end
   if about.own and about.stage == nil then parts[#parts + 1] = json.encode(about.own) end
   return about, table.concat(parts, "\0")

@@ -16,6 +16,10 @@ local system = {}
 --- Seconds of the server for a token of a prompt that is sent as text (validate/closed_loops/setup.lua).
 local text_token_s = 5e-6
 
+--- Seconds that inference-perf adds to every TTFT beside those of vLLM's own client: its workers are Python processes
+--- behind a queue. Fitted to stages in which the engine is nearly idle.
+local inference_perf_s = 0.010
+
 --- KV transfers over RDMA between two replicas: time before the first byte, and the part of the line rate that one pair
 --- reaches. Fitted to transfer times by size that Mooncake's documentation publishes.
 local rdma = { alpha_s = 0.0005, part = 0.75 }
@@ -96,13 +100,26 @@ end
 
 --- Copies of a dense model are replicas of their own.
 local function count_of(row, model)
-  local count = row.replicas or (row.gpus and row.tp and math.max(1, math.floor(row.gpus / row.tp / (row.dp or 1)))) or 1
+  local of_gpus = row.gpus and row.tp and math.max(1, math.floor(row.gpus / row.tp / (row.dp or 1)))
+  local count = row.replicas or of_gpus or 1
   return model.moe and count or count * (row.dp or 1)
+end
+
+--- The time outside of engines. A proxy sends a prompt to a prefill engine and then to a decode engine, each with a front
+--- end of its own.
+local function frontend_of(row, pools)
+  local base_s = engines.fitted().client_frontend_s.value
+  if row.client:find "inference%-perf" then base_s = base_s + inference_perf_s end
+  return { base_s = base_s * (pools and 2 or 1), per_prompt_token_s = text_token_s }
 end
 
 -- Scenarios --------------------------------------------------------------------------------------------------------
 
 local function workload_of(about, stages)
+  if about.form == "conversations" then
+    return policy.with(policies.of(Reader.new "validate", "workload", "conversations"), core.copy(about.prompts,
+      { clients = stages[1].clients, num_requests = stages[1].requests }))
+  end
   local instance = policies.of(Reader.new "validate", "workload", "shared_prefix_stages")
   local prompts = about.prompts
   return policy.with(instance, { groups = prompts.groups, prompts_per_group = prompts.prompts_per_group,
@@ -124,14 +141,13 @@ function system.scenario(row, about, stages, options)
   local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
     engine = engine.of(row, chosen, notes), scheduler = engine.scheduler(row),
     mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages),
-    frontend = { base_s = engines.fitted().client_frontend_s.value, per_prompt_token_s = text_token_s } }
-  local tp, replicas = row.tp or 1, nil
+    frontend = frontend_of(row, is_split(row)) }
+  local tp, replicas = row.tp or 1, count_of(row, model)
   if is_split(row) then
     out.replicas = pools_of(row, model)
-    out.network, replicas = network_of(row, hardware, out.replicas), out.replicas[1].count
-    tp = out.replicas[1].deployment.tp
+    out.network = network_of(row, hardware, out.replicas)
+    tp, replicas = out.replicas[1].deployment.tp, out.replicas[1].count
   else
-    replicas = count_of(row, model)
     out.deployment = deployment_of(row, model, tp, row.dp)
     if replicas > 1 then out.replicas = replicas end
   end

@@ -69,7 +69,7 @@ function text.problem_rows(answers)
   for _, answer in ipairs(answers) do
     local problem = answer.problem
     if problem then
-      local reason = problem:gsub("^[^%s:]+:%d+: ", "")
+      local reason = problem:gsub("^[^%s:]+:%d+: ", ""):gsub(" %([%a ]+, at [%d.]+ s%)", "")
       counts[reason] = (counts[reason] or 0) + 1
       first[reason] = first[reason] or answer.row.id
     end

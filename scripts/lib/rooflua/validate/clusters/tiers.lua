@@ -1,40 +1,40 @@
 -- The KV tiers of a measured cluster as the keys `links` and `tiers` of a scenario.
 --
---     offload            none, or where KV goes besides the GPU: cpu, cpu+fs, cpu+nvme, cpu+pool+ssd
---     capacity           blocks and bytes that the engine was given; else the tokens that the row states. The size of a
---                        token follows from the model
---     peers              a connector or router that pulls from other replicas
+--     offload      none, or where KV goes besides the GPU: cpu, cpu+fs, cpu+nvme, cpu+pool+ssd
+--     capacity     the blocks, else the bytes that the engine was given; else tokens. What a token takes follows from
+--                  the model, not from the page
+--     peers        an arm whose connector or router pulls from other replicas
+--
+-- CPU memory is read over the link between GPUs and their host, which follows from the GPU.
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 
 local tiers = {}
 
---- Bytes per second of one GPU's link to its host, in one direction, by architecture: PCIe 5 and 4 x16 as nvbandwidth
---- sees them.
-local host_link = { hopper = 55e9, blackwell = 55e9, ampere = 25e9, ada = 25e9 }
-local other_host_link = 25e9
-
---- Bytes per second of drives and file systems where nobody states them.
+--- Bytes per second of a node's drives and of a shared file system, where nobody states them (assumed).
 local drive_bytes_per_s, file_bytes_per_s = 12e9, 20e9
---- A file system holds as much as is asked for.
-local endless_bytes = 1e15
+--- Bytes per second of one GPU's network card, where its hardware.toml states none: 400 Gb/s.
+local card_bytes_per_s = 50e9
 
---- What a part of the column `offload` is: the scope of its store, its links, and its capacity where none is stated.
+--- What a part of the column `offload` is: its scope, its link (nil: the host's), and its capacity where none is
+--- stated.
 local parts = {
-  cpu = { per = "replica", links = { "host" } },
-  nvme = { per = "node", links = { "drive", "host" }, capacity_bytes = 4e12 },
-  ssd = { per = "node", links = { "drive", "host" }, capacity_bytes = 4e12 },
-  fs = { per = "cluster", links = { "files", "host" }, capacity_bytes = endless_bytes },
-  ceph = { per = "cluster", links = { "files", "host" }, capacity_bytes = endless_bytes },
-  pool = { per = "cluster", links = { "nic", "host" } },
+  cpu = { per = "replica" },
+  nvme = { per = "node", link = "drive", capacity_bytes = 4e12 },
+  ssd = { per = "node", link = "drive", capacity_bytes = 4e12 },
+  fs = { per = "cluster", link = "files", capacity_bytes = 1e15 },
+  ceph = { per = "cluster", link = "files", capacity_bytes = 1e15 },
+  pool = { per = "cluster", link = "nic" },
 }
 
 --- "pool 80 GB" or "about 100 GiB" in a text, in bytes.
 local function bytes_in(text, word)
-  local number, unit = text:match((word or "") .. "[^%d]*(%d[%d.,]*)%s*(G[i]?B)")
+  local number, unit = text:lower():match((word or "") .. "[^%d]*(%d[%d.,]*)%s*(gi?b)")
   number = number and tonumber((number:gsub(",", "")))
-  return number and number * (unit == "GiB" and 2 ^ 30 or 1e9) or nil
+  return number and number * (unit == "gib" and 2 ^ 30 or 1e9) or nil
 end
 
 --- Bytes of the CPU tier of a replica.
@@ -49,18 +49,27 @@ local function cpu_bytes(row, token_bytes, notes)
   return said
 end
 
---- Which engine's rules decide what is loaded and stored.
-local function policy_name(row)
-  local said = row.offload_connector:lower()
-  if said:find "lmcache" then return "lmcache" end
-  if said:find "hicache" then return "hicache" end
-  return "vllm_cpu"
+--- Whether replicas read what others have.
+local function has_peers(row)
+  local said = (row.router .. " " .. row.arm):lower()
+  return said:find "pull" ~= nil or said:find "p2p" ~= nil
 end
 
---- Whether replicas read what others have: the router sends a request with the source, or the arm pulls.
-local function has_peers(row)
-  local said = (row.router .. " " .. row.router_settings .. " " .. row.arm):lower()
-  return said:find "pull" ~= nil or said:find "p2p" ~= nil
+--- What decides what is loaded and stored: the connector that the row names.
+local function policy_of(row, stores)
+  local said = row.offload_connector:lower()
+  local name, parameters = #stores > 1 and "vllm_tiered" or "vllm_cpu", nil
+  if said:find "lmcache" then
+    name = "lmcache"
+  elseif said:find "hicache" then
+    name = "hicache"
+  elseif has_peers(row) then
+    name = "peer"
+    local least = tonumber(row.router_settings:match "minCachedTokenDelta=(%d+)")
+    parameters = { min_tokens = least or 0 }
+  end
+  local out = policies.of(Reader.new "validate", "tiers.policy", name)
+  return parameters and policy.with(out, parameters) or out
 end
 
 --- Whether a row has KV somewhere else than in the GPU.
@@ -71,17 +80,14 @@ local function stores_of(row, token_bytes, notes)
   for name in row.offload:lower():gmatch "[^+%s]+" do
     local part = parts[name] or core.fail("%s: offload: %s", row.where,
       core.unknown_name("store", name, core.sorted_keys(parts)))
-    local capacity = name == "cpu" and cpu_bytes(row, token_bytes, notes)
-      or bytes_in(row.offload_connector:lower(), name) or part.capacity_bytes
+    local capacity = name == "cpu" and cpu_bytes(row, token_bytes, notes) or bytes_in(row.offload_connector, name)
+      or part.capacity_bytes
     if not capacity then core.fail("%s: offload: the capacity of '%s' is not stated", row.where, name) end
-    local back = {}
-    for i = #part.links, 1, -1 do back[#back + 1] = part.links[i] end
-    out[#out + 1] = { name = name, capacity_bytes = capacity, per = part.per, read = core.copy(part.links), write = back }
-    for _, link in ipairs(part.links) do used[link] = true end
+    local store = { name = name, capacity_bytes = capacity, per = part.per }
+    if part.link then store.read, used[part.link] = { part.link }, true end
+    out[#out + 1] = store
   end
-  if has_peers(row) then
-    out[1].peers, used.nic = { "nic" }, true
-  end
+  if has_peers(row) then out[1].peers, used.nic = { "nic" }, true end
   return out, used
 end
 
@@ -89,18 +95,15 @@ end
 --- @return table? links, table? tiers; nil where the row has none
 function tiers.of(row, about, notes)
   if not tiers.has(row) then return nil end
-  local token_bytes = about.model:kv_bytes_per_token(about.kv)
+  local token_bytes = native.kv_of_prompts(about.model, about.kv or "auto").bytes_per_token
   local stores, used = stores_of(row, token_bytes, notes)
-  local host = host_link[about.hardware.architecture] or other_host_link
-  local network = about.hardware.network_bytes_per_s > 0 and about.hardware.network_bytes_per_s or host
-  local all = { host = { bytes_per_s = host * about.tp, per = "replica" },
-    nic = { bytes_per_s = network * about.tp, per = "replica" },
+  local card = about.hardware.network_bytes_per_s
+  local all = { nic = { bytes_per_s = (card > 0 and card or card_bytes_per_s) * about.tp, per = "replica" },
     drive = { bytes_per_s = drive_bytes_per_s, per = "node" },
     files = { bytes_per_s = file_bytes_per_s, per = "cluster" } }
   local links = {}
   for name in pairs(used) do links[name] = all[name] end
-  local policy = policies.of(Reader.new "validate", "tiers.policy", policy_name(row))
-  return links, { policy = policy, stores = stores }
+  return next(links) and links or nil, { policy = policy_of(row, stores), stores = stores }
 end
 
 return tiers

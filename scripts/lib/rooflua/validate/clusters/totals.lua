@@ -10,7 +10,8 @@ local totals = {}
 --- @param row table of rows.read
 --- @param figures table? simulated, by columns; nil: the row did not run
 function totals.answer(row, figures, problem)
-  local out = { row = row, problem = problem, figures = figures, measured = {}, simulated = {}, errors = {}, of_gain = {} }
+  local out = { row = row, problem = problem, figures = figures, measured = {}, simulated = {}, errors = {},
+    of_gain = {} }
   local list = metrics.arms[row.kind]
   if not list then return out end
   local columns
@@ -98,8 +99,8 @@ local function filtered(list, ok)
   return out
 end
 
---- {kind = {arms, all, gain, rows, ran, beside = the same of qualities C and D, deployments = {name = the same}}}; a kind
---- without rows is absent.
+--- {kind = {arms, all, gain, rows, ran, beside = the same of qualities C and D, deployments = {name = the same}}}; a
+--- kind without rows is absent.
 function totals.document(answers)
   local out, all_pairs = {}, totals.pairs(answers)
   for _, kind in ipairs(metrics.kinds) do
