@@ -3,6 +3,7 @@
 -- A description is {form (conversations, nil: stages), prompts, arrivals, gap_s, in_flight, timeout_s, stages (of the
 -- profile), own (the stage of the row), notes}. Rows that differ only in their stage are one run.
 local core = require "rooflua.base.core"
+local tiers = require "rooflua.validate.clusters.tiers"
 
 local load = {}
 
@@ -176,6 +177,19 @@ local function conversations(row, profile, kind)
     arrivals = "", gap_s = 0, in_flight = 0, timeout_s = row.timeout_s or given.timeout_s or math.huge, notes = notes }
 end
 
+--- Single prompts that one replica computes and another one pulls: every prompt is sent twice, and a router that sends
+--- requests in turn brings it to another replica the second time, as their number leaves a rest.
+local function pulled(row, about)
+  local replicas, prompts = row.replicas or 2, about.prompts
+  local count = math.ceil(about.own.requests / replicas) * replicas + 1
+  local tokens = prompts.question_tokens
+  about.prompts = { groups = count, prompts_per_group = 1, shared_prefix_tokens = tokens - 1, question_tokens = 1,
+    output_tokens = prompts.output_tokens }
+  about.stages = { { clients = 1, requests = count }, { clients = 1, requests = count } }
+  about.stage, about.own = 1, nil
+  return about
+end
+
 --- @param row table of rows.read
 --- @param profile table? of profiles.read
 --- @return table description
@@ -198,7 +212,8 @@ function load.of(row, profile)
   end
   if not stages and stage == "all" then cannot(row, "stage_index: all stages, and the profile lists none") end
   if not stages then out.own = own_stage(row, profile, prompts, kind, notes) end
-  return out
+  local pulls = kind == "single" and tiers.has(row) and tiers.has_peers(row)
+  return pulls and pulled(row, out) or out
 end
 
 return load

@@ -112,9 +112,9 @@ local function path_of(set, name, csv)
     end
   end
   if not best then
-    local names = core.sorted_keys(set.found)
+    local near = native.suggestions(name, core.sorted_keys(set.found))
     core.fail("workload: there is no profiles/%s.json below %s%s", name, set.root,
-      #names > 0 and ("; known: " .. core.join(names, ", ")) or "")
+      #near > 0 and ("; did you mean '%s'?"):format(core.join(near, "', '")) or "")
   end
   if equal and native.read_user_text(equal) ~= native.read_user_text(best) then
     core.fail("workload: %s and %s are two profiles of one name", best, equal)

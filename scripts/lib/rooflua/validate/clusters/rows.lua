@@ -96,11 +96,12 @@ local function read(row, given, columns)
     core.fail("%s: the row has %d columns, the header %d; a text with a comma needs quotes", where, given.cells,
       #columns)
   end
-  check(row)
-  for name in pairs(numbers) do row[name] = number_of(given, name, where) end
+  -- What was measured is read first: a row whose settings are wrong counts as one that did not run.
   for _, name in ipairs(columns) do
     if is_measured(name) and name ~= "phase" then row.measured[name] = number_of(given, name, where) end
   end
+  check(row)
+  for _, name in ipairs(core.sorted_keys(numbers)) do row[name] = number_of(given, name, where) end
   row.measured.tpot_formed_s, row.formed_of = formed(row.measured, row.output_tokens)
 end
 

@@ -39,7 +39,7 @@ local function describe(row, set)
   check_needs(row)
   local about = load.of(row, profile)
   local parts = { row.workload, json.encode(about.prompts), about.arrivals, about.gap_s, about.timeout_s,
-    about.in_flight, row.arm == "pull" and "pull" or "" }
+    about.in_flight }
   for _, name in ipairs(settings) do parts[#parts + 1] = tostring(row[name]) end
   if about.own and about.stage == nil then parts[#parts + 1] = json.encode(about.own) end
   return about, table.concat(parts, "\0")

@@ -50,7 +50,7 @@ local function cpu_bytes(row, token_bytes, notes)
 end
 
 --- Whether replicas read what others have.
-local function has_peers(row)
+function tiers.has_peers(row)
   local said = (row.router .. " " .. row.arm):lower()
   return said:find "pull" ~= nil or said:find "p2p" ~= nil
 end
@@ -63,7 +63,7 @@ local function policy_of(row, stores)
     name = "lmcache"
   elseif said:find "hicache" then
     name = "hicache"
-  elseif has_peers(row) then
+  elseif tiers.has_peers(row) then
     name = "peer"
     local least = tonumber(row.router_settings:match "minCachedTokenDelta=(%d+)")
     parameters = { min_tokens = least or 0 }
@@ -87,7 +87,7 @@ local function stores_of(row, token_bytes, notes)
     if part.link then store.read, used[part.link] = { part.link }, true end
     out[#out + 1] = store
   end
-  if has_peers(row) then out[1].peers, used.nic = { "nic" }, true end
+  if tiers.has_peers(row) then out[1].peers, used.nic = { "nic" }, true end
   return out, used
 end
 
@@ -95,7 +95,7 @@ end
 --- @return table? links, table? tiers; nil where the row has none
 function tiers.of(row, about, notes)
   if not tiers.has(row) then return nil end
-  local token_bytes = native.kv_of_prompts(about.model, about.kv or "auto").bytes_per_token
+  local token_bytes = native.kv_of_prompts(about.model, about.kv or "bf16").bytes_per_token
   local stores, used = stores_of(row, token_bytes, notes)
   local card = about.hardware.network_bytes_per_s
   local all = { nic = { bytes_per_s = (card > 0 and card or card_bytes_per_s) * about.tp, per = "replica" },
