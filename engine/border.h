@@ -366,6 +366,7 @@ typedef struct rooflua_tier_found {
   int32_t tokens BORDER_INIT(0);          // behind them, that can be loaded
   int32_t pending_tokens BORDER_INIT(0);  // behind those, that arrive in a store now
   int32_t prompt_tokens BORDER_INIT(0);   // of the sequence: with what was emitted
+  int32_t waiting BORDER_INIT(0);  // other requests that wait there
   int32_t policy BORDER_INIT(-1);  // of the replica, in Lua's registry; -1: it is none of Lua's
 } rooflua_tier_found;
 
@@ -426,6 +427,8 @@ typedef struct rooflua_serve_table {
   int32_t (*preempt)(rooflua_serve_border*, double slot);
   int32_t (*reject)(rooflua_serve_border*, double slot);
   int32_t (*wake_at)(rooflua_serve_border*, double time_s);
+  const rooflua_tier_found* (*found)(rooflua_serve_border*);  // behind an admission that says -3
+  int32_t (*answer_load)(rooflua_serve_border*, double tokens, double patience_s);
   const char* (*refusal)(rooflua_serve_border*);
   int32_t (*cached_tokens)(rooflua_serve_border*, double slot);
   int32_t (*route_cached_tokens)(rooflua_serve_border*, double replica);

@@ -194,7 +194,7 @@ function policy.where(instance) end
 ---@field first_token integer
 ---@field last_token integer
 ---@field prompt boolean whether it is of a prompt; else of an answer
----@field uses integer requests that had this content before; 0 unless the policy `counts`
+---@field uses integer requests that asked for this content, this one included; 0 unless the policy `counts`
 ---@field bytes number
 ---@field request rooflua.Request
 

@@ -179,6 +179,24 @@ void add_links(HtmlPage& page, const std::vector<Served>& variants) {
   page.note("stretch: the time of a transfer over what it takes where no other shares its links.");
 }
 
+/// What stores beside the GPUs amounted to, of variants that have any.
+void add_tiers(HtmlPage& page, const std::vector<Served>& variants) {
+  std::vector<std::vector<std::string>> rows{tier_labels()};
+  rows[0].insert(rows[0].begin(), "variant");
+  for (const Served& each : variants) {
+    for (const TierSummary& tier : each.summary.tiers) {
+      rows.push_back(tier_cells(tier));
+      rows.back().insert(rows.back().begin(), name_of(each));
+    }
+  }
+  if (rows.size() == 1) return;
+  page.heading("KV tiers");
+  page.table(rows);
+  page.note(
+      "hits: tokens that were loaded, of the prompt tokens of completed requests. skipped: "
+      "stores without room. evicted: chunks that left for others.");
+}
+
 void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice) {
   page.heading("Summary");
   std::vector<std::vector<std::string>> rows{{"variant"}};
@@ -197,6 +215,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
   add_links(page, variants);
+  add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;

@@ -134,8 +134,22 @@ void Journal::on_step(const StepDone& step) {
   planned.pop_front();
 }
 
+void Journal::on_load(const Request& request, Picoseconds now) {
+  Live* live = find_live(request.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_load(request, now);
+}
+
+void Journal::on_loaded(const Request& request, Picoseconds now) {
+  Live* live = find_live(request.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_loaded(request, now);
+}
+
 void Journal::on_transfer(const TransferSeen& transfer) {
-  Live* live = find_live(transfer.id);
+  Live* live = transfer.store < 0 ? find_live(transfer.id) : nullptr;
   if (live == nullptr) return;
   catch_up(*live);
   live->why.on_transfer(transfer);

@@ -10,6 +10,10 @@ namespace rooflua {
 void SummaryObserver::on_transfer(const TransferSeen& transfer) {
   if (transfer.wires.empty()) return;
   told_.reset();
+  if (transfer.is_load) {
+    load_times_.resize(std::max(load_times_.size(), static_cast<std::size_t>(transfer.store) + 1));
+    load_times_[static_cast<std::size_t>(transfer.store)].add(transfer.end - transfer.start);
+  }
   link_summaries_.resize(options_.links.size());
   wire_bytes_.resize(options_.wires.size());
   const double stretch = static_cast<double>(transfer.end - transfer.start) /
@@ -41,6 +45,13 @@ std::vector<LinkSummary> SummaryObserver::link_summaries() const {
     double& busiest = out[static_cast<std::size_t>(wire.link)].busiest_frac;
     if (seen_s > 0) busiest = std::max(busiest, wire_bytes_[w] / (wire.bytes_per_s * seen_s));
   }
+  return out;
+}
+
+/// Times of loads only: what stores hold is known to the simulation.
+std::vector<TierSummary> SummaryObserver::tier_summaries() const {
+  std::vector<TierSummary> out(load_times_.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].load_s = load_times_[i].statistics(1e-12);
   return out;
 }
 

@@ -151,6 +151,26 @@ constexpr MetricOf<L> of_link[] = {
      "bytes of its busiest wire over what that could carry in the run", &L::busiest_frac},
 };
 
+using T = TierSummary;
+constexpr MetricOf<T> of_tier[] = {
+    {"hit_tokens", "hit tokens", "tokens", more, "tokens that were loaded from it", &T::hit_tokens},
+    {"peer_hit_tokens", "from peers", "tokens", neither,
+     "tokens that were loaded from another instance of it", &T::peer_hit_tokens},
+    {"hit_frac", "hits", "1", more,
+     "tokens that were loaded over the prompt tokens of completed requests", &T::hit_frac},
+    {"loads", "loads", "transfers", neither, "transfers to a GPU", &T::loads},
+    {"loaded_bytes", "loaded", "bytes", neither, "that they carried", &T::loaded_bytes},
+    {"load_s", "load", "s", less, "a transfer to a GPU", &T::load_s},
+    {"stores", "stores", "transfers", neither, "transfers from a GPU", &T::stores},
+    {"stored_bytes", "stored", "bytes", neither, "that they carried", &T::stored_bytes},
+    {"skipped_stores", "skipped", "transfers", less, "for which there was no room",
+     &T::skipped_stores},
+    {"evictions", "evicted", "chunks", neither, "chunks that left for others", &T::evictions},
+    {"capacity_bytes", "capacity", "bytes", neither, "of one instance", &T::capacity_bytes},
+    {"used_bytes_max", "most used", "bytes", neither, "by one instance at any time",
+     &T::used_bytes_max},
+};
+
 constexpr MetricOf<SessionSummary> of_sessions[] = {
     {"count", "sessions", "sessions", neither, "sessions with a completed turn",
      &SessionSummary::count},
@@ -250,6 +270,9 @@ std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {
 
 std::span<const MetricOf<LinkSummary>> link_metrics() {
   return of_link;
+}
+std::span<const MetricOf<TierSummary>> tier_metrics() {
+  return of_tier;
 }
 
 std::span<const MetricOf<SessionSummary>> session_metrics() {

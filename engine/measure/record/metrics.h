@@ -63,6 +63,8 @@ std::span<const MetricOf<ReplicaSummary>> replica_metrics();
 std::span<const MetricOf<SessionSummary>> session_metrics();
 /// Of a link that transfers share, besides its name.
 std::span<const MetricOf<LinkSummary>> link_metrics();
+/// Of a store of KV beside the GPUs, besides its name.
+std::span<const MetricOf<TierSummary>> tier_metrics();
 /// Of speculation, besides accepted_by_position, a list.
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 
@@ -97,6 +99,7 @@ using Column = ColumnOf<Summary>;
 using GroupColumn = ColumnOf<GroupSummary>;
 using ReplicaColumn = ColumnOf<ReplicaSummary>;
 using LinkColumn = ColumnOf<LinkSummary>;
+using TierColumn = ColumnOf<TierSummary>;
 
 /// The column "ttft_s_p50" or "preemptions". A name that no metric has is our mistake.
 Column run_column(std::string_view name);

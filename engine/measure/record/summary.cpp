@@ -345,6 +345,7 @@ Summary SummaryObserver::sum_up() const {
   out.seen_s = seconds(seen());
   out.speculation = speculation_summary();
   out.links = link_summaries();
+  out.tiers = tier_summaries();
   out.sessions = session_summary();
   return out;
 }

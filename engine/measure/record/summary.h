@@ -106,6 +106,17 @@ struct LinkSummary {
   double busiest_frac = 0;  // bytes of the link's busiest wire over what it could carry in the run
 };
 
+/// What a store of KV beside the GPUs amounted to, over its instances.
+struct TierSummary {
+  std::string name;
+  std::int64_t hit_tokens = 0, peer_hit_tokens = 0;  // loaded from it; from other instances of it
+  double hit_frac = 0;  // both, of the prompt tokens of completed requests
+  std::int64_t loads = 0, stores = 0, skipped_stores = 0, evictions = 0;
+  double loaded_bytes = 0, stored_bytes = 0;
+  double capacity_bytes = 0, used_bytes_max = 0;  // of one instance
+  Statistics load_s;                              // of its transfers to a GPU
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -135,6 +146,7 @@ struct Summary {
   std::vector<ReplicaSummary> replicas;
   std::optional<SpeculationSummary> speculation;  // nothing without
   std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
+  std::vector<TierSummary> tiers;                 // as declared; empty where there are none
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -248,6 +260,8 @@ class SummaryObserver : public Observer {
   std::vector<LinkSummary> link_summaries_;  // mean and share are not set: their sums
   std::vector<double> wire_bytes_;
   std::vector<LinkSummary> link_summaries() const;
+  std::vector<LogHistogram> load_times_;  // by store
+  std::vector<TierSummary> tier_summaries() const;
   mutable std::optional<Summary> told_;  // the last answer, while nothing has happened since
 };
 

@@ -48,6 +48,12 @@ void WhyObserver::pass(LatencyHeading heading, Picoseconds until) {
   since_ = until;
 }
 
+/// Of the time in which its replica runs nothing.
+LatencyHeading WhyObserver::between_steps() const {
+  if (phase_ == Phase::loading) return LatencyHeading::load;
+  return phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle;
+}
+
 void WhyObserver::on_arrival(const Request& request, Picoseconds now) {
   if (request.id == request_) since_ = now;
 }
@@ -79,6 +85,8 @@ LatencyHeading WhyObserver::during(const StepDone& step, const Planned* planned)
   switch (phase_) {
     case Phase::preempted:
       return LatencyHeading::preempted;
+    case Phase::loading:
+      return LatencyHeading::load;
     case Phase::seated:
       return LatencyHeading::prefill_stalled;
     case Phase::decoding: {
@@ -111,8 +119,7 @@ void WhyObserver::on_step(const StepDone& step) {
   const bool in_stages = step.price->stages > 1;
   const bool works = planned && planned->works;
   if (in_stages && !works && is_under_way()) return;  // its own step is in another stage
-  pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
-       in_stages && works ? step.planned : step.start);
+  pass(between_steps(), in_stages && works ? step.planned : step.start);
   const LatencyHeading heading = during(step, planned ? &*planned : nullptr);
   ++why_.steps[static_cast<std::size_t>(heading)];
   const Picoseconds part = step.end - since_;
@@ -162,6 +169,7 @@ bool PassedStep::continues(const PassedStep& before) const {
 LatencyHeading WhyObserver::during(const PassedStep& step) const {
   if (phase_ == Phase::decoding) return step.decoding;
   if (phase_ == Phase::seated) return LatencyHeading::prefill_stalled;
+  if (phase_ == Phase::loading) return LatencyHeading::load;
   return phase_ == Phase::preempted ? LatencyHeading::preempted : step.waiting;
 }
 
@@ -181,8 +189,7 @@ void WhyObserver::on_passed(std::span<const PassedStep> steps) {
 
 void WhyObserver::on_passed(const PassedStep& step) {
   if (step.end <= since_) return;
-  pass(phase_ == Phase::preempted ? LatencyHeading::preempted : LatencyHeading::queue_idle,
-       step.start);
+  pass(between_steps(), step.start);
   const LatencyHeading heading = during(step);
   ++why_.steps[static_cast<std::size_t>(heading)];
   const bool whole = since_ == step.start;
@@ -320,8 +327,21 @@ void WhyObserver::find_holders(const StepPriced& step, Planned& out) const {
   because(WaitReason::choice, work);
 }
 
+/// It waits aside. One that loads layer by layer does not: its steps take longer.
+void WhyObserver::on_load(const Request& request, Picoseconds now) {
+  if (request.id != request_) return;
+  pass(between_steps(), now);
+  phase_ = Phase::loading;
+}
+
+void WhyObserver::on_loaded(const Request& request, Picoseconds now) {
+  if (request.id != request_) return;
+  pass(LatencyHeading::load, now);
+  phase_ = Phase::waiting;
+}
+
 void WhyObserver::on_transfer(const TransferSeen& transfer) {
-  if (transfer.id != request_) return;
+  if (transfer.id != request_ || transfer.store >= 0) return;
   pass(LatencyHeading::queue_idle, transfer.start);
   pass(LatencyHeading::transfer, transfer.end);
   replica_ = transfer.to;

@@ -36,8 +36,13 @@ enum class LatencyHeading : std::int32_t {
   recompute,        // a step computed KV again that a preemption lost
   transfer,         // its KV moved to another replica
   queue_ranks,      // waiting, and only other ranks of the replica's group had tokens
+  load,             // its KV came from a store beside the GPUs
 };
-inline constexpr int latency_heading_count = 13;
+inline constexpr int latency_heading_count = 14;
+/// Headings that are written only where they have time: what they are about is rare.
+constexpr bool is_rare(LatencyHeading heading) {
+  return heading >= LatencyHeading::queue_ranks;
+}
 /// "queue behind prefill", "decode", ...
 std::string_view name(LatencyHeading heading);
 
@@ -109,13 +114,15 @@ class WhyObserver : public Observer {
   /// on_priced() is not called.
   void on_passed(std::span<const PassedStep> steps);
   void on_transfer(const TransferSeen& transfer) override;
+  void on_load(const Request& request, Picoseconds now) override;
+  void on_loaded(const Request& request, Picoseconds now) override;
   void on_done(const RequestDone& done) override;
 
   /// Nothing until the request has ended.
   const std::optional<Why>& why() const { return answer_; }
 
  private:
-  enum class Phase { away, waiting, seated, decoding, preempted };
+  enum class Phase { away, waiting, loading, seated, decoding, preempted };
   struct Planned {
     bool works = false;
     bool waited = false;         // the request stood in the queue of that replica
@@ -130,6 +137,7 @@ class WhyObserver : public Observer {
   void on_passed(const PassedStep& step);
   std::size_t on_stretch(std::span<const PassedStep> steps);
   void pass(LatencyHeading heading, Picoseconds until);
+  LatencyHeading between_steps() const;
   bool works_for_it(const Batch& batch) const;
   void find_holders(const StepPriced& step, Planned& out) const;
   bool is_under_way() const;

@@ -153,6 +153,12 @@ std::string groups(const Summary& s) {
     for (const LinkSummary& link : s.links) table.add(link_cells(link));
     out += "\n" + table.text();
   }
+  if (!s.tiers.empty()) {
+    Table table;
+    table.add(tier_labels());
+    for (const TierSummary& tier : s.tiers) table.add(tier_cells(tier));
+    out += "\n" + table.text();
+  }
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";
@@ -206,6 +212,31 @@ std::vector<std::string> link_cells(const LinkSummary& link) {
       out.push_back(cell(LinkColumn{&metric}, link));
   }
   return out;
+}
+
+std::vector<std::string> tier_labels() {
+  return {"tier",      "hits %",  "from peers %", "loaded GB",    "load p50 ms", "load p99 ms",
+          "stored GB", "skipped", "evicted",      "most used GB", "of GB"};
+}
+
+std::vector<std::string> tier_cells(const TierSummary& tier) {
+  const auto hits = static_cast<double>(tier.hit_tokens + tier.peer_hit_tokens);
+  const double of_peers =
+      hits > 0 ? tier.hit_frac * static_cast<double>(tier.peer_hit_tokens) / hits : 0;
+  const auto ms = [&](double time_s) {
+    return tier.loads > 0 ? figure(time_s * 1000) : std::string("-");
+  };
+  return {tier.name,
+          figure(100 * tier.hit_frac),
+          figure(100 * of_peers),
+          figure(tier.loaded_bytes / 1e9),
+          ms(tier.load_s.p50),
+          ms(tier.load_s.p99),
+          figure(tier.stored_bytes / 1e9),
+          grouped(tier.skipped_stores),
+          grouped(tier.evictions),
+          figure(tier.used_bytes_max / 1e9),
+          figure(tier.capacity_bytes / 1e9)};
 }
 
 std::string report(const Summary& s) {

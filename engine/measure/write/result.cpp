@@ -226,6 +226,13 @@ Json to_json(const Summary& s) {
     write(entry, link_metrics(), link);
     out["links"].push_back(std::move(entry));
   }
+  if (!s.tiers.empty()) out["tiers"] = Json::array();
+  for (const TierSummary& tier : s.tiers) {
+    Json entry = Json::object();
+    entry["name"] = tier.name;
+    write(entry, tier_metrics(), tier);
+    out["tiers"].push_back(std::move(entry));
+  }
   if (s.sessions) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
@@ -281,6 +288,12 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     LinkSummary& link = s.links.emplace_back();
     link.name = fields.text("name").value_or("");
     read(fields, link_metrics(), link);
+  }
+  for (const Json& entry : items(f.find("tiers"))) {
+    const Fields fields(entry, file, "tiers");
+    TierSummary& tier = s.tiers.emplace_back();
+    tier.name = fields.text("name").value_or("");
+    read(fields, tier_metrics(), tier);
   }
   if (const auto sessions = f.table("sessions")) {
     s.sessions = SessionSummary{};

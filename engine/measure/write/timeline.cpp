@@ -197,7 +197,9 @@ void Timeline::span(std::int32_t request, std::string_view name, Picoseconds fro
 }
 
 void Timeline::on_transfer(const TransferSeen& transfer) {
-  if (requests_ < options_.requests) span(transfer.id, "KV transfer", transfer.start, transfer.end);
+  if (requests_ >= options_.requests || transfer.id < 0) return;
+  const char* what = transfer.store >= 0 ? "KV load" : "KV transfer";
+  span(transfer.id, what, transfer.start, transfer.end);
 }
 
 void Timeline::on_blocks(const BlocksChanged& blocks) {

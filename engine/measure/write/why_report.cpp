@@ -23,12 +23,15 @@ constexpr std::array<std::string_view, latency_heading_count> names = {"frontend
                                                                        "preempted",
                                                                        "recompute",
                                                                        "KV transfer",
-                                                                       "queue behind other ranks"};
+                                                                       "queue behind other ranks",
+                                                                       "KV load"};
 
 constexpr std::array<const char*, latency_heading_count> keys = {
-    "frontend_s",        "queue_idle_s", "queue_prefill_s", "queue_decode_s",   "prefill_s",
-    "prefill_stalled_s", "decode_s",     "decode_mixed_s",  "decode_stalled_s", "preempted_s",
-    "recompute_s",       "transfer_s",   "queue_ranks_s"};
+    "frontend_s",     "queue_idle_s",   "queue_prefill_s",
+    "queue_decode_s", "prefill_s",      "prefill_stalled_s",
+    "decode_s",       "decode_mixed_s", "decode_stalled_s",
+    "preempted_s",    "recompute_s",    "transfer_s",
+    "queue_ranks_s",  "load_s"};
 
 constexpr std::array<std::string_view, wait_reason_count> held_names = {
     "the step was planned before it came",
@@ -196,8 +199,8 @@ Json to_json(const Why& why) {
   out["outcome"] = name(why.done.outcome);
   out["e2e_s"] = seconds(total(why));
   for (std::size_t i = 0; i < latency_heading_count; ++i) {
-    const bool of_groups = i == static_cast<std::size_t>(LatencyHeading::queue_ranks);
-    if (why.time[i] > 0 || !of_groups) out[keys[i]] = seconds(why.time[i]);
+    if (why.time[i] > 0 || !is_rare(static_cast<LatencyHeading>(i)))
+      out[keys[i]] = seconds(why.time[i]);
   }
   out["steps"] = Json::object();
   for (std::size_t i = 0; i < latency_heading_count; ++i) {

@@ -81,6 +81,15 @@ std::int32_t wake_at(ServeBorder* border, double time_s) noexcept {
   return border->plan->try_wake_at(time_s);
 }
 
+const TierFound* found(ServeBorder* border) noexcept {
+  return border->plan->found();
+}
+
+std::int32_t answer_load(ServeBorder* border, double tokens, double patience_s) noexcept {
+  border->plan->answer_load(tokens < 0 ? TierPolicy::ask_later : whole(tokens), patience_s);
+  return 1;
+}
+
 const char* refusal(ServeBorder* border) noexcept {
   static thread_local char text[512];
   try {
@@ -166,6 +175,8 @@ ServeTable serve_table(ServeState& state) {
           preempt,
           reject,
           wake_at,
+          found,
+          answer_load,
           refusal,
           cached_tokens,
           route_cached_tokens,

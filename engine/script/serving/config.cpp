@@ -123,6 +123,22 @@ ReplicaConfig replica_config(const Fields& fields) {
   return config;
 }
 
+TiersConfig tiers_config(const Fields& fields) {
+  TiersConfig config;
+  read_figures(fields, config);
+  for (const Fields& each : fields.tables("stores")) {
+    StoreConfig& store = config.stores.emplace_back();
+    store.name = each.text("name").value_or("");
+    read_figures(each, store);
+    store.read = each.texts("read");
+    store.write = each.texts("write");
+    store.peers = each.texts("peers");
+    each.finish();
+  }
+  fields.finish();
+  return config;
+}
+
 ClusterConfig cluster_config(const Fields& fields) {
   ClusterConfig config;
   for (const Fields& each : fields.tables("replicas"))
@@ -134,6 +150,7 @@ ClusterConfig cluster_config(const Fields& fields) {
     config.transfer.path = {transfer->texts("path"), transfer->texts("within")};
     transfer->finish();
   }
+  if (const auto tiers = fields.table("tiers")) config.tiers = tiers_config(*tiers);
   for (const Fields& each : fields.tables("links")) {
     LinkConfig& link = config.links.emplace_back();
     link.name = each.text("name").value_or("");
@@ -196,7 +213,7 @@ ServingConfig serving_config(const Json& given) {
   out.summary.classes = fields.texts("classes");
   for (const ReplicaConfig& each : out.cluster.replicas) out.summary.replicas.push_back(each.name);
   for (const LinkConfig& each : out.cluster.links) out.summary.links.push_back(each.name);
-  if (out.cluster.transfer.over_links())
+  if (out.cluster.transfer.over_links() || !out.cluster.tiers.stores.empty())
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   out.listeners = listener_options(fields);
   out.closes = fields.boolean("closes").value_or(false);

@@ -120,6 +120,8 @@ Bindings Run::bindings() const {
     out.speculators.push_back(each.speculator.get());
     out.acceptances.push_back(each.acceptance.get());
   }
+  for (const auto& each : tiers.policies) out.tiers.push_back(each.get());
+  for (const auto& each : tiers.evictions) out.evictions.push_back(each.get());
   out.workload = workload.get();
   for (const auto& each : listeners) out.observers.push_back(each.get());
   return out;

@@ -17,6 +17,7 @@
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
 #include "script/serving/step_model.h"
+#include "script/serving/tiers.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua::script {
@@ -36,6 +37,7 @@ struct Run {
   std::vector<std::shared_ptr<LuaStepModel>> steps;       // alike replicas share one
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
+  LuaTiers tiers;
   std::unique_ptr<Workload> workload;
   std::int64_t trace_requests = 0;         // of a workload that is a trace
   std::vector<std::string> classes;        // names of the requests' classes

@@ -152,6 +152,9 @@ class Observer {
   virtual void expect_step(std::int32_t replica) const { (void)replica; }
   /// Told at its start where its end is known then, and at its end where it shares links.
   virtual void on_transfer(const TransferSeen& transfer) { (void)transfer; }
+  /// A request waits aside from now on until its KV has come from stores; and it has come.
+  virtual void on_load(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_loaded(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
 };

@@ -123,6 +123,8 @@ class Simulation final : public RouteSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
+  /// The policies of tiers in `bindings`. @pre it has tiers
+  void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
   void set_speculation(std::int32_t replica, SpeculatorPolicy& speculator,
                        AcceptanceModel& acceptance);

@@ -33,6 +33,12 @@ void Simulation::bind_tiers() {
   }
 }
 
+void Simulation::set_tiers(const Bindings& bindings) {
+  bindings_.tiers = bindings.tiers;
+  bindings_.evictions = bindings.evictions;
+  bind_tiers();
+}
+
 // --- loads
 
 /// What the plan at hand admitted asks the stores for its content, and loads begin.
@@ -62,7 +68,9 @@ void Simulation::load(std::int32_t slot) {
                              now_);
   }
   expect_flows();
-  if (request.phase == Phase::pending) tell_blocks(request.replica);
+  if (request.phase != Phase::pending) return;
+  for (Observer* observer : bindings_.observers) observer->on_load(request, now_);
+  tell_blocks(request.replica);
 }
 
 void Simulation::end_load(const FlowEnded& flow) {
@@ -73,6 +81,7 @@ void Simulation::end_load(const FlowEnded& flow) {
                            flow.alone_end, what.path, tiers_->store_of_load(what.ticket), true});
   if (!tiers_->end_trip_of_load(what.ticket, requests_, now_)) return;
   if (requests_[slot].phase != Phase::pending) return;  // it runs layer by layer
+  for (Observer* observer : bindings_.observers) observer->on_loaded(requests_[slot], now_);
   Replica& replica = at(requests_[slot].replica);
   replica.receive(slot, scheduler(what.to));
   touch(what.to);

@@ -208,7 +208,7 @@ void Tiers::count_uses(const Request& request, const Progress& progress) {
 }
 
 Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const Progress& progress,
-                              std::int32_t gpu_tokens) {
+                              std::int32_t gpu_tokens, std::int32_t waiting) {
   State& own = state(slot, request);
   const std::int64_t now = version(request.replica);
   if (own.version == now && own.gpu_tokens == gpu_tokens) return own.decision;
@@ -221,7 +221,8 @@ Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const P
   const std::int32_t pending = find(request.replica, request, progress, gpu_tokens, stretches_);
   if (stretches_.empty() && pending == 0) return own.decision;
   describe_found(slot, request, gpu_tokens, pending);
-  own.version = -1;  // until it is answered
+  found_.waiting = waiting;
+  asked_version_ = std::exchange(own.version, -1);  // until it is answered
   return {Verdict::ask, 0};
 }
 
@@ -240,7 +241,7 @@ void Tiers::describe_found(std::int32_t slot, const Request& request, std::int32
       return source.store == store && (source.peer != 0) == each.peer;
     });
     if (at == sources_.end()) {
-      at = sources_.insert(at, {});
+      at = sources_.insert(at, rooflua_tier_source{});
       at->store = store;
       at->peer = each.peer;
     }
@@ -273,6 +274,7 @@ std::vector<std::int32_t> Tiers::path_of(const Stretch& stretch, std::int32_t re
 void Tiers::answer(std::int32_t slot, TierPolicy::Load load) {
   State& own = states_[static_cast<std::size_t>(slot)];
   const Decision later{Verdict::later, 0};
+  own.version = asked_version_;
   own.decision = {};
   if (load.tokens > 0)
     own.decision = {Verdict::load, std::min(load.tokens, found_.tokens)};

@@ -55,9 +55,9 @@ class Tiers {
     std::int32_t tokens = 0;  // to be loaded behind those in the GPU
   };
   /// What is decided of a request of which the GPU has so many tokens; `ask`: its policy must be
-  /// asked with found(), and answer() be called.
+  /// asked with found(), and answer() be called. `waiting`: other requests that wait there.
   Decision decide(std::int32_t slot, const Request& request, const Progress& progress,
-                  std::int32_t gpu_tokens);
+                  std::int32_t gpu_tokens, std::int32_t waiting);
   const TierFound& found() const { return found_; }
   void answer(std::int32_t slot, TierPolicy::Load load);
   /// The chunks of the decided load are read from now on. @returns how many tokens they bring
@@ -216,6 +216,7 @@ class Tiers {
   HashMap uses_;                     // by hash of a chunk of the first store
   // of the request that was asked for last
   TierFound found_;
+  std::int64_t asked_version_ = -1;
   std::vector<rooflua_tier_source> sources_;
   std::vector<Stretch> stretches_;
 };

@@ -234,6 +234,16 @@ local function not_admitted(request, tokens, hold_tokens, fit_tokens, spare_bloc
   whole(spare_blocks, "admit", "spare blocks")
 end
 
+--- The same of a request of which stores beside the GPUs have something: its replica's policy says what is loaded.
+local function admit_from_tiers(request, tokens, hold, fit, spare)
+  local decide, status = require("rooflua.border.tiering").decide, NOT_READ - 1
+  while status < NOT_READ do
+    decide()
+    status = C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare)
+  end
+  return status
+end
+
 --- Preempts the request that the scheduler's victim(replica) returned.
 local function shed(victim)
   if not istype(Handle, victim) then
@@ -280,6 +290,7 @@ local plan_methods = {
     local hold, fit, spare = hold_tokens or 0, fit_tokens or 0, spare_blocks or 0
     local status = B.live == 1 and are_numbers(tokens, hold, fit, spare) and istype(Handle, request)
       and C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare) or NOT_READ
+    if status < NOT_READ then status = admit_from_tiers(request, tokens, hold, fit, spare) end
     if status == NOT_READ then not_admitted(request, tokens, hold, fit, spare) end
     return status == 1 or status ~= 0 and refused()
   end,

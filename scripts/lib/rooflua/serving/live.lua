@@ -93,7 +93,7 @@ function live.begin(reader, given, options)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
-    router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers))
+    router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list))
   return adopt { run = run, file = reader.file, given = written, replicas = list, router = router, metrics = metrics,
     tiers = all.tiers, journal = config.journal, history = {} }
 end

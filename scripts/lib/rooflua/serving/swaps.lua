@@ -1,6 +1,7 @@
 -- Other policies in a simulation that runs already, and copies of policies with what they remember.
 local native = require "rooflua.native"
 local application = require "rooflua.engines.application"
+local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
@@ -8,6 +9,7 @@ local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
 local speculation = require "rooflua.serving.speculation"
+local tiering = require "rooflua.border.tiering"
 local views = require "rooflua.border.views"
 
 local swaps = {}
@@ -136,8 +138,18 @@ function swaps.speculations(list)
 end
 
 --- What the engine asks of tiers: {tier_policies, evictions}; nil where there are none.
-function swaps.tier_bindings(own)
-  return own and { tier_policies = own.policies, evictions = own.evictions } or nil
+function swaps.tier_bindings(own, list)
+  if not own then return nil end
+  local names = {}
+  for i, store in ipairs(own.config.stores) do names[i] = store.name .. ":" .. store.per end
+  for i, each in ipairs(list) do
+    local steps = each.steps.steps
+    if own.policies[i] then
+      tiering.set_prefill_time(own.policies[i],
+        function(new_tokens, context_tokens) return steps:time(batch.lone_prefill(new_tokens, context_tokens)) end)
+    end
+  end
+  return { tier_policies = own.policies, evictions = own.evictions, stores = names }
 end
 
 --- A list of policies, each replaced by change(policy); false stays.
@@ -182,7 +194,7 @@ function swaps.replace(state, successor)
   local router = state.router and (successor(state.router) or state.router)
   local tiers = with_policies(state.tiers, function(own) return successor(own) or own end)
   native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    swaps.speculations(list), swaps.tier_bindings(tiers))
+    swaps.speculations(list), swaps.tier_bindings(tiers, list))
   state.tiers = tiers
   if state.metrics.router then state.metrics.router.instance = router end
   note(state, list, router)
@@ -200,7 +212,7 @@ function swaps.fork(state)
   local metrics = own_metrics.start(state.metrics, twin, router)
   local tiers = with_policies(state.tiers, twin)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers))
+    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list))
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
     tiers = tiers, journal = state.journal, history = { core.unpack(state.history) } }
 end
