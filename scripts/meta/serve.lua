@@ -321,8 +321,8 @@ function Plan:wake_at(time_s) end
 ---@field least_outstanding integer the replica with the fewest outstanding requests; ties to the first
 ---@field prefix_holders integer how many replicas have some of the prompt cached
 ---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order
----@field segment fun(self, k: integer): content: number?, tokens: integer? the k-th segment of the prompt; content 0 is of
----no other request. nil behind the last one, and for a prompt of private tokens
+---@field segment fun(self, k: integer): content: number?, tokens: integer? the k-th segment of the prompt; content 0 is
+---of no other request. nil behind the last one, and for a prompt of private tokens
 ---@field [integer] rooflua.Signals
 
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the

@@ -85,15 +85,6 @@ std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) 
   return rooflua::shared_tokens(board_.progress(slot), board_.progress(other));
 }
 
-std::int32_t ReplicaState::landing_prompts() const {
-  std::int32_t out = 0;
-  for (std::int32_t place = 0; place < pipeline_.planned(); ++place) {
-    for (const PrefillWork& work : pipeline_.at(place).prefills)
-      out += work.completes != 0 && board_.progress(work.slot).first_token == never ? 1 : 0;
-  }
-  return out;
-}
-
 ReplicaSignals ReplicaState::signals() const {
   ReplicaSignals signals;
   signals.waiting_tokens = view().waiting_tokens;
@@ -103,7 +94,7 @@ ReplicaSignals ReplicaState::signals() const {
   signals.running = view().seats;
   signals.decodes = view().decodes;
   signals.prefilling = view().prefilling;
-  signals.landing_prompts = landing_prompts();
+  signals.landing_prompts = pipeline_.landing_prompts(*board_.requests);
   signals.free_blocks = kv_.free_blocks();
   signals.total_blocks = kv_.total_blocks();
   signals.role = config_.role;

@@ -129,8 +129,6 @@ class ReplicaState : public VisibleReplica {
   void leave_queue(std::int32_t slot);
   void leave_common_pace(std::int32_t slot);
   void release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns);
-  /// Prompts whose first token a planned step computes.
-  std::int32_t landing_prompts() const;
   /// The numbers of requests in phase in_flight, without this one.
   void not_in_flight(std::int32_t slot);
   /// @returns whether a block is full now that others may ask for

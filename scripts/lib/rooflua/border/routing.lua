@@ -67,8 +67,8 @@ local function prefix_holder(_, k)
   return B.holders[k - 1] + 1
 end
 
---- Content and tokens of the k-th segment of the prompt, as the workload states them; nil behind the last one, and for a
---- prompt of private tokens.
+--- Content and tokens of the k-th segment of the prompt, as the workload states them; nil behind the last one, and for
+--- a prompt of private tokens.
 local function segment(_, k)
   need_route()
   if type(k) ~= "number" or k < 1 or k % 1 ~= 0 then

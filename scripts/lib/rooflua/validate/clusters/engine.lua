@@ -2,9 +2,8 @@
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
-local policies = require "rooflua.scenario.policies"
-local Reader = require "rooflua.scenario.reader"
 local release = require "rooflua.engines.release"
+local values = require "rooflua.engines.values"
 
 local engine = {}
 
@@ -26,18 +25,17 @@ local function on_day(about, day)
   return found
 end
 
---- The newest release of vLLM's first engine, which later releases still had behind a switch.
-local function first_generation(about)
-  local found
-  for _, each in ipairs(about.releases) do
-    if release.earlier(each.name, "0.8") then found = each.name end
-  end
-  return found
-end
+--- The generation of an engine that a row names where a release has several behind a switch: "V0 engine" is V0.
+local function generation_of(row) return row.other_settings:match "%f[%w](V%d+) engine" end
 
---- Whether a row runs vLLM's first engine in a release that has both.
-local function runs_v0(row)
-  return row.other_settings:find "VLLM_USE_V1=0" ~= nil or row.other_settings:find "V0 engine" ~= nil
+--- The newest release that has no other generation than this one; nil where there is none.
+local function of_generation(about, generation)
+  local hardware = require("rooflua.spec").hardware "h100-sxm"
+  for i = #about.releases, 1, -1 do
+    local name = about.releases[i].name
+    local found = values.of(about, name, { hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1 }).values
+    if found.generation == generation then return name end
+  end
 end
 
 --- {engine, release} of a row. Without a release it is the one in force in the month that the row names, else the
@@ -46,10 +44,11 @@ function engine.chosen(row, notes)
   local name, version = row.engine:lower():match "^%S+", row.engine_version
   if row.engine:find "%(" then core.fail("%s: engine: nothing is known of '%s'", row.where, row.engine) end
   local about = catalogue.of(name)
-  if about.name == "vllm" and runs_v0(row) then
-    local found = first_generation(about)
-    notes[#notes + 1] = ("V0 engine of %s: the rules of %s %s"):format(version, about.title, found)
-    return choice.parse(about.name .. " " .. found)
+  local generation = generation_of(row)
+  local older = generation and of_generation(about, generation)
+  if older then
+    notes[#notes + 1] = ("%s engine of %s: the rules of %s %s"):format(generation, version, about.title, older)
+    return choice.parse(about.name .. " " .. older)
   end
   local parsed = version ~= "" and release.parse(version) or nil
   if parsed then
@@ -95,14 +94,9 @@ function engine.of(row, chosen, notes)
   end
   for key, value in core.sorted_pairs(switches(row)) do
     local name = option_for(chosen.engine, { key })
-    if name and not release.earlier(chosen.release, "0.8") then out[name] = value end
+    if name and not generation_of(row) then out[name] = value end
   end
   return out
-end
-
---- The scheduler where it is another one than the engine's; nil else.
-function engine.scheduler(row)
-  return runs_v0(row) and policies.of(Reader.new "validate", "scheduler", "vllm_v0") or nil
 end
 
 return engine

@@ -26,7 +26,7 @@ function load.length(given)
   if type(given) ~= "table" then return given end
   local kind, mean, std = given.distribution, given.mean, given.std or 0
   if kind == "lognormal" then
-    local variance = math.log(1 + (std / mean) ^ 2)
+    local variance = math.log(1 + (std / mean) * (std / mean))
     return { distribution = "lognormal", mean = mean, sigma = math.sqrt(variance), min = given.min, max = given.max }
   elseif kind == "normal" then
     return { distribution = "normal", mean = mean, deviation = std, min = given.min, max = given.max }

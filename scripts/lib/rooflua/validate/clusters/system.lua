@@ -105,8 +105,8 @@ local function count_of(row, model)
   return model.moe and count or count * (row.dp or 1)
 end
 
---- The time outside of engines. A proxy sends a prompt to a prefill engine and then to a decode engine, each with a front
---- end of its own.
+--- The time outside of engines. A proxy sends a prompt to a prefill engine and then to a decode engine, each with a
+--- front end of its own.
 local function frontend_of(row, pools)
   local base_s = engines.fitted().client_frontend_s.value
   if row.client:find "inference%-perf" then base_s = base_s + inference_perf_s end
@@ -139,7 +139,7 @@ function system.scenario(row, about, stages, options)
   local model, hardware = model_of(row), hardware_of(row)
   local chosen = engine.chosen(row, notes)
   local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
-    engine = engine.of(row, chosen, notes), scheduler = engine.scheduler(row),
+    engine = engine.of(row, chosen, notes),
     mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages),
     frontend = frontend_of(row, is_split(row)) }
   local tp, replicas = row.tp or 1, count_of(row, model)
