@@ -7,8 +7,8 @@ local tiers = require "rooflua.validate.clusters.tiers"
 
 local load = {}
 
---- Seconds of a stage, and requests of a single client, where nobody states them.
-load.default = { stage_s = 60, singles = 5 }
+--- Seconds of a stage, requests of a single client, and how often clients send every prompt, where nobody states them.
+load.default = { stage_s = 60, singles = 5, passes = 4 }
 
 local function cannot(row, message, ...) core.fail("%s: " .. message, row.where, ...) end
 
@@ -122,8 +122,9 @@ local function closed(row, profile, prompts, notes)
   local clients = need(row, "concurrency", row.concurrency, tonumber(given.concurrency))
   local requests = row.requests or requests_in(given.requests, clients)
   if not requests then
-    requests = math.max(prompts.groups * prompts.prompts_per_group, 10 * clients)
-    notes[#notes + 1] = "the number of requests is not stated: each prompt once, or 10 of each client"
+    requests = math.max(load.default.passes * prompts.groups * prompts.prompts_per_group, 10 * clients)
+    notes[#notes + 1] = ("the number of requests is not stated: each prompt %d times, or 10 of each client"):format(
+      load.default.passes)
   end
   return { clients = clients, requests = requests }
 end
