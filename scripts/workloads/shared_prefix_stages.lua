@@ -20,9 +20,9 @@ local Stages = policy.define {
   doc = "Stages of rates or clients, one behind the other, over one set of prompts with shared prefixes.",
   source = "kubernetes-sigs/inference-perf: shared_prefix_datagen.py, load_timer.py, load_generator.py",
   params = {
-    groups = { default = 10, unit = "prompts", min = 0, integer = true,
+    groups = { default = 10, unit = "prompts", min = 0, max = 1000000, integer = true,
       doc = "Different shared prefixes; 0: no prompt shares anything with another." },
-    prompts_per_group = { default = 10, unit = "prompts", min = 1, integer = true,
+    prompts_per_group = { default = 10, unit = "prompts", min = 1, max = 1000000, integer = true,
       doc = "Different questions behind each prefix." },
     shared_prefix_tokens = { default = 1024, unit = "tokens", min = 0, integer = true, doc = "Length of a prefix." },
     question_tokens = { default = 128, type = "any", unit = "tokens",
@@ -136,8 +136,15 @@ local function request(state, at_s, i, stage)
   return at_s, prompt, arrivals.declare(state.limit, output, { class = stage - 1, content = content })
 end
 
+--- Most prompts that are kept in an order.
+local most_prompts = 10000000
+
 ---@param rng rooflua.Random
 function Stages:requests(rng)
+  if self.groups * self.prompts_per_group > most_prompts then
+    wrong("groups", "%.0f groups with prompts_per_group = %.0f are more than %.0f prompts", self.groups,
+      self.prompts_per_group, most_prompts)
+  end
   local state = {
     policy = self,
     order = shuffled(self.groups * self.prompts_per_group, rng:stream "prompts"),
