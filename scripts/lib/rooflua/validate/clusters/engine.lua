@@ -75,8 +75,9 @@ end
 --- Settings in words, by the key that they are of.
 local function switches(row)
   local said = row.other_settings:lower()
-  local on = said:match "chunked prefill (%a+)"
-  return { ["scheduler.enable_chunked_prefill"] = on == "on" and true or on == "off" and false or nil }
+  local word, out = said:match "chunked prefill (%a+)", {}
+  if word == "on" or word == "off" then out["scheduler.enable_chunked_prefill"] = word == "on" end
+  return out
 end
 
 local by_column = { max_num_seqs = { "scheduler.max_num_seqs" },
