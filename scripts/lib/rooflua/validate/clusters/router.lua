@@ -15,8 +15,8 @@ end
 
 --- What the names of settings are here. Capitals, "-" and "_" do not matter.
 local weights = { queue = "queue", kv = "kv", running = "running", active = "active", activerequest = "active",
-  prefix = "prefix", ["prefix(gpu)"] = "prefix", gpuprefix = "prefix", nohitlru = "no_hit_lru",
-  tokenload = "token_load" }
+  prefix = "prefix", ["prefix(gpu)"] = "prefix", gpuprefix = "prefix", ["prefix(cpu)"] = "prefix",
+  cpuprefix = "prefix", nohitlru = "no_hit_lru", tokenload = "token_load" }
 local settings = { affinitythreshold = "affinity_threshold", tau = "max_penalty_tokens",
   maxtokensinflightpenalty = "max_penalty_tokens", maxprefixtokenstomatch = "max_prefix_tokens",
   lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens" }
@@ -49,8 +49,8 @@ local function stated(text, day, notes)
   out.block_tokens = block or out.block_tokens
   local has_weights = false
   for name, value in core.sorted_pairs(given) do
-    if weights[name] then
-      out[weights[name]], has_weights = value, true
+    if weights[name] then -- prefixes in GPUs and in CPU memory are two scorers of one index here
+      out[weights[name]], has_weights = (has_weights and out[weights[name]] or 0) + value, true
     elseif settings[name] then
       out[settings[name]] = value
     elseif not apart[name] then
