@@ -304,6 +304,7 @@ function Plan:wake_at(time_s) end
 ---@field running integer
 ---@field decodes integer
 ---@field prefilling integer
+---@field landing_prompts integer prompts whose first token is on its way; they are among the decodes
 ---@field waiting_tokens number
 ---@field context_tokens number
 ---@field kv_used_frac number
@@ -320,6 +321,8 @@ function Plan:wake_at(time_s) end
 ---@field least_outstanding integer the replica with the fewest outstanding requests; ties to the first
 ---@field prefix_holders integer how many replicas have some of the prompt cached
 ---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order
+---@field segment fun(self, k: integer): content: number?, tokens: integer? the k-th segment of the prompt; content 0 is
+---of no other request. nil behind the last one, and for a prompt of private tokens
 ---@field [integer] rooflua.Signals
 
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the

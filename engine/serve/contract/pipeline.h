@@ -82,6 +82,8 @@ class Pipeline {
   void pass(Picoseconds now) { common_token_ = now; }
   CommonGap stamp_decodes(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
   void stamp_prefills(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
+  /// Prompts whose first token a planned step computes.
+  std::int32_t landing_prompts(const Requests& requests) const;
   /// The front step, which ran, leaves. The reference holds until the next append().
   const Step& retire();
 

@@ -94,6 +94,7 @@ ReplicaSignals ReplicaState::signals() const {
   signals.running = view().seats;
   signals.decodes = view().decodes;
   signals.prefilling = view().prefilling;
+  signals.landing_prompts = pipeline_.landing_prompts(*board_.requests);
   signals.free_blocks = kv_.free_blocks();
   signals.total_blocks = kv_.total_blocks();
   signals.role = config_.role;
