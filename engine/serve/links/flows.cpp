@@ -63,19 +63,39 @@ double Flows::share_of(const std::vector<std::int32_t>& path) const {
   return share;
 }
 
-Picoseconds Flows::expected_end(Errand errand, std::int32_t ticket) const {
+/// -1: it is not under way.
+std::int32_t Flows::find_flow(Errand errand, std::int32_t ticket) const {
   const auto is_it = [&](std::int32_t flow) {
     return at(flow).what.errand == errand && at(flow).what.ticket == ticket;
   };
-  Picoseconds end = 0;
-  for (const std::int32_t flow : due_) {
-    if (is_it(flow))
-      end = std::max(end, at(flow).state == State::moves ? at(flow).due : at(flow).alone_end);
+  for (const std::vector<std::int32_t>* list : {&due_, &queued_}) {
+    const auto found = std::find_if(list->begin(), list->end(), is_it);
+    if (found != list->end()) return *found;
   }
-  for (const std::int32_t flow : queued_) {
-    if (is_it(flow)) end = std::max(end, at(flow).alone_end);
+  return -1;
+}
+
+Picoseconds Flows::expected_end(Errand errand, std::int32_t ticket) const {
+  const std::int32_t flow = find_flow(errand, ticket);
+  if (flow < 0) return 0;
+  return at(flow).state == State::moves ? at(flow).due : at(flow).alone_end;
+}
+
+double Flows::stop(Errand errand, std::int32_t ticket, Picoseconds now) {
+  const std::int32_t index = find_flow(errand, ticket);
+  if (index < 0) return 0;
+  const Flow& flow = at(index);
+  double through = 0;
+  if (flow.state == State::moves) {
+    const double left = flow.bytes_left - flow.rate * seconds(now - flow.since);
+    through = std::clamp(flow.what.bytes - left, 0.0, flow.what.bytes);
   }
-  return end;
+  if (std::erase(queued_, index) == 0) drop_due(index);
+  std::vector<FlowEnded> cut;
+  end(index, cut);
+  if (!queued_.empty()) let_queued_move(now);
+  share(now);
+  return through;
 }
 
 // --- one instant

@@ -20,8 +20,9 @@
 
 namespace rooflua {
 
-/// What a flow is for: KV from a prefill replica, or a load from a store, or a write into one.
-enum class Errand : std::int32_t { hand_over, load, store };
+/// What a flow is for: KV from a prefill replica, or a load from a store, or a write into one. An
+/// alarm carries nothing: it ends when its alpha_s is over.
+enum class Errand : std::int32_t { hand_over, load, store, alarm };
 
 /// What is sent: `path`: wires, each once; bytes_per_s: a limit of its own.
 struct FlowRequest {
@@ -51,6 +52,9 @@ class Flows {
   /// What is due now happens. Those that end are appended, in the order of their start.
   /// @pre nothing was due before `now`
   void pass(Picoseconds now, std::vector<FlowEnded>& ended);
+
+  /// The flow is cut off. @returns the bytes of it that are through; its wires are free for others
+  double stop(Errand errand, std::int32_t ticket, Picoseconds now);
 
   std::int32_t under_way() const { return static_cast<std::int32_t>(due_.size() + queued_.size()); }
   /// Bytes per second that a flow of this slot gets now; 0: it waits, or there is none. O(flows)
@@ -85,6 +89,7 @@ class Flows {
   const Flow& at(std::int32_t flow) const { return flows_[static_cast<std::size_t>(flow)]; }
   Carried& carried(std::int32_t wire) { return carried_[static_cast<std::size_t>(wire)]; }
   std::int32_t open_slot();
+  std::int32_t find_flow(Errand errand, std::int32_t ticket) const;
   bool is_full(std::int32_t wire) const;
   bool may_move(const Flow& flow, const std::vector<std::int32_t>& wanted) const;
   void move(std::int32_t flow, Picoseconds now);

@@ -94,6 +94,10 @@ void Simulation::pass_flows() {
       end_write(flow);
       continue;
     }
+    if (what.errand == Errand::alarm) {
+      lose_patience(flow);
+      continue;
+    }
     for (Observer* observer : bindings_.observers)
       observer->on_transfer({requests_[what.slot].id, what.from, what.to, flow.start, flow.end,
                              what.bytes, flow.alone_end, what.path});

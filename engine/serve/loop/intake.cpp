@@ -102,6 +102,7 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
 void Simulation::enter(std::int32_t slot, Replica& replica) {
   replica.enqueue(slot, now_, scheduler(replica.view().index));
   for (Observer* observer : bindings_.observers) observer->on_queued(requests_[slot], now_);
+  if (tiers_ && config_.tiers.prefetch) prefetch_from_stores(slot);
 }
 
 /// Follow-ups of a request that ended at `now`.

@@ -203,6 +203,10 @@ class Simulation final : public RouteSource {
   void store_answer(std::int32_t slot, std::int32_t why);
   void send_writes(std::int32_t slot);
   void end_load(const FlowEnded& flow);
+  void prefetch_from_stores(std::int32_t slot);
+  void ring(std::int32_t slot, double after_s);
+  void lose_patience(const FlowEnded& alarm);
+  void receive_loaded(std::int32_t slot);
   void end_write(const FlowEnded& flow);
   void ask_again();
   void add_load_waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations);

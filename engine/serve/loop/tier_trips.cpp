@@ -69,6 +69,7 @@ void Simulation::load(std::int32_t slot) {
   }
   expect_flows();
   if (request.phase != Phase::pending) return;
+  ring(slot, tiers_->patience_s(slot));
   for (Observer* observer : bindings_.observers) observer->on_load(request, now_);
   tell_blocks(request.replica);
 }
@@ -76,15 +77,71 @@ void Simulation::load(std::int32_t slot) {
 void Simulation::end_load(const FlowEnded& flow) {
   const FlowRequest& what = flow.what;
   const std::int32_t slot = tiers_->slot_of_load(what.ticket);
+  const bool is_prefetch = tiers_->is_prefetch(what.ticket);
   for (Observer* observer : bindings_.observers)
-    observer->on_transfer({requests_[slot].id, what.from, what.to, flow.start, flow.end, what.bytes,
-                           flow.alone_end, what.path, tiers_->store_of_load(what.ticket), true});
+    observer->on_transfer({is_prefetch ? -1 : requests_[slot].id, what.from, what.to, flow.start,
+                           flow.end, what.bytes, flow.alone_end, what.path,
+                           tiers_->store_of_load(what.ticket), true});
   if (!tiers_->end_trip_of_load(what.ticket, requests_, now_)) return;
-  if (requests_[slot].phase != Phase::pending) return;  // it runs layer by layer
+  if (requests_[slot].phase == Phase::pending) receive_loaded(slot);  // else it runs by layers
+}
+
+void Simulation::receive_loaded(std::int32_t slot) {
+  const std::int32_t index = requests_[slot].replica;
   for (Observer* observer : bindings_.observers) observer->on_loaded(requests_[slot], now_);
-  Replica& replica = at(requests_[slot].replica);
-  replica.receive(slot, scheduler(what.to));
-  touch(what.to);
+  at(index).receive(slot, scheduler(index));
+  touch(index);
+}
+
+/// The policy of a request that waits for its load is asked no longer when this time is over.
+void Simulation::ring(std::int32_t slot, double after_s) {
+  if (!(after_s < 1e6)) return;
+  kv_links_->flows().start({.path = {},
+                            .errand = Errand::alarm,
+                            .ticket = requests_[slot].id,
+                            .alpha_s = after_s,
+                            .slot = slot},
+                           now_);
+  expect_flows();
+}
+
+/// What has come of a load stays, and the rest is computed. Whoever waits for a prefetch is asked
+/// about again (ask_again()).
+void Simulation::lose_patience(const FlowEnded& alarm) {
+  const std::int32_t slot = alarm.what.slot;
+  if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;
+  if (!tiers_->is_loading(slot)) return;
+  Progress& progress = requests_.progress(slot);
+  const std::int32_t asked = tiers_->loaded(slot).tokens;
+  const std::int32_t come = tiers_->cut_load(slot, requests_, now_, [this](std::int32_t ticket) {
+    return kv_links_->flows().stop(Errand::load, ticket, now_);
+  });
+  progress.remote_tokens -= asked - come;
+  receive_loaded(slot);
+}
+
+/// What later stores have of a request that is queued now is brought into the first one.
+void Simulation::prefetch_from_stores(std::int32_t slot) {
+  const Request& request = requests_[slot];
+  Replica& replica = at(request.replica);
+  if (replica.tiers() == nullptr) return;
+  trips_.clear();
+  const double patience_s =
+      tiers_->prefetch(slot, request, requests_.progress(slot), replica.cached_tokens(slot),
+                       replica.view().waiting - 1, now_, trips_);
+  for (Tiers::Trip& trip : trips_) {
+    kv_links_->flows().start({.path = std::move(trip.path),
+                              .errand = Errand::load,
+                              .ticket = trip.ticket,
+                              .bytes = trip.bytes,
+                              .alpha_s = trip.alpha_s,
+                              .slot = slot,
+                              .from = trip.from,
+                              .to = trip.to},
+                             now_);
+  }
+  ring(slot, patience_s);
+  expect_flows();
 }
 
 /// Something arrived somewhere: policies that wanted to be asked again are asked at the next plan.

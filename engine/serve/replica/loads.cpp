@@ -27,7 +27,7 @@ std::int32_t StepPlan::load(std::int32_t slot, const Admission& wish, KvCache::H
   const std::int32_t cached = hit.blocks * on_->view().block_size;
   Tiers& tiers = *on_->tiers();
   const Tiers::Decision decision =
-      tiers.decide(slot, on_->request(slot), on_->progress(slot), cached, on_->view().waiting - 1);
+      tiers.decide(slot, on_->request(slot), on_->progress(slot), cached, on_->view().waiting - 1, now_);
   switch (decision.verdict) {
     case Tiers::Verdict::nothing:
       return loads_nothing;

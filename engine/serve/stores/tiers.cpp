@@ -149,10 +149,12 @@ std::int32_t Tiers::holder(std::int32_t store, std::int32_t replica, std::uint64
 }
 
 std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Progress& progress,
-                         std::int32_t from, std::vector<Stretch>& out) const {
+                         std::int32_t from, Where where, std::vector<Stretch>& out) const {
   const std::int32_t block = block_size(replica);
   const std::int32_t limit = request.prompt_tokens + request.emitted_tokens - 1;
-  const auto stores = static_cast<std::int32_t>(config_.stores.size());
+  const std::int32_t begin = where == Where::behind ? 1 : 0;
+  const std::int32_t stores =
+      where == Where::first ? 1 : static_cast<std::int32_t>(config_.stores.size());
   const std::vector<std::uint64_t>& known = block_hashes(request, progress, block, limit / block);
   const auto hash_of_end = [&](std::int32_t end) {
     return known[static_cast<std::size_t>(end / block - 1)];
@@ -165,8 +167,8 @@ std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Pro
     out.back().tokens += tokens;
   };
   std::int32_t at = from;
-  const auto step = [&](auto has) {
-    for (std::int32_t s = 0; s < stores; ++s) {
+  const auto step = [&](std::int32_t from_store, auto has) {
+    for (std::int32_t s = from_store; s < stores; ++s) {
       const std::int32_t size = config_of(s).chunk_tokens;
       const std::int32_t chunk = at / size, end = (chunk + 1) * size;
       if (end > limit || !has(s, chunk, end)) continue;
@@ -190,10 +192,10 @@ std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Pro
     add(found, true, chunk, end - at);
     return true;
   };
-  while (step(own) || step(peers)) {
+  while (step(begin, own) || (where != Where::first && step(0, peers))) {
   }
   const std::int32_t loadable = at;
-  while (step([&](std::int32_t s, std::int32_t, std::int32_t end) {
+  while (step(begin, [&](std::int32_t s, std::int32_t, std::int32_t end) {
     return place(place_of(s, replica)).chunks.has(hash_of_end(end)) != Store::Has::nothing;
   })) {
   }
@@ -208,17 +210,19 @@ void Tiers::count_uses(const Request& request, const Progress& progress) {
 }
 
 Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const Progress& progress,
-                              std::int32_t gpu_tokens, std::int32_t waiting) {
+                              std::int32_t gpu_tokens, std::int32_t waiting, Picoseconds now) {
   State& own = state(slot, request);
-  const std::int64_t now = version(request.replica);
-  if (own.version == now && own.gpu_tokens == gpu_tokens) return own.decision;
+  if (own.prefetches > 0 && now < own.wait_until) return {Verdict::later, 0};
+  const std::int64_t current = version(request.replica);
+  if (own.version == current && own.gpu_tokens == gpu_tokens) return own.decision;
   if (!std::exchange(own.counted, true) && policy(request.replica)->counts())
     count_uses(request, progress);
-  own.version = now;
+  own.version = current;
   own.gpu_tokens = gpu_tokens;
   own.decision = {};
   stretches_.clear();
-  const std::int32_t pending = find(request.replica, request, progress, gpu_tokens, stretches_);
+  const std::int32_t pending =
+      find(request.replica, request, progress, gpu_tokens, of_loads(), stretches_);
   if (stretches_.empty() && pending == 0) return own.decision;
   describe_found(slot, request, gpu_tokens, pending);
   found_.waiting = waiting;
@@ -273,54 +277,59 @@ std::vector<std::int32_t> Tiers::path_of(const Stretch& stretch, std::int32_t re
 
 void Tiers::answer(std::int32_t slot, TierPolicy::Load load) {
   State& own = states_[static_cast<std::size_t>(slot)];
-  const Decision later{Verdict::later, 0};
   own.version = asked_version_;
   own.decision = {};
-  if (load.tokens > 0)
-    own.decision = {Verdict::load, std::min(load.tokens, found_.tokens)};
+  own.patience_s = load.patience_s;
+  const std::int32_t tokens = std::min(load.tokens, found_.tokens);
+  if (tokens > 0)
+    own.decision = {Verdict::load, tokens};
   else if (load.tokens == TierPolicy::ask_later && found_.pending_tokens > 0)
-    own.decision = later;
-  if (own.decision.verdict == Verdict::load && own.decision.tokens == 0) own.decision = {};
+    own.decision = {Verdict::later, 0};
+}
+
+/// A ticket for the first `count` chunks of a stretch, which are read from now on.
+std::int32_t Tiers::open_load(const Stretch& stretch, std::int32_t count, std::int32_t slot,
+                              const Request& request, const Progress& progress) {
+  auto ticket = static_cast<std::int32_t>(loads_.size());
+  if (spare_loads_.empty()) {
+    loads_.emplace_back();
+  } else {
+    ticket = spare_loads_.back();
+    spare_loads_.pop_back();
+  }
+  LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
+  load = {};
+  load.slot = slot;
+  load.request = request.id;
+  load.place = stretch.place;
+  load.peer = stretch.peer;
+  load.first = stretch.first;
+  Place& from = place(stretch.place);
+  for (const std::uint64_t hash :
+       chunk_hashes(from.store, request, progress, stretch.first, stretch.first + count))
+    load.chunks.push_back(from.chunks.find(hash));
+  from.chunks.begin_read(load.chunks);
+  return ticket;
 }
 
 std::int32_t Tiers::begin_load(std::int32_t slot, const Request& request, const Progress& progress,
                                std::int32_t gpu_tokens, std::int32_t tokens) {
   State& own = state(slot, request);
   std::vector<Stretch> stretches;
-  find(request.replica, request, progress, gpu_tokens, stretches);
+  find(request.replica, request, progress, gpu_tokens, of_loads(), stretches);
   std::int32_t at = gpu_tokens;
-  for (Stretch& each : stretches) {
+  for (const Stretch& each : stretches) {
     const std::int32_t size = place(each.place).chunks.chunk_tokens();
-    // A chunk that begins in front of `at` brings what is behind it.
-    const std::int32_t end = gpu_tokens + tokens;
-    const std::int32_t count = std::min(each.count, end / size - each.first);
+    const std::int32_t count = std::min(each.count, (gpu_tokens + tokens) / size - each.first);
     if (count <= 0) break;
-    std::int32_t ticket = static_cast<std::int32_t>(loads_.size());
-    if (spare_loads_.empty()) {
-      loads_.emplace_back();
-    } else {
-      ticket = spare_loads_.back();
-      spare_loads_.pop_back();
-    }
-    LoadTrip& trip = loads_[static_cast<std::size_t>(ticket)];
-    trip = {};
-    trip.slot = slot;
-    trip.place = each.place;
-    trip.peer = each.peer;
-    trip.first = each.first;
-    const std::int32_t store = place(each.place).store;
-    for (const std::uint64_t hash :
-         chunk_hashes(store, request, progress, each.first, each.first + count))
-      trip.chunks.push_back(place(each.place).chunks.find(hash));
-    place(each.place).chunks.begin_read(trip.chunks);
+    const std::int32_t ticket = open_load(each, count, slot, request, progress);
+    LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
+    // A chunk that begins in front of `at` brings what is behind it.
     const std::int32_t upto = (each.first + count) * size;
-    trip.tokens = upto - at;
+    load.tokens = upto - at;
     at = upto;
     own.loads.push_back(ticket);
-    StoreTotals& totals = totals_[static_cast<std::size_t>(store)];
-    ++totals.loads;
-    (each.peer ? totals.peer_hit_tokens : totals.hit_tokens) += trip.tokens;
-    totals.loaded_bytes += bytes(trip.tokens);
+    ++own.under_way;
     if (count < each.count) break;
   }
   own.loaded.tokens += at - gpu_tokens;
@@ -328,22 +337,63 @@ std::int32_t Tiers::begin_load(std::int32_t slot, const Request& request, const 
   return at - gpu_tokens;
 }
 
+Tiers::Trip Tiers::trip_of(std::int32_t ticket, std::int32_t replica) const {
+  const LoadTrip& load = loads_at(ticket);
+  Trip trip;
+  trip.ticket = ticket;
+  trip.from = place(load.place).replica;
+  trip.to = replica;
+  trip.bytes = bytes(load.tokens);
+  trip.path = path_of({load.place, load.peer, 0, 0, 0}, replica, trip.alpha_s);
+  return trip;
+}
+
 void Tiers::send_load(std::int32_t slot, const Request& request, Picoseconds now,
                       std::vector<Trip>& trips) {
   State& own = state(slot, request);
-  const std::int32_t replica = request.replica;
   own.loaded.start = now;
   for (const std::int32_t ticket : own.loads) {
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
     if (std::exchange(load.sent, true)) continue;
-    Trip& trip = trips.emplace_back();
-    trip.ticket = ticket;
-    trip.from = place(load.place).replica;
-    trip.to = replica;
-    trip.bytes = bytes(load.tokens);
-    trip.path = path_of({load.place, load.peer, 0, 0, 0}, replica, trip.alpha_s);
-    if (policy(replica)->promotes()) promote(load, request, now);
+    trips.push_back(trip_of(ticket, request.replica));
+    if (policy(request.replica)->promotes()) promote(load, request, now);
   }
+}
+
+double Tiers::prefetch(std::int32_t slot, const Request& request, const Progress& progress,
+                       std::int32_t gpu_tokens, std::int32_t waiting, Picoseconds now,
+                       std::vector<Trip>& trips) {
+  State& own = state(slot, request);
+  stretches_.clear();
+  find(request.replica, request, progress, gpu_tokens, Where::first, stretches_);
+  std::int32_t at = gpu_tokens;
+  for (const Stretch& each : stretches_) at += each.tokens;
+  stretches_.clear();
+  find(request.replica, request, progress, at, Where::behind, stretches_);
+  if (stretches_.empty()) return 0;
+  describe_found(slot, request, at, 0);
+  found_.waiting = waiting;
+  const TierFound asked = found_;
+  const std::vector<Stretch> stretches = stretches_;
+  const TierPolicy::Load load = policy(request.replica)->load(request, asked);
+  for (const Stretch& each : stretches) {
+    const std::int32_t size = place(each.place).chunks.chunk_tokens();
+    const std::int32_t count =
+        std::min(each.count, (asked.gpu_tokens + load.tokens) / size - each.first);
+    if (count <= 0) break;
+    const std::int32_t ticket = open_load(each, count, slot, request, progress);
+    LoadTrip& trip = loads_[static_cast<std::size_t>(ticket)];
+    trip.prefetch = trip.sent = true;
+    trip.tokens = (each.first + count) * size - at;
+    at += trip.tokens;
+    ++own.prefetches;
+    promote(trip, request, now);
+    trips.push_back(trip_of(ticket, request.replica));
+  }
+  if (own.prefetches > 0)
+    own.wait_until =
+        load.patience_s < 1e6 ? after(now, load.patience_s, "tiers (patience_s)") : never;
+  return own.prefetches > 0 ? load.patience_s : 0;
 }
 
 /// What comes from elsewhere arrives in the first store too, if there is room.
@@ -363,24 +413,69 @@ std::int32_t Tiers::store_of_load(std::int32_t ticket) const {
   return place(loads_at(ticket).place).store;
 }
 
-bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Picoseconds now) {
-  LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
-  const Request& request = requests[load.slot];
-  place(load.place).chunks.end_read(load.chunks, owner(load.place, &request, now));
+/// Its chunks are read no longer, and what it promoted is there.
+void Tiers::end_reading(LoadTrip& load, const Requests& requests, Picoseconds now) {
+  // A prefetch may outlive its request.
+  const bool lives = requests[load.slot].id == load.request;
+  const Request* request = lives ? &requests[load.slot] : nullptr;
+  place(load.place).chunks.end_read(load.chunks, owner(load.place, request, now));
   if (load.promoted_to >= 0) {
-    place(load.promoted_to).chunks.end_put(load.promoted, owner(load.promoted_to, &request, now));
+    place(load.promoted_to).chunks.end_put(load.promoted, owner(load.promoted_to, request, now));
     changed(load.promoted_to);
   }
-  State& own = states_[static_cast<std::size_t>(load.slot)];
-  std::erase(own.loads, ticket);
-  own.loaded.end = now;
-  load.slot = -1;
-  spare_loads_.push_back(ticket);
-  return own.loads.empty();
+  load.done = true;
+  StoreTotals& totals = totals_[static_cast<std::size_t>(place(load.place).store)];
+  ++totals.loads;
+  (load.peer ? totals.peer_hit_tokens : totals.hit_tokens) += load.tokens;
+  totals.loaded_bytes += bytes(load.tokens);
 }
 
-bool Tiers::is_loading(std::int32_t slot) const {
-  return !state_at(slot).loads.empty();
+void Tiers::release_load(std::int32_t ticket) {
+  loads_[static_cast<std::size_t>(ticket)] = {};
+  spare_loads_.push_back(ticket);
+}
+
+bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Picoseconds now) {
+  LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
+  State& own = states_[static_cast<std::size_t>(load.slot)];
+  end_reading(load, requests, now);
+  if (load.prefetch) {
+    if (own.id == load.request) --own.prefetches;
+    release_load(ticket);
+    return false;
+  }
+  own.loaded.end = now;
+  if (--own.under_way > 0) return false;
+  for (const std::int32_t each : own.loads) release_load(each);
+  own.loads.clear();
+  return true;
+}
+
+std::int32_t Tiers::cut_load(std::int32_t slot, const Requests& requests, Picoseconds now,
+                             const std::function<double(std::int32_t)>& through) {
+  State& own = states_[static_cast<std::size_t>(slot)];
+  std::int32_t come = 0;
+  bool whole = true;
+  for (const std::int32_t ticket : own.loads) {
+    LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
+    const auto chunks = static_cast<std::int32_t>(load.chunks.size());
+    const double share = load.done ? 1 : through(ticket) / bytes(load.tokens);
+    const std::int32_t lost = chunks - static_cast<std::int32_t>(share * chunks);
+    const std::int32_t tokens =
+        std::max(0, load.tokens - lost * place(load.place).chunks.chunk_tokens());
+    if (whole) come += tokens;
+    whole = whole && lost == 0;
+    if (!load.done) {
+      load.tokens = tokens;
+      end_reading(load, requests, now);
+    }
+    release_load(ticket);
+  }
+  own.loads.clear();
+  own.under_way = 0;
+  own.loaded.tokens = come;
+  own.loaded.end = now;
+  return come;
 }
 
 Picoseconds Tiers::expected_end(std::int32_t slot) const {
@@ -419,7 +514,7 @@ double Tiers::most_used_bytes(std::int32_t store) const {
 std::int32_t Tiers::loadable(std::int32_t replica, const Request& request, const Progress& progress,
                              std::int32_t gpu_tokens) const {
   std::vector<Stretch> stretches;
-  find(replica, request, progress, gpu_tokens, stretches);
+  find(replica, request, progress, gpu_tokens, Where::all, stretches);
   std::int32_t sum = 0;
   for (const Stretch& each : stretches) sum += each.tokens;
   return sum;

@@ -13,6 +13,7 @@
 // @source vllm-project/vllm vllm/v1/kv_offload, distributed/kv_transfer/kv_connector/v1/offloading
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -57,7 +58,7 @@ class Tiers {
   /// What is decided of a request of which the GPU has so many tokens; `ask`: its policy must be
   /// asked with found(), and answer() be called. `waiting`: other requests that wait there.
   Decision decide(std::int32_t slot, const Request& request, const Progress& progress,
-                  std::int32_t gpu_tokens, std::int32_t waiting);
+                  std::int32_t gpu_tokens, std::int32_t waiting, Picoseconds now);
   const TierFound& found() const { return found_; }
   void answer(std::int32_t slot, TierPolicy::Load load);
   /// The chunks of the decided load are read from now on. @returns how many tokens they bring
@@ -80,7 +81,7 @@ class Tiers {
   /// Whose load it is.
   std::int32_t slot_of_load(std::int32_t ticket) const { return loads_at(ticket).slot; }
   std::int32_t store_of_load(std::int32_t ticket) const;
-  bool is_loading(std::int32_t slot) const;
+  bool is_loading(std::int32_t slot) const { return state_at(slot).under_way > 0; }
   Picoseconds expected_end(std::int32_t slot) const;
 
   /// Loads of a request: tokens, and when the last ones began and ended.
@@ -92,6 +93,20 @@ class Tiers {
 
   /// The request was admitted: it asked for all of its chunks. Once per request.
   void ask(std::int32_t slot, const Request& request, const Progress& progress, Picoseconds now);
+
+  /// A request is queued, and later stores or other instances have more of it than the first store:
+  /// its policy says how much of that is brought there (TiersConfig::prefetch).
+  /// @returns how long its admission waits for that; 0: not at all
+  double prefetch(std::int32_t slot, const Request& request, const Progress& progress,
+                  std::int32_t gpu_tokens, std::int32_t waiting, Picoseconds now,
+                  std::vector<Trip>& trips);
+  bool is_prefetch(std::int32_t ticket) const { return loads_at(ticket).prefetch; }
+  /// How long the load that was decided may take; never: as long as it does.
+  double patience_s(std::int32_t slot) const { return state_at(slot).patience_s; }
+  /// The load takes too long: `through` gives the bytes of each of its flows that have come.
+  /// @returns tokens behind those in the GPU that have come, in whole chunks from the first on
+  std::int32_t cut_load(std::int32_t slot, const Requests& requests, Picoseconds now,
+                        const std::function<double(std::int32_t ticket)>& through);
 
   // --- what was computed
 
@@ -133,6 +148,9 @@ class Tiers {
     std::int32_t first = 0, count = 0;  // chunks
     std::int32_t tokens = 0;            // that it brings
   };
+  /// Which stores are looked into. With prefetch a load takes only what the first one has.
+  enum class Where { all, first, behind };
+  Where of_loads() const { return config_.prefetch ? Where::first : Where::all; }
   struct State {  // of a live request
     std::int32_t id = -1;
     std::int64_t version = -1;  // of the stores, for which the decision holds
@@ -140,17 +158,21 @@ class Tiers {
     Decision decision;
     bool counted = false, asked = false;
     std::int32_t told_tokens = 0;
-    std::vector<std::int32_t> loads;  // tickets under way, or about to be
+    std::vector<std::int32_t> loads;  // tickets, from the left; until all are done
+    std::int32_t under_way = 0;       // of them
     Loaded loaded;
+    double patience_s = 0;
+    std::int32_t prefetches = 0;  // flows under way
+    Picoseconds wait_until = 0;   // for them
   };
   struct LoadTrip {
-    std::int32_t slot = -1, place = -1, tokens = 0;
+    std::int32_t slot = -1, request = -1, place = -1, tokens = 0;
     std::int32_t first = 0;  // chunk
     bool peer = false;
     std::vector<std::int32_t> chunks;
     std::int32_t promoted_to = -1;  // place
     std::vector<std::int32_t> promoted;
-    bool sent = false;
+    bool sent = false, done = false, prefetch = false;
   };
   struct Write {
     std::int32_t replica = -1, place = -1, tokens = 0;
@@ -184,13 +206,18 @@ class Tiers {
                                           std::int32_t end) const;
   /// Stretches from `from` on, to the last but one token. @returns tokens behind them that arrive
   std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
-                    std::int32_t from, std::vector<Stretch>& out) const;
+                    std::int32_t from, Where where, std::vector<Stretch>& out) const;
   std::int32_t holder(std::int32_t store, std::int32_t replica, std::uint64_t hash) const;
   void describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
                       std::int32_t pending);
   std::vector<std::int32_t> path_of(const Stretch& stretch, std::int32_t replica,
                                     double& alpha_s) const;
   void promote(LoadTrip& load, const Request& request, Picoseconds now);
+  std::int32_t open_load(const Stretch& stretch, std::int32_t count, std::int32_t slot,
+                         const Request& request, const Progress& progress);
+  void end_reading(LoadTrip& load, const Requests& requests, Picoseconds now);
+  void release_load(std::int32_t ticket);
+  Trip trip_of(std::int32_t ticket, std::int32_t replica) const;
   void count_uses(const Request& request, const Progress& progress);
   void put(std::int32_t slot, const Request& request, const Progress& progress, std::int32_t store,
            const TierRun& run, Picoseconds now, std::vector<Trip>& trips);
