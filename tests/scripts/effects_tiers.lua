@@ -75,6 +75,12 @@ end
 --- Other parameters that those that are tried need, values to try, and parameters that change nothing.
 function tiers.declare(effects)
   effects.needs["tiers.hicache.selective_uses"] = { write_policy = "write_through_selective" }
+  effects.needs["tiers.hicache.prefetch_timeout_base_s"] = { prefetch_policy = "timeout",
+    prefetch_timeout_per_ki_token_s = 0 }
+  effects.needs["tiers.hicache.prefetch_timeout_per_ki_token_s"] = { prefetch_policy = "timeout",
+    prefetch_timeout_base_s = 0 }
+  effects.values["tiers.hicache.prefetch_timeout_base_s"] = { 0, 0.1 }
+  effects.values["tiers.hicache.prefetch_timeout_per_ki_token_s"] = { 0, 0.05 }
   effects.needs["eviction.ttl.ttl_s"] = { class_ttl_s = { [1] = 8 } }
   effects.values["tiers.break_even.gpu_weight"] = { 0, 50 }
   effects.values["tiers.hicache.load_back_threshold"] = { 1000 }
