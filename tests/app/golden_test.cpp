@@ -48,9 +48,13 @@ TEST_CASE("every other question has its answer", "[golden]") {
   for (const char* scenario :
        {"07_disaggregation", "08_prefix_caching", "09_moe_against_dense", "10_long_context",
         "11_gpus", "12_replay", "13_own_scheduler", "14_bucketing", "15_one_point_eight",
-        "17_attention_kinds", "25_shared_links"}) {
+        "17_attention_kinds", "25_shared_links", "26_host_memory", "28_peers"}) {
     compare_with_golden(scenario, "");
   }
+}
+
+TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", "[golden]") {
+  compare_with_golden("27_disk_or_compute", "--jobs 2");
 }
 
 TEST_CASE("a plan names GPUs, their number, settings and price", "[golden]") {

@@ -1,7 +1,9 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
+local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
-  "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates" } }
+  "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
+  "eviction" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -105,6 +107,7 @@ effects.scenes = {
   workloads = { function(one)
     return served { workload = one, scheduler = require "schedulers.orca" { max_output_tokens = 300 } }
   end },
+  tiers = tiers.scenes(served), eviction = tiers.evictions(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -178,21 +181,7 @@ local function infersim(more)
   end
 end
 
---- Every other request comes with a prediction of its answer, and one runs at a time.
-local function foretold(one)
-  local function requests()
-    local sent = 0
-    return function()
-      sent = sent + 1
-      if sent <= 12 then
-        return 0.001 * sent, 100 + 40 * (sent % 5), 20, { predicted_output_tokens = sent % 2 == 0 and 150 or nil }
-      end
-    end
-  end
-  local Foretold = require("rooflua.policy").define { name = "foretold", doc = "Some answers are predicted." }
-  Foretold.requests = requests
-  return served { scheduler = require("rooflua.policy").with(one, { max_num_seqs = 1 }), workload = Foretold {} }
-end
+local function foretold(one) return dofile "tests/scripts/effects_foretold.lua"(served, one) end
 
 --- Keys that no policy declares: {key, values, scene}.
 local function keys_of()
@@ -229,6 +218,7 @@ local function keys_of()
       acceptance = require "acceptance.constant" {} } }
   end, { ["metrics.itl"] = { "token" } })
   dofile("tests/scripts/effects_links.lua")(add, served)
+  tiers.add(add, served)
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
     ["mfu.lookup"] = { "nearest" }, ["mfu.path"] = { "bench_data/l40s" }, ["mfu.layout"] = { "infersim" },
@@ -386,8 +376,9 @@ function effects.of(test)
   effects.without["steps.roofline_v2.zero_mfu"] = "no shipped table has an MFU of 0"
   effects.without["strategies.bounded.batch"] = "how many are run at once, not which"
   effects.hardware_keys = { "peak_flop_per_s", "memory_bytes_per_s", "memory_bytes", "usable_memory_bytes",
-    "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "sms", "clock_hz", "l2_bytes",
-    "tables_from" }
+    "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "host_bytes_per_s", "sms", "clock_hz",
+    "l2_bytes", "tables_from" }
+  tiers.declare(effects)
   effects.keys = keys_of()
   return effects
 end

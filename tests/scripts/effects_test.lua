@@ -126,6 +126,12 @@ test("every key of a deployment, a GPU, a search, and the rest of a scenario is 
       test.check(known[group .. "." .. name], "%s.%s is not audited", group, name)
     end
   end
+  for _, name in ipairs(require("rooflua.scenario.schema").names("tiers")) do
+    test.check(known["tiers." .. name], "tiers.%s is not audited", name)
+  end
+  for _, name in ipairs(require("rooflua.scenario.schema").names("tiers.stores")) do
+    test.check(known["tiers.stores.cpu." .. name] or known["tiers.stores.ssd." .. name], "stores: %s", name)
+  end
   for _, name in ipairs(effects.hardware_keys) do test.check(known["hardware." .. name], "hardware.%s", name) end
 end)
 

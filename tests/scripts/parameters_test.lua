@@ -35,6 +35,10 @@ local function using(folder, instance)
   if folder == "routers" then given.router, given.replicas = instance, 2 end
   if folder == "workloads" then given.workload = instance end
   if folder == "corrections" then given.corrections = { instance } end
+  if folder == "tiers" or folder == "eviction" then
+    local store = { name = "cpu", capacity_bytes = 1e9, eviction = folder == "eviction" and instance or nil }
+    given.tiers = { policy = folder == "tiers" and instance or "vllm_cpu", stores = { store } }
+  end
   if folder == "lookup" then given.mfu, given.steps = { lookup = instance }, nil end
   local slot = ({ speculators = "speculator", acceptance = "acceptance", drafters = "drafter" })[folder]
   if slot then
@@ -90,8 +94,8 @@ local function is_number(declared)
   return type(declared.default) == "number" or declared.type == "number"
 end
 
-for _, folder in ipairs { "acceptance", "bucketing", "corrections", "drafters", "lookup", "routers", "schedulers",
-  "speculators", "steps", "workloads" } do
+for _, folder in ipairs { "acceptance", "bucketing", "corrections", "drafters", "eviction", "lookup", "routers",
+  "schedulers", "speculators", "steps", "tiers", "workloads" } do
   for _, file in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
     local class = require(folder .. "." .. file)
     for _, name in ipairs(core.sorted_keys(core.plain(class.params))) do
@@ -129,7 +133,7 @@ local own_keys = {
   ["deployment.max_model_len"] = { 0 }, ["deployment.dp_sync_s"] = { 0, 0.5 },
   ["hardware.memory_bytes_per_s"] = {}, ["hardware.memory_bytes"] = {}, ["hardware.usable_memory_bytes"] = {},
   ["hardware.link_bytes_per_s"] = {}, ["hardware.domain_gpus"] = {}, ["hardware.node_gpus"] = {},
-  ["hardware.network_bytes_per_s"] = { 0 },
+  ["hardware.network_bytes_per_s"] = { 0 }, ["hardware.host_bytes_per_s"] = { 0 },
   ["hardware.clock_hz"] = {}, ["hardware.l2_bytes"] = {}, ["hardware.sms"] = {},
   ["hardware.peak_flop_per_s.bf16"] = { 2 ^ 53 },
 }

@@ -116,6 +116,29 @@ test("25: an interface that carries less than what is computed has no end of wai
   test.check(narrow.links[1].stretch_mean > 50 and half.links[1].stretch_mean > wide.links[1].stretch_mean)
 end)
 
+test("26: a host pays where it holds more than the GPU", function()
+  local by_memory = run "26_host_memory"
+  local function computed(label)
+    local s = by_memory[label].summary
+    return 1 - s.cached_tokens / s.prompt_tokens
+  end
+  test.near(computed "50 GB", computed "0 GB", 0.05)
+  between(computed "100 GB" / computed "0 GB", 0.55, 0.8, "computed with 100 GB")
+  test.check(computed "200 GB" < 0.5 * computed "100 GB")
+  test.check(by_memory["200 GB"].summary.ttft_s.p99 * 10 < by_memory["0 GB"].summary.ttft_s.p99)
+end)
+
+test("28: peers halve what is computed; a pool keeps nothing twice", function()
+  local by_kv = run "28_peers"
+  local function computed(label)
+    local s = by_kv[label].summary
+    return 1 - s.cached_tokens / s.prompt_tokens
+  end
+  between(computed "peers" / computed "own host", 0.4, 0.65, "computed with peers")
+  test.check(computed "one pool" < computed "peers")
+  test.check(by_kv["peers"].summary.tiers[1].peer_hit_tokens > 0 and by_kv["own host"].summary.tiers[1].hit_frac < 0.1)
+end)
+
 test("07: apart, gaps are short; three prefill GPUs are enough for this load and two are not", function()
   local pools = run "07_disaggregation"
   local mixed, one, two, three = pools["4 mixed"].summary, pools["1 prefill + 3 decode"].summary,

@@ -123,8 +123,8 @@ function tiering.key_of(instance)
   return function(pointer)
     local data = ffi.cast(block_pointer, pointer)
     local key = instance:key { now_s = data.now_s, put_s = data.put_s, used_s = data.used_s, bytes = data.bytes,
-      depth_tokens = data.depth_tokens, uses = data.uses, class = data.klass, session = data.session,
-      priority = data.priority }
+      depth_tokens = data.depth_tokens, uses = data.uses, class = data.klass,
+      session = data.session >= 0 and data.session or nil, priority = data.priority }
     if type(key) ~= "number" or key ~= key then
       answers.wrong("eviction", instance, "key", "key(block) must return a number; found %s", core.describe(key))
     end

@@ -1,12 +1,12 @@
 -- Other policies in a simulation that runs already, and copies of policies with what they remember.
 local native = require "rooflua.native"
 local application = require "rooflua.engines.application"
-local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
+local prefill_price = require "rooflua.serving.prefill_price"
 local replicas = require "rooflua.serving.replicas"
 local speculation = require "rooflua.serving.speculation"
 local tiering = require "rooflua.border.tiering"
@@ -110,6 +110,7 @@ function swaps.set(state, changes)
   local drafts = changes.speculator or changes.steps
   native.serve_set(state.run, changes.scheduler and replicas.each(list, "scheduler"),
     changes.steps and replicas.each(list, "steps"), nil, drafts and swaps.speculations(list) or nil)
+  if changes.steps then swaps.tier_bindings(state.tiers, list) end -- whose policies ask for prices
   note(state, list, state.router,
     { scheduler = changes.scheduler, steps = changes.steps, speculator = changes.speculator })
 end
@@ -143,10 +144,9 @@ function swaps.tier_bindings(own, list)
   local names = {}
   for i, store in ipairs(own.config.stores) do names[i] = store.name .. ":" .. store.per end
   for i, each in ipairs(list) do
-    local steps = each.steps.steps
     if own.policies[i] then
       tiering.set_prefill_time(own.policies[i],
-        function(new_tokens, context_tokens) return steps:time(batch.lone_prefill(new_tokens, context_tokens)) end)
+        prefill_price.of(each.steps.steps, each.config.max_num_batched_tokens))
     end
   end
   return { tier_policies = own.policies, evictions = own.evictions, stores = names }
