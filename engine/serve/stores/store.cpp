@@ -33,8 +33,9 @@ bool Store::put(std::span<const std::uint64_t> hashes, std::int32_t first, const
                 std::vector<std::int32_t>& placed) {
   ++rounds_;
   std::int64_t missing = 0, kept = 0;
-  for (const std::uint64_t hash : hashes) {
-    const std::int32_t id = by_hash_.find(hash);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    prefetch(hashes, i);
+    const std::int32_t id = by_hash_.find(hashes[i]);
     missing += id < 0;
     if (id < 0) continue;
     kept += at(id).may_leave();
@@ -56,18 +57,25 @@ bool Store::put(std::span<const std::uint64_t> hashes, std::int32_t first, const
 bool Store::make_room(std::int64_t missing, std::int64_t kept) {
   const std::int64_t leave = used_ + missing - capacity_;
   if (leave > evictable_ - kept) return false;
+  if (leave <= 0) return true;
+  // In two rounds, so that the memory of the index is fetched in between.
+  const std::size_t before = spare_.size();
   for (std::int64_t i = 0; i < leave; ++i) {
     const std::int32_t id = order_.first(chunks_, rounds_);
     ROOFLUA_ASSERT(id >= 0);
     order_.evict(chunks_, id);
-    by_hash_.erase(at(id).hash);
-    at(id) = {};
+    at(id).round = rounds_;
+    by_hash_.prefetch(at(id).hash);
     spare_.push_back(id);
-    --used_;
-    --evictable_;
-    ++evictions_;
-    ++version_;
   }
+  for (std::size_t i = before; i < spare_.size(); ++i) {
+    by_hash_.erase(at(spare_[i]).hash);
+    at(spare_[i]) = {};
+  }
+  used_ -= leave;
+  evictable_ -= leave;
+  evictions_ += leave;
+  version_ += leave;
   return true;
 }
 
@@ -125,6 +133,7 @@ void Store::end_read(std::span<const std::int32_t> chunks, const Owner& owner) {
 
 /// The deepest first, so that it leaves before those in front of it.
 void Store::ask(std::span<const std::uint64_t> hashes, const Owner& owner) {
+  for (std::size_t i = 0; i < hashes.size(); ++i) by_hash_.prefetch(hashes[i]);
   for (std::size_t i = hashes.size(); i-- > 0;) {
     const std::int32_t id = by_hash_.find(hashes[i]);
     if (id < 0) {

@@ -63,6 +63,11 @@ class Store {
  private:
   StoredChunk& at(std::int32_t id) { return chunks_[static_cast<std::size_t>(id)]; }
   const StoredChunk& at(std::int32_t id) const { return chunks_[static_cast<std::size_t>(id)]; }
+  /// Of hashes that are looked up one after the other, one that comes soon.
+  void prefetch(std::span<const std::uint64_t> hashes, std::size_t at) const {
+    constexpr std::size_t ahead = 12;
+    if (at + ahead < hashes.size()) by_hash_.prefetch(hashes[at + ahead]);
+  }
   bool make_room(std::int64_t missing, std::int64_t kept);
   std::int32_t place(std::uint64_t hash, std::int32_t depth_tokens, const Owner& owner);
   double key(const StoredChunk& chunk, const Owner& owner) const;
