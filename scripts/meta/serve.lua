@@ -154,8 +154,7 @@ local serve = {}
 ---@class rooflua.ScenarioTiers
 ---@field policy table|string|nil what is loaded and what is stored; required
 ---@field stores rooflua.ScenarioStore[]|nil where KV is kept, in the order of lookup; required
---- layers: a prompt is computed while the KV in front of it arrives layer by layer; default the policy's, else none
----@field overlap "none"|"layers"|nil
+---@field overlap "none"|"layers"|nil layers: a prompt is computed while its KV arrives; default the policy's
 --- loads begin when a request is queued, not at its admission; default the policy's, else false
 ---@field prefetch boolean?
 --- bytes; KV of a token, on all GPUs of a replica; default what the model keeps of a token
@@ -165,8 +164,8 @@ local serve = {}
 ---@field name string? what results call it; required
 ---@field capacity_bytes number? bytes; of one instance, for all GPUs that share it; required
 ---@field per "replica"|"node"|"cluster"|nil default "replica"; who shares one instance
---- tokens; tokens that are stored, loaded and evicted together; default the policy's, else block_size, of which it is
---- a multiple
+--- tokens; tokens that are stored, loaded and evicted together; default the policy's, else block_size; a multiple of
+--- that
 ---@field chunk_tokens integer?
 ---@field alpha_s number? s; default 2e-05; before the first byte of each transfer, beside its links
 --- names of `links` from the store to the GPU; default those of write, else the GPU's to its host

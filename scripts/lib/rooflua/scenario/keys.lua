@@ -274,7 +274,7 @@ return {
               doc = "of one instance, for all GPUs that share it; required" },
             per = { default = "replica" },
             chunk_tokens = { range = false, example = "16",
-              otherwise = "the policy's, else block_size, of which it is a multiple" },
+              otherwise = "the policy's, else block_size; a multiple of that" },
             alpha_s = { range = false, default = 2e-5 } },
           { name = "read", type = "list", lua = "string[]|nil", example = '{ "pcie" }',
             doc = "names of `links` from the store to the GPU; default those of write, else the GPU's to its host" },
@@ -287,8 +287,7 @@ return {
         } },
       { figures = "tiers", only = { "overlap", "prefetch", "bytes_per_token" },
         overlap = { example = '"layers"', otherwise = "the policy's",
-          doc = "layers: a prompt is computed while the KV in front of it arrives layer by layer; default the "
-            .. "policy's, else none" },
+          doc = "layers: a prompt is computed while its KV arrives; default the policy's" },
         prefetch = { example = "true", otherwise = "the policy's, else false" },
         bytes_per_token = { range = false, example = "131072", otherwise = "what the model keeps of a token" } },
     } },
