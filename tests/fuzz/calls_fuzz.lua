@@ -111,7 +111,7 @@ local actions = {
   function() a_live():set { scheduler = scheduler() } end,
   function() a_live():set { steps = steps() } end,
   function() a_live():abort(random:pick { number(), random:whole(0, 40) }) end,
-  function() a_live():abort(random:whole(0, 20), random:pick { "expired", "timed_out", "replica_lost", "completed" }) end,
+  function() a_live():abort(random:whole(0, 20), random:pick { "expired", "replica_lost", "completed" }) end,
   function() a_live():replica(number()) end,
   function() a_live():request(number()) end,
   function() a_live():waiting(1) a_live():steps() a_live():ended() a_live():last_step(1) end,

@@ -26,7 +26,8 @@ local function agree(a, b)
 end
 
 --- The account of a request with its operations and its reasons to wait. It runs the simulation again from its
---- start, and swaps policies and aborts requests at the same times as before. It returns nothing if the second run gives other times.
+--- start, and swaps policies and aborts requests at the same times as before. It returns nothing if the second run
+--- gives other times.
 local function follow(state, state_of, open, id, known)
   local again = open(state.file, state.given, { why = id })
   local run = state_of(again).run
