@@ -56,9 +56,12 @@ local function wrong(key, message, ...)
   error(("workload.%s: %s"):format(key, message:format(...)), 0)
 end
 
+local plain = { number = true, string = true, boolean = true, ["nil"] = true }
+
 local function ratio(value, key)
   if type(value) ~= "number" or not (value >= 0 and value < 1) then
-    wrong(key, "expected a number from 0 to below 1, found %s", tostring(value))
+    local shown = plain[type(value)] and tostring(value) or "a " .. type(value)
+    wrong(key, "expected a number from 0 to below 1, found %s", shown)
   end
   return value
 end
