@@ -32,22 +32,23 @@ double Store::key(const StoredChunk& chunk, const Owner& owner) const {
 bool Store::put(std::span<const std::uint64_t> hashes, std::int32_t first, const Owner& owner,
                 std::vector<std::int32_t>& placed) {
   ++rounds_;
-  std::int64_t missing = 0, kept = 0;
+  std::int64_t kept = 0;
+  missing_.clear();
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     prefetch(hashes, i);
     const std::int32_t id = by_hash_.find(hashes[i]);
-    missing += id < 0;
-    if (id < 0) continue;
+    if (id < 0) {
+      missing_.push_back(static_cast<std::int32_t>(i));
+      continue;
+    }
     kept += at(id).may_leave();
     at(id).round = rounds_;
   }
-  if (missing == 0) return true;
-  if (!make_room(missing, kept)) return false;
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (by_hash_.find(hashes[i]) >= 0) continue;
-    const std::int32_t depth = (first + static_cast<std::int32_t>(i) + 1) * chunk_tokens_;
-    placed.push_back(place(hashes[i], depth, owner));
-  }
+  if (missing_.empty()) return true;
+  if (!make_room(static_cast<std::int64_t>(missing_.size()), kept)) return false;
+  for (const std::int32_t i : missing_)
+    placed.push_back(
+        place(hashes[static_cast<std::size_t>(i)], (first + i + 1) * chunk_tokens_, owner));
   most_used_ = std::max(most_used_, used_);
   ++version_;
   return true;

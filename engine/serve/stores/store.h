@@ -78,6 +78,7 @@ class Store {
   HashMap by_hash_;
   StoredChunks chunks_;
   std::vector<std::int32_t> spare_;
+  std::vector<std::int32_t> missing_;  // of the run that is put in
   std::int64_t used_ = 0, most_used_ = 0, evictable_ = 0, arriving_ = 0, evictions_ = 0;
   std::int64_t rounds_ = 0, version_ = 0;
 };
