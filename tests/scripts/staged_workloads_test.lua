@@ -60,17 +60,17 @@ test("constant fills the stage, even has equal gaps, poisson fills seconds", fun
   test.check(math.abs(constant[2].at_s - constant[1].at_s - (constant[3].at_s - constant[2].at_s)) > 1e-6, "drawn")
   local even = sent(Stages { stages = { two[1] }, arrivals = "even" }, 1)
   for i, each in ipairs(even) do test.near(each.at_s, i / 10, 1e-9) end
-  local poisson = sent(Stages { stages = { { rate_per_s = 200, duration_s = 50 } } }, 1)
+  local poisson = sent(Stages { stages = { { rate_per_s = 50, duration_s = 20 } } }, 1)
   local counts = {}
   for _, each in ipairs(poisson) do
     local second = math.ceil(each.at_s - 1e-9)
     counts[second] = (counts[second] or 0) + 1
   end
   local different = {}
-  for second = 1, 40 do different[counts[second]] = true end
+  for second = 1, 16 do different[counts[second] or 0] = true end
   local kinds = 0
   for _ in pairs(different) do kinds = kinds + 1 end
-  test.at_least(kinds, 10, "counts of seconds")
+  test.at_least(kinds, 6, "counts of seconds")
 end)
 
 test("prompts are shuffled once, asked in turn, and every stage begins with the first", function()
