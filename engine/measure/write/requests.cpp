@@ -49,7 +49,9 @@ RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions
     : out_(out, std::move(name)), options_(std::move(options)) {
   out_ << "id,class,session,replica,prefill_replica,outcome,arrival_s,prompt_tokens,output_tokens,"
           "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s";
-  out_ << (options_.speculates ? ",rounds,drafted_tokens,accepted_tokens\n" : "\n");
+  if (options_.speculates) out_ << ",rounds,drafted_tokens,accepted_tokens";
+  if (options_.tiers) out_ << ",tier_tokens,load_s";
+  out_ << "\n";
 }
 
 void RequestsCsv::on_done(const RequestDone& done) {
@@ -83,6 +85,10 @@ void RequestsCsv::on_done(const RequestDone& done) {
   span(done.arrival, done.last_token, "");
   if (options_.speculates)
     out_ << "," << done.rounds << "," << done.drafted_tokens << "," << done.accepted_tokens;
+  if (options_.tiers) {
+    out_ << "," << done.tier_tokens << ",";
+    out_.seconds(done.load);
+  }
   out_ << "\n";
 }
 

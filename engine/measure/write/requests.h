@@ -21,10 +21,12 @@ namespace rooflua {
 /// that far. Replicas count from 1. Memory does not grow.
 /// Where it is speculated for requests there are three columns more: rounds,drafted_tokens,
 /// accepted_tokens. They count rounds that landed; accepted tokens behind the end of an answer
-/// count.
+/// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
+/// that took.
 struct RequestsCsvOptions {
   std::vector<std::string> classes;  // names
   bool speculates = false;
+  bool tiers = false;
 };
 
 class RequestsCsv : public Observer {

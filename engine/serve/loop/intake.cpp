@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "serve/loop/simulation.h"
@@ -150,7 +151,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.cached_tokens = progress.first_hit_tokens;
   done.preemptions = request.preemptions;
   if (tiers_) {
-    const Tiers::Loaded& loaded = tiers_->loaded(slot);
+    const Tiers::Loaded loaded = tiers_->loaded(slot, request);
     done.tier_tokens = loaded.tokens;
     if (loaded.end != never) done.load = loaded.end - loaded.start;
   }
@@ -162,6 +163,22 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.session = request.session;
   done.output_content = progress.output_content;
   return done;
+}
+
+std::vector<RequestDone> Simulation::unfinished() const {
+  std::vector<RequestDone> out;
+  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
+    const Request& request = requests_[slot];
+    if (!is_live(slot)) continue;
+    RequestDone each = describe(slot, Outcome::unfinished);
+    each.last_token = never;
+    if (request.replica >= 0)
+      each.output_tokens = std::min(emitted_tokens(replica(request.replica).view(), request),
+                                    requests_.progress(slot).stop_at);
+    out.push_back(each);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return out;
 }
 
 /// Every end of a request that is not aborted.

@@ -294,22 +294,6 @@ std::int32_t Simulation::slot_of(std::int32_t id) const {
   return -1;
 }
 
-std::vector<RequestDone> Simulation::unfinished() const {
-  std::vector<RequestDone> out;
-  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
-    const Request& request = requests_[slot];
-    if (!is_live(slot)) continue;
-    RequestDone each = describe(slot, Outcome::unfinished);
-    each.last_token = never;
-    if (request.replica >= 0)
-      each.output_tokens = std::min(emitted_tokens(replica(request.replica).view(), request),
-                                    requests_.progress(slot).stop_at);
-    out.push_back(each);
-  }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  return out;
-}
-
 // --- other policies
 
 void Simulation::bind_router() {

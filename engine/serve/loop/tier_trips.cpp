@@ -113,7 +113,7 @@ void Simulation::lose_patience(const FlowEnded& alarm) {
   if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;
   if (!tiers_->is_loading(slot) || has_left(slot)) return;
   Progress& progress = requests_.progress(slot);
-  const std::int32_t asked = tiers_->loaded(slot).tokens;
+  const std::int32_t asked = tiers_->loaded(slot, requests_[slot]).tokens;
   const std::int32_t come = tiers_->cut_load(slot, requests_, now_, [this](std::int32_t ticket) {
     return kv_links_->flows().stop(Errand::load, ticket, now_);
   });

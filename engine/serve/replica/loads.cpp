@@ -1,6 +1,9 @@
-// Admission of requests of which stores have KV.
+// Requests of which stores have KV: their admission, and what the replica keeps for loads and
+// writes.
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "serve/replica/replica_state.h"
 #include "serve/replica/step_plan.h"
@@ -26,8 +29,8 @@ std::int32_t StepPlan::load(std::int32_t slot, const Admission& wish, KvCache::H
                             std::int32_t& loaded) noexcept {
   const std::int32_t cached = hit.blocks * on_->view().block_size;
   Tiers& tiers = *on_->tiers();
-  const Tiers::Decision decision =
-      tiers.decide(slot, on_->request(slot), on_->progress(slot), cached, on_->view().waiting - 1, now_);
+  const Tiers::Decision decision = tiers.decide(slot, on_->request(slot), on_->progress(slot),
+                                                cached, on_->view().waiting - 1, now_);
   switch (decision.verdict) {
     case Tiers::Verdict::nothing:
       return loads_nothing;
@@ -63,6 +66,34 @@ std::int32_t StepPlan::park_for_load(std::int32_t slot, const Admission& wish, K
   on_->park(slot, hit, blocks);
   loading_.push_back(slot);
   return 1;
+}
+
+// --- what the replica keeps
+
+void ReplicaState::defer(std::int32_t slot) {
+  queue_.leave(slot);
+  board_.request(slot).phase = Phase::pending;
+  deferred_.push_back(slot);
+}
+
+/// To the front, the first that came in front of the others.
+void ReplicaState::ask_again() {
+  std::vector<std::int32_t> slots = std::exchange(deferred_, {});
+  std::sort(slots.begin(), slots.end(),
+            [this](std::int32_t a, std::int32_t b) { return request(a).id > request(b).id; });
+  for (const std::int32_t slot : slots) queue_.rejoin(slot);
+  changed_ = true;
+}
+
+void ReplicaState::pin(std::int32_t name, std::int32_t slot, std::int32_t tokens) {
+  kv_.pin(name, request(slot), board_.progress(slot), tokens / config_.block_size);
+  sync_blocks();
+}
+
+void ReplicaState::unpin(std::int32_t name) {
+  kv_.unpin(name);
+  sync_blocks();
+  changed_ = true;
 }
 
 }  // namespace rooflua

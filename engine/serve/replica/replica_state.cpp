@@ -214,32 +214,6 @@ void ReplicaState::park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks
   sync_blocks();
 }
 
-void ReplicaState::defer(std::int32_t slot) {
-  queue_.leave(slot);
-  board_.request(slot).phase = Phase::pending;
-  deferred_.push_back(slot);
-}
-
-/// To the front, the first that came in front of the others.
-void ReplicaState::ask_again() {
-  std::vector<std::int32_t> slots = std::exchange(deferred_, {});
-  std::sort(slots.begin(), slots.end(),
-            [this](std::int32_t a, std::int32_t b) { return request(a).id > request(b).id; });
-  for (const std::int32_t slot : slots) queue_.rejoin(slot);
-  changed_ = true;
-}
-
-void ReplicaState::pin(std::int32_t name, std::int32_t slot, std::int32_t tokens) {
-  kv_.pin(name, request(slot), board_.progress(slot), tokens / config_.block_size);
-  sync_blocks();
-}
-
-void ReplicaState::unpin(std::int32_t name) {
-  kv_.unpin(name);
-  sync_blocks();
-  changed_ = true;
-}
-
 void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial) {
   Request& request = board_.request(slot);
   const bool finishing = request.phase == Phase::finishing;

@@ -89,7 +89,10 @@ class Tiers {
     std::int32_t tokens = 0;
     Picoseconds start = never, end = never;
   };
-  const Loaded& loaded(std::int32_t slot) const { return state_at(slot).loaded; }
+  Loaded loaded(std::int32_t slot, const Request& request) const {
+    const State& own = state_at(slot);
+    return own.id == request.id ? own.loaded : Loaded{};
+  }
 
   /// The request was admitted: it asked for all of its chunks. Once per request.
   void ask(std::int32_t slot, const Request& request, const Progress& progress, Picoseconds now);

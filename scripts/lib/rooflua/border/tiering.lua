@@ -89,6 +89,8 @@ function tiering.decide()
   C.answer_load(B, tokens, patience_s)
 end
 
+serving.load_by(tiering.decide)
+
 local why = { [0] = "filled", "ended", "preempted" }
 
 --- Which stores take a run, as bits.

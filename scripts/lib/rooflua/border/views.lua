@@ -234,11 +234,13 @@ local function not_admitted(request, tokens, hold_tokens, fit_tokens, spare_bloc
   whole(spare_blocks, "admit", "spare blocks")
 end
 
+local decide_load -- asks the policy of the replica what is loaded of a request (rooflua.border.tiering)
+
 --- The same of a request of which stores beside the GPUs have something: its replica's policy says what is loaded.
 local function admit_from_tiers(request, tokens, hold, fit, spare)
-  local decide, status = require("rooflua.border.tiering").decide, NOT_READ - 1
+  local status = NOT_READ - 1
   while status < NOT_READ do
-    decide()
+    decide_load()
     status = C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare)
   end
   return status
@@ -351,6 +353,9 @@ local function plan_by(instance)
   scheduler = instance
   instance:plan(replica, plan)
 end
+
+--- Who asks the policy of the replica about an admission that says so, and tells the engine.
+function serving.load_by(decide) decide_load = decide end
 
 --- What the engine calls for each plan of a scheduler.
 function serving.plan_of(instance)
