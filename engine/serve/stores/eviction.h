@@ -39,7 +39,7 @@ struct StoredChunk {
   bool arrives = false;  // it is being written: no hit, and it stays
   std::int32_t depth_tokens = 0;
   std::int32_t uses = 0;
-  std::int32_t klass = 0, session = -1, priority = 0;
+  std::int32_t klass = 0, session = -1, priority = 0;  // of who put it or asked for it last
   Picoseconds put = 0, used = 0;
   std::int64_t round = 0;  // Store: of the last put that may not evict it
   // of the order

@@ -38,6 +38,7 @@ class Store {
     const Request* request = nullptr;
     Picoseconds now = 0;
     EvictionPolicy* keys = nullptr;  // of a keyed store
+    double chunk_bytes = 0;
   };
   /// Chunks of a sequence, from number `first` on. Those that are put in are appended to `placed`.
   /// False: there is no room, and nothing changed.

@@ -118,7 +118,10 @@ void Tiers::changed(std::int32_t place) {
 
 Store::Owner Tiers::owner(std::int32_t place, const Request* request, Picoseconds now) const {
   const std::int32_t store = this->place(place).store;
-  return {request, now, evictions_[static_cast<std::size_t>(store)]};
+  return {.request = request,
+          .now = now,
+          .keys = evictions_[static_cast<std::size_t>(store)],
+          .chunk_bytes = bytes(config_of(store).chunk_tokens)};
 }
 
 std::vector<std::uint64_t> Tiers::chunk_hashes(std::int32_t store, const Request& request,
