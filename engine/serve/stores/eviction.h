@@ -62,7 +62,8 @@ class EvictionOrder {
   void use(StoredChunks& chunks, std::int32_t id, double key);
   /// Somebody asked for what is not there.
   void miss(std::uint64_t hash);
-  /// It leaves because room is needed.
+  /// It leaves; evict(): because room is needed, which arc remembers.
+  void remove(StoredChunks& chunks, std::int32_t id);
   void evict(StoredChunks& chunks, std::int32_t id);
   /// The first that leaves, of those that may and that are not of this round; -1: none.
   std::int32_t first(const StoredChunks& chunks, std::int64_t round) const;

@@ -70,15 +70,28 @@ bool Store::make_room(std::int64_t missing, std::int64_t kept) {
     const std::int32_t id = order_.first(chunks_, rounds_);
     ROOFLUA_ASSERT(id >= 0);
     order_.evict(chunks_, id);
-    by_hash_.erase(at(id).hash);
-    at(id) = {};
-    spare_.push_back(id);
-    --used_;
+    take_away(id);
     --evictable_;
     ++evictions_;
-    ++version_;
   }
   return true;
+}
+
+void Store::take_away(std::int32_t id) {
+  by_hash_.erase(at(id).hash);
+  at(id) = {};
+  spare_.push_back(id);
+  --used_;
+  ++version_;
+}
+
+void Store::cancel_put(std::span<const std::int32_t> chunks) {
+  for (const std::int32_t id : chunks) {
+    ROOFLUA_ASSERT(at(id).arrives);
+    order_.remove(chunks_, id);
+    take_away(id);
+    --arriving_;
+  }
 }
 
 std::int32_t Store::place(std::uint64_t hash, std::int32_t depth_tokens, const Owner& owner) {

@@ -45,6 +45,8 @@ class Store {
   bool put(std::span<const std::uint64_t> hashes, std::int32_t first, const Owner& owner,
            std::vector<std::int32_t>& placed);
   void end_put(std::span<const std::int32_t> chunks, const Owner& owner);
+  /// They will not arrive.
+  void cancel_put(std::span<const std::int32_t> chunks);
   /// Ready chunks are read.
   void begin_read(std::span<const std::int32_t> chunks);
   void end_read(std::span<const std::int32_t> chunks, const Owner& owner);
@@ -65,6 +67,7 @@ class Store {
   StoredChunk& at(std::int32_t id) { return chunks_[static_cast<std::size_t>(id)]; }
   const StoredChunk& at(std::int32_t id) const { return chunks_[static_cast<std::size_t>(id)]; }
   bool make_room(std::int64_t missing, std::int64_t kept);
+  void take_away(std::int32_t id);
   std::int32_t place(std::uint64_t hash, std::int32_t depth_tokens, const Owner& owner);
   double key(const StoredChunk& chunk, const Owner& owner) const;
 
