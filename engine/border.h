@@ -328,6 +328,7 @@ typedef struct rooflua_signals {
   double kv_used_frac BORDER_INIT(0);
   int32_t waiting BORDER_INIT(0), running BORDER_INIT(0), decodes BORDER_INIT(0),
       prefilling BORDER_INIT(0);
+  int32_t landing_prompts BORDER_INIT(0);  // whose first token a planned step computes
   int32_t free_blocks BORDER_INIT(0), total_blocks BORDER_INIT(0);
   int32_t outstanding
       BORDER_INIT(0);  // routed to it and not done; never stale: the router counts itself
@@ -408,6 +409,7 @@ typedef struct rooflua_serve_border {
   uint32_t batch_live BORDER_INIT(0);  // epoch of the batch that is priced; 0: none
   const int32_t* holders BORDER_INIT(nullptr);  // places in route->candidates, once asked for
   int32_t holder_count BORDER_INIT(-1);         // -1: not asked for in this call
+  double segment_content BORDER_INIT(0);        // of the segment that route_segment() told last
 } rooflua_serve_border;
 
 /// The leaf functions that a plan consists of.
@@ -437,6 +439,8 @@ typedef struct rooflua_serve_table {
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below
   int32_t (*find_holders)(rooflua_serve_border*);       // sets holders and holder_count
+  // Tokens of a segment of the routed prompt, from 0; sets segment_content. -1: there is none.
+  int32_t (*route_segment)(rooflua_serve_border*, double number);
 } rooflua_serve_table;
 
 // cdef]

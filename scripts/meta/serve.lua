@@ -155,22 +155,23 @@ local serve = {}
 ---@field policy table|string|nil what is loaded and what is stored; required
 ---@field stores rooflua.ScenarioStore[]|nil where KV is kept, in the order of lookup; required
 --- layers: a prompt is computed while the KV in front of it arrives layer by layer; default the policy's, else none
----@field overlap "layers"|"none"|nil
---- loads begin when a request is queued, not when it could run; default the policy's, else false
+---@field overlap "none"|"layers"|nil
+--- loads begin when a request is queued, not at its admission; default the policy's, else false
 ---@field prefetch boolean?
---- bytes; KV of one token, of all GPUs of a replica; default what the model keeps of a token
+--- bytes; KV of a token, on all GPUs of a replica; default what the model keeps of a token
 ---@field bytes_per_token number?
 
 ---@class rooflua.ScenarioStore
 ---@field name string? what results call it; required
 ---@field capacity_bytes number? bytes; of one instance, for all GPUs that share it; required
----@field per "replica"|"node"|"cluster"|nil default "replica"; who shares one instance of it
---- tokens; what is stored and leaves as one, a multiple of block_size; default the policy's, else block_size
+---@field per "replica"|"node"|"cluster"|nil default "replica"; who shares one instance
+--- tokens; tokens that are stored, loaded and evicted together; default the policy's, else block_size, of which it is
+--- a multiple
 ---@field chunk_tokens integer?
+---@field alpha_s number? s; default 2e-05; before the first byte of each transfer, beside its links
 --- names of `links` from the store to the GPU; default those of write, else the GPU's to its host
 ---@field read string[]|nil
 ---@field write string[]|nil names of `links` from the GPU to the store; default those of read
----@field alpha_s number? s; default 2e-05; before the first byte of each transfer, beside those of its links
 --- names of `links` over which other instances are read, and then over `read`; default they are not
 ---@field peers string[]|nil
 ---@field eviction table|string|nil default lru; what leaves when it is full
@@ -304,6 +305,7 @@ function Plan:wake_at(time_s) end
 ---@field running integer
 ---@field decodes integer
 ---@field prefilling integer
+---@field landing_prompts integer prompts whose first token is on its way; they are among the decodes
 ---@field waiting_tokens number
 ---@field context_tokens number
 ---@field kv_used_frac number
@@ -320,6 +322,8 @@ function Plan:wake_at(time_s) end
 ---@field least_outstanding integer the replica with the fewest outstanding requests; ties to the first
 ---@field prefix_holders integer how many replicas have some of the prompt cached
 ---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order
+---@field segment fun(self, k: integer): content: number?, tokens: integer? the k-th segment of the prompt; content 0 is
+---of no other request. nil behind the last one, and for a prompt of private tokens
 ---@field [integer] rooflua.Signals
 
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
@@ -377,6 +381,12 @@ function Live:explain(index) end
 ---@return string? report
 ---@return table? document
 function Live:why(id) end
+--- Ends a live request now, before its last token. Its client and its workload are told at once; rows of it that are in
+--- flight are computed and discarded.
+---@param id integer
+---@param outcome ("expired"|"timed_out"|"cancelled"|"replica_lost")? "cancelled" if none is given
+---@return boolean was_live false: it has ended, was aborted before, or has not arrived
+function Live:abort(id, outcome) end
 --- Sets other policies from the next plan on. A scheduler given by name takes over the limits of the old one.
 ---@param changes {scheduler: table|string?, steps: table|string?, speculator: table|string?}
 function Live:set(changes) end

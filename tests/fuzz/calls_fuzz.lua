@@ -110,6 +110,8 @@ local actions = {
   function() a_live():result() end,
   function() a_live():set { scheduler = scheduler() } end,
   function() a_live():set { steps = steps() } end,
+  function() a_live():abort(random:pick { number(), random:whole(0, 40) }) end,
+  function() a_live():abort(random:whole(0, 20), random:pick { "expired", "timed_out", "replica_lost", "completed" }) end,
   function() a_live():replica(number()) end,
   function() a_live():request(number()) end,
   function() a_live():waiting(1) a_live():steps() a_live():ended() a_live():last_step(1) end,
@@ -156,7 +158,7 @@ local function check_ended(live, result)
   local summary = result.summary
   local ended = 0
   for _, key in ipairs { "completed", "rejected", "starved", "exceeds_kv_cache", "exceeds_max_model_len",
-    "unfinished" } do
+    "unfinished", "refused", "expired", "timed_out", "cancelled", "replica_lost" } do
     ended = ended + (summary[key] or 0)
   end
   local arrived = result.totals.arrived

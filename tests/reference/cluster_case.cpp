@@ -202,6 +202,8 @@ std::string text(const ClusterCase& cluster) {
         << r.tariff.group_max_token << " per rank with prompts " << r.tariff.group_prefill
         << " drafts " << r.config.drafts << " lookahead " << r.config.lookahead << "\n";
   }
+  for (const Abort& each : cluster.aborts)
+    out << "  at " << each.time << " request " << each.id << " is aborted\n";
   return out.str() + text(cluster.question);
 }
 
@@ -267,7 +269,12 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};
-  simulate(config, bindings);
+  Simulation simulation(config, bindings);
+  for (const Abort& each : cluster.aborts) {
+    simulation.run_until(seconds(each.time));
+    simulation.abort_by_id(each.id, Outcome::cancelled);
+  }
+  simulation.run();
   return scribe.history;
 }
 

@@ -31,6 +31,7 @@ struct ClusterCase {
   Ps transfer_alpha = 0, transfer_token = 0;
   Ps transfer_fixed = 0, transfer_bounded = 0;  // of a state; of a token in a window
   int transfer_window = 0;
+  std::vector<Abort> aborts;  // by time
   bool apart() const { return replicas.front().role != Role::both; }
   /// Whether two replicas step together.
   bool grouped() const {

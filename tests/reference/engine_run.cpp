@@ -75,6 +75,12 @@ void Scribe::on_done(const RequestDone& done) {
   served.drafted = done.drafted_tokens;
   served.accepted = done.accepted_tokens;
   served.prefill_replica = done.prefill_replica;
+  if (ends_early(done.outcome)) {
+    if (served.aborted != unset) throw std::logic_error("a request is told done twice");
+    served.aborted = done.now;
+    history.preemptions += done.preemptions;
+    return;
+  }
   history.preemptions += done.preemptions;
   if (done.outcome != Outcome::completed) history.finished = false;
 }

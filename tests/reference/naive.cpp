@@ -183,6 +183,23 @@ void NaiveReplica::release_kept(int id) {
   release(requests_[static_cast<std::size_t>(id)]);
 }
 
+void NaiveReplica::leave(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  std::erase(waiting_, &r);
+  std::erase(running_, &r);
+  if (r.landed_kv) r.computed = r.remote;
+  r.computed = std::min(r.computed, r.given->plain.prompt + r.landed);
+  release(r);
+  r.landed_kv = r.away = false;
+  r.phase = Phase::pending;
+}
+
+void NaiveReplica::refuse(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.computed = r.hashed * config_.block_size;
+  release(r);
+}
+
 Ps NaiveReplica::wake() const {
   return plan_.wake_s() < 0 ? unset : picoseconds(plan_.wake_s(), "wake");
 }

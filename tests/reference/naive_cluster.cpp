@@ -32,6 +32,8 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   wake_.assign(count_, unset);
   outstanding_.assign(count_, 0);
   sent_.assign(prompts().size(), false);
+  over_.assign(prompts().size(), false);
+  at_.assign(prompts().size(), -1);
   for (const Prompt& prompt : prompts()) {
     history_.requests.push_back({.arrival = prompt.plain.arrival});
     show(prompt);
@@ -41,11 +43,16 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
 
 History NaiveCluster::run() {
   for (std::optional<Ps> next = next_instant(); next; next = next_instant()) {
-    now_ = *next;
     touched_.assign(count_, false);
-    for (std::size_t i = 0; i < count_; ++i) land(i);
-    deliver_parcels();
-    leave_frontend();
+    if (const std::optional<Ps> early = next_abort(); early && *early < *next) {
+      now_ = *early;
+      abort(cluster_.aborts[aborts_++].id);
+    } else {
+      now_ = *next;
+      for (std::size_t i = 0; i < count_; ++i) land(i);
+      deliver_parcels();
+      leave_frontend();
+    }
     for (const std::vector<std::size_t>& group : groups_) plan(group);
     remember(now_);
     if (history_.steps.size() > 200000) throw std::runtime_error("no end in sight");
@@ -89,7 +96,8 @@ void NaiveCluster::land(std::size_t i) {
   running_[i] = false;
   touched_[i] = true;
   const bool prefills = cluster_.replicas[i].role == Role::prefill;
-  for (const Row& row : step.rows) {
+  const Rows landing = without_aborted(step);
+  for (const Row& row : landing) {
     if (!row.samples || prefills) continue;
     Served& s = served(row.id);
     if (row.landed == 0 || s.tokens == prompts()[static_cast<std::size_t>(row.id)].plain.output) {
@@ -102,7 +110,7 @@ void NaiveCluster::land(std::size_t i) {
     s.accepted += row.accepted;
     s.last = now_ + cluster_.frontend_output_token;
   }
-  engines_[i]->update(step.rows);
+  engines_[i]->update(landing);
   for (const int id : engines_[i]->ended()) {
     const NaiveRequest& r = engines_[i]->request(id);
     Served& s = served(id);
@@ -116,8 +124,10 @@ void NaiveCluster::land(std::size_t i) {
       if (s.prefill_replica < 0) s.cached = r.first_hit;
       s.replica = static_cast<int>(i);
       --outstanding_[i];
+      over_[static_cast<std::size_t>(id)] = true;
     }
   }
+  leave_seats(i);
   step.replica = static_cast<int>(i);
   history_.steps.push_back(std::move(step));
   if (stages_of(i).several()) plan({i});  // before anything else comes
@@ -134,7 +144,8 @@ void NaiveCluster::deliver_parcels() {
     engines_[from]->release_kept(parcel.id);
     --outstanding_[from];
     touched_[from] = true;
-    engines_[static_cast<std::size_t>(parcel.to)]->receive(parcel.id);
+    NaiveReplica& decoder = *engines_[static_cast<std::size_t>(parcel.to)];
+    is_aborted(parcel.id) ? decoder.refuse(parcel.id) : decoder.receive(parcel.id);
     touched_[static_cast<std::size_t>(parcel.to)] = true;
   }
   parcels_ = std::move(later);
@@ -163,6 +174,7 @@ void NaiveCluster::leave_frontend() {
 /// It is sent to that replica: with stages it enters with one of the next plans, else at once.
 void NaiveCluster::queue(int id, int to) {
   const auto i = static_cast<std::size_t>(to);
+  at_[static_cast<std::size_t>(id)] = to;
   ++outstanding_[i];
   touched_[i] = true;
   if (stages_of(i).several()) return coming_[i].send(id, now_);
@@ -191,8 +203,8 @@ void NaiveCluster::starved(int id) {
 void NaiveCluster::report() {
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     const int room = cluster_.question.config.max_model_len - prompts()[id].plain.prompt;
-    if (history_.requests[id].tokens < std::min(prompts()[id].plain.output, room))
-      starved(static_cast<int>(id));
+    const bool whole = history_.requests[id].tokens >= std::min(prompts()[id].plain.output, room);
+    if (!whole && !is_aborted(static_cast<int>(id))) starved(static_cast<int>(id));
     history_.preemptions += history_.requests[id].preemptions;
   }
   for (const auto& engine : engines_) {

@@ -1,6 +1,7 @@
 #pragma once
 // The state of the naive cluster. Its functions: naive_cluster.cpp has an instant and a request's
-// way through it, naive_cluster_routing.cpp what routers see, naive_cluster_steps.cpp the steps.
+// way through it, naive_cluster_aborts.cpp those that are aborted, naive_cluster_routing.cpp what
+// routers see, naive_cluster_steps.cpp the steps.
 
 #include <algorithm>
 #include <deque>
@@ -45,6 +46,19 @@ class NaiveCluster : public RouteSource {
   void leave_frontend();
   void queue(int id, int to);
   void enter(int id, std::size_t i);
+
+  // --- aborts
+
+  bool is_aborted(int id) const {
+    return history_.requests[static_cast<std::size_t>(id)].aborted != unset;
+  }
+  std::optional<Ps> next_abort() const;
+  void abort(int id);
+  void note_abort(int id);
+  std::string take_back(int id);
+  bool has_row_in_flight(int id, std::size_t i) const;
+  Rows without_aborted(StepLog& step);
+  void leave_seats(std::size_t i);
 
   // --- routing
 
@@ -103,6 +117,11 @@ class NaiveCluster : public RouteSource {
   mutable std::vector<std::int32_t> holders_;  // what prefix_holders() returned
   std::vector<Parcel> parcels_;
   std::vector<bool> sent_;
+  std::vector<bool> over_;                         // by id: it ended, or was aborted
+  std::vector<int> at_;                            // by id: the replica where it is; -1: none yet
+  std::size_t aborts_ = 0;                         // that were looked at
+  std::map<std::size_t, std::vector<int>> leave_;  // by replica: aborted, and seated until its step
+                                                   // ends
   std::vector<Snapshot> past_;
   Ps now_ = 0;
   History history_;

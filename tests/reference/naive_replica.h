@@ -119,6 +119,12 @@ class NaiveReplica : public Engine {
   /// release_kept.
   const std::vector<int>& ended() const { return ended_; }
   void release_kept(int id);
+  /// The request is aborted: it leaves the queue or its seat, and its blocks are free. They keep
+  /// the content that is known.
+  void leave(int id);
+  /// Blocks that were taken for KV are free when it has come; what was cached here before is cached
+  /// still.
+  void refuse(int id);
   /// How much of that request's prompt is cached here now.
   int hit_tokens(int id) {
     return static_cast<int>(lookup(requests_[static_cast<std::size_t>(id)]).size()) *

@@ -114,6 +114,10 @@ std::vector<int> Coming::enter(int batches) {
   return now;
 }
 
+bool Coming::remove(int id) {
+  return std::erase_if(sent_, [id](const Sent& each) { return each.id == id; }) > 0;
+}
+
 void send_through(StepLog& step, const Stages& stages, Ps duration, std::vector<Ps>& left) {
   left.resize(stages.shares.size(), 0);
   int tokens = 0;
@@ -188,7 +192,8 @@ std::string text(const Served& served) {
       << served.first << " last " << served.last << " tokens " << served.tokens << " preemptions "
       << served.preemptions << " cached " << served.cached << " replica " << served.replica
       << " prefill replica " << served.prefill_replica << " pulled " << served.pulled
-      << " accepted " << served.accepted << " of " << served.drafted;
+      << " accepted " << served.accepted << " of " << served.drafted << " aborted "
+      << served.aborted;
   return out.str();
 }
 

@@ -49,6 +49,8 @@ class Coming {
   bool empty() const { return sent_.empty(); }
   /// A plan is made. @returns who enters with it, in the order of sending
   std::vector<int> enter(int batches);
+  /// The request is aborted before it entered. False: it is not here.
+  bool remove(int id);
 
  private:
   struct Sent {

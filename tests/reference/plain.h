@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,14 @@ struct Served {
   int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if apart
   Ps pulled = unset;                      // when its KV set off from there
   int drafted = 0, accepted = 0;          // drafts of decodes that landed
+  Ps aborted = unset;
   bool operator==(const Served&) const = default;
+};
+
+/// Somebody ends a request: after all else that happens at that time.
+struct Abort {
+  Ps time = 0;
+  int id = -1;
 };
 
 struct StepLog {
@@ -86,6 +94,7 @@ struct History {
   int dealt_over_plans = 0;  // plans behind which requests were left to enter, with stages
   int held_back = 0;         // prompts whose KV found no room at its decode replica at first
   bool finished = true;      // false: requests were left and nothing could run
+  std::map<std::string, int> aborted;  // how many requests, by where they were
 };
 
 std::string text(const Served& served);

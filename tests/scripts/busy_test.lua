@@ -75,7 +75,7 @@ local methods = {
   set = function(live) live:set { scheduler = "sjf" } end, result = function(live) live:result() end,
   replica = function(live) live:replica(1) end, request = function(live) live:request(0) end,
   steps = function(live) live:steps() end, ended = function(live) live:ended() end,
-  last_step = function(live) live:last_step(1) end,
+  last_step = function(live) live:last_step(1) end, abort = function(live) live:abort(0) end,
 }
 
 test("a callback that uses the simulation that asks it gets an error that names both, at its own line", function()

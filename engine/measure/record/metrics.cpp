@@ -132,7 +132,7 @@ constexpr MetricOf<S> of_speculation[] = {
     {"overshoot_tokens", "overshoot", "tokens", less, "accepted behind the end of an answer",
      &S::overshoot_tokens},
     {"discarded_tokens", "discarded", "tokens", less,
-     "tokens of decodes whose request had ended when they ran", &S::discarded_tokens},
+     "tokens of decodes whose request had ended when they ran, or was aborted", &S::discarded_tokens},
     {"wasted_share", "wasted", "1", less,
      "refused, overshoot and discarded tokens over the tokens of all decodes", &S::wasted_share},
     {"draft_time_share", "drafting", "1", less, "share of the time of steps that drafts took",

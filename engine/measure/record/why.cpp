@@ -350,6 +350,10 @@ void WhyObserver::on_transfer(const TransferSeen& transfer) {
 
 void WhyObserver::on_done(const RequestDone& done) {
   if (done.id != request_) return;
+  if (since_ > done.now) {  // it was aborted, and its KV is on its way
+    why_.time[static_cast<std::size_t>(LatencyHeading::transfer)] -= since_ - done.now;
+    since_ = done.now;
+  }
   pass(LatencyHeading::frontend, done.last_token == never ? done.now : done.last_token);
   phase_ = Phase::away;
   // The time from the end of that step to the client is the frontend's.

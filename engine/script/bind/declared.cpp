@@ -10,6 +10,7 @@
 #include "script/serving/config.h"
 #include "script/vm/context.h"
 #include "serve/contract/words.h"
+#include "serve/stores/config.h"
 #include "spec/deployment.h"
 #include "spec/figures/hardware.h"
 #include "spec/figures/model.h"
@@ -198,6 +199,8 @@ constexpr NamedTable tables[] = {
     {"stage_link", figures<StageLink>},
     {"transfer", figures<KvTransfer>},
     {"link", figures<LinkConfig>},
+    {"store", figures<StoreConfig>},
+    {"tiers", figures<TiersConfig>},
     {"frontend", figures<Frontend>},
     {"slo", figures<Slo>},
     {"hardware", figures<Hardware>},

@@ -195,6 +195,27 @@ int serve_step(lua_State* L, Run& run) {
   return 1;
 }
 
+/// serve_abort(run, id, outcome): ends a request before its last token. False: it is not alive.
+int serve_abort(lua_State* L, Run& run) {
+  const double id = check_number(L, 2, "abort: request");
+  const std::string_view word = luaL_checkstring(L, 3);
+  const std::optional<Outcome> outcome = value_named(outcome_words, word);
+  if (!outcome || !ends_early(*outcome)) {
+    std::vector<std::string> known;
+    for (const Word<Outcome>& each : outcome_words) {
+      if (ends_early(each.value)) known.emplace_back(each.name);
+    }
+    throw Error("abort", unknown_name("outcome", word, known));
+  }
+  bool was_live = false;
+  go_on(run, [&](Simulation& simulation) {
+    was_live = id >= 0 && id < 2147483647.0 &&
+               simulation.abort_by_id(static_cast<std::int32_t>(id), *outcome);
+  });
+  lua_pushboolean(L, was_live);
+  return 1;
+}
+
 /// Also of a busy simulation.
 int serve_now(lua_State* L) {
   lua_pushnumber(L, check_object<Run>(L, 1, "simulation")->simulation->now_s());
@@ -360,6 +381,7 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_advance_until", on_run<"run_until", serve_advance_until>);
   set_function(L, "serve_run_or_stop", on_run<"run", serve_run_or_stop>);
   set_function(L, "serve_step", on_run<"step", serve_step>);
+  set_function(L, "serve_abort", on_run<"abort", serve_abort>);
   set_function(L, "serve_now", guarded<serve_now>);
   set_function(L, "serve_finish", on_run<"result", serve_finish>);
   set_function(L, "serve_set", on_run<"set", serve_set>);

@@ -133,6 +133,17 @@ std::int32_t find_holders(ServeBorder* border) noexcept {
   return border->holder_count;
 }
 
+std::int32_t route_segment(ServeBorder* border, double number) noexcept {
+  const std::int32_t index = whole(number);
+  if (border->route == nullptr || border->route->source == nullptr) return -1;
+  const std::vector<Segment>& segments =
+      border->route->source->requests().progress(border->route->slot).segments;
+  if (index < 0 || static_cast<std::size_t>(index) >= segments.size()) return -1;
+  const Segment& segment = segments[static_cast<std::size_t>(index)];
+  border->segment_content = static_cast<double>(segment.content);
+  return segment.tokens;
+}
+
 std::int32_t context_max(ServeBorder* border) noexcept {
   return decode_context_max(*border->batch);
 }
@@ -175,7 +186,8 @@ ServeTable serve_table(ServeState& state) {
           decode_blocks,
           shared_tokens,
           least_outstanding,
-          find_holders};
+          find_holders,
+          route_segment};
 }
 
 }  // namespace rooflua::script

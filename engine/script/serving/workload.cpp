@@ -24,7 +24,7 @@ LuaWorkload::LuaWorkload(Asking& asking)
                 "requests(rng) must return a function, a trace, or a table with next; found " +
                     describe_value(L, lua_gettop(L)));
   }
-  for (const char* name : {"next", "done"}) {
+  for (const char* name : {"next", "done", "more"}) {
     lua_getfield(L, -1, name);
     if (!lua_isfunction(L, -1) && !lua_isnil(L, -1)) {
       throw Error("workload", std::string("requests(rng) returned a table whose ") + name +
@@ -34,6 +34,11 @@ LuaWorkload::LuaWorkload(Asking& asking)
   }
   next_ = field_reference(L, "next");
   done_ = field_reference(L, "done");
+  more_ = field_reference(L, "more");
+  if (more_ && !done_) {
+    throw Error("workload", "requests(rng) returned a table with more and without done; more is "
+                            "asked after done");
+  }
   lua_getfield(L, -1, "shares_content");
   shares_content_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
@@ -41,6 +46,8 @@ LuaWorkload::LuaWorkload(Asking& asking)
   call_next_ = made_function(L, "rooflua.border.workloads", "next_of", {&next_, &state_});
   if (!done_) return;
   call_done_ = made_function(L, "rooflua.border.workloads", "done_of", {&done_, &state_});
+  if (!more_) return;
+  call_more_ = made_function(L, "rooflua.border.workloads", "next_of", {&more_, &state_});
 }
 
 namespace {
@@ -224,6 +231,8 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   asked_->completed = done.outcome == Outcome::completed;
   RequestSpec spec;
   if (this->ask(call_done_, done_, done.id, spec)) follow_ups.send(spec);
+  if (!more_) return;
+  while (this->ask(call_more_, more_, done.id, spec)) follow_ups.send(spec);
 }
 
 std::optional<Unsent> LuaWorkload::left_out() const {

@@ -13,8 +13,8 @@
 namespace rooflua::script {
 
 /// scripts/workloads: what `requests(rng)` returned. Either a function, or a table of plain state
-/// with next(state) and optionally done(state, now_s, session, class, completed), which can be
-/// copied.
+/// with next(state) and optionally done(state, now_s, session, class, completed) and more(state),
+/// which can be copied. `more` is asked after every `done`, until it has no request.
 class LuaWorkload : public Workload {
  public:
   /// @param source  the function or table, on top of the stack, taken
@@ -38,7 +38,7 @@ class LuaWorkload : public Workload {
   bool read_answer(const LuaReference& function, int first, RequestSpec& spec);
   Asking* asking_;
   rooflua_follow_up* asked_;  // where rooflua.border.workloads reads questions and writes answers
-  LuaReference state_, next_, done_, call_next_, call_done_;
+  LuaReference state_, next_, done_, more_, call_next_, call_done_, call_more_;
   std::vector<Segment> segments_;
   std::int64_t count_ = 0;
   bool shares_content_ = false;

@@ -26,7 +26,7 @@ struct RequestDone {
   Picoseconds queued = never;     // at a replica
   Picoseconds scheduled = never;  // start of the plan that admitted it first
   Picoseconds first_token = never;
-  Picoseconds last_token = never;
+  Picoseconds last_token = never;  // not known of a request that was aborted
   std::int32_t prompt_tokens = 0;
   std::int32_t output_tokens = 0;  // that landed
   std::int32_t cached_tokens = 0;  // prefix hits at the first admission, in the GPU or in stores
@@ -72,8 +72,9 @@ struct StepDone {
   Picoseconds common_gap = 0;
   std::int32_t common_gaps = 0;
   std::span<const Picoseconds> other_gaps;
-  /// Decodes of requests that had ended when the step ran: their end token was in flight when it
-  /// was planned. They cost what the batch says, and no token of theirs lands.
+  /// Decodes of requests that had ended when the step ran, because their end token was in flight
+  /// when it was planned, or that were aborted since. They cost what the batch says, and no token
+  /// of theirs lands. A prompt that was aborted since completes nothing (PrefillWork::completes).
   std::int32_t discarded = 0;
   std::int32_t tokens_landed() const { return batch->sampled - discarded + accepted - overshoot; }
   /// Where the replica speculates: the decodes, those that are discarded among them. The numbers
@@ -121,7 +122,7 @@ struct TransferSeen {
 };
 
 /// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
-/// has gone.
+/// has gone, by requests that were aborted.
 struct BlocksChanged {
   std::int32_t replica = 0;
   Picoseconds now = 0;

@@ -81,6 +81,15 @@ void Pipeline::stamp_prefills(Requests& requests, Picoseconds now, std::vector<P
   }
 }
 
+std::int32_t Pipeline::landing_prompts(const Requests& requests) const {
+  std::int32_t out = 0;
+  for (std::int32_t place = 0; place < planned_; ++place) {
+    for (const PrefillWork& work : at(place).prefills)
+      out += work.completes != 0 && requests.progress(work.slot).first_token == never ? 1 : 0;
+  }
+  return out;
+}
+
 bool Pipeline::last_step_lands(std::int32_t slot, const Progress& progress) const {
   if (planned_ == 0) return false;
   const Step& step = at(planned_ - 1);

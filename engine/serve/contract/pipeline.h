@@ -27,7 +27,7 @@ struct Step {
   StepPrice price;
   std::int64_t decode_index = -1;  // DecodePool::index() before it; -1: no step of all decodes
   std::int32_t waiting = 0, running = 0, used_blocks = 0;  // right after the plan
-  std::int32_t discarded = 0;  // decodes of requests that ended while it was planned
+  std::int32_t discarded = 0;  // decodes of requests that ended or were aborted meanwhile
   /// Nothing but a step of all decodes: the vectors below are empty, and nothing is discarded.
   bool plain = false;
   std::vector<PrefillWork> prefills;
@@ -82,6 +82,8 @@ class Pipeline {
   void pass(Picoseconds now) { common_token_ = now; }
   CommonGap stamp_decodes(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
   void stamp_prefills(Requests& requests, Picoseconds now, std::vector<Picoseconds>& gaps);
+  /// Prompts whose first token a planned step computes.
+  std::int32_t landing_prompts(const Requests& requests) const;
   /// The front step, which ran, leaves. The reference holds until the next append().
   const Step& retire();
 

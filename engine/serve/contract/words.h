@@ -58,6 +58,10 @@ enum class Outcome : std::int32_t {
   rejected,
   unfinished,
   refused,
+  expired,  // this one and those behind it end a request wherever it is: Simulation::abort()
+  timed_out,
+  cancelled,
+  replica_lost,
 };
 inline constexpr Word<Outcome> outcome_words[] = {
     {Outcome::completed, "completed", "all its tokens were generated"},
@@ -73,11 +77,20 @@ inline constexpr Word<Outcome> outcome_words[] = {
     {Outcome::unfinished, "unfinished",
      "the run was stopped first (only Simulation::unfinished() says so)"},
     {Outcome::refused, "refused", "the router refused it"},
+    {Outcome::expired, "expired", "its deadline passed first"},
+    {Outcome::timed_out, "timed_out", "its client would wait no longer"},
+    {Outcome::cancelled, "cancelled", "its client cancelled it"},
+    {Outcome::replica_lost, "replica_lost", "its replica was lost"},
 };
 static_assert(in_order(outcome_words));
 inline constexpr int outcome_count = std::size(outcome_words);
 constexpr std::string_view name(Outcome outcome) {
   return outcome_words[static_cast<std::size_t>(outcome)].name;
+}
+
+/// Whether a request ended because somebody wanted so, wherever it was.
+constexpr bool ends_early(Outcome outcome) {
+  return outcome >= Outcome::expired;
 }
 
 /// Why an operation of a plan made no sense. The help of each is the end of the error's message.

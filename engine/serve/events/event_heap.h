@@ -42,6 +42,12 @@ class EventHeap {
     events_.pop_back();
     return event;
   }
+  /// Without the events that `picks` holds for. O(events)
+  template <class Picks>
+  void erase_if(Picks picks) {
+    std::erase_if(events_, picks);
+    std::make_heap(events_.begin(), events_.end(), later);
+  }
 
  private:
   static bool later(const Event& a, const Event& b) { return a.later_than(b); }

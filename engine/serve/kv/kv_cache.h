@@ -80,6 +80,10 @@ class KvCache {
   /// The first `full` blocks of the request carry content from now on, when they are scheduled.
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
+  /// Blocks that the request holds and that carry content which others may ask for.
+  std::int32_t remembered(std::int32_t slot) const {
+    return index_ == PrefixIndex::shared ? prefixes_.remembered(slot) : 0;
+  }
   /// Gives back all `held` blocks, of which the first `full` carry content. `returns`: the request
   /// was preempted and will ask for them again.
   void release(std::int32_t slot, const Request& request, const Progress& progress,

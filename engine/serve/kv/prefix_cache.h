@@ -54,6 +54,7 @@ class PrefixCache {
   bool shares_output(const Request& request, const Progress& progress) const;
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
+  std::int32_t remembered(std::int32_t slot) const { return chain(slot).remembered; }
   /// @pre blocks behind the first `full` got their content from the plan at hand, or have none
   /// @returns how many blocks became free
   std::int32_t release(std::int32_t slot, const Request& request, const Progress& progress,

@@ -10,6 +10,9 @@
 // Without this rule, requests that a client sends together would stay together in one lane for
 // ever, and the other stages would idle, which no engine shows under load.
 //
+// A request that is aborted before any plan saw its instant is not counted. Behind that, the others
+// keep the plans that they were divided over.
+//
 // @source vLLM issues 14213 (requests spread over the batches of a pipeline by themselves) and
 // 50853 (a burst may fill one of them); the even division is an assumption
 
@@ -30,12 +33,15 @@ class Reception {
   /// @param plans  steps that are under way at once
   /// @param slots  gets the requests that it sees besides those before them
   void let_in(std::int32_t plans, std::vector<std::int32_t>& slots);
+  /// The request is aborted on its way. False: it is not here.
+  bool remove(std::int32_t slot);
 
  private:
   struct Burst {  // requests of one instant
     Picoseconds at = 0;
-    std::vector<std::int32_t> slots;
-    std::size_t inside = 0;  // of these
+    std::vector<std::int32_t> slots;  // -1: aborted
+    std::size_t inside = 0;           // of these
+    std::size_t share = 0;            // that each plan sees; 0: none has seen any
   };
   std::deque<Burst> bursts_;
 };

@@ -64,8 +64,9 @@ void Simulation::tell_blocks(std::int32_t index) {
 
 void Simulation::arrive(std::int32_t slot, std::int32_t to) {
   let_go(slot);
-  at(to).receive(slot, scheduler(to));
   touch(to);
+  if (has_left(slot)) return refuse_kv(slot, to);
+  at(to).receive(slot, scheduler(to));
 }
 
 // --- over links

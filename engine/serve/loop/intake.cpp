@@ -164,7 +164,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   return done;
 }
 
-/// Every end of a request: told to observers, then to the workload.
+/// Every end of a request that is not aborted.
 void Simulation::finish(std::int32_t slot, Outcome outcome) {
   const RequestDone done = describe(slot, outcome);
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
@@ -173,7 +173,12 @@ void Simulation::finish(std::int32_t slot, Outcome outcome) {
   if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);
   if (done.replica >= 0) signals_.add_outstanding(done.replica, -1);
   requests_.close(slot);
-  ++totals_.ended[static_cast<std::size_t>(outcome)];
+  tell(done);
+}
+
+/// An end is told to observers, then to the workload.
+void Simulation::tell(const RequestDone& done) {
+  ++totals_.ended[static_cast<std::size_t>(done.outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);
   for (Observer* observer : bindings_.observers) observer->on_done(done);
   FollowUpsSent follow_ups(*this, done.now);

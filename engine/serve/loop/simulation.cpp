@@ -193,6 +193,7 @@ void Simulation::land_steps() {
       if (tiers_ && !hands_over) store_answer(slot, 1);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
+    if (!left_.empty()) free_left_seats(due.replica);
     // With stages the next plan is made before a client can answer.
     if (!replica.has_stages()) continue;
     fill_stages(group_with(due.replica));
@@ -288,7 +289,7 @@ std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) 
 
 std::int32_t Simulation::slot_of(std::int32_t id) const {
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
-    if (requests_[slot].phase != Phase::absent && requests_[slot].id == id) return slot;
+    if (requests_[slot].id == id && is_live(slot)) return slot;
   }
   return -1;
 }
@@ -297,7 +298,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
   std::vector<RequestDone> out;
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
     const Request& request = requests_[slot];
-    if (request.phase == Phase::absent || request.id < 0) continue;
+    if (!is_live(slot)) continue;
     RequestDone each = describe(slot, Outcome::unfinished);
     each.last_token = never;
     if (request.replica >= 0)

@@ -29,6 +29,8 @@
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
+// Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
+// for at the same time of the clock.
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
@@ -36,8 +38,8 @@
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
 // (a request from sent to done), handover.cpp (prompts that one replica computes and another one
-// decodes), tier_trips.cpp (KV that goes to stores and comes from them), starvation.cpp (5 and 6),
-// plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
+// decodes), tier_trips.cpp (KV that goes to stores and comes from them), abort.cpp, starvation.cpp
+// (5 and 6), plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -119,6 +121,17 @@ class Simulation final : public RouteSource {
   /// output_tokens landed or are in flight, and their last_token is not known.
   std::vector<RequestDone> unfinished() const;
 
+  /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed so
+  /// far.
+  /// @param outcome  one for which ends_early() holds
+  /// @pre is_live(slot). Not from a policy, an observer or the workload.
+  void abort(std::int32_t slot, Outcome outcome);
+  /// The same of the request with this id. False: it is not alive, so that nothing happens. It has
+  /// ended, maybe at this very instant, or was never sent.
+  bool abort_by_id(std::int32_t id, Outcome outcome);
+  /// Whether a request is in this slot that was sent and not told done.
+  bool is_live(std::int32_t slot) const;
+
   /// From the next plan on, other policies. The scheduler of `replica` is asked at its next plan.
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
@@ -184,7 +197,24 @@ class Simulation final : public RouteSource {
   void finish(std::int32_t slot, Outcome outcome);
   void end_failing(Replica& replica);
   RequestDone describe(std::int32_t slot, Outcome outcome) const;
+  void tell(const RequestDone& done);
   void post(Delivery delivery);
+
+  // aborts
+  /// A request that was told done and still has a seat, or blocks for KV that is on its way.
+  struct Left {
+    std::int32_t slot = -1;
+    std::int32_t replica = -1;        // of the seat; -1: its KV is on its way
+    std::int32_t unknown_tokens = 0;  // of its context, as ReplicaState::evict()
+  };
+  RequestDone describe_aborted(std::int32_t slot, Outcome outcome, std::int32_t in_flight) const;
+  void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
+  bool has_left(std::int32_t slot) const;
+  bool has_kv_on_its_way(std::int32_t slot) const;
+  void free_left_seats(std::int32_t index);
+  void refuse_kv(std::int32_t slot, std::int32_t to);
+  void free_slot(std::int32_t slot);
+  void plan_again(std::int32_t index);
 
   // KV transfers
   void hand_over(std::int32_t slot, std::int32_t from);
@@ -244,6 +274,7 @@ class Simulation final : public RouteSource {
   Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
   std::vector<FlowEnded> flows_ended_;
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
+  std::vector<Left> left_;              // in the order in which they were aborted
   AlarmQueue alarms_;
   std::vector<Reception> receptions_;  // by replica; of those with stages
   std::int64_t posted_ = 0;            // deliveries

@@ -79,10 +79,11 @@ void Simulation::end_load(const FlowEnded& flow) {
   const std::int32_t slot = tiers_->slot_of_load(what.ticket);
   const bool is_prefetch = tiers_->is_prefetch(what.ticket);
   for (Observer* observer : bindings_.observers)
-    observer->on_transfer({is_prefetch ? -1 : requests_[slot].id, what.from, what.to, flow.start,
-                           flow.end, what.bytes, flow.alone_end, what.path,
+    observer->on_transfer({is_prefetch ? -1 : tiers_->request_of_load(what.ticket), what.from,
+                           what.to, flow.start, flow.end, what.bytes, flow.alone_end, what.path,
                            tiers_->store_of_load(what.ticket), true});
   if (!tiers_->end_trip_of_load(what.ticket, requests_, now_)) return;
+  if (has_left(slot)) return refuse_kv(slot, requests_[slot].replica);
   if (requests_[slot].phase == Phase::pending) receive_loaded(slot);  // else it runs by layers
 }
 
@@ -110,7 +111,7 @@ void Simulation::ring(std::int32_t slot, double after_s) {
 void Simulation::lose_patience(const FlowEnded& alarm) {
   const std::int32_t slot = alarm.what.slot;
   if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;
-  if (!tiers_->is_loading(slot)) return;
+  if (!tiers_->is_loading(slot) || has_left(slot)) return;
   const std::int32_t lost = tiers_->cut_load(slot, requests_, now_, [this](std::int32_t ticket) {
     return kv_links_->flows().stop(Errand::load, ticket, now_);
   });

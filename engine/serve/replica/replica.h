@@ -55,7 +55,20 @@ class Replica final : public ReplicaState {
   /// only if not `keep_blocks`: release_kept does that). `gaps` gets the gaps that are not common.
   StepDone land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks);
 
-  // --- the same for a step that repeats the one before it (repeats.cpp)
+  // --- requests that leave before their end (leaving.cpp)
+
+  /// What steps that are planned and not over have of a request.
+  struct InFlight {
+    bool any = false;         // a chunk of its prompt, or a token
+    std::int32_t tokens = 0;  // as the request counts them (Request::emitted_tokens)
+  };
+  InFlight in_flight(std::int32_t slot);
+  /// Nothing of the request lands any more: the rows of it that are in flight are discarded.
+  void discard(std::int32_t slot);
+  /// evict() of a request whose rows in flight are discarded: no step names it any more.
+  void leave(std::int32_t slot, std::int32_t unknown_tokens);
+
+  // --- the life of a step that repeats the one before it (repeats.cpp)
 
   /// Whether the step that ends now only lands decodes, and the next plan is the same again, after
   /// which nothing changes but contexts.
@@ -114,6 +127,9 @@ class Replica final : public ReplicaState {
   void leave_out_decodes(Step& step);
   double step_draw(const Step& step) const;
   void first_drafts(const Step& step);
+  // leaving.cpp
+  template <class See>
+  void each_step(See see);
   // landing.cpp
   Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
   Picoseconds land_apart(const Row& row, Picoseconds now);

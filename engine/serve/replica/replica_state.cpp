@@ -94,6 +94,7 @@ ReplicaSignals ReplicaState::signals() const {
   signals.running = view().seats;
   signals.decodes = view().decodes;
   signals.prefilling = view().prefilling;
+  signals.landing_prompts = pipeline_.landing_prompts(*board_.requests);
   signals.free_blocks = kv_.free_blocks();
   signals.total_blocks = kv_.total_blocks();
   signals.role = config_.role;
@@ -162,11 +163,12 @@ void ReplicaState::leave_queue(std::int32_t slot) {
   board_.request(slot).context_tokens = 0;
 }
 
-void ReplicaState::evict(std::int32_t slot) {
+void ReplicaState::evict(std::int32_t slot, std::int32_t unknown_tokens) {
   if (request(slot).phase == Phase::waiting) {
     leave_queue(slot);
   } else {
     leave_seat(slot);
+    board_.request(slot).context_tokens -= unknown_tokens;
     release_blocks(slot, 0, false);
   }
   board_.request(slot).phase = Phase::pending;
@@ -265,6 +267,7 @@ void ReplicaState::leave_seat(std::int32_t slot) {
     } else {
       leave_common_pace(slot);
       pool_.leave(slot);
+      board_.progress(slot).finish_at = 0;  // no step to come decodes it at the common pace
     }
   } else if (request(slot).phase == Phase::in_flight) {
     not_in_flight(slot);
@@ -302,6 +305,14 @@ std::int32_t ReplicaState::content_blocks(std::int32_t slot) const {
                                  ? std::max(ragged.content_tokens, ragged.known_tokens)
                                  : ragged.content_tokens;
   return std::min(context, known) / config_.block_size;
+}
+
+void ReplicaState::refuse_kv(std::int32_t slot) {
+  Progress& progress = board_.progress(slot);
+  const std::int32_t held = std::exchange(progress.held_blocks, 0) + config_.seat_blocks;
+  kv_.release(slot, request(slot), progress, held, kv_.remembered(slot), false);
+  sync_blocks();
+  changed_ = true;
 }
 
 void ReplicaState::release_kept(std::int32_t slot) {

@@ -81,8 +81,14 @@ class ReplicaState : public VisibleReplica {
   void unpin(std::int32_t name);
   /// Requests whose policy wants to be asked again come back to the queue.
   void ask_again();
-  /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight.
-  void evict(std::int32_t slot);
+  /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight, but
+  /// for rows that do not land.
+  /// @param unknown_tokens  of its context: they come from rows that do not land, so they are no
+  ///                        content
+  void evict(std::int32_t slot, std::int32_t unknown_tokens = 0);
+  /// Its KV, for which it holds blocks, came in vain: they are free, and only those that were
+  /// cached here before carry content.
+  void refuse_kv(std::int32_t slot);
 
   /// A request that can never run, or was rejected: it fails once no token of it is in flight.
   struct Failing {
@@ -120,6 +126,7 @@ class ReplicaState : public VisibleReplica {
   void park(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   /// The request leaves the queue until something arrives in a store.
   void defer(std::int32_t slot);
+  void defer_no_longer(std::int32_t slot) { std::erase(deferred_, slot); }
   bool has_deferred() const { return !deferred_.empty(); }
   /// Preemption by the plan with this serial, which took `granted_blocks` for the request.
   void lose_seat(std::int32_t slot, std::int32_t granted_blocks, std::int64_t serial);

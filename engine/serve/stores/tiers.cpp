@@ -91,6 +91,9 @@ Tiers::State& Tiers::state(std::int32_t slot, const Request& request) {
   const auto s = static_cast<std::size_t>(slot);
   if (s >= states_.size()) states_.resize(s + 1);
   if (states_[s].id != request.id) {
+    for (const std::int32_t each : states_[s].loads) {
+      if (loads_at(each).done) release_load(each);  // the others are when they end
+    }
     states_[s] = State{};
     states_[s].id = request.id;
   }
@@ -454,8 +457,10 @@ bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Pico
   LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
   State& own = states_[static_cast<std::size_t>(load.slot)];
   end_reading(load, requests, now);
-  if (load.prefetch) {
-    if (own.id == load.request) --own.prefetches;
+  // A request that loads layer by layer may end before its load.
+  const bool lives = own.id == load.request && requests[load.slot].id == load.request;
+  if (load.prefetch || !lives) {
+    if (own.id == load.request && load.prefetch) --own.prefetches;
     release_load(ticket);
     return false;
   }

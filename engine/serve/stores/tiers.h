@@ -76,7 +76,7 @@ class Tiers {
   /// first store too arrives there.
   void send_load(std::int32_t slot, const Request& request, Picoseconds now,
                  std::vector<Trip>& trips);
-  /// A flow of a load is over. @returns whether it was the request's last one
+  /// A flow of a load is over. @returns whether it was the last one of a request that lives
   bool end_trip_of_load(std::int32_t ticket, const Requests& requests, Picoseconds now);
   /// Whose load it is.
   std::int32_t slot_of_load(std::int32_t ticket) const { return loads_at(ticket).slot; }
@@ -100,6 +100,7 @@ class Tiers {
   double prefetch(std::int32_t slot, const Request& request, const Progress& progress,
                   std::int32_t gpu_tokens, std::int32_t waiting, Picoseconds now,
                   std::vector<Trip>& trips);
+  std::int32_t request_of_load(std::int32_t ticket) const { return loads_at(ticket).request; }
   bool is_prefetch(std::int32_t ticket) const { return loads_at(ticket).prefetch; }
   /// How long the load that was decided may take; never: as long as it does.
   double patience_s(std::int32_t slot) const { return state_at(slot).patience_s; }

@@ -18,6 +18,7 @@ local signal_fields = {
   running = function(s) return s.running end,
   decodes = function(s) return s.decodes end,
   prefilling = function(s) return s.prefilling end,
+  landing_prompts = function(s) return s.landing_prompts end,
   waiting_tokens = function(s) return s.waiting_tokens end,
   context_tokens = function(s) return s.context_tokens end,
   kv_used_frac = function(s) return s.kv_used_frac end,
@@ -66,6 +67,18 @@ local function prefix_holder(_, k)
   return B.holders[k - 1] + 1
 end
 
+--- Content and tokens of the k-th segment of the prompt, as the workload states them; nil behind the last one, and for
+--- a prompt of private tokens.
+local function segment(_, k)
+  need_route()
+  if type(k) ~= "number" or k < 1 or k % 1 ~= 0 then
+    fail(("segment: expected a whole number from 1 on, found %s"):format(core.describe(k)))
+  end
+  local tokens = C.route_segment(B, k - 1)
+  if tokens < 0 then return nil end
+  return B.segment_content, tokens
+end
+
 --- Indices of the engine. They are current, whatever the age of the signals.
 local indices = {
   least_outstanding = function()
@@ -77,6 +90,7 @@ local indices = {
     return (C.find_holders(B))
   end,
   prefix_holder = function() return prefix_holder end,
+  segment = function() return segment end,
 }
 
 ffi.metatype("rooflua_candidates_handle", {

@@ -26,7 +26,7 @@ local function agree(a, b)
 end
 
 --- The account of a request with its operations and its reasons to wait. It runs the simulation again from its
---- start and swaps policies at the same times as before. It returns nothing if the second run gives other times.
+--- start, and swaps policies and aborts requests at the same times as before. It returns nothing if the second run gives other times.
 local function follow(state, state_of, open, id, known)
   local again = open(state.file, state.given, { why = id })
   local run = state_of(again).run
@@ -34,8 +34,13 @@ local function follow(state, state_of, open, id, known)
     native.serve_advance_until(run, swap.at_s)
     local text = native.serve_why(run)
     if text then break end
-    if not swap.changes then return nil end
-    again:set(swap.changes)
+    if swap.abort then
+      native.serve_abort(run, swap.abort.id, swap.abort.outcome)
+    elseif swap.changes then
+      again:set(swap.changes)
+    else
+      return nil
+    end
   end
   local text, document = native.serve_why(run)
   while not text and native.serve_step(run) do text, document = native.serve_why(run) end

@@ -73,6 +73,10 @@ local told = {
   refused = function(state)
     return "were refused by the router " .. tostring(state.router and state.router.name)
   end,
+  expired = function() return "expired: their deadlines passed first" end,
+  timed_out = function() return "timed out: their clients would wait no longer" end,
+  cancelled = function() return "were cancelled by their clients" end,
+  replica_lost = function() return "were lost with their replicas" end,
 }
 
 --- A sentence for each way in which requests of a simulation failed so far, and one for answers that were cut.

@@ -197,6 +197,19 @@ function Live:request(id)
   return native.serve_request(state_of(self).run, core.whole(id, "request"))
 end
 
+--- Ends a live request now, before its last token, as expired, timed_out, cancelled (if nothing is said) or
+--- replica_lost. False: no such request is alive.
+function Live:abort(id, outcome)
+  local state = state_of(self)
+  id, outcome = core.whole(id, "abort: request", 0), outcome or "cancelled"
+  if type(outcome) ~= "string" then fail("abort: expected an outcome, found %s", core.describe(outcome)) end
+  local was_live = native.serve_abort(state.run, id, outcome)
+  if was_live then
+    state.history[#state.history + 1] = { at_s = native.serve_now(state.run), abort = { id = id, outcome = outcome } }
+  end
+  return was_live
+end
+
 --- Other policies from the next plan on.
 function Live:set(changes) swaps.set(state_of(self), changes) end
 

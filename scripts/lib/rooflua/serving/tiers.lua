@@ -8,17 +8,7 @@ local schema = require "rooflua.scenario.schema"
 
 local tiers = {}
 
-local most_bytes = 1e18
 local orders = { "lru", "fifo", "lfu", "arc" } -- of the engine
-
---- A number above 0 at a key; nil where it is left out.
-local function positive(reader, key, value)
-  if value == nil then return nil end
-  if type(value) ~= "number" or not (value > 0 and value <= most_bytes) then
-    reader:fail(key, "expected a number above 0, up to %g, found %s", most_bytes, core.describe(value))
-  end
-  return value
-end
 
 --- The replicas that compute prompts, which have tiers, by their place in the list.
 local function computing(reader, list)
@@ -44,6 +34,7 @@ end
 local function bytes_per_token(reader, given, list)
   local first = list[1].replica
   local bytes = given or kept_bytes(first)
+  if given == 0 then reader:fail("bytes_per_token", "found 0; a number above 0 is right") end
   if bytes == 0 then
     reader:fail("bytes_per_token", "the layers of %s keep nothing that grows with the prompt, so stores hold nothing",
       first.prepared.model.name)
@@ -111,7 +102,6 @@ local function chunk_of(reader, store, instance, block_size)
   local given = store.chunk_tokens
   local key = given == nil and type(instance.chunk_tokens) == "number" and "policy" or "chunk_tokens"
   local tokens = given or type(instance.chunk_tokens) == "number" and instance.chunk_tokens or block_size
-  reader:whole("chunk_tokens", tokens, 1)
   if tokens % block_size ~= 0 then
     reader:fail("chunk_tokens", "found %d%s; a multiple of deployment.block_size = %d is right, such as %d", tokens,
       key == "policy" and " of the policy " .. instance.name or "", block_size,
@@ -119,6 +109,8 @@ local function chunk_of(reader, store, instance, block_size)
   end
   return tokens
 end
+
+local function default_of(name) return schema.entry("tiers.stores[]." .. name).default end
 
 --- One store as the engine has it, without its eviction.
 local function store_of(reader, store, known)
@@ -130,13 +122,9 @@ local function store_of(reader, store, known)
   if store.capacity_bytes == 0 then
     reader:fail("capacity_bytes", "found 0; leave the store out, or all of tiers where there is no other")
   end
-  local alpha_s = store.alpha_s or schema.entry("tiers.stores[].alpha_s").default
-  if type(alpha_s) ~= "number" or not (alpha_s >= 0 and alpha_s <= native.latest_s) then
-    reader:fail("alpha_s", "expected seconds from 0 on, found %s", core.describe(alpha_s))
-  end
   local read, write = paths_of(reader, store, known.links)
-  local out = { name = store.name, capacity_bytes = positive(reader, "capacity_bytes", store.capacity_bytes),
-    per = store.per or schema.entry("tiers.stores[].per").default, alpha_s = alpha_s, read = read, write = write,
+  local out = { name = store.name, capacity_bytes = store.capacity_bytes, per = store.per or default_of "per",
+    alpha_s = store.alpha_s or default_of "alpha_s", read = read, write = write,
     chunk_tokens = chunk_of(reader, store, known.policy, known.block_size),
     peers = peers_of(reader, store, known.links) }
   local chunk_bytes = out.chunk_tokens * known.bytes_per_token
@@ -225,7 +213,7 @@ function tiers.of(reader, given, list, declared)
       declared = with_default(inside, ("stores[%d].read"):format(i), declared, at_work)
     end
   end
-  local bytes = bytes_per_token(inside, positive(inside, "bytes_per_token", group.bytes_per_token), at_work)
+  local bytes = bytes_per_token(inside, group.bytes_per_token, at_work)
   local made = stores_of(inside, stores,
     { links = declared, policy = chosen, block_size = first.config.block_size, bytes_per_token = bytes })
   local context = { stores = made, bytes_per_token = bytes, model = first.prepared.model,

@@ -13,12 +13,14 @@
 --     words       optional, list: if the name of the file or of its folder begins with one of them, that is the member
 --                 of a folder's document
 --     replaces    optional, {file, column}: a file of that name and with that column replaces others of its folder
+--     joins       optional: the files of a folder are one set, whose `path` is the folder where they are several
 --     at_root     optional: all members of its document are at the root of a folder's document
 --     lists_problems  optional: its text says which cases did not run, so that the harness does not
 --
 -- `options` of refusals() and open():
 --
 --     path        of the file
+--     paths       optional, of the files of a set that joins them
 --     tables      folder; "" = not given
 --     steps       list of names of --steps
 --     parameters  {name = value} of --set for the step model; nil = none
@@ -84,7 +86,8 @@ end
 
 --- What of the options is for a set, and in `refused` what its kind cannot use: {option = why}.
 local function options_of(set, options, entries)
-  local own = { path = set.path, tables = options.tables or "", steps = options.steps or {}, scoped = {}, given = {},
+  local own = { path = set.path, paths = set.paths, tables = options.tables or "", steps = options.steps or {},
+    scoped = {}, given = {},
     only = options.only or "", intervals = options.intervals or 0, scratch = options.scratch or "",
     wide = options.wide or nil, page = options.page or nil }
   for _, each in ipairs(entries) do

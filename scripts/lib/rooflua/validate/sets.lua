@@ -98,6 +98,25 @@ local function without_replaced(found, passed)
   return out
 end
 
+--- Makes one set of the files of each kind that joins them: it has their paths, and that of the folder. The set stands
+--- where the first of its files stood.
+local function joined(found, folder)
+  local out, by_kind = {}, {}
+  for _, set in ipairs(found) do
+    local one = by_kind[set.kind]
+    if not set.kind.joins then
+      out[#out + 1] = set
+    elseif one then
+      table.insert(one.paths, set.path)
+      one.path = folder
+    else
+      out[#out + 1], by_kind[set.kind] = set, set
+      set.paths = { set.path }
+    end
+  end
+  return out
+end
+
 --- Whether a file, or a folder that it is in, is in `is_data`.
 local function is_below(path, is_data)
   local before
@@ -151,7 +170,7 @@ function sets.below(folder, kinds, options)
       passed[#passed + 1] = { path = path, why = ok and why_none(columns, kinds) or tostring(columns) }
     end
   end
-  found = without_replaced(found, passed)
+  found = joined(without_replaced(found, passed), folder)
   local data, left = take_data(found, passed, options.tables)
   table.sort(left, function(a, b) return a.path < b.path end)
   return found, left, data

@@ -1,0 +1,157 @@
+// A request ends before its last token: its deadline passes, its client goes away, its replica is
+// lost.
+//
+//   where it is                       what happens
+//   in the frontend, on its way into  gone at once
+//   an engine with stages
+//   waiting                           it leaves the queue now; its blocks are free now, also those
+//                                     that a prefill replica keeps for it
+//   seated, and no step under way     its seat and blocks are free now
+//   has a row of it
+//   seated, and a step has one        its seat and blocks are free when the running step lands, in
+//                                     front of the next plan
+//   its KV is on its way              the blocks on both sides are free when the KV is there
+//   it ended at this instant          nothing: its end comes first
+//
+// The client's end is always now: observers and the workload are told at once, and only once, and
+// no token lands any more. Rows in steps under way are computed and discarded, as those behind an
+// end token. A slot stays taken until no seat and no transfer needs it.
+//
+// @source vLLM v1/core/sched/scheduler.py (finish_requests; blocks of a request whose KV is on its
+// way are freed when it is there), distributed/kv_transfer/kv_connector/v1/nixl (a request that is
+// aborted before its KV was asked for frees the blocks at the prefill replica)
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+namespace {
+
+bool is_seated(Phase phase) {
+  return phase != Phase::absent && phase != Phase::pending && phase != Phase::waiting;
+}
+
+}  // namespace
+
+bool Simulation::abort_by_id(std::int32_t id, Outcome outcome) {
+  const std::int32_t slot = id < 0 ? -1 : slot_of(id);
+  if (slot >= 0) abort(slot, outcome);
+  return slot >= 0;
+}
+
+void Simulation::abort(std::int32_t slot, Outcome outcome) {
+  ROOFLUA_ASSERT(ends_early(outcome) && is_live(slot));
+  signals_.pass_time(now_, replicas_);
+  const std::int32_t index = requests_[slot].replica;
+  Replica::InFlight in_flight;
+  if (index >= 0) in_flight = at(index).in_flight(slot);
+  const RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
+  if (index >= 0) {
+    signals_.add_outstanding(index, -1);
+    take_back(slot, in_flight);
+  } else {
+    deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    requests_.close(slot);
+  }
+  tell(done);
+}
+
+/// What the client got by now. When its last token came is not known.
+RequestDone Simulation::describe_aborted(std::int32_t slot, Outcome outcome,
+                                         std::int32_t in_flight) const {
+  RequestDone done = describe(slot, outcome);
+  done.now = now_;
+  if (done.replica >= 0)
+    done.output_tokens = emitted_tokens(replica(done.replica).view(), requests_[slot]) - in_flight;
+  if (done.first_token != never && done.first_token > now_) done.first_token = never;
+  done.last_token = never;
+  return done;
+}
+
+/// Everything of a request that is at a replica, or on its way there, as soon as that may be.
+void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight) {
+  Replica& replica = at(requests_[slot].replica);
+  const std::int32_t index = replica.view().index;
+  const bool awaits_kv = has_kv_on_its_way(slot);
+  const bool seated = is_seated(requests_[slot].phase);
+  const std::int32_t unknown_tokens = std::max(0, in_flight.tokens - 1);
+  replica.discard(slot);
+  if (awaits_kv) return left_.push_back({slot});
+  if (seated && in_flight.any && replica.pipeline().executing())
+    return left_.push_back({slot, index, unknown_tokens});
+  replica.defer_no_longer(slot);
+  if (replica.has_stages()) receptions_[static_cast<std::size_t>(index)].remove(slot);
+  if (requests_[slot].phase != Phase::pending) {
+    replica.leave(slot, unknown_tokens);
+    tell_blocks(index);
+  }
+  free_slot(slot);
+  plan_again(index);
+}
+
+bool Simulation::is_live(std::int32_t slot) const {
+  return requests_[slot].phase != Phase::absent && requests_[slot].id >= 0 && !has_left(slot);
+}
+
+bool Simulation::has_left(std::int32_t slot) const {
+  return std::any_of(left_.begin(), left_.end(),
+                     [slot](const Left& each) { return each.slot == slot; });
+}
+
+/// Whether it holds blocks that a transfer fills, from a prefill replica or from a store.
+bool Simulation::has_kv_on_its_way(std::int32_t slot) const {
+  const Progress& progress = requests_.progress(slot);
+  const bool comes = progress.kept_blocks > 0 || (tiers_ && tiers_->is_loading(slot));
+  return requests_[slot].phase == Phase::pending && comes && progress.held_blocks > 0;
+}
+
+/// A step of this replica has landed: the seats of requests that were aborted meanwhile are free,
+/// in the order in which they were aborted.
+void Simulation::free_left_seats(std::int32_t index) {
+  const std::size_t freed = std::erase_if(left_, [&](const Left& each) {
+    if (each.replica != index) return false;
+    at(index).leave(each.slot, each.unknown_tokens);
+    free_slot(each.slot);
+    return true;
+  });
+  if (freed == 0) return;
+  signals_.changed(index);
+  tell_blocks(index);
+}
+
+/// The KV of a request that was aborted is there, and the prefill replica's blocks are free.
+void Simulation::refuse_kv(std::int32_t slot, std::int32_t to) {
+  std::erase_if(left_, [slot](const Left& each) { return each.slot == slot; });
+  at(to).refuse_kv(slot);
+  tell_blocks(to);
+  free_slot(slot);
+}
+
+/// No replica knows the request any more.
+void Simulation::free_slot(std::int32_t slot) {
+  const std::int32_t index = requests_[slot].replica;
+  const Progress& progress = requests_.progress(slot);
+  const std::int32_t from = progress.prefill_replica;
+  if (progress.kept_blocks > 0) {
+    let_go(slot);
+    plan_again(from);
+  }
+  at(index).forget(slot);
+  if (from >= 0) at(from).forget(slot);
+  requests_.close(slot);
+}
+
+/// Something came free there: it plans at this instant, if no step is running.
+void Simulation::plan_again(std::int32_t index) {
+  signals_.changed(index);
+  Replica& replica = at(index);
+  if (replica.pipeline().executing()) return;
+  touch(index);
+  replica.wake_at(now_);
+  alarms_.push({now_, index});
+}
+
+}  // namespace rooflua

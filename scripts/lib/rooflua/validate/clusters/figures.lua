@@ -1,0 +1,132 @@
+-- A run of a measured cluster, and what its client would print of each stage.
+--
+--     tokens per second    tokens of the requests that completed, over the time from the first start of the stage to
+--                          the last completion: the drain is in it
+--     latencies            over the requests that completed
+--
+-- A request that takes longer than the client waits did not complete. It is simulated to its end all the same, and
+-- takes the time of replicas that a client which goes away would give back.
+local core = require "rooflua.base.core"
+local serve = require "rooflua.serve"
+local statistics = require "rooflua.base.statistics"
+local system = require "rooflua.validate.clusters.system"
+
+local figures = {}
+
+--- The stages of a run as workloads have them, and how many requests each has.
+local function stages_of(run)
+  local out = {}
+  for i, each in ipairs(run.stages) do
+    local requests = each.requests and math.floor(each.requests + 0.5) or nil
+    if each.clients then
+      out[i] = { clients = each.clients, requests = requests }
+    else
+      out[i] = { rate_per_s = each.rate_per_s, duration_s = each.duration_s, requests = requests }
+    end
+  end
+  return out
+end
+
+--- The requests of each stage: a list of lists of {start_s, ttft_s, e2e_s, prompt, output}.
+local function by_stage(result, counts)
+  local columns, out, at = result.requests, {}, 0
+  for stage, count in ipairs(counts) do
+    out[stage] = {}
+    for i = at + 1, at + count do
+      if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
+      out[stage][i - at] = { start_s = columns.start_times[i], ttft_s = columns.ttfts[i], e2e_s = columns.e2els[i],
+        prompt = columns.input_lens[i], output = columns.output_lens[i] }
+    end
+    at = at + count
+  end
+  return out
+end
+
+local function spread(out, name, values, unit, factor)
+  if #values == 0 then return end
+  out[name .. "_mean_" .. unit] = statistics.mean(values) * factor
+  for _, percent in ipairs { 50, 90, 95, 99 } do
+    out[("%s_p%d_%s"):format(name, percent, unit)] = statistics.quantile(values, percent / 100) * factor
+  end
+end
+
+--- Figures of requests by the names of columns.
+function figures.of(requests, timeout_s)
+  local ttft, e2e, tpot, first, last = {}, {}, {}, math.huge, 0
+  local prompts, outputs = 0, 0
+  for _, each in ipairs(requests) do
+    first = math.min(first, each.start_s)
+    if each.e2e_s <= timeout_s then
+      ttft[#ttft + 1], e2e[#e2e + 1] = each.ttft_s, each.e2e_s
+      if each.output > 1 then tpot[#tpot + 1] = (each.e2e_s - each.ttft_s) / (each.output - 1) end
+      prompts, outputs, last = prompts + each.prompt, outputs + each.output, math.max(last, each.start_s + each.e2e_s)
+    end
+  end
+  local out, window = { completed = #e2e, failed = #requests - #e2e }, last - first
+  if #e2e == 0 then return out end
+  spread(out, "ttft", ttft, "s", 1)
+  spread(out, "e2e", e2e, "s", 1)
+  spread(out, "tpot", tpot, "ms", 1e3)
+  out.requests_s, out.output_tok_s, out.input_tok_s = #e2e / window, outputs / window, prompts / window
+  out.total_tok_s = out.output_tok_s + out.input_tok_s
+  out.prefill_tok_s = prompts / #e2e / out.ttft_p50_s
+  return out
+end
+
+--- The requests that a row is about: of its stage, or of all stages but those that warm up.
+local function requests_of(member, stages, run)
+  if member.place then return stages[member.place] end
+  local out = {}
+  for i, each in ipairs(stages) do
+    if not run.stages[i].is_warmup then
+      for _, request in ipairs(each) do out[#out + 1] = request end
+    end
+  end
+  return out
+end
+
+--- What a client counts: tokens of texts that its tokenizer reads again, (E2E - TTFT) / (n - 1) with that number.
+local function as_counted(out, row)
+  local counted = row.measured.output_tokens_mean
+  if counted and row.output_tokens then
+    out.output_tok_s = out.output_tok_s and out.output_tok_s * counted / row.output_tokens
+  end
+  local statistic, tokens = row.formed_of, counted or row.output_tokens
+  if statistic and out.e2e_mean_s then
+    out.tpot_formed_s = (out["e2e_" .. statistic .. "_s"] - out["ttft_" .. statistic .. "_s"]) / (tokens - 1)
+  end
+end
+
+--- Seconds of a KV transfer of the size that the row states, alone.
+local function transfer_ms(row, network)
+  local bytes = row.measured.transfer_bytes
+  return network and bytes and (network.alpha_s + bytes / network.bytes_per_s) * 1e3 or nil
+end
+
+--- Runs a run. @return table {rows = {figures of each member}, evidence, notes}
+function figures.answer(run, options)
+  local first = run.members[1]
+  local stages = stages_of(run)
+  local scenario, notes = system.scenario(first.row, first.about, stages, options)
+  local counts = {}
+  if first.about.form == "conversations" then
+    counts[1] = stages[1].requests
+  else
+    for i, stage in ipairs(scenario.workload:list()) do counts[i] = stage.count end
+  end
+  local result = serve.run(scenario, { requests = true })
+  local requests, out = by_stage(result, counts), { rows = {}, evidence = result.summary.evidence }
+  for i, member in ipairs(run.members) do
+    local own = figures.of(requests_of(member, requests, run), member.about.timeout_s)
+    as_counted(own, member.row)
+    own.transfer_ms = transfer_ms(member.row, scenario.network)
+    out.rows[i] = own
+  end
+  for _, list in ipairs { first.about.notes, result.notes or {} } do
+    for _, note in ipairs(list) do notes[#notes + 1] = note end
+  end
+  out.notes = notes
+  return out
+end
+
+return figures

@@ -1,0 +1,122 @@
+-- The router of a measured cluster, from the words of its columns `router` and `router_settings`.
+local core = require "rooflua.base.core"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+
+local router = {}
+
+local function policy_of(name, parameters)
+  local out = policies.of(Reader.new "validate", "router", name)
+  return parameters and policy.with(out, parameters) or out
+end
+
+-- Settings ----------------------------------------------------------------------------------------------------------
+
+--- What the names of settings are here. Capitals, "-" and "_" do not matter.
+local weights = { queue = "queue", kv = "kv", running = "running", active = "active", activerequest = "active",
+  prefix = "prefix", ["prefix(gpu)"] = "prefix", gpuprefix = "prefix", ["prefix(cpu)"] = "prefix",
+  cpuprefix = "prefix", nohitlru = "no_hit_lru", tokenload = "token_load" }
+local settings = { affinitythreshold = "affinity_threshold", tau = "max_penalty_tokens",
+  maxtokensinflightpenalty = "max_penalty_tokens", maxprefixtokenstomatch = "max_prefix_tokens",
+  lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens" }
+--- Settings that are read together with others, or elsewhere.
+local apart = core.set { "maxprefixblockstomatch", "peakprefillthroughput", "maxttftpenaltyms", "mincachedtokendelta" }
+
+local function plain(name) return (name:lower():gsub("[%-_%s]", "")) end
+
+--- {name = number} of "name=number" in a text, and of "weight 1 each (a, b)".
+local function numbers_of(text)
+  local out = {}
+  for name, value in text:gmatch "([%a][%w%-_]*%(?%a*%)?)%s*=%s*([%d.]+)" do
+    out[plain(name)] = tonumber((value:gsub("%.$", "")))
+  end
+  local weight, list = text:match "weight ([%d.]+) each %((.-)%)"
+  for name in (list or ""):gmatch "[^,]+" do out[plain(name)] = tonumber(weight) end
+  return out
+end
+
+--- Until 2026 the blocks of the approximate index were 64 characters, which are 16 tokens of 4 characters; at most
+--- 256 of them were looked at. gateway-api-inference-extension
+--- pkg/epp/scheduling/framework/plugins/multi/prefix/plugin.go;
+--- llm-d-inference-scheduler, approximateprefix: since then 64 tokens and 131,072 tokens of a prompt.
+local in_characters = { block_tokens = 16, max_prefix_tokens = 256 * 16 }
+
+--- Parameters of routers.llm_d that a text states, and notes on what is not read.
+local function stated(text, day, notes)
+  local given, out = numbers_of(text), day ~= "" and day < "2026" and core.copy(in_characters) or {}
+  local block = tonumber(text:match "block (%d+) tokens")
+  out.block_tokens = block or out.block_tokens
+  local has_weights = false
+  for name, value in core.sorted_pairs(given) do
+    if weights[name] then -- prefixes in GPUs and in CPU memory are two scorers of one index here
+      out[weights[name]], has_weights = (has_weights and out[weights[name]] or 0) + value, true
+    elseif settings[name] then
+      out[settings[name]] = value
+    elseif not apart[name] then
+      notes[#notes + 1] = ("router_settings: %s is not read"):format(name)
+    end
+  end
+  if given.maxprefixblockstomatch then
+    out.max_prefix_tokens = given.maxprefixblockstomatch * (out.block_tokens or 64)
+  end
+  if given.peakprefillthroughput and given.maxttftpenaltyms then
+    out.max_penalty_tokens = given.peakprefillthroughput * given.maxttftpenaltyms / 1000
+  end
+  if has_weights then
+    for _, name in pairs(weights) do out[name] = out[name] or 0 end
+  end
+  return out, has_weights
+end
+
+-- Routers -----------------------------------------------------------------------------------------------------------
+
+--- The scorer that follows a filter by affinity; llm-d's guide has the load in tokens.
+local function after_filter(said)
+  local out = { queue = 0, kv = 0, prefix = 0, token_load = 1, affinity_threshold = 0.8 }
+  if said:find "active request" then out.token_load, out.active = 0, 1 end
+  return out
+end
+
+local function llm_d(said, row, day, notes)
+  local given, has_weights = stated(row.router_settings, day, notes)
+  local out = {}
+  if said:find "affinity filter" or said:find "token aware" then
+    out = after_filter(said)
+  elseif said:find "no prefix" or said:find "^load" then
+    out = { prefix = 0 }
+  elseif not has_weights then
+    notes[#notes + 1] = "weights of the router are not stated: llm-d's queue 2, kv 2, prefix 3"
+  end
+  for name, value in pairs(given) do out[name] = value end
+  if said:find "precise" then
+    out.index, out.block_tokens, out.max_prefix_tokens = "precise", nil, nil
+  end
+  return policy_of("llm_d", out)
+end
+
+--- Words that a router of llm-d is described with.
+local words = { "weighted", "prefix", "token load", "token aware", "load only", "^load", "llm%-d", "epp",
+  "active request" }
+
+--- @param row table of rows.read
+--- @param replicas integer behind the router
+--- @param day string of the run, or ""
+--- @param notes string[] to which sentences are added
+--- @return any router of a scenario; nil where there is one replica
+function router.of(row, replicas, day, notes)
+  if replicas <= 1 then return nil end
+  local said = row.router:lower()
+  if said == "" then
+    notes[#notes + 1] = "the router is not stated: llm-d's weighted sum"
+    return llm_d("weighted sum", row, day, notes)
+  end
+  if said:find "kubernetes service" or said:find "^k8s" or said:find "^random" then return policy_of "random" end
+  if said:find "round robin" or said:find "round%-robin" or said:find "^none" then return policy_of "round_robin" end
+  for _, word in ipairs(words) do
+    if said:find(word) then return llm_d(said, row, day, notes) end
+  end
+  return core.fail("%s: router: nothing is known of '%s'", row.where, row.router)
+end
+
+return router

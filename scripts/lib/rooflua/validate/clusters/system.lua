@@ -1,0 +1,160 @@
+-- The deployment of a measured cluster as a scenario of kind "serve": engine, replicas or pools, router, tiers, client.
+local core = require "rooflua.base.core"
+local engine = require "rooflua.validate.clusters.engine"
+local engines = require "rooflua.validate.engines"
+local mfu = require "rooflua.mfu"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local Reader = require "rooflua.scenario.reader"
+local router = require "rooflua.validate.clusters.router"
+local spec = require "rooflua.spec"
+local tiers = require "rooflua.validate.clusters.tiers"
+local weights = require "rooflua.validate.closed_loops.weights"
+
+local system = {}
+
+--- Seconds of the server for a token of a prompt that is sent as text (validate/closed_loops/setup.lua).
+local text_token_s = 5e-6
+
+--- Seconds that inference-perf adds to every TTFT beside those of vLLM's own client: its workers are Python processes
+--- behind a queue. Fitted to stages in which the engine is nearly idle.
+local inference_perf_s = 0.010
+
+--- KV transfers over RDMA between two replicas: time before the first byte, and the part of the line rate that one pair
+--- reaches. Fitted to transfer times by size that Mooncake's documentation publishes.
+local rdma = { alpha_s = 0.0005, part = 0.75 }
+
+-- Parts -----------------------------------------------------------------------------------------------------------
+
+--- Names of a model that may be meant: without a remark in brackets, and without the word of a format behind it.
+local function model_names(text)
+  local bare = text:gsub("%s*%b()", "")
+  return { text, bare, (bare:gsub("%-[Gg][Pp][Tt][Qq].*$", ""):gsub("%-[Aa][Ww][Qq].*$", "")) }
+end
+
+local function model_of(row)
+  local problem
+  for _, name in ipairs(model_names(row.model)) do
+    local ok, found = pcall(spec.model, name)
+    if ok then return found end
+    problem = problem or tostring(found):gsub("^[^%s:]+:%d+: ", "")
+  end
+  return core.fail("%s: model: %s", row.where, (problem:gsub(" %(known:.*", "")))
+end
+
+local function hardware_of(row)
+  local ok, found = pcall(spec.hardware, row.gpu)
+  return ok and found or core.fail("%s: gpu: nothing is known of '%s'", row.where, row.gpu)
+end
+
+local databases = {}
+
+local function database(hardware, name)
+  local key = hardware.name .. "\0" .. name
+  databases[key] = databases[key] or mfu.open { hardware = hardware, engine = name }
+  return databases[key]
+end
+
+--- "gptq-int4" and "fp4/fp8" as words of formats.
+local function format_of(row, model)
+  local word = row.weights_format:lower():gsub("^gptq%-", ""):gsub("^awq%-", ""):gsub("^nv", ""):match "^[%w]+"
+  return word and weights.of(model, word) or nil
+end
+
+--- The deployment of one kind of replica. `tp` and `dp` are its own.
+local function deployment_of(row, model, tp, dp)
+  local out = { tp = tp, weights = format_of(row, model), kv = row.kv_dtype ~= "" and row.kv_dtype:lower() or nil,
+    memory_utilization = row.memory_utilization, block_size = row.block_tokens, max_model_len = row.max_model_len }
+  if model.moe and (dp or 1) > 1 then out.dp = dp end
+  if model.moe and (row.ep or 1) > 1 then out.ep = row.ep end
+  if (row.pp or 1) > 1 then out.pp = row.pp end
+  if row.prefix_caching ~= "" then out.prefix_caching = row.prefix_caching == "on" end
+  if row.kv_tokens_per_replica then
+    out.kv_blocks = math.floor(row.kv_tokens_per_replica / (row.block_tokens or 16))
+  end
+  return out
+end
+
+--- Whether a row has pools for prefill and decode.
+local function is_split(row) return row.prefill_replicas ~= nil or row.layout:lower():find "^%d+p%d+d$" ~= nil end
+
+local function pools_of(row, model)
+  local prefill, decode = row.layout:lower():match "^(%d+)p(%d+)d$"
+  local out = {}
+  for i, role in ipairs { "prefill", "decode" } do
+    local count = row[role .. "_replicas"] or tonumber(i == 1 and prefill or decode)
+    local tp = row[role .. "_tp"] or row.tp
+    if not count or not tp then core.fail("%s: the replicas and tp of its %s pool are not stated", row.where, role) end
+    out[i] = { role = role, count = count, deployment = deployment_of(row, model, tp, row[role .. "_dp"]) }
+  end
+  return out
+end
+
+--- The network between pools: the line rate that the row states, else that of the GPUs' cards.
+local function network_of(row, hardware, pools)
+  local stated = tonumber(row.transport:match "(%d+) GB/s")
+  local links = math.min(pools[1].deployment.tp, pools[2].deployment.tp)
+  local one = hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s or hardware.link_bytes_per_s
+  return { alpha_s = rdma.alpha_s, bytes_per_s = rdma.part * (stated and stated * 1e9 or links * one) }
+end
+
+--- Copies of a dense model are replicas of their own.
+local function count_of(row, model)
+  local of_gpus = row.gpus and row.tp and math.max(1, math.floor(row.gpus / row.tp / (row.dp or 1)))
+  local count = row.replicas or of_gpus or 1
+  return model.moe and count or count * (row.dp or 1)
+end
+
+--- The time outside of engines. A proxy sends a prompt to a prefill engine and then to a decode engine, each with a
+--- front end of its own.
+local function frontend_of(row, pools)
+  local base_s = engines.fitted().client_frontend_s.value
+  if row.client:find "inference%-perf" then base_s = base_s + inference_perf_s end
+  return { base_s = base_s * (pools and 2 or 1), per_prompt_token_s = text_token_s }
+end
+
+-- Scenarios --------------------------------------------------------------------------------------------------------
+
+local function workload_of(about, stages)
+  if about.form == "conversations" then
+    return policy.with(policies.of(Reader.new "validate", "workload", "conversations"), core.copy(about.prompts,
+      { clients = stages[1].clients, num_requests = stages[1].requests }))
+  end
+  local instance = policies.of(Reader.new "validate", "workload", "shared_prefix_stages")
+  local prompts = about.prompts
+  return policy.with(instance, { groups = prompts.groups, prompts_per_group = prompts.prompts_per_group,
+    shared_prefix_tokens = prompts.shared_prefix_tokens, question_tokens = prompts.question_tokens,
+    output_tokens = prompts.output_tokens, arrivals = about.arrivals, gap_s = about.gap_s,
+    max_in_flight = about.in_flight, stages = stages })
+end
+
+--- @param row table of rows.read
+--- @param about table of load.of
+--- @param stages table list of stages of workloads.shared_prefix_stages
+--- @param options table {steps, seed}
+--- @return table scenario
+--- @return string[] notes, what of it is assumed
+function system.scenario(row, about, stages, options)
+  local notes = {}
+  local model, hardware = model_of(row), hardware_of(row)
+  local chosen = engine.chosen(row, notes)
+  local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
+    engine = engine.of(row, chosen, notes),
+    mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages),
+    frontend = frontend_of(row, is_split(row)) }
+  local tp, replicas = row.tp or 1, count_of(row, model)
+  if is_split(row) then
+    out.replicas = pools_of(row, model)
+    out.network = network_of(row, hardware, out.replicas)
+    tp, replicas = out.replicas[1].deployment.tp, out.replicas[1].count
+  else
+    out.deployment = deployment_of(row, model, tp, row.dp)
+    if replicas > 1 then out.replicas = replicas end
+  end
+  out.router = router.of(row, replicas, engine.day(row), notes)
+  out.links, out.tiers = tiers.of(row, { model = model, hardware = hardware, tp = tp,
+    kv = row.kv_dtype ~= "" and row.kv_dtype:lower() or nil }, notes)
+  return out, notes
+end
+
+return system

@@ -1,0 +1,383 @@
+// Aborts at any instant, of requests in any phase: nothing is lost, nothing is told twice, and
+// nobody's past changes. Random clusters: prefill and decode apart, with links or without, stages,
+// ranks that step together, speculation, frontends, closed loops.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/serve/native_policies.h"
+#include "tests/serve/random_case.h"
+#include "tests/serve/speculation_case.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+namespace {
+
+constexpr Outcome early[] = {Outcome::expired, Outcome::timed_out, Outcome::cancelled,
+                             Outcome::replica_lost};
+
+/// Ends are answered, those of aborted requests, too: as a closed loop does. No draw depends on the
+/// order of ends.
+class Loop : public ListedWorkload {
+ public:
+  Loop(std::vector<RequestSpec> specs, std::uint64_t seed)
+      : ListedWorkload(std::move(specs)), seed_(seed) {}
+  std::int64_t sent = 0;
+  void on_done(const RequestDone& done, FollowUps& follow_ups) override {
+    Dice dice(seed_ + static_cast<std::uint64_t>(done.id));
+    if (sent >= 40 || dice.upto(0, 2) == 0) return;
+    ++sent;
+    const double later_s = dice.upto(0, 1) * 0.5 * dice.upto(0, 3);
+    RequestSpec answer = spec(seconds(done.now) + later_s, dice.upto(1, 50), dice.upto(1, 30));
+    answer.max_output_tokens += dice.upto(0, 1) * dice.upto(1, 9);
+    follow_ups.send(answer);
+  }
+  std::unique_ptr<Workload> fork() const override { return std::make_unique<Loop>(*this); }
+
+ private:
+  std::uint64_t seed_;
+};
+
+/// All that is told, in words, in the order in which it is told.
+class Told : public Observer {
+ public:
+  std::vector<std::string> lines;
+  std::map<std::int32_t, int> ends;  // by id
+  std::set<std::int32_t> aborted;
+  std::int64_t tokens = 0;
+  std::size_t before_first_abort = SIZE_MAX;
+
+  bool reads_prices() const override { return false; }
+  void on_arrival(const Request& request, Picoseconds now) override {
+    add("arrives", request.id, now);
+  }
+  void on_queued(const Request& request, Picoseconds now) override {
+    CHECK(ends.count(request.id) == 0);
+    add("queues", request.id, now);
+  }
+  void on_preempt(const Request& request, Picoseconds now) override {
+    CHECK(ends.count(request.id) == 0);
+    add("loses its seat", request.id, now);
+  }
+  void on_step(const StepDone& step) override {
+    CHECK((step.discarded >= 0 && step.discarded <= step.batch->decodes));
+    std::int32_t completed = 0;
+    for (const PrefillWork& work : step.prefills) {
+      completed += work.completes;
+      if (work.completes != 0) CHECK(aborted.count(work.id) == 0);
+    }
+    CHECK(step.batch->sampled == step.batch->decodes + completed);
+    for (const Row& row : step.rows) CHECK((row.discarded || ends.count(row.id) == 0));
+    const auto gaps = step.common_gaps + static_cast<std::int64_t>(step.other_gaps.size());
+    CHECK((gaps >= 0 && gaps <= step.batch->sampled));
+    CHECK((step.common_gaps >= 0 && step.tokens_landed() >= 0));
+    add("step", step.replica, step.end,
+        " tokens " + std::to_string(step.tokens_landed()) + " of " +
+            std::to_string(step.batch->tokens) + " blocks " + std::to_string(step.used_blocks));
+  }
+  void on_done(const RequestDone& done) override {
+    ++ends[done.id];
+    tokens += done.output_tokens;
+    if (ends_early(done.outcome)) aborted.insert(done.id);
+    CHECK((done.first_token == never || done.first_token <= done.now));
+    CHECK((done.last_token == never || done.last_token <= done.now));
+    CHECK(done.output_tokens >= 0);
+    add("ends", done.id, done.now,
+        " " + std::string(name(done.outcome)) + " with " + std::to_string(done.output_tokens) +
+            " at " + std::to_string(done.last_token));
+  }
+
+ private:
+  void add(const char* what, std::int32_t who, Picoseconds now, const std::string& more = "") {
+    lines.push_back(std::to_string(who) + " " + what + " at " + std::to_string(now) + more);
+  }
+};
+
+/// A random cluster with its policies.
+class Scenario {
+ public:
+  explicit Scenario(std::uint64_t seed) : seed_(seed), it_(random_case(seed, seed % 2 == 0)) {
+    Dice dice(seed + 9);
+    for (std::int32_t more = dice.upto(0, 3); more > 0; --more)
+      replicas().push_back(
+          random_case(seed * 7 + static_cast<std::uint64_t>(more), false).cluster.replicas[0]);
+    if (replicas().size() > 1 && dice.upto(0, 1) == 1) split(dice);
+    if (dice.upto(0, 2) == 0) it_.cluster.frontend = {0.125, 1.0 / 256, 0.25};
+    speculates_ = dice.upto(0, 3) == 0;
+    if (!speculates_) stages_or_groups(dice);
+    // A request that drafts alone must not take its own blocks for ever.
+    if (speculates_)
+      for (ReplicaConfig& each : replicas()) each.kv_blocks += 200;
+    specs_ = it_.specs;
+  }
+
+  ClusterConfig& cluster() { return it_.cluster; }
+  std::vector<RequestSpec> specs() const { return specs_; }
+
+  /// One run of it. Its policies are its own.
+  struct Run {
+    std::unique_ptr<Loop> workload;
+    std::vector<Fcfs> schedulers;
+    InTurn router;
+    LinearSteps model{0.5, 1.0 / 64, 1.0 / 4096};
+    Fixed speculator{3, true};
+    Rates acceptance{{0.7, 0.5, 0.2}};
+    Told told;
+    std::unique_ptr<Simulation> simulation;
+  };
+
+  std::unique_ptr<Run> open() {
+    auto run = std::make_unique<Run>();
+    run->workload = std::make_unique<Loop>(specs_, seed_);
+    run->schedulers.assign(replicas().size(), it_.scheduler);
+    run->simulation = std::make_unique<Simulation>(cluster(), bindings(*run));
+    return run;
+  }
+
+  std::unique_ptr<Run> fork(const Run& other) {
+    auto run = std::make_unique<Run>();
+    run->workload = std::make_unique<Loop>(*other.workload);
+    run->schedulers = other.schedulers;
+    run->router = other.router;
+    run->told = other.told;
+    run->simulation = other.simulation->fork(bindings(*run));
+    return run;
+  }
+
+ private:
+  std::vector<ReplicaConfig>& replicas() { return it_.cluster.replicas; }
+
+  void split(Dice& dice) {
+    for (std::size_t i = 0; i < replicas().size(); ++i)
+      replicas()[i].role = i % 2 == 0 ? Role::prefill : Role::decode;
+    it_.cluster.transfer = {0.25, 64, 1};
+    if (dice.upto(0, 2) == 0) return;
+    it_.cluster.links = {
+        {"nic", 48, 0.125, LinkScope::node, dice.upto(0, 1) == 1, dice.upto(0, 2)}};
+    it_.cluster.transfer.path.between = {"nic"};
+    for (ReplicaConfig& each : replicas()) each.node = dice.upto(-1, 1);
+  }
+
+  void stages_or_groups(Dice& dice) {
+    const std::int32_t depth = dice.upto(1, 2);
+    const bool grouped = dice.upto(0, 2) == 0;
+    for (ReplicaConfig& each : replicas()) {
+      if (grouped) {
+        each.async_depth = depth;
+        each.group = static_cast<std::int32_t>(each.role);
+        each.dp_sync_s = 0.125;
+      } else if (dice.upto(0, 2) == 0) {
+        each.stages.shares = {0.25, 0.5, 0.25};
+        each.stages.links = {{0.125, 0}, {0, 0.001}};
+      }
+    }
+  }
+
+  Bindings bindings(Run& run) {
+    Bindings out;
+    for (Fcfs& each : run.schedulers) out.schedulers.push_back(&each);
+    out.steps.assign(replicas().size(), &run.model);
+    out.router = &run.router;
+    out.workload = run.workload.get();
+    out.observers = {&run.told};
+    if (!speculates_) return out;
+    for (const ReplicaConfig& each : replicas()) {
+      const bool drafts = each.role != Role::prefill;
+      out.speculators.push_back(drafts ? &run.speculator : nullptr);
+      out.acceptances.push_back(drafts ? &run.acceptance : nullptr);
+    }
+    return out;
+  }
+
+  std::uint64_t seed_;
+  Case it_;
+  std::vector<RequestSpec> specs_;
+  bool speculates_ = false;
+};
+
+/// Ids of requests that were sent and have not ended.
+std::vector<std::int32_t> live_ids(const Simulation& simulation) {
+  std::vector<std::int32_t> out;
+  for (const RequestDone& each : simulation.unfinished()) out.push_back(each.id);
+  return out;
+}
+
+/// What holds between any two instants.
+void check_counts(const Simulation& simulation, const Told& told) {
+  const Totals& totals = simulation.totals();
+  const std::int64_t ended =
+      std::accumulate(totals.ended.begin(), totals.ended.end(), std::int64_t{0});
+  const std::vector<std::int32_t> alive = live_ids(simulation);
+  CHECK(totals.arrived == ended + static_cast<std::int64_t>(alive.size()));
+  CHECK(ended == static_cast<std::int64_t>(told.ends.size()));
+  for (const std::int32_t id : alive) {
+    REQUIRE(told.ends.count(id) == 0);
+    CHECK(simulation.is_live(simulation.slot_of(id)));
+  }
+  for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
+    const Replica& replica = simulation.replica(i);
+    const ReplicaView& view = replica.view();
+    CHECK(replica.kv().used_blocks() + replica.kv().free_blocks() == view.total_blocks);
+    CHECK(view.free_blocks == replica.kv().free_blocks());
+    CHECK(view.seats == view.decodes + view.prefilling + view.finishing + view.in_flight);
+    CHECK(simulation.outstanding(i) >= 0);
+  }
+}
+
+/// The cluster has nothing left, and has told everything once.
+void check_end(const Scenario::Run& run, std::size_t listed) {
+  const Simulation& simulation = *run.simulation;
+  const Totals& totals = simulation.totals();
+  CHECK(simulation.requests().alive() == 0);
+  CHECK(simulation.unfinished().empty());
+  CHECK(totals.arrived == static_cast<std::int64_t>(listed) + run.workload->sent);
+  CHECK(totals.arrived ==
+        std::accumulate(totals.ended.begin(), totals.ended.end(), std::int64_t{0}));
+  CHECK(static_cast<std::int64_t>(run.told.ends.size()) == totals.arrived);
+  for (const auto& [id, times] : run.told.ends) CHECK(times == 1);
+  CHECK(totals.output_tokens == run.told.tokens);
+  for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
+    const Replica& replica = simulation.replica(i);
+    const ReplicaView& view = replica.view();
+    CHECK(replica.kv().free_blocks() == replica.kv().total_blocks());
+    CHECK(view.seats + view.waiting + view.decodes + view.in_flight + view.finishing == 0);
+    CHECK(view.decode_context_tokens == 0);
+    CHECK(view.waiting_tokens == 0);
+    CHECK(replica.planned_steps() == 0);
+    CHECK(simulation.outstanding(i) == 0);
+  }
+}
+
+/// Aborts some of the live requests. @returns how many
+int abort_some(Simulation& simulation, Dice& dice) {
+  int aborted = 0;
+  const bool all = dice.upto(0, 19) == 0;
+  for (const std::int32_t id : live_ids(simulation)) {
+    if (!all && dice.upto(0, 3) > 0) continue;
+    CHECK(simulation.abort_by_id(id, early[dice.upto(0, 3)]));
+    CHECK(simulation.slot_of(id) == -1);
+    CHECK_FALSE(simulation.abort_by_id(id, Outcome::cancelled));  // it has ended
+    ++aborted;
+  }
+  return aborted;
+}
+
+}  // namespace
+
+TEST_CASE("aborts in any phase at any instant: all blocks come free, and each end is told once") {
+  std::int64_t aborted = 0, between = 0;
+  std::map<Phase, int> phases;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    Scenario scenario(seed);
+    const std::unique_ptr<Scenario::Run> run = scenario.open();
+    Simulation& simulation = *run->simulation;
+    Dice dice(seed + 1);
+    const std::int32_t rare = dice.upto(1, 40);
+    while (true) {
+      const bool more = simulation.advance() > 0;
+      check_counts(simulation, run->told);
+      if (!more) break;
+      if (dice.upto(0, rare) > 0) continue;
+      if (dice.upto(0, 2) == 0) {  // between two instants
+        const Picoseconds before = simulation.now();
+        simulation.run_until(simulation.now_s() + 0.03125 * dice.upto(0, 40));
+        between += simulation.now() > before;
+      }
+      for (const std::int32_t id : live_ids(simulation))
+        ++phases[simulation.requests()[simulation.slot_of(id)].phase];
+      aborted += abort_some(simulation, dice);
+      check_counts(simulation, run->told);
+    }
+    check_end(*run, scenario.specs().size());
+  }
+  CHECK(aborted > 5000);
+  CHECK(between > 500);
+  for (const Phase phase :
+       {Phase::pending, Phase::waiting, Phase::prefilling, Phase::decoding, Phase::in_flight}) {
+    CAPTURE(name(phase));
+    CHECK(phases[phase] > 100);
+  }
+  CHECK(phases[Phase::finishing] > 20);
+}
+
+TEST_CASE("an abort changes nothing of what came before it, and tokens of others come later only") {
+  for (std::uint64_t seed = 2001; seed <= 2150; ++seed) {
+    CAPTURE(seed);
+    Scenario scenario(seed);
+    const std::unique_ptr<Scenario::Run> calm = scenario.open();
+    calm->simulation->run();
+    const std::unique_ptr<Scenario::Run> run = scenario.open();
+    Simulation& simulation = *run->simulation;
+    Dice dice(seed);
+    simulation.run_until(dice.upto(0, 1000) / 1000.0 *
+                         seconds(calm->simulation->totals().last_end));
+    const std::vector<std::string> before = run->told.lines;
+    REQUIRE(before.size() <= calm->told.lines.size());
+    CHECK(std::equal(before.begin(), before.end(), calm->told.lines.begin()));
+    const std::vector<std::int32_t> live = live_ids(simulation);
+    if (live.empty()) continue;
+    const auto place = dice.upto(0, static_cast<std::int32_t>(live.size()) - 1);
+    simulation.abort_by_id(live[static_cast<std::size_t>(place)], Outcome::cancelled);
+    CHECK(std::equal(before.begin(), before.end(), run->told.lines.begin()));
+    CHECK(run->told.lines.size() == before.size() + 1);  // the end, at once
+    simulation.run();
+    check_end(*run, scenario.specs().size());
+  }
+}
+
+TEST_CASE("who cancels everything at once leaves an idle, empty cluster") {
+  int with_steps = 0, with_kv = 0;
+  for (std::uint64_t seed = 3001; seed <= 3200; ++seed) {
+    CAPTURE(seed);
+    Scenario scenario(seed);
+    const std::unique_ptr<Scenario::Run> run = scenario.open();
+    run->workload->sent = 40;  // nothing is answered
+    Simulation& simulation = *run->simulation;
+    Dice dice(seed);
+    for (std::int32_t left = dice.upto(1, 120); left > 0; --left) simulation.advance();
+    std::int64_t planned = 0;
+    for (std::int32_t i = 0; i < simulation.replica_count(); ++i)
+      planned += simulation.replica(i).planned_steps();
+    const std::int64_t steps = simulation.totals().steps;
+    for (const std::int32_t id : live_ids(simulation))
+      simulation.abort_by_id(id, Outcome::cancelled);
+    for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
+      CHECK(simulation.replica(i).view().waiting == 0);
+      with_kv += simulation.replica(i).kv().used_blocks() > 0 && planned == 0;
+    }
+    // Those that are under way land. Whoever is sent later is served as ever.
+    while (simulation.totals().steps < steps + planned) simulation.advance();
+    with_steps += planned > 0;
+    simulation.run();
+    run->workload->sent = 0;
+    check_end(*run, scenario.specs().size());
+  }
+  CHECK(with_steps > 100);
+  CHECK(with_kv > 0);
+}
+
+TEST_CASE("a copy that is made between an abort and what it waits for has the same future") {
+  for (std::uint64_t seed = 4001; seed <= 4150; ++seed) {
+    CAPTURE(seed);
+    Scenario scenario(seed);
+    const std::unique_ptr<Scenario::Run> run = scenario.open();
+    Dice dice(seed);
+    for (std::int32_t left = dice.upto(5, 80); left > 0; --left) run->simulation->advance();
+    abort_some(*run->simulation, dice);
+    const std::unique_ptr<Scenario::Run> copy = scenario.fork(*run);
+    run->simulation->run();
+    copy->simulation->run();
+    CHECK(copy->told.lines == run->told.lines);
+    check_end(*copy, scenario.specs().size());
+  }
+}
