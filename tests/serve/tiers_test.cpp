@@ -219,9 +219,9 @@ TEST_CASE("a load is of whole chunks, whatever its policy says") {
 
 // The ssd gives 32 bytes in 1 + 32 / 2 s to the first store, and that takes 0.5 + 32 / 8.
 TEST_CASE("with prefetch the first store gets what others have while the request is queued") {
-  const auto prefetched = [](double blocker_s, double patience_s) {
+  const auto prefetched = [](double blocker_s, double patience_s, double alpha_s = 1) {
     TiersBench bench(64);
-    bench.cluster.links.push_back({"disk", 2, 1, LinkScope::node});
+    bench.cluster.links.push_back({"disk", 2, alpha_s, LinkScope::node});
     bench.cluster.tiers.stores.push_back(bench.store());
     bench.store(1).name = "ssd";
     bench.store(1).read = {"disk"};
@@ -243,6 +243,8 @@ TEST_CASE("with prefetch the first store gets what others have while the request
   CHECK(prefetched(0, 1e30) == 17 + 4.5 + 2);
   CHECK(prefetched(21.5, 1e30) == 21 + 4.5 + 2);
   CHECK(prefetched(0, 10) == 10 + 6);
+  CHECK(prefetched(0, 1e30, 0) == 16 + 4.5 + 2);
+  CHECK(prefetched(21.5, 1e30, 0) == 21 + 4.5 + 2);
 }
 
 // Of n equal layers the first one waits for 1/n of the load, and the last one's KV comes at its
