@@ -301,6 +301,28 @@ TEST_CASE("a second load of a request that is cut takes away only what has not c
   }
 }
 
+// Two prompts of 12 blocks find 8 of them in the store, and the GPU has 16: had both their 8, none
+// could go on.
+TEST_CASE("requests that wait with what was loaded leave room for each other") {
+  for (const bool full_must_fit : {false, true}) {
+    TiersBench bench(16);
+    bench.scheduler.full_must_fit = full_must_fit;
+    bench.add(0, {{document, 32}});
+    bench.add(10, {{document + 1, 32}});
+    bench.flush(30);
+    bench.add(60, {{document, 32}, {0, 16}}, 1, 1);
+    bench.add(60, {{document + 1, 32}, {0, 16}}, 1, 1);
+    bench.run_tiers();
+    CHECK(bench.recorder.of(3).outcome == Outcome::completed);
+    CHECK(bench.recorder.of(4).outcome == Outcome::completed);
+    CHECK(bench.recorder.of(3).tier_tokens == 32);
+    CHECK(bench.recorder.of(4).tier_tokens == 32);
+    CHECK(bench.ttft_s(3) == 4.5 + 3);
+    CHECK(bench.ttft_s(4) == 4.5 + 3 + 4.5 + 3);
+    CHECK(bench.left.empty());
+  }
+}
+
 TEST_CASE("what was to be brought into the first store and did not come is not there") {
   TiersBench bench(16);
   bench.cluster.links.push_back({"disk", 2, 1, LinkScope::node});
