@@ -97,6 +97,7 @@ class KvCache {
            std::int32_t blocks) {
     free_ -= prefixes_.pin(name, request, progress, blocks);
   }
+  void keep_private() { prefixes_.keep_private(); }
   void unpin(std::int32_t name) { free_ += prefixes_.unpin(name); }
 
  private:

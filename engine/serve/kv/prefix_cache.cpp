@@ -112,6 +112,7 @@ bool PrefixCache::shares_output(const Request& request, const Progress& progress
 
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                            std::int32_t full) {
+  if (keeps_private_) return index_blocks(slot, request, progress, full);
   if (!progress.segments.empty())
     index_blocks(slot, request, progress, std::min(full, public_blocks(progress, block_size_)));
 }

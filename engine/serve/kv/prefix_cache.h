@@ -5,6 +5,7 @@
 //
 // Content that only one request can ask for (private tokens, and every token after them) is indexed
 // when that request is preempted. When it ends, such blocks only keep their place in the queue.
+// Where blocks are written to stores it is indexed as all other content is, so that pin() finds it.
 //
 // Blocks differ only by their content and their place in the queue. So blocks without content are
 // counted: those that decoding requests take together, and are given to single requests only when
@@ -48,6 +49,8 @@ class PrefixCache {
             std::int32_t hit_blocks, std::int32_t fresh);
   void grow(std::int32_t slot, std::int32_t more);
   void take(std::int32_t more);
+  /// Private content too is found from now on, for pin().
+  void keep_private() { keeps_private_ = true; }
   bool shares_output(const Request& request, const Progress& progress) const;
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
@@ -88,6 +91,7 @@ class PrefixCache {
   std::int32_t release_content(Chain& own, std::int32_t full);
 
   std::int32_t block_size_ = 16;
+  bool keeps_private_ = false;
   std::int64_t version_ = 0;
   BlockExtents blocks_;
   std::int32_t loose_ = 0;

@@ -84,7 +84,13 @@ void Simulation::pass_flows() {
   kv_links_->flows().pass(now_, flows_ended_);
   flows_expected_ = never;
   expect_flows();
-  if (tiers_) ask_again();
+  if (tiers_) {
+    ask_again();
+    // What ends in the instant of an alarm has come in time.
+    std::stable_partition(flows_ended_.begin(), flows_ended_.end(), [](const FlowEnded& flow) {
+      return flow.what.errand != Errand::alarm;
+    });
+  }
   for (const FlowEnded& flow : flows_ended_) {
     const FlowRequest& what = flow.what;
     if (what.errand == Errand::load) {

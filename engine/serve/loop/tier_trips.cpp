@@ -112,12 +112,11 @@ void Simulation::lose_patience(const FlowEnded& alarm) {
   const std::int32_t slot = alarm.what.slot;
   if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;
   if (!tiers_->is_loading(slot) || has_left(slot)) return;
-  Progress& progress = requests_.progress(slot);
-  const std::int32_t asked = tiers_->loaded(slot, requests_[slot]).tokens;
-  const std::int32_t come = tiers_->cut_load(slot, requests_, now_, [this](std::int32_t ticket) {
+  const std::int32_t lost = tiers_->cut_load(slot, requests_, now_, [this](std::int32_t ticket) {
     return kv_links_->flows().stop(Errand::load, ticket, now_);
   });
-  progress.remote_tokens -= asked - come;
+  expect_flows();  // others may be faster now
+  requests_.progress(slot).remote_tokens -= lost;
   receive_loaded(slot);
 }
 
@@ -154,19 +153,24 @@ void Simulation::ask_again() {
   }
 }
 
-/// A step whose requests load layer by layer ends no earlier than its last layer's KV has come and
-/// that layer is computed.
+/// Of a step whose requests load layer by layer, the first layer begins when its KV has come, and
+/// the last layer's KV comes at the end of the load.
 void Simulation::add_load_waits(Replica& replica, StepPrice& price,
                                 std::vector<OpTime>& operations) {
   if (tiers_->config().overlap != LoadOverlap::layers || replica.tiers() == nullptr) return;
-  Picoseconds loaded = 0;
-  for (const PrefillWork& work : replica.plan().prefills())
-    loaded = std::max(loaded, tiers_->expected_end(work.slot));
   const Pipeline& pipeline = replica.pipeline();
   const Picoseconds start = pipeline.executing() ? std::max(now_, pipeline.front().end) : now_;
-  const double layer_s = price.time_s / tiers_->config().layers;
-  const double wait_s = seconds(loaded) + layer_s - (seconds(start) + price.time_s);
-  if (loaded == 0 || !(wait_s > 0)) return;
+  const double layers = tiers_->config().layers;
+  double wait_s = 0;
+  for (const PrefillWork& work : replica.plan().prefills()) {
+    if (!tiers_->is_loading(work.slot)) continue;
+    const Picoseconds began = tiers_->loaded(work.slot, requests_[work.slot]).start;
+    const double load_s = seconds(tiers_->expected_end(work.slot) - began);
+    const double late_s = seconds(start - began);
+    wait_s = std::max(
+        {wait_s, load_s / layers - late_s, load_s - late_s - price.time_s * (1 - 1 / layers)});
+  }
+  if (!(wait_s > 0)) return;
   price.time_s += wait_s;
   price.evidence_s[static_cast<int>(Evidence::modelled)] += wait_s;
   if (!operations.empty()) operations.push_back({"kv_load", Evidence::modelled, wait_s});

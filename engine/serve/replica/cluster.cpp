@@ -69,6 +69,16 @@ void check_links(const ClusterConfig& config) {
   KvLinks(config.links, nodes_of(config.replicas), config.transfer.path);  // finds every name
 }
 
+/// What stores hold is found by its prefix.
+void check_tiers(const ClusterConfig& config) {
+  if (config.tiers.stores.empty()) return;
+  for (std::size_t i = 0; i < config.replicas.size(); ++i) {
+    if (config.replicas[i].role != Role::decode && !config.replicas[i].prefix_caching)
+      throw Error("replicas[" + std::to_string(i + 1) + "].prefix_caching",
+                  "is false, and tiers need it");
+  }
+}
+
 void check_replica(const ReplicaConfig& replica, const std::string& where) {
   check_figures(replica, where);
   for (std::size_t c = 0; c < replica.context_caps.size(); ++c) {
@@ -102,6 +112,7 @@ void validate(const ClusterConfig& config) {
     both = both || replica.role == Role::both;
   }
   check_groups(config.replicas);
+  check_tiers(config);
   if (prefills != decodes)
     throw Error("replicas",
                 "prefill replicas need decode replicas, and decode replicas prefill ones");

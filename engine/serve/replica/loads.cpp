@@ -11,6 +11,27 @@
 
 namespace rooflua {
 
+namespace {
+
+/// Blocks that requests which wait with loaded KV still need for their sequences. All of them keep
+/// what they hold: with less than this none might ever get a seat.
+std::int64_t promised_blocks(ReplicaState& on) {
+  const ReplicaView& view = on.view();
+  std::int64_t sum = 0;
+  for (std::int32_t slot = 0; slot < view.slots; ++slot) {
+    const Request& request = on.request(slot);
+    if (request.replica != view.index) continue;
+    if (request.phase != Phase::waiting && request.phase != Phase::pending) continue;
+    const std::int32_t held = on.progress(slot).held_blocks;
+    if (held == 0) continue;
+    sum += std::max(
+        0, blocks_for(request.prompt_tokens + request.emitted_tokens, view.block_size) - held);
+  }
+  return sum;
+}
+
+}  // namespace
+
 TierPolicy* StepPlan::tier_policy() const {
   return on_->tiers()->policy(on_->view().index);
 }
@@ -48,7 +69,8 @@ std::int32_t StepPlan::load(std::int32_t slot, const Admission& wish, KvCache::H
   return loads_nothing;
 }
 
-/// Blocks for what is cached and what comes; the request leaves the queue until it has come.
+/// Blocks for what is cached and what comes; the request leaves the queue until it has come. Beside
+/// others that wait like this there must be room for all their sequences.
 std::int32_t StepPlan::park_for_load(std::int32_t slot, const Admission& wish, KvCache::Hit hit,
                                      std::int32_t tokens) noexcept {
   if (!on_->seats().any_free()) return 0;
@@ -60,9 +82,15 @@ std::int32_t StepPlan::park_for_load(std::int32_t slot, const Admission& wish, K
                             std::max(0, wish.spare_blocks) + on_->config().seat_blocks +
                             on_->seats().missing_blocks();
   if (need > on_->kv().free_blocks()) return 0;
+  const Request& request = on_->request(slot);
+  const std::int64_t sequence =
+      blocks_for(request.prompt_tokens + request.emitted_tokens, block_size);
+  const std::int64_t promised = promised_blocks(*on_);
+  const std::int64_t own = sequence - hit.blocks + hit.free + on_->config().seat_blocks;
+  if (promised > 0 && promised + own > on_->kv().free_blocks()) return 0;
   Progress& progress = on_->progress(slot);
   progress.remote_tokens =
-      cached + on_->tiers()->begin_load(slot, on_->request(slot), progress, cached, tokens);
+      cached + on_->tiers()->begin_load(slot, request, progress, cached, tokens);
   on_->park(slot, hit, blocks);
   loading_.push_back(slot);
   return 1;

@@ -55,7 +55,10 @@ class ReplicaState : public VisibleReplica {
   /// Where routers look for cached prefixes.
   void tell(PrefixHolders& holders) { kv_.tell(&holders, view().index); }
   /// Stores beside its blocks; null: there are none. Again after a copy.
-  void use_tiers(Tiers* tiers) { tiers_ = tiers; }
+  void use_tiers(Tiers* tiers) {
+    tiers_ = tiers;
+    kv_.keep_private();
+  }
   Tiers* tiers() const { return tiers_; }
   /// What its scheduler reads of the ranks that step together; null: it steps alone.
   void see_group(const rooflua_group_view* group) { board_.view.group = group; }

@@ -88,13 +88,18 @@ void EvictionOrder::miss(std::uint64_t hash) {
   }
 }
 
-void EvictionOrder::evict(StoredChunks& chunks, std::int32_t id) {
+void EvictionOrder::remove(StoredChunks& chunks, std::int32_t id) {
   const StoredChunk& chunk = at(chunks, id);
   if (by_key()) {
     by_key_.erase({chunk.key, chunk.serial, id});
-    return;
+  } else {
+    unlink(chunks, id);
   }
-  unlink(chunks, id);
+}
+
+void EvictionOrder::evict(StoredChunks& chunks, std::int32_t id) {
+  remove(chunks, id);
+  const StoredChunk& chunk = at(chunks, id);
   if (rule_ == Eviction::arc) ghosts_[chunk.list].add(chunk.hash, serial_++, capacity_);
 }
 

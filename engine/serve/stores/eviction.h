@@ -39,7 +39,7 @@ struct StoredChunk {
   bool arrives = false;  // it is being written: no hit, and it stays
   std::int32_t depth_tokens = 0;
   std::int32_t uses = 0;
-  std::int32_t klass = 0, session = -1, priority = 0;
+  std::int32_t klass = 0, session = -1, priority = 0;  // of who put it or asked for it last
   Picoseconds put = 0, used = 0;
   std::int64_t round = 0;  // Store: of the last put that may not evict it
   // of the order
@@ -62,7 +62,8 @@ class EvictionOrder {
   void use(StoredChunks& chunks, std::int32_t id, double key);
   /// Somebody asked for what is not there.
   void miss(std::uint64_t hash);
-  /// It leaves because room is needed.
+  /// It leaves; evict(): because room is needed, which arc remembers.
+  void remove(StoredChunks& chunks, std::int32_t id);
   void evict(StoredChunks& chunks, std::int32_t id);
   /// The first that leaves, of those that may and that are not of this round; -1: none.
   std::int32_t first(const StoredChunks& chunks, std::int64_t round) const;

@@ -41,11 +41,23 @@ void Tiers::answer(std::int32_t slot, TierPolicy::Load load) {
   own.version = asked_version_;
   own.decision = {};
   own.patience_s = load.patience_s;
-  const std::int32_t tokens = std::min(load.tokens, found_.tokens);
-  if (tokens > 0)
-    own.decision = {Verdict::load, tokens};
+  const std::int32_t wanted = found_.gpu_tokens + std::min(load.tokens, found_.tokens);
+  std::int32_t end = found_.gpu_tokens;
+  for (const Stretch& each : stretches_) {
+    const std::int32_t count = whole_chunks(each, wanted);
+    if (count > 0) end = (each.first + count) * place(each.place).chunks.chunk_tokens();
+    if (count < each.count) break;
+  }
+  if (end > found_.gpu_tokens)
+    own.decision = {Verdict::load, end - found_.gpu_tokens};
   else if (load.tokens == TierPolicy::ask_later && found_.pending_tokens > 0)
     own.decision = {Verdict::later, 0};
+}
+
+/// How many chunks of a stretch end at this token of the sequence or before.
+std::int32_t Tiers::whole_chunks(const Stretch& stretch, std::int32_t end) const {
+  const std::int32_t size = place(stretch.place).chunks.chunk_tokens();
+  return std::clamp(end / size - stretch.first, 0, stretch.count);
 }
 
 /// A ticket for the first `count` chunks of a stretch, which are read from now on.
@@ -81,8 +93,8 @@ std::int32_t Tiers::begin_load(std::int32_t slot, const Request& request, const 
   std::int32_t at = gpu_tokens;
   for (const Stretch& each : stretches) {
     const std::int32_t size = place(each.place).chunks.chunk_tokens();
-    const std::int32_t count = std::min(each.count, (gpu_tokens + tokens) / size - each.first);
-    if (count <= 0) break;
+    const std::int32_t count = whole_chunks(each, gpu_tokens + tokens);
+    if (count == 0) break;
     const std::int32_t ticket = open_load(each, count, slot, request, progress);
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
     // A chunk that begins in front of `at` brings what is behind it.
@@ -140,8 +152,8 @@ double Tiers::prefetch(std::int32_t slot, const Request& request, const Progress
   for (const Stretch& each : stretches) {
     const std::int32_t size = place(each.place).chunks.chunk_tokens();
     const std::int32_t count =
-        std::min(each.count, (asked.gpu_tokens + load.tokens) / size - each.first);
-    if (count <= 0) break;
+        whole_chunks(each, asked.gpu_tokens + std::min(load.tokens, asked.tokens));
+    if (count == 0) break;
     const std::int32_t ticket = open_load(each, count, slot, request, progress);
     LoadTrip& trip = loads_[static_cast<std::size_t>(ticket)];
     trip.prefetch = trip.sent = true;
@@ -214,10 +226,27 @@ bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Pico
   return true;
 }
 
+/// Of a load of which so many chunks have come, the others do not arrive in the first store either.
+void Tiers::leave_out(LoadTrip& load, std::size_t come) {
+  if (load.promoted_to < 0) return;
+  Store& to = place(load.promoted_to).chunks;
+  std::vector<std::int32_t> kept, lost;
+  for (const std::int32_t chunk : load.promoted) {
+    const auto comes_from =
+        std::find_if(load.chunks.begin(), load.chunks.end(), [&](std::int32_t source) {
+          return place(load.place).chunks.hash(source) == to.hash(chunk);
+        });
+    const auto index = static_cast<std::size_t>(comes_from - load.chunks.begin());
+    (index < come ? kept : lost).push_back(chunk);
+  }
+  to.cancel_put(lost);
+  load.promoted = std::move(kept);
+}
+
 std::int32_t Tiers::cut_load(std::int32_t slot, const Requests& requests, Picoseconds now,
                              const std::function<double(std::int32_t)>& through) {
   State& own = states_[static_cast<std::size_t>(slot)];
-  std::int32_t come = 0;
+  std::int32_t come = 0, asked = 0;
   bool whole = true;
   for (const std::int32_t ticket : own.loads) {
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
@@ -226,19 +255,21 @@ std::int32_t Tiers::cut_load(std::int32_t slot, const Requests& requests, Picose
     const std::int32_t lost = chunks - static_cast<std::int32_t>(share * chunks);
     const std::int32_t tokens =
         std::max(0, load.tokens - lost * place(load.place).chunks.chunk_tokens());
+    asked += load.tokens;
     if (whole) come += tokens;
     whole = whole && lost == 0;
     if (!load.done) {
       load.tokens = tokens;
+      leave_out(load, static_cast<std::size_t>(chunks - lost));
       end_reading(load, requests, now);
     }
     release_load(ticket);
   }
   own.loads.clear();
   own.under_way = 0;
-  own.loaded.tokens = come;
+  own.loaded.tokens -= asked - come;
   own.loaded.end = now;
-  return come;
+  return asked - come;
 }
 
 Picoseconds Tiers::expected_end(std::int32_t slot) const {

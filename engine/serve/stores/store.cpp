@@ -8,6 +8,15 @@
 
 namespace rooflua {
 
+namespace {
+void belongs_to(StoredChunk& chunk, const Request* request) {
+  if (request == nullptr) return;
+  chunk.klass = request->klass;
+  chunk.session = request->session;
+  chunk.priority = request->priority;
+}
+}  // namespace
+
 Store::Has Store::has(std::uint64_t hash) const {
   const std::int32_t id = by_hash_.find(hash);
   if (id < 0) return Has::nothing;
@@ -21,6 +30,7 @@ double Store::key(const StoredChunk& chunk, const Owner& owner) const {
   block.now_s = seconds(owner.now);
   block.put_s = seconds(chunk.put);
   block.used_s = seconds(chunk.used);
+  block.bytes = owner.chunk_bytes;
   block.depth_tokens = chunk.depth_tokens;
   block.uses = chunk.uses;
   block.klass = chunk.klass;
@@ -80,6 +90,23 @@ bool Store::make_room(std::int64_t missing, std::int64_t kept) {
   return true;
 }
 
+void Store::take_away(std::int32_t id) {
+  by_hash_.erase(at(id).hash);
+  at(id) = {};
+  spare_.push_back(id);
+  --used_;
+  ++version_;
+}
+
+void Store::cancel_put(std::span<const std::int32_t> chunks) {
+  for (const std::int32_t id : chunks) {
+    ROOFLUA_ASSERT(at(id).arrives);
+    order_.remove(chunks_, id);
+    take_away(id);
+    --arriving_;
+  }
+}
+
 std::int32_t Store::place(std::uint64_t hash, std::int32_t depth_tokens, const Owner& owner) {
   auto id = static_cast<std::int32_t>(chunks_.size());
   if (spare_.empty()) {
@@ -93,11 +120,7 @@ std::int32_t Store::place(std::uint64_t hash, std::int32_t depth_tokens, const O
   chunk.arrives = true;
   chunk.depth_tokens = depth_tokens;
   chunk.put = chunk.used = owner.now;
-  if (owner.request != nullptr) {
-    chunk.klass = owner.request->klass;
-    chunk.session = owner.request->session;
-    chunk.priority = owner.request->priority;
-  }
+  belongs_to(chunk, owner.request);
   by_hash_.set(hash, id);
   order_.add(chunks_, id, key(chunk, owner));
   ++used_;
@@ -144,6 +167,7 @@ void Store::ask(std::span<const std::uint64_t> hashes, const Owner& owner) {
     StoredChunk& chunk = at(id);
     ++chunk.uses;
     chunk.used = owner.now;
+    belongs_to(chunk, owner.request);
     order_.use(chunks_, id, key(chunk, owner));
   }
 }

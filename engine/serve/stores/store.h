@@ -38,12 +38,15 @@ class Store {
     const Request* request = nullptr;
     Picoseconds now = 0;
     EvictionPolicy* keys = nullptr;  // of a keyed store
+    double chunk_bytes = 0;
   };
   /// Chunks of a sequence, from number `first` on. Those that are put in are appended to `placed`.
   /// False: there is no room, and nothing changed.
   bool put(std::span<const std::uint64_t> hashes, std::int32_t first, const Owner& owner,
            std::vector<std::int32_t>& placed);
   void end_put(std::span<const std::int32_t> chunks, const Owner& owner);
+  /// They will not arrive.
+  void cancel_put(std::span<const std::int32_t> chunks);
   /// Ready chunks are read.
   void begin_read(std::span<const std::int32_t> chunks);
   void end_read(std::span<const std::int32_t> chunks, const Owner& owner);
@@ -69,6 +72,7 @@ class Store {
     if (at + ahead < hashes.size()) by_hash_.prefetch(hashes[at + ahead]);
   }
   bool make_room(std::int64_t missing, std::int64_t kept);
+  void take_away(std::int32_t id);
   std::int32_t place(std::uint64_t hash, std::int32_t depth_tokens, const Owner& owner);
   double key(const StoredChunk& chunk, const Owner& owner) const;
 

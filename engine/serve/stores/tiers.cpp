@@ -121,7 +121,10 @@ void Tiers::changed(std::int32_t place) {
 
 Store::Owner Tiers::owner(std::int32_t place, const Request* request, Picoseconds now) const {
   const std::int32_t store = this->place(place).store;
-  return {request, now, evictions_[static_cast<std::size_t>(store)]};
+  return {.request = request,
+          .now = now,
+          .keys = evictions_[static_cast<std::size_t>(store)],
+          .chunk_bytes = bytes(config_of(store).chunk_tokens)};
 }
 
 std::vector<std::uint64_t> Tiers::chunk_hashes(std::int32_t store, const Request& request,
@@ -265,6 +268,14 @@ void Tiers::ask(std::int32_t slot, const Request& request, const Progress& progr
 std::int64_t Tiers::evictions(std::int32_t store) const {
   std::int64_t sum = 0;
   for (const Place& each : places_) sum += each.store == store ? each.chunks.evictions() : 0;
+  return sum;
+}
+
+std::int64_t Tiers::busy_chunks(std::int32_t store) const {
+  std::int64_t sum = 0;
+  for (const Place& each : places_) {
+    if (each.store == store) sum += each.chunks.used() - each.chunks.evictable();
+  }
   return sum;
 }
 

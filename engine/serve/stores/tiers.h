@@ -108,7 +108,7 @@ class Tiers {
   /// How long the load that was decided may take; never: as long as it does.
   double patience_s(std::int32_t slot) const { return state_at(slot).patience_s; }
   /// The load takes too long: `through` gives the bytes of each of its flows that have come.
-  /// @returns tokens behind those in the GPU that have come, in whole chunks from the first on
+  /// Whole chunks that have come, from the first one on, stay. @returns tokens that are lost
   std::int32_t cut_load(std::int32_t slot, const Requests& requests, Picoseconds now,
                         const std::function<double(std::int32_t ticket)>& through);
 
@@ -128,6 +128,8 @@ class Tiers {
 
   std::span<const StoreTotals> totals() const { return totals_; }
   std::int64_t evictions(std::int32_t store) const;
+  /// Chunks that are read or arrive now.
+  std::int64_t busy_chunks(std::int32_t store) const;
   /// Most bytes of one instance at any time.
   double most_used_bytes(std::int32_t store) const;
   /// Tokens of the request that stores of this replica have behind `gpu_tokens`.
@@ -217,9 +219,11 @@ class Tiers {
   std::vector<std::int32_t> path_of(const Stretch& stretch, std::int32_t replica,
                                     double& alpha_s) const;
   void promote(LoadTrip& load, const Request& request, Picoseconds now);
+  std::int32_t whole_chunks(const Stretch& stretch, std::int32_t end) const;
   std::int32_t open_load(const Stretch& stretch, std::int32_t count, std::int32_t slot,
                          const Request& request, const Progress& progress);
   void end_reading(LoadTrip& load, const Requests& requests, Picoseconds now);
+  void leave_out(LoadTrip& load, std::size_t come);
   void release_load(std::int32_t ticket);
   Trip trip_of(std::int32_t ticket, std::int32_t replica) const;
   void count_uses(const Request& request, const Progress& progress);
