@@ -65,10 +65,13 @@ local function stage_of(stage, where)
     wrong(where, "expected { rate_per_s = 10, duration_s = 60 } or { clients = 8, requests = 100 }, found %s",
       found(stage))
   end
+  local unknown
   for key in pairs(stage) do
-    if not known[key] then
-      wrong(where, "unknown key '%s' (known: clients, duration_s, rate_per_s, requests)", tostring(key))
-    end
+    if type(key) ~= "string" then wrong(where, "expected named keys, found key %s", found(key)) end
+    if not known[key] and (unknown == nil or key < unknown) then unknown = key end
+  end
+  if unknown then
+    wrong(where, "unknown key '%s' (known: clients, duration_s, rate_per_s, requests)", unknown)
   end
   if stage.clients ~= nil then
     if stage.rate_per_s ~= nil or stage.duration_s ~= nil then
