@@ -301,6 +301,18 @@ TEST_CASE("a second load of a request that is cut takes away only what has not c
   }
 }
 
+TEST_CASE("a request that is refused has loaded nothing, whoever was in its place before") {
+  TiersBench bench;
+  ask_twice(bench);
+  bench.flush(60);
+  bench.add(80, {{0, 100}});
+  bench.run_tiers();
+  CHECK(bench.recorder.of(2).tier_tokens == 32);
+  CHECK(bench.recorder.of(4).outcome == Outcome::exceeds_kv_cache);
+  CHECK(bench.recorder.of(4).tier_tokens == 0);
+  CHECK(bench.recorder.of(4).load == 0);
+}
+
 // Two prompts of 12 blocks find 8 of them in the store, and the GPU has 16: had both their 8, none
 // could go on.
 TEST_CASE("requests that wait with what was loaded leave room for each other") {

@@ -149,7 +149,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.output_tokens = outcome == Outcome::completed ? progress.stop_at : request.emitted_tokens;
   done.cached_tokens = progress.first_hit_tokens;
   done.preemptions = request.preemptions;
-  if (tiers_) {
+  if (tiers_ && progress.scheduled != never) {
     const Tiers::Loaded& loaded = tiers_->loaded(slot);
     done.tier_tokens = loaded.tokens;
     if (loaded.end != never) done.load = loaded.end - loaded.start;
