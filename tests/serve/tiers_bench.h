@@ -11,6 +11,8 @@
 
 namespace rooflua::test {
 
+constexpr std::uint64_t document = 7;
+
 /// Loads what is found and stores all of class 0 into every store, unless told otherwise.
 class PlainTiers : public TierPolicy {
  public:
@@ -75,6 +77,14 @@ struct TiersBench : Bench {
   }
   /// A request that fills the cache of the GPU, so that what was there before is gone.
   void flush(double arrival_s) { add(arrival_s, {{0, replica().kv_blocks * 4 - 1}}, 1, 1); }
+
+  /// A document of 32 tokens is computed and stored, and leaves the GPU; at 40 it comes again with
+  /// 8 tokens behind it.
+  void ask_twice() {
+    add(0, {{document, 32}, {0, 4}});
+    flush(20);
+    add(40, {{document, 32}, {0, 8}}, 1, 1);
+  }
 
   Bindings tier_bindings(Workload& workload) {
     Bindings out = bindings(workload);

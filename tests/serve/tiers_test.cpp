@@ -14,22 +14,12 @@ using namespace rooflua::test;
 namespace {
 
 constexpr Picoseconds s = 1'000'000'000'000;
-constexpr std::uint64_t document = 7;
-
-/// A document of 32 tokens is computed and stored, and leaves the GPU; at 40 it comes again with 8
-/// tokens behind it.
-void ask_twice(TiersBench& bench) {
-  bench.add(0, {{document, 32}, {0, 4}});
-  bench.flush(20);
-  bench.add(40, {{document, 32}, {0, 8}}, 1, 1);
-}
-
 }  // namespace
 
 // 32 bytes take 0.5 + 32 / 8 s, and a step of the other 8 tokens 1 + 8 / 8.
 TEST_CASE("a hit in a store takes its load and the prefill of the rest") {
   TiersBench bench;
-  ask_twice(bench);
+  bench.ask_twice();
   const std::vector<StoreTotals> totals = bench.run_tiers();
   const RequestDone& hit = bench.recorder.of(2);
   CHECK(hit.first_token - hit.arrival == 13 * s / 2);
@@ -98,7 +88,7 @@ TEST_CASE("prompts that nobody shares stay until they are written, too") {
 TEST_CASE("a write for which there is no room is left out") {
   TiersBench bench;
   bench.store().capacity_bytes = 32;  // 36 are to be written
-  ask_twice(bench);
+  bench.ask_twice();
   const std::vector<StoreTotals> totals = bench.run_tiers();
   CHECK(totals[0].skipped_stores == 1);
   CHECK(totals[0].stores == 0);
@@ -167,7 +157,7 @@ TEST_CASE("the first store that has a chunk gives it, and another one what is be
 // The first 18 bytes, and so four chunks, have come 2.75 s after the load began.
 TEST_CASE("a load that takes too long is cut, and what has come stays") {
   TiersBench bench;
-  ask_twice(bench);
+  bench.ask_twice();
   bench.policy.loads = [](const Request&, const TierFound& found) {
     return TierPolicy::Load{found.tokens, 2.75};
   };
@@ -187,7 +177,7 @@ TEST_CASE("patience that ends with the load, or at once, cuts nothing that has c
     bench.policy.loads = [=](const Request&, const TierFound& found) {
       return TierPolicy::Load{found.tokens, patience_s};
     };
-    ask_twice(bench);
+    bench.ask_twice();
     bench.run_tiers();
     CHECK(bench.left.empty());
     return bench.ttft_s(2);
@@ -202,7 +192,7 @@ TEST_CASE("a load is of whole chunks, whatever its policy says") {
   const auto cached = [](std::int32_t tokens) {
     TiersBench bench;
     bench.store().chunk_tokens = 8;
-    ask_twice(bench);
+    bench.ask_twice();
     bench.policy.loads = [=](const Request&, const TierFound&) {
       return TierPolicy::Load{tokens, 1e30};
     };
@@ -267,120 +257,6 @@ TEST_CASE("layer by layer a load and its step take the longer one, and a layer o
   CHECK(ttft_s(64, 4) == Approx(9 + 4.5 / 4));
   CHECK(ttft_s(64, 1) == Approx(9 + 4.5));
   CHECK(ttft_s(28, 2) == Approx(4.5 + 4.5 / 2));
-}
-
-TEST_CASE("requests are preempted while their blocks are written, and all blocks come back") {
-  TiersBench bench(12);
-  bench.cluster.links[0].bytes_per_s = 1;
-  bench.policy.with_outputs = true;
-  for (int i = 0; i < 4; ++i) bench.add(i, {{document, 8}, {0, 4}}, 24);
-  const std::vector<StoreTotals> totals = bench.run_tiers();
-  CHECK_FALSE(bench.recorder.preempted.empty());
-  CHECK(bench.recorder.done.size() == 4);
-  for (const RequestDone& done : bench.recorder.done) CHECK(done.output_tokens == 24);
-  CHECK(totals[0].stores > 4);
-  CHECK(bench.left.empty());
-}
-
-// Every request loads the document twice: at its first admission and when it was preempted.
-TEST_CASE("a second load of a request that is cut takes away only what has not come") {
-  for (const double patience_s : {0.75, 1.5, 2.5, 100.0}) {
-    TiersBench bench(24);
-    bench.store().per = LinkScope::cluster;
-    bench.policy.loads = [=](const Request& request, const TierFound& found) {
-      return TierPolicy::Load{found.tokens, request.preemptions > 0 ? patience_s : 1e30};
-    };
-    bench.add(0, {{document, 24}, {0, 1}});
-    bench.add(10, {{0, 95}}, 1, 1);
-    bench.add(40, {{document, 24}, {0, 8}}, 40, 1);
-    bench.add(41, {{document, 24}, {9, 24}, {0, 8}}, 40, 1);
-    bench.run_tiers();
-    CHECK_FALSE(bench.recorder.preempted.empty());
-    for (const RequestDone& done : bench.recorder.done) CHECK(done.outcome == Outcome::completed);
-    CHECK(bench.left.empty());
-  }
-}
-
-// Two prompts of 12 blocks find 8 of them in the store, and the GPU has 16: had both their 8, none
-// could go on.
-TEST_CASE("requests that wait with what was loaded leave room for each other") {
-  for (const bool full_must_fit : {false, true}) {
-    TiersBench bench(16);
-    bench.scheduler.full_must_fit = full_must_fit;
-    bench.add(0, {{document, 32}});
-    bench.add(10, {{document + 1, 32}});
-    bench.flush(30);
-    bench.add(60, {{document, 32}, {0, 16}}, 1, 1);
-    bench.add(60, {{document + 1, 32}, {0, 16}}, 1, 1);
-    bench.run_tiers();
-    CHECK(bench.recorder.of(3).outcome == Outcome::completed);
-    CHECK(bench.recorder.of(4).outcome == Outcome::completed);
-    CHECK(bench.recorder.of(3).tier_tokens == 32);
-    CHECK(bench.recorder.of(4).tier_tokens == 32);
-    CHECK(bench.ttft_s(3) == 4.5 + 3);
-    CHECK(bench.ttft_s(4) == 4.5 + 3 + 4.5 + 3);
-    CHECK(bench.left.empty());
-  }
-}
-
-TEST_CASE("what was to be brought into the first store and did not come is not there") {
-  TiersBench bench(16);
-  bench.cluster.links.push_back({"disk", 2, 1, LinkScope::node});
-  bench.cluster.tiers.stores.push_back(bench.store());
-  bench.store(1).name = "ssd";
-  bench.store(1).read = {"disk"};
-  bench.policy.with_promotion = true;
-  bench.policy.stores = [](const Request& request, const TierRun&) {
-    return request.id == 0 ? 2u : 0u;
-  };
-  bench.policy.loads = [](const Request& request, const TierFound& found) {
-    return TierPolicy::Load{found.tokens, request.id == 2 ? 5.5 : 1e30};
-  };
-  bench.add(0, {{document, 32}, {0, 4}});
-  bench.flush(40);
-  bench.add(60, {{document, 32}, {0, 8}});  // 9 bytes, so 2 chunks, have come at 65.5
-  bench.flush(80);
-  bench.add(100, {{document, 32}, {0, 8}});
-  const std::vector<StoreTotals> totals = bench.run_tiers();
-  CHECK(bench.recorder.of(2).tier_tokens == 8);
-  CHECK(bench.recorder.of(4).tier_tokens == 32);
-  CHECK(totals[0].hit_tokens == 8);
-  CHECK(totals[1].hit_tokens == 8 + 24);
-  CHECK(bench.left.empty());
-}
-
-TEST_CASE("a copy of a run that is made while loads and writes run goes on alike") {
-  for (const LoadOverlap overlap : {LoadOverlap::none, LoadOverlap::layers}) {
-    for (double at = 0.25; at < 60; at += 1.75) {
-      CAPTURE(at);
-      TiersBench bench(24);
-      bench.cluster.tiers.overlap = overlap;
-      bench.cluster.tiers.layers = 4;
-      for (int i = 0; i < 12; ++i)
-        bench.add(4 * i, {{static_cast<std::uint64_t>(1 + i % 3), 32}, {0, 4 + i}}, 6);
-      ListedWorkload workload(bench.specs);
-      const Bindings bindings = bench.tier_bindings(workload);
-      Simulation simulation(bench.cluster, bindings);
-      simulation.run_until(at);
-      const std::unique_ptr<Workload> rest = workload.fork();
-      Recorder after_fork = bench.recorder;
-      Bindings forked = bindings;
-      forked.workload = rest.get();
-      forked.observers = {&after_fork};
-      const std::unique_ptr<Simulation> copy = simulation.fork(forked);
-      simulation.run();
-      copy->run();
-      CHECK(after_fork.steps == bench.recorder.steps);
-      REQUIRE(after_fork.done.size() == bench.recorder.done.size());
-      for (std::size_t i = 0; i < after_fork.done.size(); ++i) {
-        CHECK(after_fork.done[i].id == bench.recorder.done[i].id);
-        CHECK(after_fork.done[i].last_token == bench.recorder.done[i].last_token);
-        CHECK(after_fork.done[i].tier_tokens == bench.recorder.done[i].tier_tokens);
-      }
-      CHECK(TiersBench::left_over(simulation).empty());
-      CHECK(TiersBench::left_over(*copy).empty());
-    }
-  }
 }
 
 TEST_CASE("stores that are wrong are refused by name") {

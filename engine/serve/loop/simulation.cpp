@@ -221,10 +221,9 @@ void Simulation::deliver() {
     read_ahead();
     send(slot);
   }
-  while (due(Delivery::Kind::sent)) {
-    const Delivery delivery = deliveries_.pop();
-    // Those that were queued just now may have begun flows that move at once.
-    delivery.kind == Delivery::Kind::flows ? pass_flows() : send(delivery.slot);
+  while (due(Delivery::Kind::sent)) {  // or flows that began just now and move at once
+    const Delivery next = deliveries_.pop();
+    next.kind == Delivery::Kind::flows ? pass_flows() : send(next.slot);
   }
   for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
   sent_now_.clear();

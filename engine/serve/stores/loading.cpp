@@ -216,6 +216,7 @@ bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Pico
   const bool lives = own.id == load.request && requests[load.slot].id == load.request;
   if (load.prefetch || !lives) {
     if (own.id == load.request && load.prefetch) --own.prefetches;
+    if (own.id == load.request) std::erase(own.loads, ticket);
     release_load(ticket);
     return false;
   }
