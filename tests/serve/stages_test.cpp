@@ -229,7 +229,7 @@ TEST_CASE("with stages: in = out, blocks add up, and never two tokens of a reque
           if (request.phase == Phase::decoding || request.phase == Phase::in_flight)
             contexts += context_tokens(v, request);
         }
-        CHECK(simulation.replica(0).signals().context_tokens == static_cast<double>(contexts));
+        CHECK(simulation.replica(0).signals(false).context_tokens == static_cast<double>(contexts));
       }
       CHECK(simulation.requests().alive() == 0);
       CHECK(simulation.replica(0).kv().used_blocks() == 0);

@@ -1,10 +1,29 @@
 #include "script/serving/router.h"
 
+#include <cstring>
 #include <string>
 
 #include "base/error.h"
 
 namespace rooflua::script {
+
+namespace {
+
+/// Whether the router on top of the stack declares this signal; one that declares none may read
+/// all.
+bool may_read(lua_State* L, const char* signal) {
+  lua_getfield(L, -1, "signals");
+  bool found = !lua_istable(L, -1);
+  for (int i = 1; !found && i <= static_cast<int>(lua_objlen(L, -1)); ++i) {
+    lua_rawgeti(L, -1, i);
+    found = lua_isstring(L, -1) && std::strcmp(lua_tostring(L, -1), signal) == 0;
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return found;
+}
+
+}  // namespace
 
 LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), border_(&border) {
   lua_State* L = asking.L;
@@ -15,6 +34,7 @@ LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), bo
   lua_getfield(L, -1, "refuses");
   may_refuse_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
+  reads_landing_ = may_read(L, "landing_prompts");
   const LuaReference instance(L);
   route_ = made_function(L, "rooflua.border.routing", "route_of", {&instance});
 }

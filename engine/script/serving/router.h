@@ -14,6 +14,7 @@ class LuaRouter : public Router {
   std::int32_t route(const Request& request, const RouteView& view) override;
   double staleness_s() const override { return staleness_s_; }
   bool may_refuse() const override { return may_refuse_; }
+  bool reads_landing_prompts() const override { return reads_landing_; }
 
  private:
   Asking* asking_;
@@ -21,6 +22,7 @@ class LuaRouter : public Router {
   LuaReference route_;
   double staleness_s_ = 0;
   bool may_refuse_ = false;
+  bool reads_landing_ = true;
 };
 
 }  // namespace rooflua::script

@@ -102,6 +102,9 @@ class Router {
   /// How old the load signals may be: they are taken at 0, s, 2s, ... and hold in between.
   /// 0 = always fresh.
   virtual double staleness_s() const { return 0; }
+
+  /// Whether it reads the signal landing_prompts; without that it stays 0.
+  virtual bool reads_landing_prompts() const { return true; }
 };
 
 /// What the stores have of a waiting request, and what of a request they may take (border.h).

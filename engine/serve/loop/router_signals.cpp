@@ -21,7 +21,7 @@ void RouterSignals::take(const std::vector<Replica>& replicas) {
   for (const std::int32_t index : changed_) {
     ReplicaSignals& signals = at(index);
     const std::int32_t outstanding = signals.outstanding, group = signals.group;
-    signals = replicas[static_cast<std::size_t>(index)].signals();
+    signals = replicas[static_cast<std::size_t>(index)].signals(landing_);
     signals.outstanding = outstanding;
     signals.group = group;
     is_changed_[static_cast<std::size_t>(index)] = 0;

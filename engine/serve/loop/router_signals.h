@@ -21,6 +21,8 @@ class RouterSignals {
 
   /// Signals are taken at 0, s, 2s, ... from now on. 0: whenever they are read.
   void set_staleness(Picoseconds staleness) { staleness_ = staleness; }
+  /// Whether the router reads landing_prompts, which costs a look at planned steps.
+  void set_landing(bool landing) { landing_ = landing; }
   /// The load of this replica may have changed. To be called after each change, before the next
   /// pass_time() or read().
   void changed(std::int32_t replica) {
@@ -71,6 +73,7 @@ class RouterSignals {
   std::vector<std::int32_t> changed_;  // since the signals were taken
   std::vector<char> is_changed_;       // by replica
   Picoseconds staleness_ = 0, taken_at_ = 0, next_ = 0;
+  bool landing_ = false;
 };
 
 }  // namespace rooflua

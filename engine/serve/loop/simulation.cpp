@@ -306,6 +306,7 @@ void Simulation::bind_router() {
     return;
   }
   signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
+  signals_.set_landing(bindings_.router->reads_landing_prompts());
 }
 
 /// Replicas that step together see their group.
@@ -360,6 +361,7 @@ void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculato
 
 void Simulation::set_router(Router& router) {
   signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
+  signals_.set_landing(router.reads_landing_prompts());
   bindings_.router = &router;
 }
 

@@ -85,7 +85,7 @@ std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) 
   return rooflua::shared_tokens(board_.progress(slot), board_.progress(other));
 }
 
-ReplicaSignals ReplicaState::signals() const {
+ReplicaSignals ReplicaState::signals(bool landing) const {
   ReplicaSignals signals;
   signals.waiting_tokens = view().waiting_tokens;
   signals.context_tokens = view().decode_context_tokens;
@@ -94,7 +94,7 @@ ReplicaSignals ReplicaState::signals() const {
   signals.running = view().seats;
   signals.decodes = view().decodes;
   signals.prefilling = view().prefilling;
-  signals.landing_prompts = pipeline_.landing_prompts(*board_.requests);
+  if (landing) signals.landing_prompts = pipeline_.landing_prompts(*board_.requests);
   signals.free_blocks = kv_.free_blocks();
   signals.total_blocks = kv_.total_blocks();
   signals.role = config_.role;

@@ -44,7 +44,8 @@ class ReplicaState : public VisibleReplica {
   std::int32_t decode_blocks() const noexcept override {
     return is_ragged() ? ragged_->demand().blocks : pool_.blocks_needed();
   }
-  ReplicaSignals signals() const;
+  /// @param landing  whether landing_prompts is wanted, which costs a look at the planned steps
+  ReplicaSignals signals(bool landing) const;
   /// Whether the empty cache has room for a request of so many tokens.
   bool could_hold(std::int64_t tokens) const noexcept {
     return blocks_for(tokens, config_.block_size) <= config_.kv_blocks - config_.seat_blocks;

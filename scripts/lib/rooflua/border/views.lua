@@ -236,14 +236,14 @@ end
 
 local decide_load -- asks the policy of the replica what is loaded of a request (rooflua.border.tiering)
 
---- The same of a request of which stores beside the GPUs have something: its replica's policy says what is loaded.
-local function admit_from_tiers(request, tokens, hold, fit, spare)
-  local status = NOT_READ - 1
+--- An admission that was neither done nor declined: refused, or stores beside the GPUs have something of the request.
+--- Then its replica's policy says what is loaded.
+local function admit_or_refuse(status, request, tokens, hold, fit, spare)
   while status < NOT_READ do
     decide_load()
     status = C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare)
   end
-  return status
+  return status == 1 or status ~= 0 and refused()
 end
 
 --- Preempts the request that the scheduler's victim(replica) returned.
@@ -292,9 +292,8 @@ local plan_methods = {
     local hold, fit, spare = hold_tokens or 0, fit_tokens or 0, spare_blocks or 0
     local status = B.live == 1 and are_numbers(tokens, hold, fit, spare) and istype(Handle, request)
       and C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare) or NOT_READ
-    if status < NOT_READ then status = admit_from_tiers(request, tokens, hold, fit, spare) end
     if status == NOT_READ then not_admitted(request, tokens, hold, fit, spare) end
-    return status == 1 or status ~= 0 and refused()
+    return status == 1 or status ~= 0 and admit_or_refuse(status, request, tokens, hold, fit, spare)
   end,
   preempt = function(_, request)
     need_plan()
