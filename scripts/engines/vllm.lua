@@ -3,19 +3,13 @@ local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
+local states = require "engines.rules.states"
 local tiers = require "engines.vllm.tiers"
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
 
---- Whether some layers of a model keep a state instead of a growing cache.
-local function has_states(facts)
-  local model = facts.model
-  for _, kind in ipairs(model and model.attention or {}) do
-    if kind.kind == "delta" or kind.kind == "mamba2" then return true end
-  end
-  return false
-end
+local function has_states(facts) return states(facts.model) end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 

@@ -360,6 +360,7 @@ function effects.of(test)
     ["workloads.shared_prefix_stages.max_output_tokens"] = { 20 },
     ["candidates.ladder.dp"] = { { 2 } }, ["candidates.ladder.engines"] = { { "sglang" } },
     ["candidates.ladder.ep"] = { { 2 } }, ["candidates.ladder.kv"] = { { "fp8" } },
+    ["candidates.ladder.host_memory_gb"] = { { 80 } },
     ["candidates.ladder.max_num_batched_tokens"] = { { 1024 } }, ["candidates.ladder.max_num_seqs"] = { { 16 } },
     ["candidates.ladder.pp"] = { { 2 } }, ["candidates.ladder.prefix_caching"] = { { false } },
     ["candidates.ladder.speculation"] = { { { speculator = require "speculators.fixed" {},

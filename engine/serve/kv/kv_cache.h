@@ -64,6 +64,8 @@ class KvCache {
 
   /// For routers that look for cached prefixes; nothing but PrefixIndex::shared needs them.
   void tell(PrefixHolders* holders, std::int32_t replica) { prefixes_.tell(holders, replica); }
+  /// PrefixCache::keep_states; nothing but PrefixIndex::shared needs it.
+  void keep_states() { prefixes_.keep_states(); }
   /// PrefixCache::first_hash; 0 where requests share nothing.
   std::uint64_t first_hash(const Request& request, const Progress& progress) const;
 

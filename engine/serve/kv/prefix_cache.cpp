@@ -41,15 +41,24 @@ std::uint64_t PrefixCache::first_hash(const Request& request, const Progress& pr
 PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progress,
                                    std::int32_t tokens) const {
   const std::int32_t most = askable_blocks(request, progress, tokens);
+  if (most <= 0) return {};
+  std::span<const std::uint64_t> known(block_hashes(request, progress, block_size_, most));
+  known = known.first(static_cast<std::size_t>(most));
+  const Hit hit = hit_of(known);
+  if (!keeps_states_) return hit;
+  auto blocks = static_cast<std::size_t>(hit.blocks);
+  while (blocks > 0 && states_.find(known[blocks - 1]) < 0) --blocks;
+  return static_cast<std::int32_t>(blocks) == hit.blocks ? hit : hit_of(known.first(blocks));
+}
+
+/// The longest beginning of these blocks that is cached.
+PrefixCache::Hit PrefixCache::hit_of(std::span<const std::uint64_t> known) const {
   Hit hit;
-  if (most <= 0) return hit;
-  const std::span<const std::uint64_t> known(block_hashes(request, progress, block_size_, most));
-  blocks_.match(known.first(static_cast<std::size_t>(most)),
-                [&](std::int32_t extent, std::int32_t blocks) {
-                  hit.last_is_free = blocks_.extent(extent).references == 0;
-                  hit.blocks += blocks;
-                  if (hit.last_is_free) hit.free += blocks;
-                });
+  blocks_.match(known, [&](std::int32_t extent, std::int32_t blocks) {
+    hit.last_is_free = blocks_.extent(extent).references == 0;
+    hit.blocks += blocks;
+    if (hit.last_is_free) hit.free += blocks;
+  });
   return hit;
 }
 
@@ -112,9 +121,13 @@ bool PrefixCache::shares_output(const Request& request, const Progress& progress
 
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                            std::int32_t full) {
+  const std::int32_t shared = public_blocks(progress, block_size_);
+  // A state behind private tokens is one that no other request can use.
+  if (keeps_states_ && full > 0 && (full <= shared || keeps_private_))
+    states_.set(
+        block_hashes(request, progress, block_size_, full)[static_cast<std::size_t>(full) - 1], 0);
   if (keeps_private_) return index_blocks(slot, request, progress, full);
-  if (!progress.segments.empty())
-    index_blocks(slot, request, progress, std::min(full, public_blocks(progress, block_size_)));
+  if (!progress.segments.empty()) index_blocks(slot, request, progress, std::min(full, shared));
 }
 
 /// The last hold is one extent. False: there is none.

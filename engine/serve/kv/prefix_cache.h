@@ -12,6 +12,7 @@
 // they get content or are released.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "serve/contract/request.h"
@@ -28,6 +29,10 @@ class PrefixCache {
   /// From now on `holders` knows which first blocks this replica has. @pre no block has content, or
   /// `holders` is a copy of the index that knew them
   void tell(PrefixHolders* holders, std::int32_t replica) { blocks_.tell(holders, replica); }
+
+  /// A hit is of use only where recurrent states were kept: behind the last block of a prompt's
+  /// chunk, or of a request. From now on hits end there.
+  void keep_states() { keeps_states_ = true; }
 
   void prefetch(std::uint64_t hash, BlockExtents::Part part) const { blocks_.prefetch(hash, part); }
 
@@ -85,6 +90,7 @@ class PrefixCache {
   void own_loose(Chain& own, std::int32_t blocks);
   void index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
                     std::int32_t full);
+  Hit hit_of(std::span<const std::uint64_t> known) const;
   std::int32_t askable_blocks(const Request& request, const Progress& progress,
                               std::int32_t tokens) const;
   bool settle_last(Chain& own);
@@ -98,6 +104,8 @@ class PrefixCache {
   mutable std::vector<Chain> chains_;
   mutable std::vector<std::int32_t> spare_chains_;
   mutable HashMap chain_of_;  // by slot
+  bool keeps_states_ = false;
+  HashMap states_;  // hashes of blocks behind which a state was kept
 };
 
 }  // namespace rooflua

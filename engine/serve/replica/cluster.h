@@ -51,6 +51,7 @@ struct ReplicaConfig {
   bool ragged = false;
   std::int32_t lookahead = 0;
   bool drops_last_hit = false;
+  bool keeps_states = false;
   std::int64_t seed = 0;
   std::int32_t group = -1;
   std::int32_t node = -1;

@@ -58,6 +58,7 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
       seats_(board_),
       pool_(board_, bounded_contexts(config)),
       pipeline_(config.async_depth) {
+  if (config.keeps_states) kv_.keep_states();
   if (config.stages.several()) flight_.emplace(config.stages);
   if (config.ragged && config.role != Role::prefill) ragged_.emplace(board_, config);
 }

@@ -14,6 +14,7 @@ local schema = require "rooflua.scenario.schema"
 local speculation = require "rooflua.serving.speculation"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
+local has_states = require "engines.rules.states"
 
 local replicas = {}
 
@@ -198,6 +199,7 @@ local function build(reader, given, own, before)
       stages = stages_of(prepared, serving.pp_batches),
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
+      keeps_states = has_states(prepared.model) or nil,
       seed = given.seed,
     },
     dp_sync_s = serving.dp_sync_s or figures.row("replica", "dp_sync_s").default,

@@ -1,0 +1,8 @@
+--- Whether some layers of a model keep a state instead of a growing cache.
+---@param model table?
+return function(model)
+  for _, kind in ipairs(model and model.attention or {}) do
+    if kind.kind == "delta" or kind.kind == "mamba2" then return true end
+  end
+  return false
+end
