@@ -202,6 +202,12 @@ std::string text(const ClusterCase& cluster) {
         << r.tariff.group_max_token << " per rank with prompts " << r.tariff.group_prefill
         << " drafts " << r.config.drafts << " lookahead " << r.config.lookahead << "\n";
   }
+  for (const StoreCase& each : cluster.tiers.stores)
+    out << "  store: " << each.chunks << " chunks of " << each.chunk_tokens << " tokens, eviction "
+        << static_cast<int>(each.eviction) << ", alpha " << each.alpha << "\n";
+  if (!cluster.tiers.stores.empty())
+    out << "  link: " << cluster.tiers.link_alpha << " + " << cluster.tiers.link_token
+        << " per token" << (cluster.tiers.duplex ? ", duplex" : "") << "\n";
   for (const Abort& each : cluster.aborts)
     out << "  at " << each.time << " request " << each.id << " is aborted\n";
   return out.str() + text(cluster.question);
@@ -232,6 +238,56 @@ std::unique_ptr<SchedulerPolicy> make_scheduler(const ClusterCase& cluster, std:
 std::unique_ptr<Router> make_router(const ClusterCase& cluster) {
   return std::make_unique<CaseRouter>(cluster);
 }
+
+namespace {
+
+/// Loads what is found, and stores every part of a prompt in every store.
+class LoadsAll : public TierPolicy {
+ public:
+  Load load(const rooflua::Request&, const TierFound& found) override { return {found.tokens}; }
+  std::uint32_t store(const rooflua::Request&, const TierRun&,
+                      std::span<const StoreView>) override {
+    return ~0u;
+  }
+};
+
+void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
+               Bindings& bindings) {
+  if (tiers.stores.empty()) return;
+  config.tiers.bytes_per_token = 1;
+  for (const StoreCase& each : tiers.stores) {
+    StoreConfig store;
+    store.name = "store " + std::to_string(config.tiers.stores.size());
+    store.capacity_bytes = each.chunks * each.chunk_tokens;
+    store.chunk_tokens = each.chunk_tokens;
+    store.alpha_s = seconds(each.alpha);
+    store.eviction = each.eviction;
+    store.read = store.write = {"pcie"};
+    config.tiers.stores.push_back(store);
+  }
+  LinkConfig link;
+  link.name = "pcie";
+  link.bytes_per_s = 1e12 / static_cast<double>(tiers.link_token);
+  link.alpha_s = seconds(tiers.link_alpha);
+  link.per = LinkScope::replica;
+  link.duplex = tiers.duplex;
+  config.links = {link};
+  for (ReplicaConfig& each : config.replicas) each.real_blocks = true;
+  bindings.tiers.assign(config.replicas.size(), &policy);
+}
+
+void count_stores(const Simulation& simulation, History& history) {
+  if (simulation.tiers() == nullptr) return;
+  for (const StoreTotals& each : simulation.tiers()->totals()) {
+    const auto place = static_cast<std::int32_t>(history.stores.size());
+    history.stores.push_back({static_cast<int>(each.loads), static_cast<int>(each.stores),
+                              static_cast<int>(each.skipped_stores),
+                              static_cast<int>(each.hit_tokens),
+                              static_cast<int>(simulation.tiers()->evictions(place))});
+  }
+}
+
+}  // namespace
 
 History run_engine(const ClusterCase& cluster, Router& router) {
   std::vector<std::vector<Segment>> segments;
@@ -269,12 +325,15 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};
+  LoadsAll loads_all;
+  add_tiers(cluster.tiers, loads_all, config, bindings);
   Simulation simulation(config, bindings);
   for (const Abort& each : cluster.aborts) {
     simulation.run_until(seconds(each.time));
     simulation.abort_by_id(each.id, Outcome::cancelled);
   }
   simulation.run();
+  count_stores(simulation, scribe.history);
   return scribe.history;
 }
 

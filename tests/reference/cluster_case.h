@@ -8,6 +8,7 @@
 
 #include "serve/loop/simulation.h"
 #include "tests/reference/serving_case.h"
+#include "tests/reference/tier_case.h"
 
 namespace rooflua::reference {
 
@@ -32,6 +33,7 @@ struct ClusterCase {
   Ps transfer_fixed = 0, transfer_bounded = 0;  // of a state; of a token in a window
   int transfer_window = 0;
   std::vector<Abort> aborts;  // by time
+  TierCase tiers;
   bool apart() const { return replicas.front().role != Role::both; }
   /// Whether two replicas step together.
   bool grouped() const {

@@ -59,6 +59,7 @@ void Scribe::on_step(const StepDone& step) {
 }
 
 void Scribe::on_transfer(const TransferSeen& transfer) {
+  if (transfer.store >= 0) return;
   history.requests[static_cast<std::size_t>(transfer.id)].pulled = transfer.start;
 }
 

@@ -27,6 +27,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
         std::make_unique<NaiveReplica>(questions_[i], *schedulers_[i], cluster.replicas[i].role));
   }
   for (std::size_t i = 0; i < count_; ++i) join_group(i);
+  bind_tiers();
   planned_.resize(count_);
   running_.assign(count_, false);
   wake_.assign(count_, unset);
@@ -51,6 +52,7 @@ History NaiveCluster::run() {
       now_ = *next;
       for (std::size_t i = 0; i < count_; ++i) land(i);
       deliver_parcels();
+      pass_flows();
       leave_frontend();
     }
     for (const std::vector<std::size_t>& group : groups_) plan(group);
@@ -80,6 +82,7 @@ std::optional<Ps> NaiveCluster::next_instant() const {
     if (!running_[i] && wake_[i] > now_) consider(wake_[i]);
   }
   for (const Parcel& parcel : parcels_) consider(parcel.arrives);
+  if (tiers_ && tiers_->next()) consider(*tiers_->next());
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
   // The frontend counts as an instant too: whoever is sent is seen there.
@@ -110,6 +113,7 @@ void NaiveCluster::land(std::size_t i) {
     s.accepted += row.accepted;
     s.last = now_ + cluster_.frontend_output_token;
   }
+  store_computed(landing, i);
   engines_[i]->update(landing);
   for (const int id : engines_[i]->ended()) {
     const NaiveRequest& r = engines_[i]->request(id);
@@ -201,6 +205,7 @@ void NaiveCluster::starved(int id) {
 }
 
 void NaiveCluster::report() {
+  if (tiers_) history_.stores = tiers_->counts();
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     const int room = cluster_.question.config.max_model_len - prompts()[id].plain.prompt;
     const bool whole = history_.requests[id].tokens >= std::min(prompts()[id].plain.output, room);

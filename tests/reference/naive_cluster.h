@@ -43,6 +43,13 @@ class NaiveCluster : public RouteSource {
   void land(std::size_t i);
   void deliver_parcels();
   void send_parcel(int id, std::size_t to);
+
+  // --- stores beside the GPUs (naive_cluster_tiers.cpp)
+
+  void bind_tiers();
+  void store_computed(const Rows& rows, std::size_t i);
+  void pass_flows();
+  void ask_stores(std::size_t i);
   void leave_frontend();
   void queue(int id, int to);
   void enter(int id, std::size_t i);
@@ -116,6 +123,7 @@ class NaiveCluster : public RouteSource {
   std::vector<std::int32_t> outstanding_;
   mutable std::vector<std::int32_t> holders_;  // what prefix_holders() returned
   std::vector<Parcel> parcels_;
+  std::optional<NaiveTiers> tiers_;
   std::vector<bool> sent_;
   std::vector<bool> over_;                         // by id: it ended, or was aborted
   std::vector<int> at_;                            // by id: the replica where it is; -1: none yet

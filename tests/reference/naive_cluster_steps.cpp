@@ -34,6 +34,7 @@ StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
     StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
     wake_[i] = engines_[i]->wake();
     for (const int id : engines_[i]->pulled()) send_parcel(id, i);
+    ask_stores(i);
     if (!step.rows.empty() || !engines_[i]->took_away() || !planned_[i].empty()) return step;
   }
 }

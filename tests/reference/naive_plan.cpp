@@ -1,4 +1,5 @@
-// NaivePlan of naive_replica.h: the operations of engine/serve/contract/plan.h, one request at a time.
+// NaivePlan of naive_replica.h: the operations of engine/serve/contract/plan.h, one request at a
+// time.
 
 #include <algorithm>
 
@@ -209,19 +210,24 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   std::vector<int> hits;
   if (!r->landed_kv) hits = naive_->lookup(*r);
   const int hit_blocks = static_cast<int>(hits.size());
-  const int ready = std::max(hit_blocks * config.block_size, r->remote);
-  if (wish.tokens > r->sequence() - ready) return refuse("admit", Refusal::too_many_tokens, slot);
+  const int gpu = hit_blocks * config.block_size;
+  const int loads = naive_->found_in_stores(*r, gpu);
+  const int ready = std::max(gpu + loads, r->remote);
+  if (loads == 0 && wish.tokens > r->sequence() - ready)
+    return refuse("admit", Refusal::too_many_tokens, slot);
   if (bursts(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
   const int seats = static_cast<int>(naive_->running_.size());
   if (config.max_num_seqs > 0 && seats >= config.max_num_seqs) return 0;
   int idle_hits = 0;
   for (int block : hits) idle_hits += pool.references(block) == 0;
-  const int hold = std::max(ready + wish.tokens, wish.hold_tokens);
+  int hold = std::max(ready + wish.tokens, wish.hold_tokens);
+  if (loads > 0) hold = ready;
   const int has = r->landed_kv ? static_cast<int>(r->blocks.size()) : hit_blocks;
   int need = std::max(0, naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - has) + idle_hits +
              std::max(0, wish.spare_blocks);
   if (r->blocks.empty()) need += config.seat_blocks;
-  if (r->away) need += naive_->owed_to_prompts();
+  if (r->away || loads > 0) need += naive_->owed_to_prompts();
+  if (loads > 0) need = std::max(need, naive_->needed_beside_loaded(*r, has) + idle_hits);
   if (need > pool.free_blocks()) {
     r->held_back |= r->away;
     return 0;
@@ -240,6 +246,16 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
     r->phase = Phase::pending;
     std::erase(naive_->waiting_, r);
     naive_->pulled_.push_back(r->id);
+    naive_->show();
+    return 1;
+  }
+  if (loads > 0) {
+    naive_->tiers_->begin_load(r->id, gpu, loads);
+    r->remote = ready;
+    r->loads = true;
+    r->phase = Phase::pending;
+    std::erase(naive_->waiting_, r);
+    naive_->loading_.push_back(r->id);
     naive_->show();
     return 1;
   }

@@ -11,6 +11,7 @@
 #include "serve/replica/cluster.h"
 #include "tests/reference/block_pool.h"
 #include "tests/reference/case_speculation.h"
+#include "tests/reference/naive_tiers.h"
 #include "tests/reference/pipeline.h"
 #include "tests/reference/serving_case.h"
 
@@ -45,6 +46,7 @@ struct NaiveRequest {
   int remote = 0;          // KV that another replica computed
   bool away = false;       // its KV is at a prefill replica, and it has no blocks here
   bool held_back = false;  // its KV found no room here at first
+  bool loads = false;      // its KV comes from a store
   bool landed_kv = false;  // its KV is in blocks of this replica, and it has no seat yet
 
   int sequence() const { return given->plain.prompt + output; }
@@ -119,6 +121,17 @@ class NaiveReplica : public Engine {
   /// release_kept.
   const std::vector<int>& ended() const { return ended_; }
   void release_kept(int id);
+
+  // --- stores beside the GPU
+  void use_tiers(NaiveTiers* tiers) { tiers_ = tiers; }
+  /// Requests that got blocks for KV of stores in the last plan, in that order; receive() ends it.
+  const std::vector<int>& loading() const { return loading_; }
+  /// Requests that got a seat in the last plan, in that order.
+  std::vector<int> seated() const;
+  /// Blocks with the content of its first tokens stay taken until unpin().
+  std::vector<int> pin(int id, int tokens);
+  void unpin(const std::vector<int>& blocks) { pool_.free_all(blocks); }
+
   /// The request is aborted: it leaves the queue or its seat, and its blocks are free. They keep
   /// the content that is known.
   void leave(int id);
@@ -162,6 +175,8 @@ class NaiveReplica : public Engine {
   void ask_key(NaiveRequest& r);
   void queue(NaiveRequest& r, bool front);
   int owed_to_prompts() const;
+  int needed_beside_loaded(const NaiveRequest& r, int has) const;
+  int found_in_stores(NaiveRequest& r, int gpu) const;
 
   void know_hashes(NaiveRequest& r);
   std::vector<int> lookup(NaiveRequest& r);
@@ -181,7 +196,8 @@ class NaiveReplica : public Engine {
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;
   std::vector<NaiveRequest*> waiting_, running_;
-  std::vector<int> pulled_, ended_;
+  std::vector<int> pulled_, loading_, ended_;
+  NaiveTiers* tiers_ = nullptr;
   Requests arena_;
   NaiveBoard board_;
   NaivePlan plan_;

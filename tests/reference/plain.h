@@ -75,6 +75,12 @@ struct Abort {
   int id = -1;
 };
 
+/// What is compared of a store beside the GPUs.
+struct StoreCounts {
+  int loads = 0, stores = 0, skipped = 0, hit_tokens = 0, evictions = 0;
+  bool operator==(const StoreCounts&) const = default;
+};
+
 struct StepLog {
   Ps planned = 0, start = 0, end = 0;
   Rows rows;
@@ -94,6 +100,7 @@ struct History {
   int dealt_over_plans = 0;  // plans behind which requests were left to enter, with stages
   int held_back = 0;         // prompts whose KV found no room at its decode replica at first
   bool finished = true;      // false: requests were left and nothing could run
+  std::vector<StoreCounts> stores;
   std::map<std::string, int> aborted;  // how many requests, by where they were
 };
 

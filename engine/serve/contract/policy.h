@@ -24,8 +24,9 @@ class SchedulerPolicy {
   /// finished or is finishing, prefill progress, a preemption, a lack of blocks, a new block that a
   /// waiting request may hit, a wake time, a different policy. Not called, and decode_all()
   /// repeated, iff the last plan was exactly decode_all() (without a limit that bound), nothing
-  /// changed, and every_step() is false. An empty plan is allowed: the scheduler is asked again at
-  /// the next end of a step, or when an idle replica gets an arrival or reaches the wake time.
+  /// changed, every_step() is false, and no request waits that stores may have KV of. An empty plan
+  /// is allowed: the scheduler is asked again at the next end of a step, or when an idle replica
+  /// gets an arrival or reaches the wake time.
   virtual void plan(const VisibleReplica& replica, Plan& plan) = 0;
 
   /// Order of the waiting queue: lower key first, ties by arrival. Asked once, when a request is

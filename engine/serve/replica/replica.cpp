@@ -33,7 +33,10 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   plan_.end();
   const PlanView& made = plan_.view();
   if (made.wake_s >= 0) wake_ = picoseconds(made.wake_s, "scheduler: wake_at");
-  repeatable_ = plan_.is_decode_all() && !policy.every_step();
+  // Whether a waiting request can load depends on stores, and on what the blocks of decodes push
+  // out of the cache: it may be admitted now where it was not before.
+  const bool may_load = tiers() != nullptr && view().waiting > 0;
+  repeatable_ = plan_.is_decode_all() && !policy.every_step() && !may_load;
   asked_tokens_ = made.tokens;
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
   return plan_;

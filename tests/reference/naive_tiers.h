@@ -1,0 +1,97 @@
+#pragma once
+// Stores beside the GPUs of the naive simulator, and the flows to them and from them. Every chunk
+// is looked at where one is to leave, and the rates of all flows are found anew at every event.
+//
+// Of the rules that documents leave open:
+//   found    of a chunk that the GPU has in part, the rest counts. The last chunk ends before the
+//            last token of the sequence, as a load is of whole chunks
+//   asked    the chunks of the prompt, the deepest first: the beginning is used last
+//   told     chunks of a prompt are stored once per request, also where it was preempted since
+//   written  where all chunks of a run are there already, there is no write; a run without room
+//            is one skipped store
+//   flows    one without alpha moves at once. One that shared its wire ends at the first whole
+//            picosecond at which all its bytes are through
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tests/reference/serving_case.h"
+#include "tests/reference/tier_case.h"
+
+namespace rooflua::reference {
+
+class NaiveStore {
+ public:
+  explicit NaiveStore(const StoreCase& store) : store_(store) {}
+
+  struct Chunk {
+    int readers = 0, uses = 0;
+    bool arrives = false;
+    long put = 0, used = 0;  // when, in calls
+  };
+  bool has(int key) const { return chunks_.contains(key) && !chunks_.at(key).arrives; }
+  /// @returns which of them are put in; nothing: there is no room for all that are not there
+  std::optional<std::vector<int>> put(const std::vector<int>& keys);
+  void end_put(const std::vector<int>& keys);
+  void begin_read(const std::vector<int>& keys);
+  void end_read(const std::vector<int>& keys);
+  void ask(const std::vector<int>& keys);
+
+  int evictions = 0;
+
+ private:
+  bool leaves_before(const Chunk& a, const Chunk& b) const;
+
+  StoreCase store_;
+  std::map<int, Chunk> chunks_;  // by key
+  long calls_ = 0;
+};
+
+class NaiveTiers {
+ public:
+  NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts);
+
+  /// Tokens of the request behind `gpu` that can be loaded.
+  int find(int id, int gpu, int sequence) const;
+  /// They are read from now on.
+  void begin_load(int id, int gpu, int tokens);
+  void send_load(int id, Ps now);
+  /// The request was admitted.
+  void ask(int id, int sequence);
+  /// Its prompt is computed up to there. @returns tokens up to the end of the run that is written;
+  /// 0: none is. Else pin() says which blocks stay taken until the write ends.
+  int computed(int id, int tokens, Ps now);
+  void pin(std::vector<int> blocks) { flows_.back().pinned = std::move(blocks); }
+
+  struct Flow {
+    bool load = false;
+    int id = -1, store = 0, tokens = 0;
+    std::vector<int> keys, pinned;
+    double alpha_s = 0, bytes = 0, left = 0, rate = 0;
+    bool moves = false;
+    Ps start = 0, since = 0, due = 0;
+  };
+  std::optional<Ps> next() const;
+  /// @returns flows that end now, in the order of their start
+  std::vector<Flow> pass(Ps now);
+
+  std::vector<StoreCounts> counts() const;
+
+ private:
+  void start(Flow flow, Ps now);
+  void share(Ps now);
+  /// The chunks [first, end) of its sequence.
+  std::vector<int> keys(int id, int first, int end) const;
+
+  TierCase tiers_;
+  std::vector<NaiveStore> stores_;
+  std::vector<StoreCounts> counts_;
+  std::vector<std::vector<int>> keys_;  // by request: of the sequence up to the end of each chunk
+  std::vector<bool> asked_;             // by request
+  std::vector<int> told_;               // by request: chunks that the policy was told of
+  std::vector<Flow> flows_;             // in the order of their start
+  std::map<int, Flow> begun_;           // by request: loads that are to be sent
+};
+
+}  // namespace rooflua::reference

@@ -1,0 +1,25 @@
+#pragma once
+// Stores beside the GPUs, as a random question states them. A token of KV is a byte.
+
+#include <vector>
+
+#include "serve/stores/config.h"
+#include "tests/reference/plain.h"
+
+namespace rooflua::reference {
+
+struct StoreCase {
+  int chunk_tokens = 16;
+  int chunks = 1;  // for which one instance has room
+  Eviction eviction = Eviction::lru;
+  Ps alpha = 0;
+};
+
+/// One link per replica, which all stores are read and written over.
+struct TierCase {
+  std::vector<StoreCase> stores;  // none: there are no tiers
+  Ps link_alpha = 0, link_token = 1;
+  bool duplex = true;
+};
+
+}  // namespace rooflua::reference
