@@ -185,8 +185,9 @@ inline constexpr Field moe_experts[] = {
 
 inline constexpr FieldWord samplings[] = {{"greedy", "", 1}, {"random", "", 2}, {"top_p", "", 3}};
 inline constexpr Field sampling[] = {
-    word("method", QueryNumber::own(0), samplings,
-         "greedy: the largest logit; random: by their probability; top_p: among the most probable."),
+    word(
+        "method", QueryNumber::own(0), samplings,
+        "greedy: the largest logit; random: by their probability; top_p: among the most probable."),
     {.name = "vocab_size",
      .number = &Query::width,
      .unit = "entries",
@@ -248,13 +249,16 @@ inline constexpr OpDeclaration module_ops[] = {
               "As dsa_index_prefill, for few new tokens of each request."),
     module_op("mhc", module_fields::mhc, false, "Hyper-connections around a block of DeepSeek-V4."),
     module_op("gdn_prefill", module_fields::gdn_prefill, false,
-              "Short convolution and gated delta rule of prompts."),
+              "Short convolution and gated delta rule of prompts.", work::recurrent_bytes),
     module_op("gdn_decode", module_fields::gdn_decode, false,
-              "Short convolution and gated delta rule of one new token of each request."),
+              "Short convolution and gated delta rule of one new token of each request.",
+              work::recurrent_bytes),
     module_op("kda_prefill", module_fields::kda_prefill, false,
-              "Delta rule of Kimi's linear attention of prompts, without its convolution."),
+              "Delta rule of Kimi's linear attention of prompts, without its convolution.",
+              work::recurrent_bytes),
     module_op("kda_decode", module_fields::gdn_decode, false,
-              "Short convolution and delta rule of Kimi's linear attention, one new token each."),
+              "Short convolution and delta rule of Kimi's linear attention, one new token each.",
+              work::recurrent_bytes),
     module_op(
         "collective", module_fields::collective, false,
         "A collective of the library, without its launch. Bytes of an all_gather are those of "

@@ -169,6 +169,14 @@ double window_prefill_bytes(const Query& q) {
 double moved_bytes(const Query& q) {
   return q.bytes;
 }
+double recurrent_bytes(const Query& q) {
+  constexpr double element = 2, of_state = 4;
+  const double keys = q.key_heads * q.key_head_dim, values = q.value_heads * q.value_head_dim;
+  const double states = q.batch * q.value_heads * q.key_head_dim * q.value_head_dim;
+  const double tokens = q.batch * std::max(1.0, q.new_tokens);
+  return 2 * states * of_state + tokens * (2 * keys + 2 * values) * element +
+         (2 * keys + values) * q.conv * element;
+}
 double sampling_bytes(const Query& q) {
   return 2 * q.tokens * q.width;
 }

@@ -65,6 +65,9 @@ double window_prefill_bytes(const Query& query);
 double window_decode_flop(const Query& query, double causal);
 double window_decode_bytes(const Query& query);
 double moved_bytes(const Query& query);
+/// Delta rules: the state of each request, in 32 bits, is read and written; q, k, v come in and o
+/// goes out in 16 bits; the weights of the convolution are read.
+double recurrent_bytes(const Query& query);
 /// The logits of 16 bits are read once.
 double sampling_bytes(const Query& query);
 /// Of a buffer that ranks exchange, a rank keeps its own part, except where all are added up.
