@@ -263,18 +263,9 @@ TEST_CASE("a copy of a run with stores goes on alike, whenever it is made") {
     CAPTURE(seed);
     RandomTiers bench(seed);
     ListedWorkload workload(bench.specs);
-    const Bindings bindings = bench.random_bindings(workload);
-    Simulation simulation(bench.cluster, bindings);
-    simulation.run_until(Dice(seed).upto(0, 200));
-    const std::unique_ptr<Workload> rest = workload.fork();
-    Recorder after_fork = bench.recorder;
-    Bindings forked = bindings;
-    forked.workload = rest.get();
-    forked.observers = {&after_fork};
-    const std::unique_ptr<Simulation> copy = simulation.fork(forked);
-    simulation.run();
-    copy->run();
-    REQUIRE(TiersBench::left_over(*copy).empty());
+    const Recorder after_fork =
+        bench.run_with_copy(workload, bench.random_bindings(workload), Dice(seed).upto(0, 200));
+    REQUIRE(bench.left.empty());
     const Told before = bench.tell();
     bench.recorder = after_fork;
     check_same(before, bench.tell());

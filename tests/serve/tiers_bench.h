@@ -16,10 +16,10 @@ constexpr std::uint64_t document = 7;
 /// Loads what is found and stores all of class 0 into every store, unless told otherwise.
 class PlainTiers : public TierPolicy {
  public:
-  std::function<Load(const Request&, const TierFound&)> loads =
-      [](const Request&, const TierFound& found) {
-        return Load{found.tokens, 1e30};
-      };
+  std::function<Load(const Request&, const TierFound&)> loads = [](const Request&,
+                                                                   const TierFound& found) {
+    return Load{found.tokens, 1e30};
+  };
   std::function<std::uint32_t(const Request&, const TierRun&)> stores =
       [](const Request& request, const TierRun&) { return request.klass == 0 ? ~0u : 0u; };
   bool with_outputs = false, with_promotion = false;
@@ -109,6 +109,23 @@ struct TiersBench : Bench {
   }
   std::vector<StoreTotals> run_tiers() {
     return run_tiers({}, [](const Simulation&, double) {});
+  }
+
+  /// Runs `workload` to its end, and so a copy of the run that is made at this time. @returns what
+  /// the copy's observers were told; `left` is what either did not give back
+  Recorder run_with_copy(ListedWorkload& workload, const Bindings& own, double at_s) {
+    Simulation simulation(cluster, own);
+    simulation.run_until(at_s);
+    const std::unique_ptr<Workload> rest = workload.fork();
+    Recorder after_fork = recorder;
+    Bindings forked = own;
+    forked.workload = rest.get();
+    forked.observers = {&after_fork};
+    const std::unique_ptr<Simulation> copy = simulation.fork(forked);
+    simulation.run();
+    copy->run();
+    left = left_over(simulation) + left_over(*copy);
+    return after_fork;
   }
 
   static std::string left_over(const Simulation& simulation) {

@@ -32,6 +32,8 @@ class PrefixCache {
 
   /// A hit is of use only where recurrent states were kept: behind the last block of a prompt's
   /// chunk, or of a request. From now on hits end there.
+  /// @source vLLM v1/core/single_type_kv_cache_manager.py (MambaManager); SGLang
+  /// srt/mem_cache/mamba_radix_cache.py
   void keep_states() { keeps_states_ = true; }
 
   void prefetch(std::uint64_t hash, BlockExtents::Part part) const { blocks_.prefetch(hash, part); }

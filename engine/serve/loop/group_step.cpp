@@ -102,6 +102,7 @@ void Simulation::price_together(RankGroup& group) {
     prices_[i] = StepPrice{};
     operations_[i].clear();
     if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
+    if (tiers_) add_load_waits(at(group.members[i]), prices_[i], operations_[i]);
     if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
   }
   group.view.steps += 1;

@@ -232,6 +232,7 @@ class Simulation final : public RouteSource {
   void store_computed(std::span<const PrefillWork> prefills);
   void store_answer(std::int32_t slot, std::int32_t why);
   void send_writes(std::int32_t slot);
+  void send_trips(Errand errand, std::int32_t slot);
   void end_load(const FlowEnded& flow);
   void prefetch_from_stores(std::int32_t slot);
   void ring(std::int32_t slot, double after_s);

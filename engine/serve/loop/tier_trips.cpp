@@ -1,9 +1,8 @@
 // KV that goes into stores beside the GPUs and comes from them (stores/tiers.h).
 //
-//   computed   a step lands that computed part of a prompt: the policy says which stores get it.
-//   The
-//              blocks stay taken until the writes end, even if the request ends before
-//   load       a request is admitted whose beginning stores have, and its policy loads it: blocks
+//   computed   a step lands that computed part of a prompt. The policy says which stores get it.
+//              The blocks stay taken until the writes end, even if the request ends before
+//   load       a request is admitted whose beginning stores have, and its policy loads it. Blocks
 //              are taken, and the request waits aside (or runs layer by layer) until all has come
 //
 // A request that waits aside does not hold up those behind it.
@@ -51,14 +50,11 @@ void Simulation::note_admissions(const Replica& replica) {
   }
 }
 
-void Simulation::load(std::int32_t slot) {
-  const Request& request = requests_[slot];
-  tiers_->ask(slot, request, requests_.progress(slot), now_);
-  trips_.clear();
-  tiers_->send_load(slot, request, now_, trips_);
+/// The flows of trips_ begin. `slot`: whose load it is; -1: they are writes.
+void Simulation::send_trips(Errand errand, std::int32_t slot) {
   for (Tiers::Trip& trip : trips_) {
     kv_links_->flows().start({.path = std::move(trip.path),
-                              .errand = Errand::load,
+                              .errand = errand,
                               .ticket = trip.ticket,
                               .bytes = trip.bytes,
                               .alpha_s = trip.alpha_s,
@@ -68,6 +64,14 @@ void Simulation::load(std::int32_t slot) {
                              now_);
   }
   expect_flows();
+}
+
+void Simulation::load(std::int32_t slot) {
+  const Request& request = requests_[slot];
+  tiers_->ask(slot, request, requests_.progress(slot), now_);
+  trips_.clear();
+  tiers_->send_load(slot, request, now_, trips_);
+  send_trips(Errand::load, slot);
   if (request.phase != Phase::pending) return;
   ring(slot, tiers_->patience_s(slot));
   for (Observer* observer : bindings_.observers) observer->on_load(request, now_);
@@ -96,7 +100,7 @@ void Simulation::receive_loaded(std::int32_t slot) {
 
 /// The policy of a request that waits for its load is asked no longer when this time is over.
 void Simulation::ring(std::int32_t slot, double after_s) {
-  if (!(after_s < 1e6)) return;
+  if (after_s >= TierPolicy::endless_s) return;
   kv_links_->flows().start({.path = {},
                             .errand = Errand::alarm,
                             .ticket = requests_[slot].id,
@@ -129,19 +133,8 @@ void Simulation::prefetch_from_stores(std::int32_t slot) {
   const double patience_s =
       tiers_->prefetch(slot, request, requests_.progress(slot), replica.cached_tokens(slot),
                        replica.view().waiting - 1, now_, trips_);
-  for (Tiers::Trip& trip : trips_) {
-    kv_links_->flows().start({.path = std::move(trip.path),
-                              .errand = Errand::load,
-                              .ticket = trip.ticket,
-                              .bytes = trip.bytes,
-                              .alpha_s = trip.alpha_s,
-                              .slot = slot,
-                              .from = trip.from,
-                              .to = trip.to},
-                             now_);
-  }
+  send_trips(Errand::load, slot);
   ring(slot, patience_s);
-  expect_flows();
 }
 
 /// Something arrived somewhere: policies that wanted to be asked again are asked at the next plan.
@@ -204,18 +197,9 @@ void Simulation::store_answer(std::int32_t slot, std::int32_t why) {
 
 void Simulation::send_writes(std::int32_t slot) {
   if (trips_.empty()) return;
-  for (Tiers::Trip& trip : trips_) {
+  for (const Tiers::Trip& trip : trips_)
     at(trip.from).pin(first_pin + trip.ticket, slot, tiers_->tokens_of_write(trip.ticket));
-    kv_links_->flows().start({.path = std::move(trip.path),
-                              .errand = Errand::store,
-                              .ticket = trip.ticket,
-                              .bytes = trip.bytes,
-                              .alpha_s = trip.alpha_s,
-                              .from = trip.from,
-                              .to = trip.to},
-                             now_);
-  }
-  expect_flows();
+  send_trips(Errand::store, -1);
 }
 
 void Simulation::end_write(const FlowEnded& flow) {

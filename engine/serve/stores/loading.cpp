@@ -156,17 +156,22 @@ double Tiers::prefetch(std::int32_t slot, const Request& request, const Progress
     if (count == 0) break;
     const std::int32_t ticket = open_load(each, count, slot, request, progress);
     LoadTrip& trip = loads_[static_cast<std::size_t>(ticket)];
+    promote(trip, request, now);
+    if (trip.promoted.empty()) {  // the first store has no room
+      place(each.place).chunks.end_read(trip.chunks, owner(each.place, &request, now));
+      release_load(ticket);
+      break;
+    }
     trip.prefetch = trip.sent = true;
     trip.tokens = (each.first + count) * size - at;
     at += trip.tokens;
     ++own.prefetches;
-    promote(trip, request, now);
     trips.push_back(trip_of(ticket, request.replica));
   }
-  if (own.prefetches > 0)
-    own.wait_until =
-        load.patience_s < 1e6 ? after(now, load.patience_s, "tiers (patience_s)") : never;
-  return own.prefetches > 0 ? load.patience_s : 0;
+  if (own.prefetches == 0) return 0;
+  const bool ends = load.patience_s < TierPolicy::endless_s;
+  own.wait_until = ends ? after(now, load.patience_s, "tiers (patience_s)") : never;
+  return load.patience_s;
 }
 
 /// What comes from elsewhere arrives in the first store too, if there is room.

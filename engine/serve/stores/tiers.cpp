@@ -287,13 +287,4 @@ double Tiers::most_used_bytes(std::int32_t store) const {
   return static_cast<double>(most) * bytes(config_of(store).chunk_tokens);
 }
 
-std::int32_t Tiers::loadable(std::int32_t replica, const Request& request, const Progress& progress,
-                             std::int32_t gpu_tokens) const {
-  std::vector<Stretch> stretches;
-  find(replica, request, progress, gpu_tokens, Where::all, stretches);
-  std::int32_t sum = 0;
-  for (const Stretch& each : stretches) sum += each.tokens;
-  return sum;
-}
-
 }  // namespace rooflua

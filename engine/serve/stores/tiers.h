@@ -105,7 +105,7 @@ class Tiers {
                   std::vector<Trip>& trips);
   std::int32_t request_of_load(std::int32_t ticket) const { return loads_at(ticket).request; }
   bool is_prefetch(std::int32_t ticket) const { return loads_at(ticket).prefetch; }
-  /// How long the load that was decided may take; never: as long as it does.
+  /// How long the load that was decided may take (TierPolicy::Load).
   double patience_s(std::int32_t slot) const { return state_at(slot).patience_s; }
   /// The load takes too long: `through` gives the bytes of each of its flows that have come.
   /// Whole chunks that have come, from the first one on, stay. @returns tokens that are lost
@@ -132,9 +132,6 @@ class Tiers {
   std::int64_t busy_chunks(std::int32_t store) const;
   /// Most bytes of one instance at any time.
   double most_used_bytes(std::int32_t store) const;
-  /// Tokens of the request that stores of this replica have behind `gpu_tokens`.
-  std::int32_t loadable(std::int32_t replica, const Request& request, const Progress& progress,
-                        std::int32_t gpu_tokens) const;
 
  private:
   struct Place {  // an instance of a store
@@ -227,10 +224,10 @@ class Tiers {
   void release_load(std::int32_t ticket);
   Trip trip_of(std::int32_t ticket, std::int32_t replica) const;
   void count_uses(const Request& request, const Progress& progress);
-  void put(std::int32_t slot, const Request& request, const Progress& progress, std::int32_t store,
-           const TierRun& run, Picoseconds now, std::vector<Trip>& trips);
-  void tell(std::int32_t slot, const Request& request, const Progress& progress, TierRun run,
-            Picoseconds now, std::vector<Trip>& trips);
+  void put(const Request& request, const Progress& progress, std::int32_t store, const TierRun& run,
+           Picoseconds now, std::vector<Trip>& trips);
+  void tell(const Request& request, const Progress& progress, TierRun run, Picoseconds now,
+            std::vector<Trip>& trips);
   Store::Owner owner(std::int32_t place, const Request* request, Picoseconds now) const;
 
   TiersConfig config_;

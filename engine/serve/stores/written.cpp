@@ -24,20 +24,20 @@ void Tiers::store(std::int32_t slot, const Request& request, const Progress& pro
   if (first < prompt) {
     run.first_token = first;
     run.last_token = prompt;
-    tell(slot, request, progress, run, now, trips);
+    tell(request, progress, run, now, trips);
   }
   if (tokens > request.prompt_tokens && policy(request.replica)->outputs()) {
     run.first_token = std::max(first, prompt);
     run.last_token = tokens;
     run.prompt = 0;
-    tell(slot, request, progress, run, now, trips);
+    tell(request, progress, run, now, trips);
   }
 }
 
 /// Asks the policy about a run, in parts where its chunks were asked for by different numbers of
 /// requests and the policy counts.
-void Tiers::tell(std::int32_t slot, const Request& request, const Progress& progress, TierRun run,
-                 Picoseconds now, std::vector<Trip>& trips) {
+void Tiers::tell(const Request& request, const Progress& progress, TierRun run, Picoseconds now,
+                 std::vector<Trip>& trips) {
   const std::int32_t end = run.last_token;
   while (run.first_token < end) {
     run.last_token = end;
@@ -63,16 +63,15 @@ void Tiers::tell(std::int32_t slot, const Request& request, const Progress& prog
     }
     const std::uint32_t taken = policy(request.replica)->store(request, run, views);
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(config_.stores.size()); ++s) {
-      if ((taken >> s & 1u) != 0) put(slot, request, progress, s, run, now, trips);
+      if ((taken >> s & 1u) != 0) put(request, progress, s, run, now, trips);
     }
     run.first_token = run.last_token;
   }
 }
 
 /// Chunks that end within the run.
-void Tiers::put(std::int32_t slot, const Request& request, const Progress& progress,
-                std::int32_t store, const TierRun& run, Picoseconds now, std::vector<Trip>& trips) {
-  (void)slot;
+void Tiers::put(const Request& request, const Progress& progress, std::int32_t store,
+                const TierRun& run, Picoseconds now, std::vector<Trip>& trips) {
   const std::int32_t size = config_of(store).chunk_tokens;
   const std::int32_t first = run.first_token / size, end = run.last_token / size;
   if (first >= end) return;
