@@ -9,6 +9,10 @@ local values = require "rooflua.engines.values"
 
 local engines = {}
 
+--- Seconds of the server's front end for a token of a prompt that is sent as text. Fitted to TTFT of clients that send
+--- random tokens as text, leaving deployments out (docs/records/fitted.md).
+engines.text_token_s = 5e-6
+
 --- Parameters of `--set engine.NAME=VALUE`: keys of a scenario, or settings, that engines have a value for.
 local parameters = {
   async_depth = { key = "async_depth" },

@@ -87,10 +87,6 @@ local function speculation_of(question, found, notes)
     acceptance = require "acceptance.constant" { rate = rate } }
 end
 
---- Seconds of the server's front end for a token of a prompt that is sent as text. Fitted to TTFT of clients that send
---- random tokens as text, leaving deployments out (docs/records/fitted.md).
-local text_token_s = 5e-6
-
 --- Widths as keys of a deployment, and how many engines there are. Copies of a dense model, and of a model whose engine
 --- says so, are engines of their own.
 local function widths_of(part, model, copies)
@@ -164,7 +160,7 @@ function setup.scenario(question, steps, options)
     workload = client.workload(question, sends, options.requests_per_client), speculation = list[#list].speculation,
     corrections = corrections_of(question, hardware),
     frontend = { base_s = engines.fitted().client_frontend_s.value,
-      per_prompt_token_s = sends.is_text and text_token_s or 0 } }
+      per_prompt_token_s = sends.is_text and engines.text_token_s or 0 } }
   for _, each in ipairs(list) do each.speculation = nil end
   if list[2] then
     out.replicas, out.network = list, network_of(question, model, hardware, own)

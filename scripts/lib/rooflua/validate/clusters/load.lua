@@ -155,8 +155,7 @@ local function own_stage(row, profile, prompts, kind, notes)
   return cannot(row, "load_kind: %s", core.unknown_name("load", kind, known))
 end
 
--- Descriptions
--- ---------------------------------------------------------------------------------------------------------
+-- Descriptions -------------------------------------------------------------------------------------------------------
 
 --- The number of a stage, from 0, "all", or nil where the row states none.
 local function stage_of(row)

@@ -5,6 +5,7 @@
 --     mean                 over the metrics of a row, then the rows of a deployment, then deployments
 --
 -- Every e leaves this file as exp(e) - 1. A gain below the noise of its metric counts as none, on both sides.
+local core = require "rooflua.base.core"
 local statistics = require "rooflua.base.statistics"
 
 local score = {}
@@ -46,7 +47,7 @@ end
 --- @param reference table the same
 function score.gains(kind, treatment, reference)
   local out = {}
-  for metric, value in pairs(treatment.measured) do
+  for metric, value in core.sorted_pairs(treatment.measured) do
     local threshold = kind == "agents" and noise_of_agents[metric] or noise[metric] or noise.other
     local measured = gain_of(value, reference.measured[metric], threshold)
     if measured then

@@ -13,16 +13,10 @@ local weights = require "rooflua.validate.closed_loops.weights"
 
 local system = {}
 
---- Seconds of the server for a token of a prompt that is sent as text (validate/closed_loops/setup.lua).
-local text_token_s = 5e-6
-
---- Seconds that inference-perf adds to every TTFT beside those of vLLM's own client: its workers are Python processes
---- behind a queue. Fitted to stages in which the engine is nearly idle.
-local inference_perf_s = 0.010
-
 --- KV transfers over RDMA between two replicas: time before the first byte, and the part of the line rate that one pair
---- reaches. Fitted to transfer times by size that Mooncake's documentation publishes.
-local rdma = { alpha_s = 0.0005, part = 0.75 }
+--- reaches. From the times of 20, 578 and 4,500 MB that Mooncake's documentation publishes for eight cards of 200 Gb/s
+--- (0.54, 4.75 and 31.65 ms); those of 146 and 1,130 MB, left out, come within 7 % (1.50 and 8.84 ms).
+local rdma = { alpha_s = 0.0004, part = 0.72 }
 
 -- Parts -----------------------------------------------------------------------------------------------------------
 
@@ -107,10 +101,9 @@ end
 
 --- The time outside of engines. A proxy sends a prompt to a prefill engine and then to a decode engine, each with a
 --- front end of its own.
-local function frontend_of(row, pools)
+local function frontend_of(pools)
   local base_s = engines.fitted().client_frontend_s.value
-  if row.client:find "inference%-perf" then base_s = base_s + inference_perf_s end
-  return { base_s = base_s * (pools and 2 or 1), per_prompt_token_s = text_token_s }
+  return { base_s = base_s * (pools and 2 or 1), per_prompt_token_s = engines.text_token_s }
 end
 
 -- Scenarios --------------------------------------------------------------------------------------------------------
@@ -141,7 +134,7 @@ function system.scenario(row, about, stages, options)
   local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
     engine = engine.of(row, chosen, notes),
     mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages),
-    frontend = frontend_of(row, is_split(row)) }
+    frontend = frontend_of(is_split(row)) }
   local tp, replicas = row.tp or 1, count_of(row, model)
   if is_split(row) then
     out.replicas = pools_of(row, model)

@@ -81,7 +81,10 @@ local function stores_of(row, token_bytes, notes)
     local part = parts[name] or core.fail("%s: offload: %s", row.where,
       core.unknown_name("store", name, core.sorted_keys(parts)))
     local capacity = name == "cpu" and cpu_bytes(row, token_bytes, notes) or bytes_in(row.offload_connector, name)
-      or part.capacity_bytes
+    if not capacity and part.capacity_bytes then
+      capacity = part.capacity_bytes
+      notes[#notes + 1] = ("capacity of '%s' is not stated: %g TB"):format(name, capacity / 1e12)
+    end
     if not capacity then core.fail("%s: offload: the capacity of '%s' is not stated", row.where, name) end
     local store = { name = name, capacity_bytes = capacity, per = part.per }
     if part.link then store.read, used[part.link] = { part.link }, true end
@@ -102,7 +105,12 @@ function tiers.of(row, about, notes)
     drive = { bytes_per_s = drive_bytes_per_s, per = "node" },
     files = { bytes_per_s = file_bytes_per_s, per = "cluster" } }
   local links = {}
-  for name in pairs(used) do links[name] = all[name] end
+  for name in core.sorted_pairs(used) do
+    links[name] = all[name]
+    if name ~= "nic" or card == 0 then
+      notes[#notes + 1] = ("bandwidth of '%s' is not stated: %g GB/s"):format(name, all[name].bytes_per_s / 1e9)
+    end
+  end
   return next(links) and links or nil, { policy = policy_of(row, stores), stores = stores }
 end
 
