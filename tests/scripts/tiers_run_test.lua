@@ -150,4 +150,16 @@ test("what policies see is what the scenario says", function()
   test.equal(sessions[#sessions], "none")
 end)
 
+test("with stages of pp loads are waited for as a whole", function()
+  local function of(overlap)
+    local tiers = cpu()
+    tiers.overlap = overlap
+    return summary(tiers, { deployment = { kv_blocks = 600, max_model_len = 6000, pp = 2 } })
+  end
+  local layers, none = of "layers", of "none"
+  test.check(none.tiers[1].loads > 0)
+  test.equal(layers.ttft_s.mean, none.ttft_s.mean)
+  test.equal(layers.tiers[1].load_s.mean, none.tiers[1].load_s.mean)
+end)
+
 test.finish()

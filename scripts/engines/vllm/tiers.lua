@@ -58,7 +58,10 @@ local function native_of(extra, about)
     told[#told + 1] = ("KV that leaves the CPU's memory is the one used longest ago, not as %s says"):format(eviction)
     eviction = "lru"
   end
-  for name in pairs(extra) do
+  local names = {}
+  for name in pairs(extra) do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  for _, name in ipairs(names) do
     if name == "secondary_tiers" then
       told[#told + 1] = "kv_connector_extra_config.secondary_tiers: nothing says how fast they are, so they are left "
         .. "out; say `tiers`"
@@ -72,7 +75,6 @@ local function native_of(extra, about)
       eviction = eviction } } }, told
 end
 
---- @param options table by name, those that are stated
 --- The back end of --kv-offloading-size. The native one is the default since 0.14 (vllm pull request 32421); before,
 --- nothing is kept without a name.
 local function backend_of_size(options, about)
@@ -88,6 +90,7 @@ local function of_size(options, about)
   return native_of({ cpu_bytes_to_use = size * gib }, about)
 end
 
+--- @param options table by name, those that are stated
 --- @param about table {ranks, bytes_per_token, block_size, kv_bytes, before}
 --- @return table? tiers, string[]? sentences
 function tiers.of(options, about)

@@ -192,7 +192,7 @@ function schema.check_list(reader, path, list)
     end
     local inside = reader:child(where)
     out[i] = core.plain(group)
-    reader:at(where, core.check_keys, out[i], schema.names(path), where)
+    reader:at(where, core.check_keys, out[i], schema.names(path), reader:key(where))
     for key, value in core.sorted_pairs(out[i]) do schema.check(inside, path .. "[]." .. key, value) end
   end
   return out

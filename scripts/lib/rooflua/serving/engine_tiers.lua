@@ -13,7 +13,7 @@ local function text_of(own)
 end
 
 --- Adds sentences to what is told of a replica's engine.
-local function tell(replica, sentences)
+function chosen.tell(replica, sentences)
   if #sentences == 0 then return end
   local notes, seen = core.copy(replica.prepared.engine_notes), {}
   for _, each in ipairs(notes) do seen[each] = true end
@@ -44,7 +44,7 @@ function chosen.chosen(reader, given, list)
           engine_tiers.rows(own.stores, prepared.model, replica.deployment, nil, own.policy.chunk_tokens)),
           own.policy.name))
       end
-      tell(replica, sentences)
+      chosen.tell(replica, sentences)
       out, text, place = own, now, i
     end
   end

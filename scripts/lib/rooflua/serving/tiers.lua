@@ -1,5 +1,6 @@
 -- KV outside of the GPU: the key `tiers` of a scenario, as the engine is told of it.
 local core = require "rooflua.base.core"
+local engine_tiers = require "rooflua.serving.engine_tiers"
 local links = require "rooflua.serving.links"
 local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
@@ -193,6 +194,20 @@ local function eviction_of(reader, given, context)
   return "keyed", bound(reader, "eviction", instance, context)
 end
 
+--- How loads and steps stand in time. Layers that are in several stages of pp each wait for their own part of a load,
+--- which is not simulated: a request waits for all of it, and a note says so.
+local function overlap_of(wanted, list)
+  if wanted == "none" then return wanted end
+  for _, each in ipairs(list) do
+    if each.replica.deployment.pp > 1 then
+      engine_tiers.tell(each.replica, { "tiers.overlap: layer by layer is not simulated with stages of pp, so a "
+        .. "request waits until all of its KV has come" })
+      return "none"
+    end
+  end
+  return wanted
+end
+
 --- The tiers of a scenario: {config, policies, evictions, links}. `config` is what the engine reads, `policies` one
 --- instance per replica (false for those that compute no prompts), `evictions` one per store (false: the engine's own
 --- order), `links` all links of the run. nil where the scenario has none.
@@ -229,7 +244,8 @@ function tiers.of(reader, given, list, declared)
   local prefetch = group.prefetch
   if prefetch == nil then prefetch = chosen.prefetch == true end
   return { policies = own, evictions = evictions, links = declared, config = { stores = made, bytes_per_token = bytes,
-    overlap = group.overlap or chosen.overlap or "none", layers = first.prepared.model.layers, prefetch = prefetch } }
+    overlap = overlap_of(group.overlap or chosen.overlap or "none", at_work), layers = first.prepared.model.layers,
+    prefetch = prefetch } }
 end
 
 return tiers
