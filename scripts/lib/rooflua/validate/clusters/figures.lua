@@ -4,6 +4,9 @@
 --                          the last completion: the drain is in it
 --     latencies            over the requests that completed
 --
+-- A row of all stages has the mean of the stages' rates, and latencies over the requests of all of them, as reports of
+-- inference-perf's ladders print them.
+--
 -- A request that takes longer than the client waits did not complete. It is simulated to its end all the same, and
 -- takes the time of replicas that a client which goes away would give back.
 local core = require "rooflua.base.core"
@@ -73,16 +76,30 @@ function figures.of(requests, timeout_s)
   return out
 end
 
---- The requests that a row is about: of its stage, or of all stages but those that warm up.
-local function requests_of(member, stages, run)
-  if member.place then return stages[member.place] end
-  local out = {}
-  for i, each in ipairs(stages) do
+local rates = { "requests_s", "output_tok_s", "input_tok_s", "total_tok_s" }
+
+--- Figures of all stages but those that warm up.
+local function of_all_stages(stages, run, timeout_s)
+  local all, sums, count = {}, {}, 0
+  for i, requests in ipairs(stages) do
     if not run.stages[i].is_warmup then
-      for _, request in ipairs(each) do out[#out + 1] = request end
+      for _, request in ipairs(requests) do all[#all + 1] = request end
+      local own = figures.of(requests, timeout_s)
+      for _, name in ipairs(rates) do sums[name] = (sums[name] or 0) + (own[name] or 0) end
+      count = count + 1
     end
   end
+  local out = figures.of(all, timeout_s)
+  for _, name in ipairs(rates) do
+    if out[name] then out[name] = sums[name] / count end
+  end
   return out
+end
+
+local function of_row(member, stages, run)
+  local timeout_s = member.about.timeout_s
+  if member.place then return figures.of(stages[member.place], timeout_s) end
+  return of_all_stages(stages, run, timeout_s)
 end
 
 --- What a client counts: tokens of texts that its tokenizer reads again, (E2E - TTFT) / (n - 1) with that number.
@@ -117,7 +134,7 @@ function figures.answer(run, options)
   local result = serve.run(scenario, { requests = true })
   local requests, out = by_stage(result, counts), { rows = {}, evidence = result.summary.evidence }
   for i, member in ipairs(run.members) do
-    local own = figures.of(requests_of(member, requests, run), member.about.timeout_s)
+    local own = of_row(member, requests, run)
     as_counted(own, member.row)
     own.transfer_ms = transfer_ms(member.row, scenario.network)
     out.rows[i] = own
