@@ -50,6 +50,10 @@ local LlmD = policy.define {
         .. "prompt tokens in flight than the least loaded other one; 0 = it never does." },
     staleness_s = { default = 0.05, unit = "s", min = 0, doc = "Greatest age of the signals.",
       source = "gateway-api-inference-extension: metrics are refreshed every 50 ms" },
+    load_signals = { default = "reported", values = { "reported", "live" },
+      source = "vLLM v1/core/sched/scheduler.py: update_from_output makes the statistics when a step has ended",
+      doc = "Whether waiting, running and kv_used_frac are what engines told at the end of their last step, or of the "
+        .. "moment." },
   },
 }
 

@@ -31,6 +31,9 @@ LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), bo
   lua_getfield(L, -1, "staleness_s");
   staleness_s_ = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : 0;
   lua_pop(L, 1);
+  lua_getfield(L, -1, "load_signals");
+  reads_reports_ = lua_isstring(L, -1) && std::strcmp(lua_tostring(L, -1), "reported") == 0;
+  lua_pop(L, 1);
   lua_getfield(L, -1, "refuses");
   may_refuse_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);

@@ -13,6 +13,7 @@ class LuaRouter : public Router {
   LuaRouter(Asking& asking, ServeBorder& border);
   std::int32_t route(const Request& request, const RouteView& view) override;
   double staleness_s() const override { return staleness_s_; }
+  bool reads_reports() const override { return reads_reports_; }
   bool may_refuse() const override { return may_refuse_; }
   bool reads_landing_prompts() const override { return reads_landing_; }
 
@@ -21,7 +22,7 @@ class LuaRouter : public Router {
   ServeBorder* border_;
   LuaReference route_;
   double staleness_s_ = 0;
-  bool may_refuse_ = false;
+  bool may_refuse_ = false, reads_reports_ = false;
   bool reads_landing_ = true;
 };
 

@@ -104,6 +104,11 @@ class Router {
   /// 0 = always fresh.
   virtual double staleness_s() const { return 0; }
 
+  /// Whether waiting, running and kv_used_frac are what engines told last, at the end of a step:
+  /// the requests that the step's plan left waiting, and those that run and the KV in use when it
+  /// ended. Else they are of the moment.
+  virtual bool reads_reports() const { return false; }
+
   /// Whether it reads the signal landing_prompts; without that it stays 0.
   virtual bool reads_landing_prompts() const { return true; }
 };

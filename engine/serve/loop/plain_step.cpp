@@ -34,6 +34,7 @@ std::int32_t Simulation::step_plainly() {
   fruitless_preemptions_[static_cast<std::size_t>(index)] = 0;
   idle_asks_ = 0;
   for (Observer* observer : bindings_.observers) observer->on_step(done);
+  if (signals_.reads_reports()) signals_.step_ended(done, done.left_blocks, done.running);
   const bool behind = replica.pipeline().planned() > 0;  // with a depth of 2
   if (!behind) replica.repeat(*price, now_);
   const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");

@@ -26,6 +26,8 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   const std::span<const RepeatedStep> steps(repeats_);
   const StepsDone done{replica.first_repeat(steps.front()), steps.first(ended)};
   for (Observer* observer : bindings_.observers) observer->on_steps(done);
+  if (signals_.reads_reports())
+    signals_.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
   const auto count = static_cast<std::int64_t>(ended);
   totals_.steps += count;
   totals_.plain_steps += count;

@@ -17,6 +17,17 @@ RouterSignals::RouterSignals(const std::vector<std::int32_t>& group_of,
     least_[stage] = LeastIndex(static_cast<std::size_t>(counts[stage]));
 }
 
+void RouterSignals::set_reports(bool reports) {
+  if (reports == reports_) return;
+  reports_ = reports;
+  reported_.clear();
+  for (std::size_t i = 0; i < signals_.size(); ++i) {
+    if (reports)
+      reported_.push_back({signals_[i].kv_used_frac, signals_[i].waiting, signals_[i].running});
+    changed(static_cast<std::int32_t>(i));
+  }
+}
+
 void RouterSignals::take(const std::vector<Replica>& replicas) {
   for (const std::int32_t index : changed_) {
     ReplicaSignals& signals = at(index);
@@ -25,6 +36,11 @@ void RouterSignals::take(const std::vector<Replica>& replicas) {
     signals.outstanding = outstanding;
     signals.group = group;
     is_changed_[static_cast<std::size_t>(index)] = 0;
+    if (!reports_) continue;
+    const Report& told = reported_[static_cast<std::size_t>(index)];
+    signals.waiting = told.waiting;
+    signals.running = told.running;
+    signals.kv_used_frac = told.kv_used_frac;
   }
   changed_.clear();
 }

@@ -21,6 +21,15 @@ class RouterSignals {
 
   /// Signals are taken at 0, s, 2s, ... from now on. 0: whenever they are read.
   void set_staleness(Picoseconds staleness) { staleness_ = staleness; }
+  /// Whether waiting, running and kv_used_frac are those that replicas told when a step ended.
+  void set_reports(bool reports);
+  bool reads_reports() const { return reports_; }
+  /// A step ended, with this much KV in use and so many requests that run.
+  void step_ended(const StepDone& step, std::int32_t used_blocks, std::int32_t running) {
+    reported_[static_cast<std::size_t>(step.replica)] = {
+        static_cast<double>(used_blocks) / step.total_blocks, step.waiting, running};
+    changed(step.replica);
+  }
   /// Whether the router reads landing_prompts, which costs a look at planned steps.
   void set_landing(bool landing) { landing_ = landing; }
   /// The load of this replica may have changed. To be called after each change, before the next
@@ -58,6 +67,11 @@ class RouterSignals {
   }
 
  private:
+  /// What an engine tells of its load.
+  struct Report {
+    double kv_used_frac = 0;
+    std::int32_t waiting = 0, running = 0;
+  };
   void take(const std::vector<Replica>& replicas);
   std::size_t stage_of(std::int32_t replica) const {
     return at(replica).role == Role::decode ? 1 : 0;
@@ -72,8 +86,9 @@ class RouterSignals {
   std::array<LeastIndex, 2> least_;    // outstanding requests, by stage and place
   std::vector<std::int32_t> changed_;  // since the signals were taken
   std::vector<char> is_changed_;       // by replica
+  std::vector<Report> reported_;       // by replica; none unless reports_
   Picoseconds staleness_ = 0, taken_at_ = 0, next_ = 0;
-  bool landing_ = false;
+  bool landing_ = false, reports_ = false;
 };
 
 }  // namespace rooflua

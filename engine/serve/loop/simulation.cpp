@@ -194,6 +194,8 @@ void Simulation::land_steps() {
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
     if (!left_.empty()) free_left_seats(due.replica);
+    if (signals_.reads_reports())
+      signals_.step_ended(done, replica.kv().used_blocks(), replica.view().seats);
     // With stages the next plan is made before a client can answer.
     if (!replica.has_stages()) continue;
     fill_stages(group_with(due.replica));
@@ -307,6 +309,7 @@ void Simulation::bind_router() {
   }
   signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
   signals_.set_landing(bindings_.router->reads_landing_prompts());
+  signals_.set_reports(bindings_.router->reads_reports());
 }
 
 /// Replicas that step together see their group.
@@ -362,6 +365,7 @@ void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculato
 void Simulation::set_router(Router& router) {
   signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
   signals_.set_landing(router.reads_landing_prompts());
+  signals_.set_reports(router.reads_reports());
   bindings_.router = &router;
 }
 

@@ -12,11 +12,11 @@ local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals",
-  "staleness_s", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve", "drops_last_hit",
+  "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve", "drops_last_hit",
   "monotone", "ceiling", "seeks", "figure", "native", "outputs", "counts", "promote", "overlap", "prefetch",
   "extends" }
 -- What a class has of the one that it extends, besides its methods and parameters.
-local inherited_keys = { "signals", "staleness_s", "refuses", "unit", "better", "depth", "scope", "lookahead",
+local inherited_keys = { "signals", "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope", "lookahead",
   "reserve", "drops_last_hit", "native", "outputs", "counts", "promote", "overlap", "prefetch" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
   "integer", "infinite", "policy", "type", "optional" }
@@ -260,6 +260,9 @@ end
 --- Checks what a router declares: the signals that it reads, and their age.
 local function check_signals(name, given)
   if given.staleness_s ~= nil then core.not_negative(given.staleness_s, name .. ": staleness_s") end
+  if given.load_signals ~= nil and given.load_signals ~= "live" and given.load_signals ~= "reported" then
+    fail("%s: load_signals: expected 'live' or 'reported', found %s", name, core.describe(given.load_signals))
+  end
   if given.unit ~= nil then core.plain_text(given.unit, name .. ": unit") end
   if given.refuses ~= nil and type(given.refuses) ~= "boolean" then
     fail("%s: refuses: expected true or false, found %s", name, core.describe(given.refuses))
