@@ -15,6 +15,7 @@ class LuaRouter : public Router {
   double staleness_s() const override { return staleness_s_; }
   bool may_refuse() const override { return may_refuse_; }
   bool reads_landing_prompts() const override { return reads_landing_; }
+  RouterIndex index() const override { return index_; }
 
  private:
   Asking* asking_;
@@ -23,6 +24,7 @@ class LuaRouter : public Router {
   double staleness_s_ = 0;
   bool may_refuse_ = false;
   bool reads_landing_ = true;
+  RouterIndex index_;
 };
 
 }  // namespace rooflua::script
