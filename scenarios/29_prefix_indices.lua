@@ -2,14 +2,14 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, eight replicas on one H100 each, with 40,000 tokens of KV each. 120 groups of prompts
 ---           with 2,400 common tokens and 200 of their own: all caches together hold 130 groups and little else.
---- Method    Routers that differ only in how they know prefixes: not at all, from what they sent (as many blocks as a
----           cache has, or ten times as many), from events of the caches at once, late by 2 s and 30 s, and with a half
----           of the events lost.
+--- Method    Routers that differ only in how they know prefixes: not at all, from what they sent (half as many blocks
+---           as a cache has, as many, ten times as many), from events of the caches at once, late by 2 s and 30 s, and
+---           with a half of the events lost.
 --- Measures  Which part of the prompts is found in caches, TTFT.
 --- Expect    Without knowledge a prompt in ten finds its beginning; with exact knowledge four fifths. What was sent is
----           nearly as good, if the router remembers more than a cache holds: a prompt that returns to where it was
----           renews what was lost there. Events that are 2 s late are worse than that, because prompts that follow
----           each other within 2 s go to different places.
+---           as good if the router remembers as much as a cache holds, and nearly as good if it remembers more: a
+---           prompt that returns to where it was renews what was lost there. Half as much is much worse, and so are
+---           events that are 2 s late, because prompts that follow each other within 2 s go to different places.
 --- Limits    Every group is asked for equally often. Lookups take no time. One router; with several each knows a part.
 local affinity = require "routers.prefix_affinity"
 
@@ -38,6 +38,7 @@ return {
   },
   vary = { router = {
     case("no index", require "routers.least_outstanding" {}),
+    case("sent, half a cache", sent(1250)),
     case("sent, as a cache", sent(2500)),
     case("sent, ten caches", sent(25000)),
     case("events", affinity { slack = 16 }),

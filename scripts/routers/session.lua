@@ -1,5 +1,5 @@
---- All requests of a session go to one replica, by a ring of hashes; those without a session to the replica that got the
---- fewest requests lately.
+--- All requests of a session go to one replica, by a ring of hashes; those without a session to the replica that got
+--- the fewest requests lately.
 local policy = require "rooflua.policy"
 local recent = require "routers.gateways.recent"
 local ring = require "routers.gateways.ring"

@@ -1,8 +1,8 @@
 --- SGLang's gateway, cache-aware: while loads are balanced a prompt goes to the replica that was sent most of it; if
 --- that is too little, or loads are not balanced, to the one with the least load.
 ---
---- The gateway's tree knows characters; here it knows blocks of tokens. It forgets what was used the longest ago, of one
---- prompt the end first.
+--- The gateway's tree knows characters; here it knows blocks of tokens. It forgets what was used the longest ago, of
+--- one prompt the end first.
 local index = require "routers.gateways.index"
 local policy = require "rooflua.policy"
 

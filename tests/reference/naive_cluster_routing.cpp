@@ -54,8 +54,7 @@ int NaiveCluster::choose(int id, bool decode_stage) {
 void NaiveCluster::note_sent(int id, int to, bool decode_stage) {
   const PlainRequest& request = prompts()[static_cast<std::size_t>(id)].plain;
   const bool remembers = knowledge_.rules().kind == RouterIndex::Kind::sent;
-  const int known =
-      remembers ? knowledge_.sent_tokens(request, to, now_) : cached_tokens(id, to);
+  const int known = remembers ? knowledge_.sent_tokens(request, to, now_) : cached_tokens(id, to);
   knowledge_.send(id, request, to, decode_stage ? 0 : std::max(0, request.prompt - known), now_);
 }
 
@@ -63,12 +62,18 @@ double NaiveCluster::fact(const RouteView& view, std::int32_t replica,
                           RouterFact what) const noexcept {
   const PlainRequest& request = prompts()[static_cast<std::size_t>(view.slot)].plain;
   switch (what) {
-    case RouterFact::sent_tokens: return knowledge_.sent_tokens(request, replica, now_);
-    case RouterFact::prefill_tokens: return knowledge_.prefill_tokens(replica);
-    case RouterFact::blocks: return knowledge_.blocks(replica);
-    case RouterFact::shared_blocks: return knowledge_.shared_blocks(request, replica);
-    case RouterFact::sent_blocks: return knowledge_.sent_blocks(replica);
-    default: return 0;
+    case RouterFact::sent_tokens:
+      return knowledge_.sent_tokens(request, replica, now_);
+    case RouterFact::prefill_tokens:
+      return knowledge_.prefill_tokens(replica);
+    case RouterFact::blocks:
+      return knowledge_.blocks(replica);
+    case RouterFact::shared_blocks:
+      return knowledge_.shared_blocks(request, replica);
+    case RouterFact::sent_blocks:
+      return knowledge_.sent_blocks(replica);
+    default:
+      return 0;
   }
 }
 

@@ -14,8 +14,7 @@ using Beginning = std::vector<Token>;
 
 class NaiveKnowledge {
  public:
-  NaiveKnowledge(const RouterIndex& rules, std::size_t replicas)
-      : rules_(rules), sent_(replicas) {}
+  NaiveKnowledge(const RouterIndex& rules, std::size_t replicas) : rules_(rules), sent_(replicas) {}
   void send(int id, const PlainRequest& request, int replica, int tokens, Ps now);
   void compute(int id, int replica);
   void end(int id, int replica);

@@ -37,8 +37,9 @@ std::string draw_parameters(const std::string& name, const ClusterCase& cluster)
   };
   if (name == "prefix_affinity") {
     const int slacks[] = {0, 1, 3, 32};
-    return "slack = " + std::to_string(slacks[dice.between(0, 3)]) + ", ttl_s = " +
-           number(dice.chance(50) ? 0 : 1e-9 * dice.between(1, 100)) + ", " + index();
+    return "slack = " + std::to_string(slacks[dice.between(0, 3)]) +
+           ", ttl_s = " + number(dice.chance(50) ? 0 : 1e-9 * dice.between(1, 100)) + ", " +
+           index();
   }
   if (name == "dynamo_kv")
     return index() + ", ttl_s = 0, temperature = " + number(dice.chance(50) ? 0 : 0.5);

@@ -33,7 +33,8 @@ function routers.declare(effects, served, load)
     ["sglang_dp.staleness_s"] = { method = "total_tokens" },
     ["sglang_cache_aware.balance_rel_threshold"] = { balance_abs_threshold = 0 },
     ["sglang_cache_aware.balance_abs_threshold"] = { balance_rel_threshold = 1 },
-    ["kv_aware.lag_s"] = { threshold = 200 }, ["kv_aware.loss"] = { threshold = 200 },
+    ["llm_d.load_aware"] = { queue = 0, kv = 0, prefix = 0 },
+    ["kv_aware.lag_s"] = { threshold = 950 }, ["kv_aware.loss"] = { threshold = 950 },
     ["aibrix_prefix_cache.imbalance_factor"] = { imbalance_min_gap = 0 },
     ["aibrix_prefix_cache.imbalance_min_gap"] = { imbalance_factor = 0 },
   }
@@ -58,6 +59,9 @@ function routers.declare(effects, served, load)
   values["kv_aware.lag_s"], values["kv_aware.loss"] = { 0.5, 100 }, { 0.5, 1 }
   values["aibrix_prefix_cache.lru_blocks"], values["aibrix_prefix_cache.ttl_s"] = { 1, 40 }, { 0.01, 0.5 }
   values["sglang_cache_aware.max_tree_blocks"] = { 1, 40, 100 }
+  for _, name in ipairs { "prefix_affinity", "llm_d", "dynamo_kv", "sglang_cache_aware", "aibrix_prefix_cache" } do
+    values[name .. ".block_tokens"] = { 1000 } -- longer than what prompts have in common
+  end
   for name, given in pairs(needs) do effects.needs["routers." .. name] = given end
   for name, given in pairs(values) do effects.values["routers." .. name] = given end
 end

@@ -1,5 +1,6 @@
 -- Routers of gateways: the choice of each on numbers that can be checked by hand, and what their indices do to a run.
 local test = dofile "tests/scripts/harness.lua"
+local json = require "rooflua.json"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
 local serve = require "rooflua.serve"
@@ -138,6 +139,23 @@ test("events that come late or never find less", function()
   test.check(late < exact - 0.02, "late %g, exact %g", late, exact)
   test.check(lossy < exact - 0.02, "lossy %g, exact %g", lossy, exact)
   test.equal(hit_frac(run(PrefixAffinity { lag_s = 1e4 })), hit_frac(run "least_outstanding"))
+end)
+
+test("scenario 29: what was sent is as good as events at once; late and lost events are worse", function()
+  local cached = {}
+  local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
+  local pipe = assert(io.popen(program .. " run scenarios/29_prefix_indices.lua --quiet --json -"))
+  for _, variant in ipairs(json.decode(pipe:read "*a").variants) do
+    cached[variant.name:match "=(.*)$"] = hit_frac(variant.summary)
+  end
+  pipe:close()
+  test.near(cached["events"], 0.8, 0.05)
+  test.check(cached["no index"] < 0.2)
+  test.near(cached["sent, as a cache"], cached["events"], 0.02)
+  test.near(cached["sent, ten caches"], cached["events"], 0.05)
+  test.check(cached["sent, half a cache"] < cached["events"] - 0.15)
+  test.check(cached["events, 2 s late"] < cached["events, half of them"])
+  test.check(cached["events, 30 s late"] < cached["events, 2 s late"] - 0.2)
 end)
 
 test("a router says how good its index is, and mistakes are named", function()

@@ -95,7 +95,7 @@ struct RouterIndex {
   std::int32_t capacity_blocks = 31250;  // of each replica; what was used the longest ago is
                                          // forgotten first
   std::int32_t most_tokens = 131072;     // of a prompt that are looked at
-  double ttl_s = 0;                      // what was not used for so long is forgotten; 0: nothing is
+  double ttl_s = 0;            // what was not used for so long is forgotten; 0: nothing is
   bool deepest_first = false;  // whether of one prompt the last block is forgotten first, or the
                                // first one
   double lag_s = 0;            // told: an event arrives so much later

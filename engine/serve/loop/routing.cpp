@@ -92,8 +92,7 @@ std::span<const std::int32_t> Simulation::places_of_known(const RouteView& view)
   return holding_places_;
 }
 
-double Simulation::fact(const RouteView& view, std::int32_t index,
-                        RouterFact what) const noexcept {
+double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact what) const noexcept {
   if (what == RouterFact::stored_tokens) {
     if (!tiers_ || is_decoder(index)) return 0;
     const Replica& replica = replicas_[static_cast<std::size_t>(index)];
@@ -102,12 +101,18 @@ double Simulation::fact(const RouteView& view, std::int32_t index,
   }
   if (!knowledge_) return 0;
   switch (what) {
-    case RouterFact::sent_tokens: return knowledge_->sent_tokens(index);
-    case RouterFact::prefill_tokens: return knowledge_->prefill_tokens(index);
-    case RouterFact::blocks: return knowledge_->blocks(index);
-    case RouterFact::shared_blocks: return knowledge_->shared_blocks(index);
-    case RouterFact::sent_blocks: return knowledge_->sent_blocks(index);
-    default: return 0;
+    case RouterFact::sent_tokens:
+      return knowledge_->sent_tokens(index);
+    case RouterFact::prefill_tokens:
+      return knowledge_->prefill_tokens(index);
+    case RouterFact::blocks:
+      return knowledge_->blocks(index);
+    case RouterFact::shared_blocks:
+      return knowledge_->shared_blocks(index);
+    case RouterFact::sent_blocks:
+      return knowledge_->sent_blocks(index);
+    default:
+      return 0;
   }
 }
 

@@ -54,9 +54,9 @@ class PromptsInFlight {
   const Sum& sum(std::int32_t replica) const { return sums_[static_cast<std::size_t>(replica)]; }
   Sent* find(std::int32_t slot, std::int32_t replica);
 
-  std::vector<Sum> sums_;      // by replica
-  std::vector<Places> sent_;   // by slot
-  HashMap prompts_;            // by block and replica: how many prompts have it
+  std::vector<Sum> sums_;     // by replica
+  std::vector<Places> sent_;  // by slot
+  HashMap prompts_;           // by block and replica: how many prompts have it
 };
 
 }  // namespace rooflua

@@ -72,8 +72,7 @@ void RouterKnowledge::hear(Picoseconds now) {
 
 /// As a look into the caches would find it: all but the last token of the prompt, in blocks of each
 /// cache.
-void RouterKnowledge::find_told(const Request& request, const Progress& progress,
-                                Picoseconds now) {
+void RouterKnowledge::find_told(const Request& request, const Progress& progress, Picoseconds now) {
   hear(now);
   for (const std::int32_t replica : holders_) told_[static_cast<std::size_t>(replica)] = 0;
   holders_.clear();

@@ -47,9 +47,7 @@ class RouterKnowledge {
   double prefill_tokens(std::int32_t replica) const {
     return in_flight_ ? in_flight_->prefill_tokens(replica) : 0;
   }
-  double blocks(std::int32_t replica) const {
-    return in_flight_ ? in_flight_->blocks(replica) : 0;
-  }
+  double blocks(std::int32_t replica) const { return in_flight_ ? in_flight_->blocks(replica) : 0; }
   std::int32_t shared_blocks(std::int32_t replica) const {
     return in_flight_ ? in_flight_->shared_blocks(replica, prompt_.hashes) : 0;
   }

@@ -48,9 +48,9 @@ void RoutedIndex::use(std::int32_t replica, std::uint64_t hash, Picoseconds now)
   }
   const std::int32_t added = append(replica, id, 1);
   std::vector<Holder>& holders = block(id).holders;
-  const auto place = std::lower_bound(
-      holders.begin(), holders.end(), replica,
-      [](const Holder& each, std::int32_t index) { return each.replica < index; });
+  const auto place =
+      std::lower_bound(holders.begin(), holders.end(), replica,
+                       [](const Holder& each, std::int32_t index) { return each.replica < index; });
   holders.insert(place, {replica, added, now});
 }
 
@@ -83,9 +83,9 @@ void RoutedIndex::shrink(std::int32_t replica) {
 
 RoutedIndex::Holder* RoutedIndex::find_holder(std::int32_t id, std::int32_t replica) {
   std::vector<Holder>& holders = block(id).holders;
-  const auto place = std::lower_bound(
-      holders.begin(), holders.end(), replica,
-      [](const Holder& each, std::int32_t index) { return each.replica < index; });
+  const auto place =
+      std::lower_bound(holders.begin(), holders.end(), replica,
+                       [](const Holder& each, std::int32_t index) { return each.replica < index; });
   return place != holders.end() && place->replica == replica ? &*place : nullptr;
 }
 

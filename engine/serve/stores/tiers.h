@@ -113,8 +113,8 @@ class Tiers {
                         const std::function<double(std::int32_t ticket)>& through);
 
   /// Tokens of a request that a load could bring behind the first `from`.
-  std::int32_t stored_tokens(std::int32_t replica, const Request& request,
-                             const Progress& progress, std::int32_t from) const;
+  std::int32_t stored_tokens(std::int32_t replica, const Request& request, const Progress& progress,
+                             std::int32_t from) const;
 
   // --- what was computed
 

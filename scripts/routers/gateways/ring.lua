@@ -1,5 +1,5 @@
---- A ring of points: each replica has many, and a key belongs to the replica of the next point. Where a replica comes or
---- goes only the keys next to its points move.
+--- A ring of points: each replica has many, and a key belongs to the replica of the next point. Where a replica comes
+--- or goes only the keys next to its points move.
 --- uhashring (used by vllm-project/production-stack): 160 points of each node
 local ring = {}
 
