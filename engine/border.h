@@ -337,6 +337,7 @@ typedef struct rooflua_serve_border {
   uint32_t batch_live BORDER_INIT(0);  // epoch of the batch that is priced; 0: none
   const int32_t* holders BORDER_INIT(nullptr);  // places in route->candidates, once asked for
   int32_t holder_count BORDER_INIT(-1);         // -1: not asked for in this call
+  int32_t holders_sent BORDER_INIT(0);          // 1: they are those of find_sent_holders()
   double segment_content BORDER_INIT(0);        // of the segment that route_segment() told last
 } rooflua_serve_border;
 
@@ -367,6 +368,8 @@ typedef struct rooflua_serve_table {
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below
   int32_t (*find_holders)(rooflua_serve_border*);       // sets holders and holder_count
+  int32_t (*find_sent_holders)(rooflua_serve_border*);  // the same
+  double (*route_fact)(rooflua_serve_border*, double replica, int32_t what);  // a RouterFact
   // Tokens of a segment of the routed prompt, from 0; sets segment_content. -1: there is none.
   int32_t (*route_segment)(rooflua_serve_border*, double number);
 } rooflua_serve_table;

@@ -116,6 +116,8 @@ function policy.where(instance) end
 
 --- What a file of scripts/routers returns.
 ---@class rooflua.Router: rooflua.PolicyClass
+---@field signals string[]? the signals that it reads; without a list it may read all that cost nothing to keep
+---@field prefix_index? rooflua.PrefixIndex|fun(self): rooflua.PrefixIndex what it knows of prefixes
 ---@field refuses boolean? whether route may return false, which refuses the request
 ---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer|false
 ---@field start? fun(self, rng: rooflua.Random)

@@ -19,7 +19,8 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
     : cluster_(cluster),
       router_(&router),
       staleness_(picoseconds(router.staleness_s(), "staleness")),
-      count_(cluster.replicas.size()) {
+      count_(cluster.replicas.size()),
+      knowledge_(router.index(), count_) {
   for (std::size_t i = 0; i < count_; ++i) questions_.push_back(of_replica(cluster, i));
   for (std::size_t i = 0; i < count_; ++i) {
     schedulers_.push_back(make_scheduler(cluster, i));
@@ -113,6 +114,8 @@ void NaiveCluster::land(std::size_t i) {
     s.accepted += row.accepted;
     s.last = now_ + cluster_.frontend_output_token;
   }
+  for (const Row& row : landing)
+    if (row.samples) knowledge_.compute(row.id, static_cast<int>(i));
   store_computed(landing, i);
   engines_[i]->update(landing);
   for (const int id : engines_[i]->ended()) {
@@ -127,7 +130,7 @@ void NaiveCluster::land(std::size_t i) {
     } else {
       if (s.prefill_replica < 0) s.cached = r.first_hit;
       s.replica = static_cast<int>(i);
-      --outstanding_[i];
+      leave(id, i);
       over_[static_cast<std::size_t>(id)] = true;
     }
   }
@@ -146,7 +149,7 @@ void NaiveCluster::deliver_parcels() {
     }
     const auto from = static_cast<std::size_t>(parcel.from);
     engines_[from]->release_kept(parcel.id);
-    --outstanding_[from];
+    leave(parcel.id, from);
     touched_[from] = true;
     NaiveReplica& decoder = *engines_[static_cast<std::size_t>(parcel.to)];
     is_aborted(parcel.id) ? decoder.refuse(parcel.id) : decoder.receive(parcel.id);

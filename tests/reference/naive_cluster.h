@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/reference/cluster_case.h"
+#include "tests/reference/naive_knowledge.h"
 #include "tests/reference/naive_replica.h"
 
 namespace rooflua::reference {
@@ -87,6 +88,13 @@ class NaiveCluster : public RouteSource {
   }
   std::int32_t least_outstanding(const RouteView& view) const noexcept override;
   std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
+  std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override;
+  double fact(const RouteView& view, std::int32_t replica, RouterFact what) const noexcept override;
+  void note_sent(int id, int to, bool decode_stage);
+  void leave(int id, std::size_t i) {
+    --outstanding_[i];
+    knowledge_.end(id, static_cast<int>(i));
+  }
   static std::int32_t outstanding_of(const RouteView& view, std::int32_t place) {
     return view.signals[view.candidates[place]].outstanding;
   }
@@ -109,6 +117,7 @@ class NaiveCluster : public RouteSource {
   Router* router_;
   Ps staleness_;
   std::size_t count_;
+  NaiveKnowledge knowledge_;
   Requests shown_;
   std::vector<ServingCase> questions_;  // the replicas point into them
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers_;

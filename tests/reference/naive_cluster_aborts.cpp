@@ -29,7 +29,7 @@ void NaiveCluster::abort(int id) {
     ++history_.aborted["frontend"];
     return;
   }
-  --outstanding_[static_cast<std::size_t>(at_[place])];
+  leave(id, static_cast<std::size_t>(at_[place]));
   ++history_.aborted[take_back(id)];
 }
 
@@ -75,7 +75,7 @@ std::string NaiveCluster::take_back(int id) {
   if (kept) {
     const auto prefill = static_cast<std::size_t>(served(id).prefill_replica);
     engines_[prefill]->release_kept(id);
-    --outstanding_[prefill];
+    leave(id, prefill);
     touched_[prefill] = true;
     return "waits for room";
   }

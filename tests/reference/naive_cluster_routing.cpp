@@ -45,7 +45,44 @@ int NaiveCluster::choose(int id, bool decode_stage) {
   view.decode_stage = decode_stage ? 1 : 0;
   view.slot = id;
   view.source = this;
-  return router_->route(shown_[id], view);
+  const int chosen = router_->route(shown_[id], view);
+  note_sent(id, chosen, decode_stage);
+  return chosen;
+}
+
+/// What the router believes to be cached there of a prompt is what its index says.
+void NaiveCluster::note_sent(int id, int to, bool decode_stage) {
+  const PlainRequest& request = prompts()[static_cast<std::size_t>(id)].plain;
+  const bool remembers = knowledge_.rules().kind == RouterIndex::Kind::sent;
+  const int known = remembers ? knowledge_.sent_tokens(request, to, now_) : cached_tokens(id, to);
+  knowledge_.send(id, request, to, decode_stage ? 0 : std::max(0, request.prompt - known), now_);
+}
+
+double NaiveCluster::fact(const RouteView& view, std::int32_t replica,
+                          RouterFact what) const noexcept {
+  const PlainRequest& request = prompts()[static_cast<std::size_t>(view.slot)].plain;
+  switch (what) {
+    case RouterFact::sent_tokens:
+      return knowledge_.sent_tokens(request, replica, now_);
+    case RouterFact::prefill_tokens:
+      return knowledge_.prefill_tokens(replica);
+    case RouterFact::blocks:
+      return knowledge_.blocks(replica);
+    case RouterFact::shared_blocks:
+      return knowledge_.shared_blocks(request, replica);
+    case RouterFact::sent_blocks:
+      return knowledge_.sent_blocks(replica);
+    default:
+      return 0;
+  }
+}
+
+std::span<const std::int32_t> NaiveCluster::sent_holders(const RouteView& view) const noexcept {
+  holders_.clear();
+  for (std::int32_t place = 0; place < view.candidate_count; ++place) {
+    if (fact(view, view.candidates[place], RouterFact::sent_tokens) > 0) holders_.push_back(place);
+  }
+  return holders_;
 }
 
 /// A request as routers read it: its slot is its id.

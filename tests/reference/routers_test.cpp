@@ -30,10 +30,31 @@ std::string draw_parameters(const std::string& name, const ClusterCase& cluster)
   Dice dice(cluster.question.seed * 31 + 7);
   const std::string staleness = "staleness_s = " + number(seconds(cluster.staleness));
   if (name == "least_kv" || name == "trtllm_dp") return staleness;
+  const auto index = [&dice] {  // few blocks, so that some are forgotten
+    const std::string kind = dice.chance(50) ? "approximate" : "precise";
+    return "index = '" + kind + "', block_tokens = " + std::to_string(dice.between(1, 6)) +
+           ", lru_blocks = " + std::to_string(dice.between(1, 40));
+  };
   if (name == "prefix_affinity") {
     const int slacks[] = {0, 1, 3, 32};
-    return "slack = " + std::to_string(slacks[dice.between(0, 3)]);
+    return "slack = " + std::to_string(slacks[dice.between(0, 3)]) +
+           ", ttl_s = " + number(dice.chance(50) ? 0 : 1e-9 * dice.between(1, 100)) + ", " +
+           index();
   }
+  if (name == "dynamo_kv")
+    return index() + ", ttl_s = 0, temperature = " + number(dice.chance(50) ? 0 : 0.5);
+  if (name == "llm_d")
+    return staleness + ", token_load = 1, no_hit_lru = 1, affinity_threshold = 0.5, " +
+           "max_penalty_tokens = " + std::to_string(dice.between(1, 60)) + ", " + index();
+  if (name == "sglang_cache_aware" || name == "aibrix_prefix_cache") {
+    const bool sglang = name == "sglang_cache_aware";
+    const std::string blocks = std::to_string(dice.between(1, 40));
+    const std::string size = std::to_string(dice.between(1, 6));
+    const std::string unmatched = dice.chance(50) ? "least_load" : "smallest_tree";
+    return "block_tokens = " + size + ", " + (sglang ? "max_tree_blocks = " : "lru_blocks = ") +
+           blocks + (sglang ? ", balance_abs_threshold = 2, unmatched = '" + unmatched + "'" : "");
+  }
+  if (name == "kv_aware") return "threshold = " + std::to_string(dice.between(0, 20));
   if (name == "vllm_dp") return staleness + ", rotate = " + (dice.chance(50) ? "true" : "false");
   if (name == "sglang_dp") {
     const char* methods[] = {"round_robin", "total_requests", "total_tokens"};

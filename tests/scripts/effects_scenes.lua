@@ -1,5 +1,6 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
+local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
@@ -301,8 +302,6 @@ function effects.of(test)
   effects.needs = {
     ["acceptance.synthetic"] = { length = 2.5 }, ["bucketing.exact"] = { key = "new" },
     ["drafters.draft_model"] = { model = "llama-3.1-8b" },
-    ["routers.llm_d.max_penalty_tokens"] = { affinity_threshold = 0.1 },
-    ["routers.sglang_dp.staleness_s"] = { method = "total_tokens" },
     ["schedulers.sarathi"] = { enable_dynamic_chunking_schedule = true }, ["schedulers.sarathi.chunk_size"] = {},
     ["schedulers.sglang.random_seed"] = { schedule_policy = "random", max_num_seqs = 4 },
     ["schedulers.sglang.routing_key"] = { schedule_policy = "routing-key", max_num_seqs = 4 },
@@ -348,7 +347,6 @@ function effects.of(test)
     ["speculators.ema.ladders"] = { { { from = 1, drafts = { 0, 2 } } } }, ["speculators.gate.threshold"] = { 3, 60 },
     ["speculators.ema.warm_up"] = { 0, 100 }, ["speculators.ema.every"] = { 1, 50 },
     ["workloads.vllm_bench.num_special_tokens"] = { 7 },
-    ["routers.llm_d.affinity_threshold"] = { 0.1, 0.2 }, ["routers.llm_d.max_penalty_tokens"] = { 1, 100 },
     ["steps.infersim.config"] = { config_json }, ["steps.infersim.decode_bs"] = { 16 },
     ["steps.kernels.largest_prefill_graph"] = { 0, 64, 4096 }, ["steps.kernels.module_eager_s"] = { 0, 4e-4 },
     ["steps.kernels.block_gemm"] = { "deepgemm", "own", "cutlass" },
@@ -380,6 +378,7 @@ function effects.of(test)
     "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "host_bytes_per_s", "sms", "clock_hz",
     "l2_bytes", "tables_from" }
   tiers.declare(effects)
+  routers.declare(effects, served, load)
   effects.keys = keys_of()
   return effects
 end

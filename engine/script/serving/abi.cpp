@@ -124,13 +124,30 @@ std::int32_t least_outstanding(ServeBorder* border) noexcept {
   return border->route->source->least_outstanding(*border->route);
 }
 
-std::int32_t find_holders(ServeBorder* border) noexcept {
-  std::span<const std::int32_t> places;
-  if (border->route != nullptr && border->route->source != nullptr)
-    places = border->route->source->prefix_holders(*border->route);
+std::int32_t show_holders(ServeBorder* border, std::span<const std::int32_t> places,
+                          std::int32_t sent) noexcept {
   border->holders = places.data();
   border->holder_count = static_cast<std::int32_t>(places.size());
+  border->holders_sent = sent;
   return border->holder_count;
+}
+
+std::int32_t find_holders(ServeBorder* border) noexcept {
+  if (border->route == nullptr || border->route->source == nullptr) return 0;
+  return show_holders(border, border->route->source->prefix_holders(*border->route), 0);
+}
+
+std::int32_t find_sent_holders(ServeBorder* border) noexcept {
+  if (border->route == nullptr || border->route->source == nullptr) return 0;
+  return show_holders(border, border->route->source->sent_holders(*border->route), 1);
+}
+
+double route_fact(ServeBorder* border, double replica, std::int32_t what) noexcept {
+  const std::int32_t index = whole(replica);
+  const RouteView* view = border->route;
+  if (view == nullptr || view->source == nullptr || index < 0 || index >= view->replica_count)
+    return 0;
+  return view->source->fact(*view, index, static_cast<RouterFact>(what));
 }
 
 std::int32_t route_segment(ServeBorder* border, double number) noexcept {
@@ -187,6 +204,8 @@ ServeTable serve_table(ServeState& state) {
           shared_tokens,
           least_outstanding,
           find_holders,
+          find_sent_holders,
+          route_fact,
           route_segment};
 }
 

@@ -23,6 +23,25 @@ bool may_read(lua_State* L, const char* signal) {
   return found;
 }
 
+/// What the router on top of the stack wants to know of prefixes and of prompts in flight.
+RouterIndex read_index(lua_State* L) {
+  library_function(L, "rooflua.border.routing", "knowledge").push(L);
+  lua_pushvalue(L, -2);
+  if (lua_pcall(L, 1, 9, 0) != 0) rethrow(L, "router");
+  RouterIndex out;
+  out.kind = static_cast<RouterIndex::Kind>(lua_tointeger(L, -9));
+  out.block_tokens = static_cast<std::int32_t>(lua_tointeger(L, -8));
+  out.capacity_blocks = static_cast<std::int32_t>(lua_tointeger(L, -7));
+  out.most_tokens = static_cast<std::int32_t>(lua_tointeger(L, -6));
+  out.ttl_s = lua_tonumber(L, -5);
+  out.deepest_first = lua_toboolean(L, -4) != 0;
+  out.lag_s = lua_tonumber(L, -3);
+  out.loss = lua_tonumber(L, -2);
+  out.in_flight = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 9);
+  return out;
+}
+
 }  // namespace
 
 LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), border_(&border) {
@@ -38,6 +57,7 @@ LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), bo
   may_refuse_ = lua_toboolean(L, -1) != 0;
   lua_pop(L, 1);
   reads_landing_ = may_read(L, "landing_prompts");
+  index_ = read_index(L);
   const LuaReference instance(L);
   route_ = made_function(L, "rooflua.border.routing", "route_of", {&instance});
 }

@@ -16,6 +16,7 @@ class LuaRouter : public Router {
   bool reads_reports() const override { return reads_reports_; }
   bool may_refuse() const override { return may_refuse_; }
   bool reads_landing_prompts() const override { return reads_landing_; }
+  RouterIndex index() const override { return index_; }
 
  private:
   Asking* asking_;
@@ -24,6 +25,7 @@ class LuaRouter : public Router {
   double staleness_s_ = 0;
   bool may_refuse_ = false, reads_reports_ = false;
   bool reads_landing_ = true;
+  RouterIndex index_;
 };
 
 }  // namespace rooflua::script

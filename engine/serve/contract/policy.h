@@ -82,6 +82,29 @@ class StepModel {
   virtual RememberedPrices* remembered() { return nullptr; }
 };
 
+/// From what a router knows which prefixes replicas have cached, and whether it counts what it sent
+/// (routing/knowledge.h).
+struct RouterIndex {
+  enum class Kind : std::int32_t {
+    fresh,  // it looks into the caches
+    sent,   // it remembers what it sent to each replica, and looks into the caches besides
+    told,   // replicas tell of blocks that they keep and evict: later, and not of all of them
+  };
+  Kind kind = Kind::fresh;
+  std::int32_t block_tokens = 64;        // of a block of a prompt that was sent
+  std::int32_t capacity_blocks = 31250;  // of each replica; what was used the longest ago is
+                                         // forgotten first
+  std::int32_t most_tokens = 131072;     // of a prompt that are looked at
+  double ttl_s = 0;            // what was not used for so long is forgotten; 0: nothing is
+  bool deepest_first = false;  // whether of one prompt the last block is forgotten first, or the
+                               // first one
+  double lag_s = 0;            // told: an event arrives so much later
+  double loss = 0;             // told: the share of events that never arrive
+  std::uint64_t seed = 0;      // of which these are
+  bool in_flight = false;      // whether it counts the prompts in flight
+  bool operator==(const RouterIndex&) const = default;
+};
+
 /// What a router sees (border.h).
 using RouteView = rooflua_route_view;
 
@@ -111,6 +134,9 @@ class Router {
 
   /// Whether it reads the signal landing_prompts; without that it stays 0.
   virtual bool reads_landing_prompts() const { return true; }
+
+  /// What it knows of prefixes and of prompts in flight.
+  virtual RouterIndex index() const { return {}; }
 };
 
 /// What the stores have of a waiting request, and what of a request they may take (border.h).

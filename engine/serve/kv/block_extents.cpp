@@ -125,6 +125,9 @@ void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int3
     }
     if (i == copies.size()) {
       ROOFLUA_ASSERT(to == path(id).length());
+      if (holders_ != nullptr)
+        holders_->lost(std::span(path(id).hashes).subspan(static_cast<std::size_t>(from)),
+                       replica_);
       if (from == 0) return end_path(id);
       path(id).hashes.resize(static_cast<std::size_t>(from));
       return;
@@ -217,6 +220,7 @@ std::int32_t BlockExtents::add_new(std::int32_t last, std::span<const std::uint6
     own.primary.push_back(last);
   }
   own.hashes.insert(own.hashes.end(), hashes.begin(), hashes.end());
+  if (holders_ != nullptr) holders_->kept(hashes, replica_);
   at(last).high = own.length();
   return last;
 }

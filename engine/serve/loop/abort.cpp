@@ -50,7 +50,7 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   if (index >= 0) in_flight = at(index).in_flight(slot);
   const RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   if (index >= 0) {
-    signals_.add_outstanding(index, -1);
+    leave_replica(slot, index);
     take_back(slot, in_flight);
   } else {
     deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });

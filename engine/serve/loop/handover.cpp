@@ -51,7 +51,7 @@ void Simulation::pull(std::int32_t slot) {
 void Simulation::let_go(std::int32_t slot) {
   const std::int32_t from = requests_.progress(slot).prefill_replica;
   at(from).release_kept(slot);
-  signals_.add_outstanding(from, -1);
+  leave_replica(slot, from);
   touch(from);
   tell_blocks(from);
 }

@@ -62,6 +62,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   view.slot = slot;
   view.decode_stage = decodes ? 1 : 0;
   view.source = this;
+  if (knowledge_) knowledge_->ask(requests_[slot], requests_.progress(slot), now_);
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;
   if (chosen < 0 || chosen >= replica_count() || is_decoder(chosen) != decodes)
@@ -69,6 +70,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
                               std::to_string(requests_[slot].id) + "; " +
                               std::to_string(candidates.size()) + " of " +
                               std::to_string(replica_count()) + " replicas may take it");
+  if (knowledge_) note_sent(slot, chosen, stage);
   return chosen;
 }
 
@@ -188,7 +190,7 @@ void Simulation::finish(std::int32_t slot, Outcome outcome) {
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) at(done.replica).forget(slot);
   if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);
-  if (done.replica >= 0) signals_.add_outstanding(done.replica, -1);
+  if (done.replica >= 0) leave_replica(slot, done.replica);
   requests_.close(slot);
   tell(done);
 }

@@ -13,6 +13,7 @@ namespace rooflua {
 std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
   const Alarm alarm = alarms_.front();
   if (alarm.replica != index) return 0;
+  if (knowledge_ && knowledge_->hears()) return 0;  // caches tell at the time of each step
   Picoseconds before = std::min(signals_.next_tick(), until == never ? never : until + 1);
   if (const Alarm* other = alarms_.ahead(1)) before = std::min(before, other->time);
   if (!deliveries_.empty()) before = std::min(before, deliveries_.front().time);

@@ -1,7 +1,6 @@
 #include "serve/loop/simulation.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -189,6 +188,10 @@ void Simulation::land_steps() {
     if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
     for (Observer* observer : bindings_.observers) observer->on_step(done);
     if (tiers_) store_computed(done.prefills);
+    if (knowledge_ && knowledge_->counts()) {
+      for (const PrefillWork& work : done.prefills)
+        if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
+    }
     for (const std::int32_t slot : ending_) {
       if (tiers_ && !hands_over) store_answer(slot, 1);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
@@ -271,27 +274,6 @@ void Simulation::touch(std::int32_t index) {
 
 // --- from outside
 
-std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
-  return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
-}
-
-std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
-  holding_places_.clear();
-  for (const std::int32_t index : of_each_block_size_) {
-    const std::uint64_t hash =
-        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
-    if (hash == 0) continue;
-    const std::span<const std::int32_t> holders = holders_.of(hash);
-    prefetch_prefixes(holders, hash);
-    for (const std::int32_t holder : holders) {
-      if (is_decoder(holder) == (view.decode_stage != 0))
-        holding_places_.push_back(signals_.place_of(holder));
-    }
-  }
-  if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
-  return holding_places_;
-}
-
 std::int32_t Simulation::slot_of(std::int32_t id) const {
   for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
     if (requests_[slot].id == id && is_live(slot)) return slot;
@@ -300,17 +282,6 @@ std::int32_t Simulation::slot_of(std::int32_t id) const {
 }
 
 // --- other policies
-
-void Simulation::bind_router() {
-  if (bindings_.router == nullptr) {
-    if (open_candidates_.size() > 1 || decode_candidates_.size() > 1)
-      throw Error("router", "there is none; several replicas need one");
-    return;
-  }
-  signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
-  signals_.set_landing(bindings_.router->reads_landing_prompts());
-  signals_.set_reports(bindings_.router->reads_reports());
-}
 
 /// Replicas that step together see their group.
 void Simulation::bind_groups() {
@@ -324,17 +295,6 @@ void Simulation::bind_speculation() {
   for (std::size_t i = 0; i < bindings_.speculators.size(); ++i) {
     if (replicas_[i].is_ragged())
       replicas_[i].speculate_by(bindings_.speculators[i], bindings_.acceptances[i]);
-  }
-}
-
-/// The caches of several replicas tell which prompts they begin.
-void Simulation::bind_holders() {
-  of_each_block_size_.clear();
-  if (replicas_.size() < 2) return;
-  std::set<std::int32_t> known;
-  for (std::int32_t i = 0; i < replica_count(); ++i) {
-    at(i).tell(holders_);
-    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
   }
 }
 
@@ -360,13 +320,6 @@ void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculato
   bindings_.speculators[place] = &speculator;
   bindings_.acceptances[place] = &acceptance;
   bind_speculation();
-}
-
-void Simulation::set_router(Router& router) {
-  signals_.set_staleness(picoseconds(router.staleness_s(), "router: staleness_s"));
-  signals_.set_landing(router.reads_landing_prompts());
-  signals_.set_reports(router.reads_reports());
-  bindings_.router = &router;
 }
 
 std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {

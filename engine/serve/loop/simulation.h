@@ -37,9 +37,9 @@
 // (plain_step.cpp), and its price may have been asked for ahead (replica/priced_run.h).
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
-// (a request from sent to done), handover.cpp (prompts that one replica computes and another one
-// decodes), tier_trips.cpp (KV that goes to stores and comes from them), abort.cpp, starvation.cpp
-// (5 and 6), plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
+// (a request from sent to done), routing.cpp (what routers see), handover.cpp (prompts that one
+// replica computes and another one decodes), tier_trips.cpp (KV that goes to stores and comes from
+// them), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -58,6 +58,7 @@
 #include "serve/replica/cluster.h"
 #include "serve/replica/priced_run.h"
 #include "serve/replica/replica.h"
+#include "serve/routing/knowledge.h"
 #include "serve/routing/prefix_holders.h"
 #include "serve/stores/tiers.h"
 
@@ -110,6 +111,8 @@ class Simulation final : public RouteSource {
     return signals_.least_outstanding(view.decode_stage != 0);
   }
   std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
+  std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override;
+  double fact(const RouteView& view, std::int32_t replica, RouterFact what) const noexcept override;
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
@@ -192,6 +195,8 @@ class Simulation final : public RouteSource {
   enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   void route(std::int32_t slot);
   std::int32_t choose(std::int32_t slot, Stage stage);
+  void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
+  void leave_replica(std::int32_t slot, std::int32_t replica);
   void queue(std::int32_t slot, std::int32_t replica);
   void enter(std::int32_t slot, Replica& replica);
   void finish(std::int32_t slot, Outcome outcome);
@@ -251,6 +256,8 @@ class Simulation final : public RouteSource {
   void bind_router();
   void bind_groups();
   void bind_holders();
+  void bind_knowledge();
+  std::span<const std::int32_t> places_of_known(const RouteView& view) const noexcept;
   void bind_speculation();
   bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
@@ -291,8 +298,9 @@ class Simulation final : public RouteSource {
   std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
   RouterSignals signals_;
   PrefixHolders holders_;
+  std::optional<RouterKnowledge> knowledge_;  // where the router keeps any
   std::vector<std::int32_t> of_each_block_size_;      // a replica for each
-  mutable std::vector<std::int32_t> holding_places_;  // what prefix_holders() returned
+  mutable std::vector<std::int32_t> holding_places_;  // that were returned last
   Picoseconds frontend_token_ = 0;
 
   // one instant

@@ -101,6 +101,16 @@ struct ClusterConfig {
 /// Load of one replica as a router may see it (border.h).
 using ReplicaSignals = rooflua_signals;
 
+/// What a router may ask of a replica besides its signals. The numbers are those of border.h.
+enum class RouterFact : std::int32_t {
+  sent_tokens,     // of the routed prompt, that the router sent there before, in whole blocks
+  stored_tokens,   // of the routed request, that stores have behind those in the GPU
+  prefill_tokens,  // of prompts in flight: not cached, and their first token has not come
+  blocks,          // of prompts in flight, each once
+  shared_blocks,   // of the routed prompt, that are among these blocks, from the left
+  sent_blocks,     // of all prompts, that the router remembers to have sent there
+};
+
 /// The requests that are routed, and what the replicas have cached of them.
 class RouteSource {
  public:
@@ -116,6 +126,12 @@ class RouteSource {
   /// view.candidates. Valid until the next call.
   virtual std::span<const std::int32_t> prefix_holders(
       const rooflua_route_view& view) const noexcept = 0;
+  /// The same of candidates to which the router sent some of the routed prompt.
+  virtual std::span<const std::int32_t> sent_holders(
+      const rooflua_route_view& view) const noexcept = 0;
+  /// What the router knows of this replica now; 0 where it does not keep such a fact.
+  virtual double fact(const rooflua_route_view& view, std::int32_t replica,
+                      RouterFact what) const noexcept = 0;
 };
 
 /// Tokens of the routed request that this replica has cached; 0 if there is no such replica.

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "serve/routing/kv_events.h"
+
 namespace rooflua {
 
 class PrefixHolders {
@@ -16,8 +18,18 @@ class PrefixHolders {
   void add(std::uint64_t hash, std::int32_t replica);
   void remove(std::uint64_t hash, std::int32_t replica);
 
+  /// Where caches tell of every block; null: no router listens.
+  void tell(KvEvents* events) { events_ = events; }
+  void kept(std::span<const std::uint64_t> hashes, std::int32_t replica) {
+    if (events_ != nullptr) events_->tell(replica, true, hashes);
+  }
+  void lost(std::span<const std::uint64_t> hashes, std::int32_t replica) {
+    if (events_ != nullptr) events_->tell(replica, false, hashes);
+  }
+
  private:
   std::unordered_map<std::uint64_t, std::vector<std::int32_t>> holders_;  // never walked
+  KvEvents* events_ = nullptr;
 };
 
 }  // namespace rooflua

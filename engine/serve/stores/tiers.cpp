@@ -154,6 +154,15 @@ std::int32_t Tiers::holder(std::int32_t store, std::int32_t replica, std::uint64
   return -1;
 }
 
+std::int32_t Tiers::stored_tokens(std::int32_t replica, const Request& request,
+                                  const Progress& progress, std::int32_t from) const {
+  std::vector<Stretch> found;
+  find(replica, request, progress, from, Where::all, found);
+  std::int32_t tokens = 0;
+  for (const Stretch& each : found) tokens += each.tokens;
+  return tokens;
+}
+
 std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Progress& progress,
                          std::int32_t from, Where where, std::vector<Stretch>& out) const {
   const std::int32_t block = block_size(replica);

@@ -112,6 +112,10 @@ class Tiers {
   std::int32_t cut_load(std::int32_t slot, const Requests& requests, Picoseconds now,
                         const std::function<double(std::int32_t ticket)>& through);
 
+  /// Tokens of a request that a load could bring behind the first `from`.
+  std::int32_t stored_tokens(std::int32_t replica, const Request& request, const Progress& progress,
+                             std::int32_t from) const;
+
   // --- what was computed
 
   /// Tokens of a request up to `tokens` are computed: those that its policy was not told of yet.

@@ -12,12 +12,13 @@ local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
 
 local definition_keys = { "name", "doc", "source", "params", "presets", "returns", "every_step", "signals",
-  "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve", "drops_last_hit",
-  "monotone", "ceiling", "seeks", "figure", "native", "outputs", "counts", "promote", "overlap", "prefetch",
-  "extends" }
+  "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope", "lookahead", "reserve",
+  "drops_last_hit", "prefix_index", "monotone", "ceiling", "seeks", "figure", "native", "outputs", "counts", "promote",
+  "overlap", "prefetch", "extends" }
 -- What a class has of the one that it extends, besides its methods and parameters.
-local inherited_keys = { "signals", "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope", "lookahead",
-  "reserve", "drops_last_hit", "native", "outputs", "counts", "promote", "overlap", "prefetch" }
+local inherited_keys = { "signals", "staleness_s", "load_signals", "refuses", "unit", "better", "depth", "scope",
+  "lookahead", "reserve", "drops_last_hit", "prefix_index", "native", "outputs", "counts", "promote", "overlap",
+  "prefetch" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
   "integer", "infinite", "policy", "type", "optional" }
 

@@ -2,6 +2,7 @@
 local ffi = require "ffi"
 local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
+local knowledge = require "rooflua.border.knowledge"
 local serving = require "rooflua.border.views"
 
 local C, B, handle_of = serving.functions, serving.border, serving.handle_of
@@ -11,6 +12,9 @@ local function need_route()
   if B.live ~= 2 then fail("the replicas were used after the call that they were given to") end
   return B.route
 end
+
+-- RouterFact (engine/serve/replica/cluster.h)
+local SENT_TOKENS, STORED_TOKENS, PREFILL_TOKENS, BLOCKS, SHARED_BLOCKS, SENT_BLOCKS = 0, 1, 2, 3, 4, 5
 
 local signal_fields = {
   index = function(_, index) return index + 1 end,
@@ -26,12 +30,23 @@ local signal_fields = {
   total_blocks = function(s) return s.total_blocks end,
   outstanding = function(s) return s.outstanding end,
   group = function(s) return s.group + 1 end,
-  --- Tokens of the request being routed that this replica has cached; never stale.
+  --- Tokens of the request being routed that this replica has cached: as it is now, or as its events told.
   prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
+  tier_hit_tokens = function(_, index) return (C.route_fact(B, index, STORED_TOKENS)) end,
+  -- These are kept for routers that declare them.
+  prefix_sent_tokens = function(_, index) return (C.route_fact(B, index, SENT_TOKENS)) end,
+  sent_blocks = function(_, index) return (C.route_fact(B, index, SENT_BLOCKS)) end,
+  prefill_tokens_in_flight = function(_, index) return (C.route_fact(B, index, PREFILL_TOKENS)) end,
+  blocks_in_flight = function(_, index) return (C.route_fact(B, index, BLOCKS)) end,
+  shared_blocks_in_flight = function(_, index) return (C.route_fact(B, index, SHARED_BLOCKS)) end,
 }
 
--- The signals that the router may read: those it declared, or all if it declared none.
-local readable, asked = signal_fields, nil
+-- The signals that the router may read: those it declared; if it declared none, all that cost nothing to keep.
+local undeclared = {}
+for name, field in pairs(signal_fields) do
+  if not knowledge.kept[name] then undeclared[name] = field end
+end
+local readable, asked = undeclared, nil
 
 local function not_declared(instance, key)
   if not signal_fields[key] then unknown("a replica's signals", key, signal_fields) end
@@ -55,16 +70,29 @@ local function need_signal(name)
   if not readable[name] then not_declared(asked, name) end
 end
 
+local function holder(what, k, count)
+  if type(k) ~= "number" or not (k >= 1 and k <= count) or k % 1 ~= 0 then
+    fail(("%s: expected a whole number from 1 to %d, found %s"):format(what, count, core.describe(k)))
+  end
+  return B.holders[k - 1] + 1
+end
+
 --- The k-th replica that has some of the prompt cached.
 local function prefix_holder(_, k)
   need_route()
   need_signal "prefix_hit_tokens"
   local count = B.holder_count
-  if count < 0 then count = C.find_holders(B) end
-  if type(k) ~= "number" or not (k >= 1 and k <= count) or k % 1 ~= 0 then
-    fail(("prefix_holder: expected a whole number from 1 to %d, found %s"):format(count, core.describe(k)))
-  end
-  return B.holders[k - 1] + 1
+  if count < 0 or B.holders_sent ~= 0 then count = C.find_holders(B) end
+  return (holder("prefix_holder", k, count))
+end
+
+--- The k-th replica that the router sent some of the prompt to.
+local function sent_holder(_, k)
+  need_route()
+  need_signal "prefix_sent_tokens"
+  local count = B.holder_count
+  if count < 0 or B.holders_sent == 0 then count = C.find_sent_holders(B) end
+  return (holder("sent_holder", k, count))
 end
 
 --- Content and tokens of the k-th segment of the prompt, as the workload states them; nil behind the last one, and for
@@ -90,6 +118,11 @@ local indices = {
     return (C.find_holders(B))
   end,
   prefix_holder = function() return prefix_holder end,
+  sent_holders = function()
+    need_signal "prefix_sent_tokens"
+    return (C.find_sent_holders(B))
+  end,
+  sent_holder = function() return sent_holder end,
   segment = function() return segment end,
 }
 
@@ -100,6 +133,7 @@ ffi.metatype("rooflua_candidates_handle", {
     if type(i) ~= "number" then
       if i == "now_s" then return route.now_s end
       if i == "signals_s" then return route.signals_s end
+      if i == "decode_stage" then return route.decode_stage ~= 0 end
       local index = indices[i]
       return index and (index()) or nil
     end
@@ -113,9 +147,9 @@ local candidates = ffi.new("rooflua_candidates_handle", 0)
 
 local routing = {}
 
---- The signals that a router declared, by name, with `index`; all of them if it declared none.
+--- The signals that a router declared, by name, with `index`; if it declared none, all that cost nothing to keep.
 function routing.declared(instance)
-  if instance.signals == nil then return signal_fields end
+  if instance.signals == nil then return undeclared end
   local fields = { index = signal_fields.index }
   for _, name in ipairs(instance.signals) do
     if not signal_fields[name] then
@@ -130,9 +164,12 @@ end
 --- The router whose declared signals are readable from now on. Returns the one before.
 function routing.set_asked(instance)
   local before = asked
-  asked, readable = instance, instance and routing.declared(instance) or signal_fields
+  asked, readable = instance, instance and routing.declared(instance) or undeclared
   return before
 end
+
+--- What the engine keeps for a router (engine/script/serving/router.cpp).
+routing.knowledge = knowledge.of
 
 local REFUSED = -1 -- Router::refused
 

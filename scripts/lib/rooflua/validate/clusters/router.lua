@@ -16,7 +16,7 @@ end
 --- What the names of settings are here. Capitals, "-" and "_" do not matter.
 local weights = { queue = "queue", kv = "kv", running = "running", active = "active", activerequest = "active",
   prefix = "prefix", ["prefix(gpu)"] = "prefix", gpuprefix = "prefix", ["prefix(cpu)"] = "prefix",
-  cpuprefix = "prefix", nohitlru = "no_hit_lru", tokenload = "token_load" }
+  cpuprefix = "prefix", nohitlru = "no_hit_lru", tokenload = "token_load", loadaware = "load_aware" }
 local settings = { affinitythreshold = "affinity_threshold", tau = "max_penalty_tokens",
   maxtokensinflightpenalty = "max_penalty_tokens", maxprefixtokenstomatch = "max_prefix_tokens",
   lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens" }

@@ -1,0 +1,141 @@
+// What routers see, and what is kept for them.
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+// --- bindings
+
+void Simulation::bind_router() {
+  if (bindings_.router == nullptr) {
+    if (open_candidates_.size() > 1 || decode_candidates_.size() > 1)
+      throw Error("router", "there is none; several replicas need one");
+    return;
+  }
+  signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
+  signals_.set_landing(bindings_.router->reads_landing_prompts());
+  signals_.set_reports(bindings_.router->reads_reports());
+  bind_knowledge();
+}
+
+/// A router that wants to know the same as the one before goes on from what that one knew.
+void Simulation::bind_knowledge() {
+  RouterIndex wanted = bindings_.router->index();
+  wanted.seed = static_cast<std::uint64_t>(config_.replicas.front().seed);
+  if (wanted.kind == RouterIndex::Kind::fresh && !wanted.in_flight) {
+    knowledge_.reset();
+  } else if (!knowledge_ || !(knowledge_->rules() == wanted)) {
+    std::vector<std::int32_t> sizes;
+    for (const ReplicaConfig& each : config_.replicas) sizes.push_back(each.block_size);
+    knowledge_.emplace(wanted, std::move(sizes));
+  }
+  const bool hears = knowledge_ && knowledge_->hears();
+  if (hears) knowledge_->events().read(&now_);
+  holders_.tell(hears ? &knowledge_->events() : nullptr);
+}
+
+/// The caches of several replicas tell which prompts they begin.
+void Simulation::bind_holders() {
+  of_each_block_size_.clear();
+  if (replicas_.size() < 2) return;
+  std::set<std::int32_t> known;
+  for (std::int32_t i = 0; i < replica_count(); ++i) {
+    at(i).tell(holders_);
+    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
+  }
+}
+
+void Simulation::set_router(Router& router) {
+  bindings_.router = &router;
+  bind_router();
+}
+
+// --- what a router sees
+
+std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
+  if (knowledge_ && knowledge_->hears()) return knowledge_->told_tokens(index);
+  return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
+}
+
+std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
+  if (knowledge_ && knowledge_->hears()) return places_of_known(view);
+  holding_places_.clear();
+  for (const std::int32_t index : of_each_block_size_) {
+    const std::uint64_t hash =
+        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
+    if (hash == 0) continue;
+    const std::span<const std::int32_t> holders = holders_.of(hash);
+    prefetch_prefixes(holders, hash);
+    for (const std::int32_t holder : holders) {
+      if (is_decoder(holder) == (view.decode_stage != 0))
+        holding_places_.push_back(signals_.place_of(holder));
+    }
+  }
+  if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
+  return holding_places_;
+}
+
+std::span<const std::int32_t> Simulation::sent_holders(const RouteView& view) const noexcept {
+  if (!knowledge_ || knowledge_->hears()) return {};
+  return places_of_known(view);
+}
+
+std::span<const std::int32_t> Simulation::places_of_known(const RouteView& view) const noexcept {
+  holding_places_.clear();
+  for (const std::int32_t holder : knowledge_->holders()) {
+    if (is_decoder(holder) == (view.decode_stage != 0))
+      holding_places_.push_back(signals_.place_of(holder));
+  }
+  return holding_places_;
+}
+
+double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact what) const noexcept {
+  if (what == RouterFact::stored_tokens) {
+    if (!tiers_ || is_decoder(index)) return 0;
+    const Replica& replica = replicas_[static_cast<std::size_t>(index)];
+    return tiers_->stored_tokens(index, requests_[view.slot], requests_.progress(view.slot),
+                                 replica.cached_tokens(view.slot));
+  }
+  if (!knowledge_) return 0;
+  switch (what) {
+    case RouterFact::sent_tokens:
+      return knowledge_->sent_tokens(index);
+    case RouterFact::prefill_tokens:
+      return knowledge_->prefill_tokens(index);
+    case RouterFact::blocks:
+      return knowledge_->blocks(index);
+    case RouterFact::shared_blocks:
+      return knowledge_->shared_blocks(index);
+    case RouterFact::sent_blocks:
+      return knowledge_->sent_blocks(index);
+    default:
+      return 0;
+  }
+}
+
+// --- what the router is told of its own requests
+
+/// The prompt is believed to be cached as far as the router's index says.
+void Simulation::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
+  const Request& request = requests_[slot];
+  std::int32_t tokens = 0;
+  if (stage == Stage::prompt && knowledge_->counts()) {
+    const bool remembers = knowledge_->rules().kind == RouterIndex::Kind::sent;
+    const std::int32_t known =
+        remembers ? knowledge_->sent_tokens(index) : cached_tokens(slot, index);
+    tokens = std::max(0, request.prompt_tokens - known);
+  }
+  knowledge_->send(request, requests_.progress(slot), slot, index, tokens, now_);
+}
+
+/// The request is no longer at that replica, as its router counts.
+void Simulation::leave_replica(std::int32_t slot, std::int32_t index) {
+  signals_.add_outstanding(index, -1);
+  if (knowledge_) knowledge_->end(requests_[slot], requests_.progress(slot), slot, index);
+}
+
+}  // namespace rooflua

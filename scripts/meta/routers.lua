@@ -1,0 +1,51 @@
+---@meta
+--- What routers see (scripts/routers), valid during their call. Load is as old as the router's staleness_s.
+
+---@class rooflua.Signals
+---@field index integer
+---@field waiting integer
+---@field running integer
+---@field decodes integer
+---@field prefilling integer
+---@field landing_prompts integer prompts whose first token is on its way; they are among the decodes
+---@field waiting_tokens number
+---@field context_tokens number
+---@field kv_used_frac number
+---@field free_blocks integer
+---@field total_blocks integer
+---@field group integer of the ranks that step together, from 1; a replica alone has a number of its own
+---@field outstanding integer requests that were sent there and have not ended; never stale
+--- tokens of the request being routed that are cached there: now, or as events told where `prefix_index` says so
+---@field prefix_hit_tokens integer
+---@field tier_hit_tokens integer tokens behind those that stores have; never stale
+---@field prefix_sent_tokens integer of its prompt, that the router remembers to have sent there; where declared
+---@field sent_blocks integer blocks that the router remembers to have sent there; where declared
+--- prompt tokens that were sent there, are believed not to be cached and have no first token yet; where declared
+---@field prefill_tokens_in_flight number
+---@field blocks_in_flight number blocks of prompts that were sent there and have not ended, each once; where declared
+---@field shared_blocks_in_flight integer leading blocks of the routed prompt that are among these; where declared
+
+--- The replicas that may get a request: `#replicas`, `replicas[i]`.
+---@class rooflua.Candidates
+---@field now_s number
+---@field signals_s number when the signals were read
+---@field decode_stage boolean whether a decode replica is picked for a prompt that is computed
+---@field least_outstanding integer the replica with the fewest outstanding requests; ties to the first
+---@field prefix_holders integer how many replicas have some of the prompt cached
+---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order
+---@field sent_holders integer how many replicas were sent some of the prompt
+---@field sent_holder fun(self, k: integer): integer the k-th of them, in increasing order
+---@field segment fun(self, k: integer): content: number?, tokens: integer? the k-th segment of the prompt; content 0 is
+---of no other request. nil behind the last one, and for a prompt of private tokens
+---@field [integer] rooflua.Signals
+
+--- What a router knows of prefixes: a table in policy.define, or what a method `prefix_index` returns.
+---@class rooflua.PrefixIndex
+---@field kind "approximate"|"precise" of what it sent; of what caches tell
+---@field block_tokens integer? default 64; of blocks that are remembered, and of blocks in flight
+---@field capacity_blocks integer? approximate: default 31250; of each replica
+---@field max_prefix_tokens integer? approximate: default 131072; of a prompt that are looked at
+---@field ttl_s number? approximate: default 0; what is not used for so long is forgotten, 0 = nothing is
+---@field forgets "first"|"last"|nil approximate: default "first"; which end of one prompt is forgotten first
+---@field lag_s number? precise: default 0; events arrive so much later
+---@field loss number? precise: default 0; share of events that never arrive
