@@ -26,7 +26,7 @@ return {
   model = "llama-3.1-8b",
   hardware = "h100-sxm",
   engine = "vllm 0.24",
-  deployment = { kv_blocks = 2500 },
+  deployment = { kv_blocks = 2500, max_model_len = 8192 },
   replicas = 8,
   workload = require "workloads.poisson" {
     rate_per_s = 60,
