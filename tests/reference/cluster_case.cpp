@@ -207,7 +207,8 @@ std::string text(const ClusterCase& cluster) {
         << static_cast<int>(each.eviction) << ", alpha " << each.alpha << "\n";
   if (!cluster.tiers.stores.empty())
     out << "  link: " << cluster.tiers.link_alpha << " + " << cluster.tiers.link_token
-        << " per token" << (cluster.tiers.duplex ? ", duplex" : "") << "\n";
+        << " per token" << (cluster.tiers.duplex ? ", duplex" : "")
+        << (cluster.tiers.promotes ? ", promotes" : "") << "\n";
   for (const Abort& each : cluster.aborts)
     out << "  at " << each.time << " request " << each.id << " is aborted\n";
   return out.str() + text(cluster.question);
@@ -244,11 +245,16 @@ namespace {
 /// Loads what is found, and stores every part of a prompt in every store.
 class LoadsAll : public TierPolicy {
  public:
+  explicit LoadsAll(bool promotes) : promotes_(promotes) {}
   Load load(const rooflua::Request&, const TierFound& found) override { return {found.tokens}; }
   std::uint32_t store(const rooflua::Request&, const TierRun&,
                       std::span<const StoreView>) override {
     return ~0u;
   }
+  bool promotes() const override { return promotes_; }
+
+ private:
+  bool promotes_;
 };
 
 void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
@@ -325,7 +331,7 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};
-  LoadsAll loads_all;
+  LoadsAll loads_all(cluster.tiers.promotes);
   add_tiers(cluster.tiers, loads_all, config, bindings);
   Simulation simulation(config, bindings);
   for (const Abort& each : cluster.aborts) {

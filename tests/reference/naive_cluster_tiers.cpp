@@ -25,20 +25,19 @@ void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
   for (const Row& row : rows) {
     if (!row.prefill) continue;
     const int prompt = prompts()[static_cast<std::size_t>(row.id)].plain.prompt;
-    const int tokens = tiers_->computed(row.id, std::min(row.context + row.tokens, prompt), now_);
-    if (tokens > 0) tiers_->pin(engines_[i]->pin(row.id, tokens));
+    const std::vector<int> writes =
+        tiers_->computed(row.id, std::min(row.context + row.tokens, prompt), now_);
+    for (std::size_t w = 0; w < writes.size(); ++w)
+      tiers_->pin(w, writes.size(), engines_[i]->pin(row.id, writes[w]));
   }
 }
 
 void NaiveCluster::pass_flows() {
   if (!tiers_) return;
   for (const NaiveTiers::Flow& flow : tiers_->pass(now_)) {
+    if (flow.load && !flow.last) continue;
     touched_[0] = true;
-    if (flow.load) {
-      engines_[0]->receive(flow.id);
-    } else {
-      engines_[0]->unpin(flow.pinned);
-    }
+    flow.load ? engines_[0]->receive(flow.id) : engines_[0]->unpin(flow.pinned);
   }
 }
 

@@ -17,7 +17,8 @@ struct StoreCase {
 
 /// One link per replica, which all stores are read and written over.
 struct TierCase {
-  std::vector<StoreCase> stores;  // none: there are no tiers
+  std::vector<StoreCase> stores;  // in the order of lookup; none: there are no tiers
+  bool promotes = false;          // what comes from a later store is put into the first one as well
   Ps link_alpha = 0, link_token = 1;
   bool duplex = true;
 };

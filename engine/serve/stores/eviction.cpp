@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace rooflua {
 
@@ -37,23 +38,33 @@ void EvictionOrder::unlink(StoredExtents& extents, std::int32_t id) {
   if (own.head < 0) lists_.erase(found);
 }
 
-void EvictionOrder::give_key(StoredExtents& extents, std::int32_t id, double key) {
-  StoredExtent& extent = at(extents, id);
-  extent.key = key;
-  extent.serial = serial_++;
-  by_key_.emplace(extent.key, extent.serial, id);
+void EvictionOrder::add(StoredExtents& extents, std::int32_t id, double key) {
+  if (!is_keyed()) return append(extents, id, 0);
+  at(extents, id).key = key;
+  at(extents, id).serial = serial_++;
+  if (at(extents, id).may_leave()) release(extents, id);
 }
 
-void EvictionOrder::add(StoredExtents& extents, std::int32_t id, double key) {
-  if (is_keyed()) return give_key(extents, id, key);
-  append(extents, id, 0);
+void EvictionOrder::hold(StoredExtents& extents, std::int32_t id) {
+  StoredExtent& extent = at(extents, id);
+  if (std::exchange(extent.stands, false)) by_key_.erase({extent.key, extent.serial, id});
+}
+
+void EvictionOrder::release(StoredExtents& extents, std::int32_t id) {
+  StoredExtent& extent = at(extents, id);
+  if (is_keyed() && !std::exchange(extent.stands, true))
+    by_key_.emplace(extent.key, extent.serial, id);
 }
 
 void EvictionOrder::use(StoredExtents& extents, std::int32_t id, double key) {
   StoredExtent& extent = at(extents, id);
   if (is_keyed()) {
-    by_key_.erase({extent.key, extent.serial, id});
-    return give_key(extents, id, key);
+    const bool stood = extent.stands;
+    hold(extents, id);
+    extent.key = key;
+    extent.serial = serial_++;
+    if (stood) release(extents, id);
+    return;
   }
   if (!heeds_use()) return;
   std::int32_t list = 0;
@@ -65,12 +76,7 @@ void EvictionOrder::use(StoredExtents& extents, std::int32_t id, double key) {
 }
 
 void EvictionOrder::remove(StoredExtents& extents, std::int32_t id) {
-  const StoredExtent& extent = at(extents, id);
-  if (is_keyed()) {
-    by_key_.erase({extent.key, extent.serial, id});
-  } else {
-    unlink(extents, id);
-  }
+  is_keyed() ? hold(extents, id) : unlink(extents, id);
 }
 
 void EvictionOrder::shrink(const StoredExtents& extents, std::int32_t id, std::int32_t chunks) {
@@ -123,12 +129,7 @@ std::int64_t EvictionOrder::size_of(std::int32_t list) const {
 }
 
 std::int32_t EvictionOrder::first(const StoredExtents& extents, std::int64_t round) const {
-  if (is_keyed()) {
-    for (const auto& [key, serial, id] : by_key_) {
-      if (at(extents, id).may_leave() && at(extents, id).round != round) return id;
-    }
-    return -1;
-  }
+  if (is_keyed()) return by_key_.empty() ? -1 : std::get<2>(*by_key_.begin());
   const bool again_first =
       rule_ == Eviction::arc && size_of(0) < static_cast<std::int64_t>(once_target_);
   std::int32_t found = -1;
@@ -142,34 +143,48 @@ std::int32_t EvictionOrder::first(const StoredExtents& extents, std::int64_t rou
 
 // --- what arc remembers
 
-void EvictionOrder::Ghosts::add(std::uint64_t hash, std::int64_t now, std::int64_t most) {
+void EvictionOrder::Ghosts::add(std::uint64_t hash, std::int64_t most) {
   remove(hash);
-  order.emplace(now, hash);
-  when[hash] = now;
-  while (static_cast<std::int64_t>(when.size()) > most) remove(order.begin()->second);
+  if (order_.size() > static_cast<std::size_t>(2 * size_ + 64)) close_gaps();
+  place_.set(hash, static_cast<std::int32_t>(order_.size()));
+  order_.push_back(hash);
+  ++size_;
+  while (size_ > most) {
+    while (order_[first_] == 0) ++first_;
+    remove(order_[first_]);
+  }
 }
 
 void EvictionOrder::Ghosts::remove(std::uint64_t hash) {
-  const auto found = when.find(hash);
-  if (found == when.end()) return;
-  order.erase({found->second, hash});
-  when.erase(found);
+  const std::int32_t place = place_.find(hash);
+  if (place < 0) return;
+  order_[static_cast<std::size_t>(place)] = 0;
+  place_.erase(hash);
+  --size_;
+}
+
+void EvictionOrder::Ghosts::close_gaps() {
+  std::erase(order_, 0);
+  first_ = 0;
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    place_.set(order_[i], static_cast<std::int32_t>(i));
 }
 
 void EvictionOrder::miss(std::uint64_t hash) {
   for (int i = 0; i < 2; ++i) {
     Ghosts& own = ghosts_[i];
-    if (!own.when.contains(hash)) continue;
-    const double step = std::max(1.0, ghosts_[1 - i].size() / own.size());
+    if (!own.has(hash)) continue;
+    const double step =
+        std::max(1.0, static_cast<double>(ghosts_[1 - i].size()) / static_cast<double>(own.size()));
     once_target_ += i == 0 ? step : -step;
     once_target_ = std::clamp(once_target_, 0.0, static_cast<double>(capacity_));
-    own.add(hash, serial_++, capacity_);
+    own.add(hash, capacity_);
     return;
   }
 }
 
 void EvictionOrder::lost(std::int32_t list, std::uint64_t hash) {
-  ghosts_[list].add(hash, serial_++, capacity_);
+  ghosts_[list].add(hash, capacity_);
 }
 
 void EvictionOrder::came(std::uint64_t hash) {

@@ -10,7 +10,8 @@
 //          policies/arc.py does it
 //   keyed  the one with the lowest key; a policy gives keys
 //
-// Chunks that are read or still arrive keep their place in the order and are passed over.
+// Chunks that are read or still arrive keep their place in the order and are passed over. A keyed
+// order, in which they may be many, knows of them only their keys meanwhile: hold(), release().
 //
 // Chunks that follow each other in a path (chunk_paths.h), are in the same state and stand next to
 // each other in the order are one extent. So what happens to a run costs as much as the extents
@@ -20,11 +21,11 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "base/vocabulary.h"
 #include "serve/contract/clock.h"
+#include "serve/kv/hash_map.h"
 
 namespace rooflua {
 
@@ -54,6 +55,7 @@ struct StoredExtent {
   std::int32_t previous = -1, next = -1;
   double key = 0;
   std::int64_t serial = 0;
+  bool stands = false;  // it is among those of a keyed order that may leave
   std::int32_t chunks() const { return high - low; }
   bool may_leave() const { return readers == 0 && !arrives; }
 };
@@ -82,6 +84,9 @@ class EvictionOrder {
   /// Two extents that follow each other become one, the first of them, if they stand next to each
   /// other in the order as their chunks do. @returns whether they did
   bool join(StoredExtents& extents, std::int32_t id, std::int32_t deeper);
+  /// From now on it may not leave; and it may again.
+  void hold(StoredExtents& extents, std::int32_t id);
+  void release(StoredExtents& extents, std::int32_t id);
   /// The first that leaves, of those that may and that are not of this round; -1: none.
   std::int32_t first(const StoredExtents& extents, std::int64_t round) const;
 
@@ -95,25 +100,31 @@ class EvictionOrder {
     std::int32_t head = -1, tail = -1;
     std::int64_t size = 0;  // chunks
   };
-  /// Hashes that have left, the oldest first.
-  struct Ghosts {
-    std::set<std::pair<std::int64_t, std::uint64_t>> order;  // when, hash
-    std::unordered_map<std::uint64_t, std::int64_t> when;
-    void add(std::uint64_t hash, std::int64_t now, std::int64_t most);
+  /// Hashes that have left, the oldest first. One that leaves again stands behind the others.
+  class Ghosts {
+   public:
+    bool has(std::uint64_t hash) const { return place_.find(hash) >= 0; }
+    void add(std::uint64_t hash, std::int64_t most);
     void remove(std::uint64_t hash);
-    double size() const { return static_cast<double>(when.size()); }
+    std::int64_t size() const { return size_; }
+
+   private:
+    void close_gaps();
+    std::vector<std::uint64_t> order_;  // 0: it has come back
+    std::size_t first_ = 0;             // that is no gap
+    HashMap place_;                     // in order_
+    std::int64_t size_ = 0;
   };
   using Key = std::tuple<double, std::int64_t, std::int32_t>;  // key, serial, extent
 
   void append(StoredExtents& extents, std::int32_t id, std::int32_t list);
   void unlink(StoredExtents& extents, std::int32_t id);
-  void give_key(StoredExtents& extents, std::int32_t id, double key);
   std::int32_t first_of(const StoredExtents& extents, const List& list, std::int64_t round) const;
   std::int64_t size_of(std::int32_t list) const;
 
   Eviction rule_;
   std::int64_t capacity_;
-  std::int64_t serial_ = 0;
+  std::int64_t serial_ = 0;  // of a keyed order: of equal keys the first to get it leaves first
   // lfu: by uses; arc: 0 used once, 1 used again; else 0 alone
   std::map<std::int32_t, List> lists_;
   std::set<Key> by_key_;

@@ -161,12 +161,11 @@ bool Store::put(const ChunkHashes& sequence, std::int32_t first, std::int32_t en
   const std::int64_t leave = used_ + missing - capacity_;
   if (leave > evictable_ - kept) return false;
   if (leave > 0) {
-    ++rounds_;
-    paths_.walk(sequence, first, end, [&](const Piece& piece) {
-      change(piece, [&](std::int32_t id) { at(id).round = rounds_; });
-      return true;
-    });
+    stay(sequence, first, end);
     make_room(leave);
+    for (const std::int32_t id : staying_) {
+      if (at(id).may_leave()) order_.release(extents_, id);
+    }
   }
   paths_.grow(sequence, end);
   paths_.walk(sequence, first, end, [&](const Piece& piece) {
@@ -178,6 +177,20 @@ bool Store::put(const ChunkHashes& sequence, std::int32_t first, std::int32_t en
   most_used_ = std::max(most_used_, used_);
   ++version_;
   return true;
+}
+
+/// What is here of a run does not leave for the rest of it.
+void Store::stay(const ChunkHashes& sequence, std::int32_t first, std::int32_t end) {
+  ++rounds_;
+  staying_.clear();
+  paths_.walk(sequence, first, end, [&](const Piece& piece) {
+    change(piece, [&](std::int32_t id) {
+      at(id).round = rounds_;
+      order_.hold(extents_, id);
+      staying_.push_back(id);
+    });
+    return true;
+  });
 }
 
 void Store::make_room(std::int64_t leave) {
@@ -254,6 +267,7 @@ void Store::end_put(std::span<const Piece> pieces, const Owner& owner) {
       ROOFLUA_ASSERT(at(id).arrives);
       at(id).arrives = false;
       at(id).put = owner.now;
+      order_.release(extents_, id);
     });
     arriving_ -= piece.chunks();
     evictable_ += piece.chunks();
@@ -284,6 +298,7 @@ void Store::begin_read(std::span<const Piece> pieces) {
     change(piece, [&](std::int32_t id) {
       ROOFLUA_ASSERT(!at(id).arrives);
       if (at(id).readers++ == 0) evictable_ -= at(id).chunks();
+      order_.hold(extents_, id);
     });
   }
 }
@@ -292,7 +307,10 @@ void Store::end_read(std::span<const Piece> pieces, const Owner& owner) {
   for (const Piece& piece : pieces) {
     change(piece, [&](std::int32_t id) {
       ROOFLUA_ASSERT(at(id).readers > 0);
-      if (--at(id).readers == 0) evictable_ += at(id).chunks();
+      if (--at(id).readers == 0) {
+        evictable_ += at(id).chunks();
+        order_.release(extents_, id);
+      }
       if (owner.keys != nullptr) order_.use(extents_, id, key(at(id), owner));
     });
     join_within(piece);

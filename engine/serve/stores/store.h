@@ -87,6 +87,7 @@ class Store {
   bool join_behind(std::int32_t path, std::size_t i);
   void join_within(const Piece& piece);
   void take_out(std::int32_t id);
+  void stay(const ChunkHashes& sequence, std::int32_t first, std::int32_t end);
   void make_room(std::int64_t leave);
   void evict(std::int32_t id, std::int32_t chunks);
   void fill(const Piece& piece, const Owner& owner, Pieces& placed);
@@ -100,7 +101,7 @@ class Store {
   ChunkPaths paths_;
   StoredExtents extents_;
   std::vector<std::int32_t> spare_;
-  std::vector<std::int32_t> asked_;  // extents that ask() goes through
+  std::vector<std::int32_t> asked_, staying_;  // extents that ask() and put() go through
   std::int64_t used_ = 0, most_used_ = 0, evictable_ = 0, arriving_ = 0, evictions_ = 0;
   std::int64_t rounds_ = 0, version_ = 0;
 };
