@@ -204,7 +204,8 @@ std::string text(const ClusterCase& cluster) {
   }
   for (const StoreCase& each : cluster.tiers.stores)
     out << "  store: " << each.chunks << " chunks of " << each.chunk_tokens << " tokens, eviction "
-        << static_cast<int>(each.eviction) << ", alpha " << each.alpha << "\n";
+        << static_cast<int>(each.eviction) << ", alpha " << each.alpha
+        << (each.per_node ? ", of the node" : "") << "\n";
   if (!cluster.tiers.stores.empty())
     out << "  link: " << cluster.tiers.link_alpha << " + " << cluster.tiers.link_token
         << " per token" << (cluster.tiers.duplex ? ", duplex" : "")
@@ -268,6 +269,7 @@ void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
     store.chunk_tokens = each.chunk_tokens;
     store.alpha_s = seconds(each.alpha);
     store.eviction = each.eviction;
+    store.per = each.per_node ? LinkScope::node : LinkScope::replica;
     store.read = store.write = {"pcie"};
     config.tiers.stores.push_back(store);
   }
@@ -278,7 +280,10 @@ void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
   link.per = LinkScope::replica;
   link.duplex = tiers.duplex;
   config.links = {link};
-  for (ReplicaConfig& each : config.replicas) each.real_blocks = true;
+  for (ReplicaConfig& each : config.replicas) {
+    each.real_blocks = true;
+    each.node = 1;
+  }
   bindings.tiers.assign(config.replicas.size(), &policy);
 }
 

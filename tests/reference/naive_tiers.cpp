@@ -75,13 +75,14 @@ void NaiveStore::ask(const std::vector<int>& keys) {
 
 // --- requests
 
-NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts)
+NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts,
+                       std::size_t replicas)
     : tiers_(tiers),
       counts_(tiers.stores.size()),
       asked_(prompts.size(), false),
       told_(prompts.size(), 0) {
   for (const StoreCase& each : tiers.stores) {
-    stores_.emplace_back(each);
+    stores_.emplace_back(replicas, NaiveStore(each));
     const int size = each.chunk_tokens;
     auto& by_request = keys_.emplace_back();
     std::map<std::pair<int, std::vector<Token>>, int> known;
@@ -102,41 +103,43 @@ std::vector<int> NaiveTiers::keys(std::size_t store, int id, int first, int end)
   return {all.begin() + first, all.begin() + std::max(first, end)};
 }
 
-std::vector<NaiveTiers::Flow> NaiveTiers::flows_to(int id, int gpu, int sequence) const {
+std::vector<NaiveTiers::Flow> NaiveTiers::flows_to(std::size_t replica, int id, int gpu,
+                                                   int sequence) const {
   std::vector<Flow> out;
-  int at = gpu;
+  int from = gpu;
   for (bool found = true; found;) {
     found = false;
     for (std::size_t s = 0; s < stores_.size() && !found; ++s) {
-      const int chunk = at / size(s), end = (chunk + 1) * size(s);
+      const int chunk = from / size(s), end = (chunk + 1) * size(s);
       if (end > sequence - 1) continue;
       const int key = keys(s, id, chunk, chunk + 1).front();
-      if (!stores_[s].has(key)) continue;
+      if (!at(s, replica).has(key)) continue;
       found = true;
       if (out.empty() || out.back().store != s) {
         out.push_back({});
         out.back().load = true;
         out.back().id = id;
+        out.back().replica = replica;
         out.back().store = s;
       }
       out.back().keys.push_back(key);
-      out.back().tokens += end - at;
-      at = end;
+      out.back().tokens += end - from;
+      from = end;
     }
   }
   return out;
 }
 
-int NaiveTiers::find(int id, int gpu, int sequence) const {
+int NaiveTiers::find(std::size_t replica, int id, int gpu, int sequence) const {
   int tokens = 0;
-  for (const Flow& each : flows_to(id, gpu, sequence)) tokens += each.tokens;
+  for (const Flow& each : flows_to(replica, id, gpu, sequence)) tokens += each.tokens;
   return tokens;
 }
 
-void NaiveTiers::begin_load(int id, int gpu, int tokens) {
-  std::vector<Flow>& begun = begun_[id] = flows_to(id, gpu, gpu + tokens + 1);
+void NaiveTiers::begin_load(std::size_t replica, int id, int gpu, int tokens) {
+  std::vector<Flow>& begun = begun_[id] = flows_to(replica, id, gpu, gpu + tokens + 1);
   for (const Flow& each : begun) {
-    stores_[each.store].begin_read(each.keys);
+    at(each.store, replica).begin_read(each.keys);
     counts_[each.store].loads += 1;
     counts_[each.store].hit_tokens += each.tokens;
   }
@@ -145,7 +148,7 @@ void NaiveTiers::begin_load(int id, int gpu, int tokens) {
 void NaiveTiers::send_load(int id, Ps now) {
   for (Flow& each : begun_.at(id)) {
     if (tiers_.promotes && each.store > 0 && size(each.store) == size(0)) {
-      const auto placed = stores_.front().put(each.keys);
+      const auto placed = at(0, each.replica).put(each.keys);
       if (placed) each.promoted = *placed;
     }
     start(each, now);
@@ -153,15 +156,15 @@ void NaiveTiers::send_load(int id, Ps now) {
   begun_.erase(id);
 }
 
-void NaiveTiers::ask(int id, int sequence) {
+void NaiveTiers::ask(std::size_t replica, int id, int sequence) {
   const auto place = static_cast<std::size_t>(id);
   if (asked_[place]) return;
   asked_[place] = true;
   for (std::size_t s = 0; s < stores_.size(); ++s)
-    stores_[s].ask(keys(s, id, 0, sequence / size(s)));
+    at(s, replica).ask(keys(s, id, 0, sequence / size(s)));
 }
 
-std::vector<int> NaiveTiers::computed(int id, int tokens, Ps now) {
+std::vector<int> NaiveTiers::computed(std::size_t replica, int id, int tokens, Ps now) {
   std::vector<int> out;
   int& told = told_[static_cast<std::size_t>(id)];
   if (tokens <= told) return out;
@@ -169,7 +172,7 @@ std::vector<int> NaiveTiers::computed(int id, int tokens, Ps now) {
   for (std::size_t s = 0; s < stores_.size(); ++s) {
     const int first = before / size(s), end = tokens / size(s);
     if (first >= end) continue;
-    const std::optional<std::vector<int>> placed = stores_[s].put(keys(s, id, first, end));
+    const std::optional<std::vector<int>> placed = at(s, replica).put(keys(s, id, first, end));
     if (!placed) {
       ++counts_[s].skipped;
       continue;
@@ -178,6 +181,7 @@ std::vector<int> NaiveTiers::computed(int id, int tokens, Ps now) {
     ++counts_[s].stores;
     Flow flow;
     flow.id = id;
+    flow.replica = replica;
     flow.store = s;
     flow.keys = *placed;
     flow.tokens = size(s) * static_cast<int>(placed->size());
@@ -189,7 +193,9 @@ std::vector<int> NaiveTiers::computed(int id, int tokens, Ps now) {
 
 std::vector<StoreCounts> NaiveTiers::counts() const {
   std::vector<StoreCounts> out = counts_;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].evictions = stores_[i].evictions;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const NaiveStore& each : stores_[i]) out[i].evictions += each.evictions;
+  }
   return out;
 }
 
@@ -231,8 +237,9 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
   flows_ = std::move(left);
   if (changed) share(now);
   for (Flow& flow : ended) {
-    flow.load ? stores_[flow.store].end_read(flow.keys) : stores_[flow.store].end_put(flow.keys);
-    stores_.front().end_put(flow.promoted);
+    NaiveStore& store = at(flow.store, flow.replica);
+    flow.load ? store.end_read(flow.keys) : store.end_put(flow.keys);
+    at(0, flow.replica).end_put(flow.promoted);
   }
   // Of flows of one load that end together the last one tells that it is over.
   for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
@@ -243,14 +250,16 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
   return ended;
 }
 
-/// All flows of one wire have equal parts of it. A flow whose part stays the same keeps its end.
+/// All flows of one wire, which each replica has one of, have equal parts of it. A flow whose part
+/// stays the same keeps its end.
 void NaiveTiers::share(Ps now) {
   const double whole = 1e12 / static_cast<double>(tiers_.link_token);
   for (Flow& flow : flows_) {
     if (!flow.moves) continue;
     int flows = 0;
     for (const Flow& other : flows_)
-      flows += other.moves && (!tiers_.duplex || other.load == flow.load);
+      flows += other.moves && other.replica == flow.replica &&
+               (!tiers_.duplex || other.load == flow.load);
     const double rate = whole / flows;
     if (rate == flow.rate) continue;
     const bool first = flow.rate == 0;

@@ -57,19 +57,19 @@ class NaiveStore {
 
 class NaiveTiers {
  public:
-  NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts);
+  NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts, std::size_t replicas);
 
-  /// Tokens of the request behind `gpu` that can be loaded.
-  int find(int id, int gpu, int sequence) const;
+  /// Tokens of the request behind `gpu` that the replica can load.
+  int find(std::size_t replica, int id, int gpu, int sequence) const;
   /// They are read from now on.
-  void begin_load(int id, int gpu, int tokens);
+  void begin_load(std::size_t replica, int id, int gpu, int tokens);
   void send_load(int id, Ps now);
-  /// The request was admitted.
-  void ask(int id, int sequence);
+  /// The replica admitted the request.
+  void ask(std::size_t replica, int id, int sequence);
   /// Its prompt is computed up to there. @returns of each write that begins, in the order of
   /// stores, the tokens up to the end of its run. pin() then says for each, from the first on,
   /// which blocks stay taken until it ends.
-  std::vector<int> computed(int id, int tokens, Ps now);
+  std::vector<int> computed(std::size_t replica, int id, int tokens, Ps now);
   void pin(std::size_t write, std::size_t writes, std::vector<int> blocks) {
     flows_[flows_.size() - writes + write].pinned = std::move(blocks);
   }
@@ -78,7 +78,7 @@ class NaiveTiers {
     bool load = false;
     bool last = false;  // of a load that is over: no other flow of it is left
     int id = -1, tokens = 0;
-    std::size_t store = 0;
+    std::size_t replica = 0, store = 0;
     std::vector<int> keys, pinned, promoted;
     double alpha_s = 0, bytes = 0, left = 0, rate = 0;
     bool moves = false;
@@ -97,10 +97,19 @@ class NaiveTiers {
   /// The chunks [first, end) of its sequence.
   std::vector<int> keys(std::size_t store, int id, int first, int end) const;
   /// Flows that bring what can be loaded.
-  std::vector<Flow> flows_to(int id, int gpu, int sequence) const;
+  std::vector<Flow> flows_to(std::size_t replica, int id, int gpu, int sequence) const;
+  std::size_t instance(std::size_t store, std::size_t replica) const {
+    return tiers_.stores[store].per_node ? 0 : replica;
+  }
+  NaiveStore& at(std::size_t store, std::size_t replica) {
+    return stores_[store][instance(store, replica)];
+  }
+  const NaiveStore& at(std::size_t store, std::size_t replica) const {
+    return stores_[store][instance(store, replica)];
+  }
 
   TierCase tiers_;
-  std::vector<NaiveStore> stores_;
+  std::vector<std::vector<NaiveStore>> stores_;  // by store and instance
   std::vector<StoreCounts> counts_;
   // by store and request: of the sequence up to the end of each chunk
   std::vector<std::vector<std::vector<int>>> keys_;

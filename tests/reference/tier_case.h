@@ -13,6 +13,7 @@ struct StoreCase {
   int chunks = 1;  // for which one instance has room
   Eviction eviction = Eviction::lru;
   Ps alpha = 0;
+  bool per_node = false;  // one instance for all replicas, which are in one node; else one each
 };
 
 /// One link per replica, which all stores are read and written over.

@@ -21,27 +21,34 @@ StoreCase draw_store(Dice& dice, int block_size) {
   return store;
 }
 
-/// One replica with stores.
-ClusterCase draw_tiers(std::uint64_t seed, int stores) {
+/// Replicas with stores; of several the last store belongs to all of them.
+ClusterCase draw_tiers(std::uint64_t seed, int stores, std::size_t replicas) {
   ClusterCase out = draw_cluster(seed);
   for (std::uint64_t i = 1; seed % 4 > 0 && i < 4 && !out.question.shares(); ++i)
     out = draw_cluster(seed + 100003 * i);
   Dice dice(seed * 49979687 + 13);
-  out.replicas.resize(1);
-  ClusterReplica& replica = out.replicas.front();
-  replica.role = Role::both;
-  replica.group = -1;
-  replica.sync = 0;
-  replica.policy = dice.between(0, 2);
-  replica.config.prefix_caching = true;
+  out.replicas.resize(replicas, out.replicas.front());
+  for (ClusterReplica& each : out.replicas) {
+    each.role = Role::both;
+    each.group = -1;
+    each.sync = 0;
+    each.policy = dice.between(0, 2);
+    each.config.prefix_caching = true;
+    // Blocks of one size, for as many tokens as before: the longest request fits.
+    VllmConfig& c = each.config;
+    const int size = out.replicas.front().config.block_size;
+    c.blocks = c.seat_blocks + ((c.blocks - c.seat_blocks) * c.block_size + size - 1) / size;
+    c.block_size = size;
+  }
   for (int i = 0; i < stores; ++i)
-    out.tiers.stores.push_back(draw_store(dice, replica.config.block_size));
+    out.tiers.stores.push_back(draw_store(dice, out.replicas.front().config.block_size));
   if (stores > 1) {
     out.tiers.promotes = dice.chance(60);
     if (dice.chance(60)) out.tiers.stores[1].chunk_tokens = out.tiers.stores[0].chunk_tokens;
     // So that the second one has what the first one has not.
     if (dice.chance(60)) out.tiers.stores[1].chunks += 2 * out.tiers.stores[0].chunks;
   }
+  out.tiers.stores.back().per_node = replicas > 1;
   out.tiers.link_alpha = dice.chance(30) ? 0 : dice.between(1, 2000);
   out.tiers.link_token = dice.between(1, dice.chance(50) ? 10 : 200);
   out.tiers.duplex = dice.chance(60);
@@ -68,8 +75,8 @@ struct Seen {
   Coverage coverage;
   int with_loads = 0, with_skipped = 0, with_evictions = 0, with_both = 0;
 
-  void compare(std::uint64_t seed, int stores) {
-    const ClusterCase cluster = draw_tiers(seed, stores);
+  void compare(std::uint64_t seed, int stores, std::size_t replicas) {
+    const ClusterCase cluster = draw_tiers(seed, stores, replicas);
     INFO("seed " << seed << "\n" << text(cluster));
     const History expected = run_naive(cluster);
     REQUIRE(store_difference(expected, run_engine(cluster)) == "");
@@ -87,7 +94,7 @@ struct Seen {
 TEST_CASE("the engine and a naive cluster agree where a store has KV") {
   Seen seen;
   const auto [first, last] = seeds(1, 500);
-  for (std::uint64_t seed = first; seed <= last; ++seed) seen.compare(seed, 1);
+  for (std::uint64_t seed = first; seed <= last; ++seed) seen.compare(seed, 1, 1);
   seen.coverage.print("stores", first, last);
   std::printf("with loads %d, skipped stores %d, evictions %d\n", seen.with_loads,
               seen.with_skipped, seen.with_evictions);
@@ -101,12 +108,28 @@ TEST_CASE("the engine and a naive cluster agree where a store has KV") {
 TEST_CASE("the engine and a naive cluster agree where two stores have KV") {
   Seen seen;
   const auto [first, last] = seeds(1, 500);
-  for (std::uint64_t seed = first; seed <= last; ++seed) seen.compare(seed, 2);
+  for (std::uint64_t seed = first; seed <= last; ++seed) seen.compare(seed, 2, 1);
   seen.coverage.print("two stores", first, last);
   std::printf("with loads from the second %d, from both %d, skipped stores %d, evictions %d\n",
               seen.with_loads, seen.with_both, seen.with_skipped, seen.with_evictions);
   CHECK(seen.coverage.with_preemption >= 100);
   CHECK(seen.with_loads >= 50);
+  CHECK(seen.with_both >= 25);
+  CHECK(seen.with_skipped >= 25);
+  CHECK(seen.with_evictions >= 50);
+}
+
+TEST_CASE("the engine and a naive cluster agree where replicas share a store") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 400);
+  for (std::uint64_t seed = first; seed <= last; ++seed)
+    seen.compare(seed, seed % 2 == 0 ? 1 : 2, 2 + seed % 3 / 2);
+  seen.coverage.print("shared stores", first, last);
+  std::printf(
+      "with loads from the shared store %d, from both %d, skipped stores %d, evictions %d\n",
+      seen.with_loads, seen.with_both, seen.with_skipped, seen.with_evictions);
+  CHECK(seen.coverage.with_preemption >= 100);
+  CHECK(seen.with_loads >= 100);
   CHECK(seen.with_both >= 25);
   CHECK(seen.with_skipped >= 25);
   CHECK(seen.with_evictions >= 50);
