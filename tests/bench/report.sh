@@ -131,6 +131,7 @@ table() {
   row BLIS_trace request workload.limit 2000 14000 tests/bench/race_blis.lua \
     --set workload.path=$traces/blis_chatbot_poisson30_100k.csv
   row Mooncake_trace request workload.limit 500 1900 tests/bench/mooncake.lua
+  row Mooncake_trace_with_stores request workload.limit 500 1900 tests/bench/mooncake_tiers.lua
 }
 
 if [ -z "$record" ]; then

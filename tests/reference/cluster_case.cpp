@@ -204,10 +204,12 @@ std::string text(const ClusterCase& cluster) {
   }
   for (const StoreCase& each : cluster.tiers.stores)
     out << "  store: " << each.chunks << " chunks of " << each.chunk_tokens << " tokens, eviction "
-        << static_cast<int>(each.eviction) << ", alpha " << each.alpha << "\n";
+        << static_cast<int>(each.eviction) << ", alpha " << each.alpha
+        << (each.per_node ? ", of the node" : "") << "\n";
   if (!cluster.tiers.stores.empty())
     out << "  link: " << cluster.tiers.link_alpha << " + " << cluster.tiers.link_token
-        << " per token" << (cluster.tiers.duplex ? ", duplex" : "") << "\n";
+        << " per token" << (cluster.tiers.duplex ? ", duplex" : "")
+        << (cluster.tiers.promotes ? ", promotes" : "") << "\n";
   for (const Abort& each : cluster.aborts)
     out << "  at " << each.time << " request " << each.id << " is aborted\n";
   return out.str() + text(cluster.question);
@@ -244,11 +246,16 @@ namespace {
 /// Loads what is found, and stores every part of a prompt in every store.
 class LoadsAll : public TierPolicy {
  public:
+  explicit LoadsAll(bool promotes) : promotes_(promotes) {}
   Load load(const rooflua::Request&, const TierFound& found) override { return {found.tokens}; }
   std::uint32_t store(const rooflua::Request&, const TierRun&,
                       std::span<const StoreView>) override {
     return ~0u;
   }
+  bool promotes() const override { return promotes_; }
+
+ private:
+  bool promotes_;
 };
 
 void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
@@ -262,6 +269,7 @@ void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
     store.chunk_tokens = each.chunk_tokens;
     store.alpha_s = seconds(each.alpha);
     store.eviction = each.eviction;
+    store.per = each.per_node ? LinkScope::node : LinkScope::replica;
     store.read = store.write = {"pcie"};
     config.tiers.stores.push_back(store);
   }
@@ -272,7 +280,10 @@ void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
   link.per = LinkScope::replica;
   link.duplex = tiers.duplex;
   config.links = {link};
-  for (ReplicaConfig& each : config.replicas) each.real_blocks = true;
+  for (ReplicaConfig& each : config.replicas) {
+    each.real_blocks = true;
+    each.node = 1;
+  }
   bindings.tiers.assign(config.replicas.size(), &policy);
 }
 
@@ -325,7 +336,7 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};
-  LoadsAll loads_all;
+  LoadsAll loads_all(cluster.tiers.promotes);
   add_tiers(cluster.tiers, loads_all, config, bindings);
   Simulation simulation(config, bindings);
   for (const Abort& each : cluster.aborts) {

@@ -254,7 +254,7 @@ void NaiveReplica::report(History& history) const {
 /// Tokens that it loads where it is admitted now.
 int NaiveReplica::found_in_stores(NaiveRequest& r, int gpu) const {
   if (tiers_ == nullptr || r.landed_kv || r.away) return 0;
-  return tiers_->find(r.id, gpu, r.sequence());
+  return tiers_->find(place_, r.id, gpu, r.sequence());
 }
 
 /// Where others wait with loaded KV, or for it: the blocks that all of them and this request, which

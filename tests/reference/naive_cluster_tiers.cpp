@@ -16,8 +16,8 @@ namespace rooflua::reference {
 
 void NaiveCluster::bind_tiers() {
   if (cluster_.tiers.stores.empty()) return;
-  tiers_.emplace(cluster_.tiers, prompts());
-  for (const auto& engine : engines_) engine->use_tiers(&*tiers_);
+  tiers_.emplace(cluster_.tiers, prompts(), engines_.size());
+  for (std::size_t i = 0; i < engines_.size(); ++i) engines_[i]->use_tiers(&*tiers_, i);
 }
 
 void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
@@ -25,31 +25,31 @@ void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
   for (const Row& row : rows) {
     if (!row.prefill) continue;
     const int prompt = prompts()[static_cast<std::size_t>(row.id)].plain.prompt;
-    const int tokens = tiers_->computed(row.id, std::min(row.context + row.tokens, prompt), now_);
-    if (tokens > 0) tiers_->pin(engines_[i]->pin(row.id, tokens));
+    const std::vector<int> writes =
+        tiers_->computed(i, row.id, std::min(row.context + row.tokens, prompt), now_);
+    for (std::size_t w = 0; w < writes.size(); ++w)
+      tiers_->pin(w, writes.size(), engines_[i]->pin(row.id, writes[w]));
   }
 }
 
 void NaiveCluster::pass_flows() {
   if (!tiers_) return;
   for (const NaiveTiers::Flow& flow : tiers_->pass(now_)) {
-    touched_[0] = true;
-    if (flow.load) {
-      engines_[0]->receive(flow.id);
-    } else {
-      engines_[0]->unpin(flow.pinned);
-    }
+    if (flow.load && !flow.last) continue;
+    touched_[flow.replica] = true;
+    NaiveReplica& engine = *engines_[flow.replica];
+    flow.load ? engine.receive(flow.id) : engine.unpin(flow.pinned);
   }
 }
 
 void NaiveCluster::ask_stores(std::size_t i) {
   if (!tiers_) return;
   for (const int id : engines_[i]->loading()) {
-    tiers_->ask(id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
+    tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
     tiers_->send_load(id, now_);
   }
   for (const int id : engines_[i]->seated())
-    tiers_->ask(id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
+    tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
 }
 
 }  // namespace rooflua::reference

@@ -250,7 +250,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
     return 1;
   }
   if (loads > 0) {
-    naive_->tiers_->begin_load(r->id, gpu, loads);
+    naive_->tiers_->begin_load(naive_->place_, r->id, gpu, loads);
     r->remote = ready;
     r->loads = true;
     r->phase = Phase::pending;

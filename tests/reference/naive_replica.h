@@ -123,7 +123,10 @@ class NaiveReplica : public Engine {
   void release_kept(int id);
 
   // --- stores beside the GPU
-  void use_tiers(NaiveTiers* tiers) { tiers_ = tiers; }
+  void use_tiers(NaiveTiers* tiers, std::size_t replica) {
+    tiers_ = tiers;
+    place_ = replica;
+  }
   /// Requests that got blocks for KV of stores in the last plan, in that order; receive() ends it.
   const std::vector<int>& loading() const { return loading_; }
   /// Requests that got a seat in the last plan, in that order.
@@ -198,6 +201,7 @@ class NaiveReplica : public Engine {
   std::vector<NaiveRequest*> waiting_, running_;
   std::vector<int> pulled_, loading_, ended_;
   NaiveTiers* tiers_ = nullptr;
+  std::size_t place_ = 0;  // what the tiers call this one
   Requests arena_;
   NaiveBoard board_;
   NaivePlan plan_;

@@ -75,93 +75,134 @@ void NaiveStore::ask(const std::vector<int>& keys) {
 
 // --- requests
 
-NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts)
+NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts,
+                       std::size_t replicas)
     : tiers_(tiers),
       counts_(tiers.stores.size()),
       asked_(prompts.size(), false),
       told_(prompts.size(), 0) {
-  for (const StoreCase& each : tiers.stores) stores_.emplace_back(each);
-  const int size = tiers.stores.front().chunk_tokens;
-  std::map<std::pair<int, std::vector<Token>>, int> known;
-  for (const Prompt& prompt : prompts) {
-    std::vector<int>& own = keys_.emplace_back();
-    const auto& tokens = prompt.plain.tokens;
-    for (int end = size; end <= static_cast<int>(tokens.size()); end += size) {
-      std::vector<Token> chunk(tokens.begin() + end - size, tokens.begin() + end);
-      const int parent = own.empty() ? -1 : own.back(), next = static_cast<int>(known.size());
-      own.push_back(known.try_emplace({parent, std::move(chunk)}, next).first->second);
+  for (const StoreCase& each : tiers.stores) {
+    stores_.emplace_back(replicas, NaiveStore(each));
+    const int size = each.chunk_tokens;
+    auto& by_request = keys_.emplace_back();
+    std::map<std::pair<int, std::vector<Token>>, int> known;
+    for (const Prompt& prompt : prompts) {
+      std::vector<int>& own = by_request.emplace_back();
+      const auto& tokens = prompt.plain.tokens;
+      for (int end = size; end <= static_cast<int>(tokens.size()); end += size) {
+        std::vector<Token> chunk(tokens.begin() + end - size, tokens.begin() + end);
+        const int parent = own.empty() ? -1 : own.back(), next = static_cast<int>(known.size());
+        own.push_back(known.try_emplace({parent, std::move(chunk)}, next).first->second);
+      }
     }
   }
 }
 
-std::vector<int> NaiveTiers::keys(int id, int first, int end) const {
-  const std::vector<int>& all = keys_[static_cast<std::size_t>(id)];
+std::vector<int> NaiveTiers::keys(std::size_t store, int id, int first, int end) const {
+  const std::vector<int>& all = keys_[store][static_cast<std::size_t>(id)];
   return {all.begin() + first, all.begin() + std::max(first, end)};
 }
 
-int NaiveTiers::find(int id, int gpu, int sequence) const {
-  const int size = tiers_.stores.front().chunk_tokens, end = (sequence - 1) / size;
-  const std::vector<int>& all = keys_[static_cast<std::size_t>(id)];
-  int chunk = gpu / size;
-  while (chunk < end && stores_.front().has(all[static_cast<std::size_t>(chunk)])) ++chunk;
-  return std::max(0, chunk * size - gpu);
+std::vector<NaiveTiers::Flow> NaiveTiers::flows_to(std::size_t replica, int id, int gpu,
+                                                   int sequence) const {
+  std::vector<Flow> out;
+  int from = gpu;
+  for (bool found = true; found;) {
+    found = false;
+    for (std::size_t s = 0; s < stores_.size() && !found; ++s) {
+      const int chunk = from / size(s), end = (chunk + 1) * size(s);
+      if (end > sequence - 1) continue;
+      const int key = keys(s, id, chunk, chunk + 1).front();
+      if (!at(s, replica).has(key)) continue;
+      found = true;
+      if (out.empty() || out.back().store != s) {
+        out.push_back({});
+        out.back().load = true;
+        out.back().id = id;
+        out.back().replica = replica;
+        out.back().store = s;
+      }
+      out.back().keys.push_back(key);
+      out.back().tokens += end - from;
+      from = end;
+    }
+  }
+  return out;
 }
 
-void NaiveTiers::begin_load(int id, int gpu, int tokens) {
-  const int size = tiers_.stores.front().chunk_tokens;
-  Flow flow;
-  flow.load = true;
-  flow.id = id;
-  flow.tokens = tokens;
-  flow.keys = keys(id, gpu / size, (gpu + tokens) / size);
-  stores_.front().begin_read(flow.keys);
-  counts_.front().loads += 1;
-  counts_.front().hit_tokens += tokens;
-  begun_[id] = flow;
+int NaiveTiers::find(std::size_t replica, int id, int gpu, int sequence) const {
+  int tokens = 0;
+  for (const Flow& each : flows_to(replica, id, gpu, sequence)) tokens += each.tokens;
+  return tokens;
+}
+
+void NaiveTiers::begin_load(std::size_t replica, int id, int gpu, int tokens) {
+  std::vector<Flow>& begun = begun_[id] = flows_to(replica, id, gpu, gpu + tokens + 1);
+  for (const Flow& each : begun) {
+    at(each.store, replica).begin_read(each.keys);
+    counts_[each.store].loads += 1;
+    counts_[each.store].hit_tokens += each.tokens;
+  }
 }
 
 void NaiveTiers::send_load(int id, Ps now) {
-  start(begun_.at(id), now);
+  for (Flow& each : begun_.at(id)) {
+    if (tiers_.promotes && each.store > 0 && size(each.store) == size(0)) {
+      const auto placed = at(0, each.replica).put(each.keys);
+      if (placed) each.promoted = *placed;
+    }
+    start(each, now);
+  }
   begun_.erase(id);
 }
 
-void NaiveTiers::ask(int id, int sequence) {
+void NaiveTiers::ask(std::size_t replica, int id, int sequence) {
   const auto place = static_cast<std::size_t>(id);
   if (asked_[place]) return;
   asked_[place] = true;
-  stores_.front().ask(keys(id, 0, sequence / tiers_.stores.front().chunk_tokens));
+  for (std::size_t s = 0; s < stores_.size(); ++s)
+    at(s, replica).ask(keys(s, id, 0, sequence / size(s)));
 }
 
-int NaiveTiers::computed(int id, int tokens, Ps now) {
-  const int size = tiers_.stores.front().chunk_tokens, end = tokens / size;
+std::vector<int> NaiveTiers::computed(std::size_t replica, int id, int tokens, Ps now) {
+  std::vector<int> out;
   int& told = told_[static_cast<std::size_t>(id)];
-  if (end <= told) return 0;
-  const auto run = keys(id, std::exchange(told, end), end);
-  const std::optional<std::vector<int>> placed = stores_.front().put(run);
-  if (!placed) {
-    ++counts_.front().skipped;
-    return 0;
+  if (tokens <= told) return out;
+  const int before = std::exchange(told, tokens);
+  for (std::size_t s = 0; s < stores_.size(); ++s) {
+    const int first = before / size(s), end = tokens / size(s);
+    if (first >= end) continue;
+    const std::optional<std::vector<int>> placed = at(s, replica).put(keys(s, id, first, end));
+    if (!placed) {
+      ++counts_[s].skipped;
+      continue;
+    }
+    if (placed->empty()) continue;
+    ++counts_[s].stores;
+    Flow flow;
+    flow.id = id;
+    flow.replica = replica;
+    flow.store = s;
+    flow.keys = *placed;
+    flow.tokens = size(s) * static_cast<int>(placed->size());
+    start(std::move(flow), now);
+    out.push_back(end * size(s));
   }
-  if (placed->empty()) return 0;
-  ++counts_.front().stores;
-  Flow flow;
-  flow.id = id;
-  flow.keys = *placed;
-  flow.tokens = size * static_cast<int>(placed->size());
-  start(std::move(flow), now);
-  return end * size;
+  return out;
 }
 
 std::vector<StoreCounts> NaiveTiers::counts() const {
   std::vector<StoreCounts> out = counts_;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].evictions = stores_[i].evictions;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const NaiveStore& each : stores_[i]) out[i].evictions += each.evictions;
+  }
   return out;
 }
 
 // --- flows
 
 void NaiveTiers::start(Flow flow, Ps now) {
-  flow.alpha_s = in_seconds(tiers_.stores.front().alpha) + in_seconds(tiers_.link_alpha);
+  flow.alpha_s = in_seconds(tiers_.stores[flow.store].alpha) + in_seconds(tiers_.link_alpha);
   flow.bytes = flow.left = flow.tokens;
   flow.start = now;
   flow.moves = flow.alpha_s == 0;
@@ -195,19 +236,30 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
   }
   flows_ = std::move(left);
   if (changed) share(now);
-  for (const Flow& flow : ended)
-    flow.load ? stores_.front().end_read(flow.keys) : stores_.front().end_put(flow.keys);
+  for (Flow& flow : ended) {
+    NaiveStore& store = at(flow.store, flow.replica);
+    flow.load ? store.end_read(flow.keys) : store.end_put(flow.keys);
+    at(0, flow.replica).end_put(flow.promoted);
+  }
+  // Of flows of one load that end together the last one tells that it is over.
+  for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
+    const auto of_it = [&](const Flow& other) { return other.load && other.id == each->id; };
+    each->last = each->load && std::none_of(flows_.begin(), flows_.end(), of_it) &&
+                 std::none_of(ended.rbegin(), each, of_it);
+  }
   return ended;
 }
 
-/// All flows of one wire have equal parts of it. A flow whose part stays the same keeps its end.
+/// All flows of one wire, which each replica has one of, have equal parts of it. A flow whose part
+/// stays the same keeps its end.
 void NaiveTiers::share(Ps now) {
   const double whole = 1e12 / static_cast<double>(tiers_.link_token);
   for (Flow& flow : flows_) {
     if (!flow.moves) continue;
     int flows = 0;
     for (const Flow& other : flows_)
-      flows += other.moves && (!tiers_.duplex || other.load == flow.load);
+      flows += other.moves && other.replica == flow.replica &&
+               (!tiers_.duplex || other.load == flow.load);
     const double rate = whole / flows;
     if (rate == flow.rate) continue;
     const bool first = flow.rate == 0;

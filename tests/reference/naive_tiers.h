@@ -3,10 +3,17 @@
 // is looked at where one is to leave, and the rates of all flows are found anew at every event.
 //
 // Of the rules that documents leave open:
-//   found    of a chunk that the GPU has in part, the rest counts. The last chunk ends before the
-//            last token of the sequence, as a load is of whole chunks
+//   found    at each token the first store that has the chunk which begins there or in front of it;
+//            of a chunk that is there in part, the rest counts. The last chunk ends before the last
+//            token of the sequence, as a load is of whole chunks
+//   loaded   chunks of one store that follow each other are one flow; the request has its KV when
+//            the last of them is over
+//   promoted what a flow from a later store brings, as a whole or not at all, where both stores
+//   have
+//            chunks of one size. It is there when the flow ends
 //   asked    the chunks of the prompt, the deepest first: the beginning is used last
-//   told     chunks of a prompt are stored once per request, also where it was preempted since
+//   told     chunks of a prompt are stored once per request, also where it was preempted since, in
+//            every store those that end in what is told
 //   written  where all chunks of a run are there already, there is no write; a run without room
 //            is one skipped store
 //   flows    one without alpha moves at once. One that shared its wire ends at the first whole
@@ -50,24 +57,29 @@ class NaiveStore {
 
 class NaiveTiers {
  public:
-  NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts);
+  NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts, std::size_t replicas);
 
-  /// Tokens of the request behind `gpu` that can be loaded.
-  int find(int id, int gpu, int sequence) const;
+  /// Tokens of the request behind `gpu` that the replica can load.
+  int find(std::size_t replica, int id, int gpu, int sequence) const;
   /// They are read from now on.
-  void begin_load(int id, int gpu, int tokens);
+  void begin_load(std::size_t replica, int id, int gpu, int tokens);
   void send_load(int id, Ps now);
-  /// The request was admitted.
-  void ask(int id, int sequence);
-  /// Its prompt is computed up to there. @returns tokens up to the end of the run that is written;
-  /// 0: none is. Else pin() says which blocks stay taken until the write ends.
-  int computed(int id, int tokens, Ps now);
-  void pin(std::vector<int> blocks) { flows_.back().pinned = std::move(blocks); }
+  /// The replica admitted the request.
+  void ask(std::size_t replica, int id, int sequence);
+  /// Its prompt is computed up to there. @returns of each write that begins, in the order of
+  /// stores, the tokens up to the end of its run. pin() then says for each, from the first on,
+  /// which blocks stay taken until it ends.
+  std::vector<int> computed(std::size_t replica, int id, int tokens, Ps now);
+  void pin(std::size_t write, std::size_t writes, std::vector<int> blocks) {
+    flows_[flows_.size() - writes + write].pinned = std::move(blocks);
+  }
 
   struct Flow {
     bool load = false;
-    int id = -1, store = 0, tokens = 0;
-    std::vector<int> keys, pinned;
+    bool last = false;  // of a load that is over: no other flow of it is left
+    int id = -1, tokens = 0;
+    std::size_t replica = 0, store = 0;
+    std::vector<int> keys, pinned, promoted;
     double alpha_s = 0, bytes = 0, left = 0, rate = 0;
     bool moves = false;
     Ps start = 0, since = 0, due = 0;
@@ -81,17 +93,30 @@ class NaiveTiers {
  private:
   void start(Flow flow, Ps now);
   void share(Ps now);
+  int size(std::size_t store) const { return tiers_.stores[store].chunk_tokens; }
   /// The chunks [first, end) of its sequence.
-  std::vector<int> keys(int id, int first, int end) const;
+  std::vector<int> keys(std::size_t store, int id, int first, int end) const;
+  /// Flows that bring what can be loaded.
+  std::vector<Flow> flows_to(std::size_t replica, int id, int gpu, int sequence) const;
+  std::size_t instance(std::size_t store, std::size_t replica) const {
+    return tiers_.stores[store].per_node ? 0 : replica;
+  }
+  NaiveStore& at(std::size_t store, std::size_t replica) {
+    return stores_[store][instance(store, replica)];
+  }
+  const NaiveStore& at(std::size_t store, std::size_t replica) const {
+    return stores_[store][instance(store, replica)];
+  }
 
   TierCase tiers_;
-  std::vector<NaiveStore> stores_;
+  std::vector<std::vector<NaiveStore>> stores_;  // by store and instance
   std::vector<StoreCounts> counts_;
-  std::vector<std::vector<int>> keys_;  // by request: of the sequence up to the end of each chunk
-  std::vector<bool> asked_;             // by request
-  std::vector<int> told_;               // by request: chunks that the policy was told of
-  std::vector<Flow> flows_;             // in the order of their start
-  std::map<int, Flow> begun_;           // by request: loads that are to be sent
+  // by store and request: of the sequence up to the end of each chunk
+  std::vector<std::vector<std::vector<int>>> keys_;
+  std::vector<bool> asked_;                 // by request
+  std::vector<int> told_;                   // by request: tokens that the policy was told of
+  std::vector<Flow> flows_;                 // in the order of their start
+  std::map<int, std::vector<Flow>> begun_;  // by request: loads that are to be sent
 };
 
 }  // namespace rooflua::reference

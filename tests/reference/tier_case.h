@@ -13,11 +13,13 @@ struct StoreCase {
   int chunks = 1;  // for which one instance has room
   Eviction eviction = Eviction::lru;
   Ps alpha = 0;
+  bool per_node = false;  // one instance for all replicas, which are in one node; else one each
 };
 
 /// One link per replica, which all stores are read and written over.
 struct TierCase {
-  std::vector<StoreCase> stores;  // none: there are no tiers
+  std::vector<StoreCase> stores;  // in the order of lookup; none: there are no tiers
+  bool promotes = false;          // what comes from a later store is put into the first one as well
   Ps link_alpha = 0, link_token = 1;
   bool duplex = true;
 };

@@ -11,26 +11,44 @@ namespace rooflua::reference {
 
 namespace {
 
-/// One replica with a store.
-ClusterCase draw_tiers(std::uint64_t seed) {
-  ClusterCase out = draw_cluster(seed);
-  for (std::uint64_t i = 1; seed % 4 > 0 && i < 4 && !out.question.shares(); ++i)
-    out = draw_cluster(seed + 100003 * i);
-  Dice dice(seed * 49979687 + 13);
-  out.replicas.resize(1);
-  ClusterReplica& replica = out.replicas.front();
-  replica.role = Role::both;
-  replica.group = -1;
-  replica.sync = 0;
-  replica.policy = dice.between(0, 2);
-  replica.config.prefix_caching = true;
+StoreCase draw_store(Dice& dice, int block_size) {
   StoreCase store;
-  store.chunk_tokens = replica.config.block_size * dice.between(1, 3);
+  store.chunk_tokens = block_size * dice.between(1, 3);
   store.chunks = dice.between(1, dice.chance(50) ? 40 : 400);
   store.alpha = dice.chance(30) ? 0 : dice.between(1, 2000);
   const Eviction orders[] = {Eviction::lru, Eviction::lru, Eviction::fifo, Eviction::lfu};
   store.eviction = orders[dice.between(0, 3)];
-  out.tiers.stores = {store};
+  return store;
+}
+
+/// Replicas with stores; of several the last store belongs to all of them.
+ClusterCase draw_tiers(std::uint64_t seed, int stores, std::size_t replicas) {
+  ClusterCase out = draw_cluster(seed);
+  for (std::uint64_t i = 1; seed % 4 > 0 && i < 4 && !out.question.shares(); ++i)
+    out = draw_cluster(seed + 100003 * i);
+  Dice dice(seed * 49979687 + 13);
+  out.replicas.resize(replicas, out.replicas.front());
+  for (ClusterReplica& each : out.replicas) {
+    each.role = Role::both;
+    each.group = -1;
+    each.sync = 0;
+    each.policy = dice.between(0, 2);
+    each.config.prefix_caching = true;
+    // Blocks of one size, for as many tokens as before: the longest request fits.
+    VllmConfig& c = each.config;
+    const int size = out.replicas.front().config.block_size;
+    c.blocks = c.seat_blocks + ((c.blocks - c.seat_blocks) * c.block_size + size - 1) / size;
+    c.block_size = size;
+  }
+  for (int i = 0; i < stores; ++i)
+    out.tiers.stores.push_back(draw_store(dice, out.replicas.front().config.block_size));
+  if (stores > 1) {
+    out.tiers.promotes = dice.chance(60);
+    if (dice.chance(60)) out.tiers.stores[1].chunk_tokens = out.tiers.stores[0].chunk_tokens;
+    // So that the second one has what the first one has not.
+    if (dice.chance(60)) out.tiers.stores[1].chunks += 2 * out.tiers.stores[0].chunks;
+  }
+  out.tiers.stores.back().per_node = replicas > 1;
   out.tiers.link_alpha = dice.chance(30) ? 0 : dice.between(1, 2000);
   out.tiers.link_token = dice.between(1, dice.chance(50) ? 10 : 200);
   out.tiers.duplex = dice.chance(60);
@@ -53,31 +71,68 @@ std::string store_difference(const History& expected, const History& found) {
   return "";
 }
 
-}  // namespace
-
-TEST_CASE("the engine and a naive cluster agree where a store has KV") {
+struct Seen {
   Coverage coverage;
-  int with_loads = 0, with_skipped = 0, with_evictions = 0;
-  const auto [first, last] = seeds(1, 500);
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
-    const ClusterCase cluster = draw_tiers(seed);
+  int with_loads = 0, with_skipped = 0, with_evictions = 0, with_both = 0;
+
+  void compare(std::uint64_t seed, int stores, std::size_t replicas) {
+    const ClusterCase cluster = draw_tiers(seed, stores, replicas);
     INFO("seed " << seed << "\n" << text(cluster));
     const History expected = run_naive(cluster);
     REQUIRE(store_difference(expected, run_engine(cluster)) == "");
     coverage.add(expected);
-    const StoreCounts& store = expected.stores.front();
-    with_loads += store.loads > 0;
-    with_skipped += store.skipped > 0;
-    with_evictions += store.evictions > 0;
+    const StoreCounts& last = expected.stores.back();
+    with_loads += last.loads > 0;
+    with_skipped += last.skipped > 0;
+    with_evictions += last.evictions > 0;
+    with_both += last.loads > 0 && expected.stores.front().loads > 0;
   }
-  coverage.print("stores", first, last);
-  std::printf("with loads %d, skipped stores %d, evictions %d\n", with_loads, with_skipped,
-              with_evictions);
-  CHECK(coverage.with_preemption >= 100);
-  CHECK(coverage.with_prefix_hits >= 100);
-  CHECK(with_loads >= 100);
-  CHECK(with_skipped >= 50);
-  CHECK(with_evictions >= 100);
+};
+
+}  // namespace
+
+TEST_CASE("the engine and a naive cluster agree where a store has KV") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 500);
+  for (std::uint64_t seed = first; seed <= last; ++seed) seen.compare(seed, 1, 1);
+  seen.coverage.print("stores", first, last);
+  std::printf("with loads %d, skipped stores %d, evictions %d\n", seen.with_loads,
+              seen.with_skipped, seen.with_evictions);
+  CHECK(seen.coverage.with_preemption >= 100);
+  CHECK(seen.coverage.with_prefix_hits >= 100);
+  CHECK(seen.with_loads >= 100);
+  CHECK(seen.with_skipped >= 50);
+  CHECK(seen.with_evictions >= 100);
+}
+
+TEST_CASE("the engine and a naive cluster agree where two stores have KV") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 500);
+  for (std::uint64_t seed = first; seed <= last; ++seed) seen.compare(seed, 2, 1);
+  seen.coverage.print("two stores", first, last);
+  std::printf("with loads from the second %d, from both %d, skipped stores %d, evictions %d\n",
+              seen.with_loads, seen.with_both, seen.with_skipped, seen.with_evictions);
+  CHECK(seen.coverage.with_preemption >= 100);
+  CHECK(seen.with_loads >= 50);
+  CHECK(seen.with_both >= 25);
+  CHECK(seen.with_skipped >= 25);
+  CHECK(seen.with_evictions >= 50);
+}
+
+TEST_CASE("the engine and a naive cluster agree where replicas share a store") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 400);
+  for (std::uint64_t seed = first; seed <= last; ++seed)
+    seen.compare(seed, seed % 2 == 0 ? 1 : 2, 2 + seed % 3 / 2);
+  seen.coverage.print("shared stores", first, last);
+  std::printf(
+      "with loads from the shared store %d, from both %d, skipped stores %d, evictions %d\n",
+      seen.with_loads, seen.with_both, seen.with_skipped, seen.with_evictions);
+  CHECK(seen.coverage.with_preemption >= 100);
+  CHECK(seen.with_loads >= 100);
+  CHECK(seen.with_both >= 25);
+  CHECK(seen.with_skipped >= 25);
+  CHECK(seen.with_evictions >= 50);
 }
 
 }  // namespace rooflua::reference

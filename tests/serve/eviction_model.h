@@ -81,6 +81,10 @@ class StoreModel {
     find(hash)->seen.put_s = now;
   }
 
+  void cancel_put(std::uint64_t hash) {
+    std::erase_if(chunks, [&](const ModelChunk& each) { return each.hash == hash; });
+  }
+
   void end_read(std::uint64_t hash, double now) {
     ModelChunk& chunk = *find(hash);
     --chunk.readers;
@@ -166,8 +170,8 @@ class StoreModel {
     for (int i : {0, 1}) {
       std::vector<std::uint64_t>& own = left_[i];
       if (std::find(own.begin(), own.end(), hash) == own.end()) continue;
-      const double step = std::max(
-          1.0, static_cast<double>(left_[1 - i].size()) / static_cast<double>(own.size()));
+      const double step =
+          std::max(1.0, static_cast<double>(left_[1 - i].size()) / static_cast<double>(own.size()));
       target_ = i == 0 ? std::min(static_cast<double>(capacity_), target_ + step)
                        : std::max(0.0, target_ - step);
       std::erase(own, hash);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -76,21 +77,27 @@ double square(double x) {
   return x * x;
 }
 
-/// Insertion sort. Values that need more than four moves each are sorted by std::sort instead.
-void sort_nearly_sorted(std::vector<double>& values) {
+/// Insertion sort of `given` into `values`, as many; they may be the same. Values that need more
+/// than four moves each are sorted by std::sort instead.
+void sort_nearly_sorted(std::span<const double> given, std::vector<double>& values) {
   std::size_t moves = 4 * values.size();
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    const double value = values[i];
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const double value = given[i];
     std::size_t j = i;
     for (; j > 0 && values[j - 1] > value && moves > 0; --j, --moves) values[j] = values[j - 1];
     values[j] = value;
-    if (moves == 0) return std::sort(values.begin(), values.end());
+    if (moves > 0) continue;
+    const std::span<const double> rest = given.subspan(i + 1);
+    if (given.data() != values.data())
+      std::copy(rest.begin(), rest.end(), values.end() - std::ssize(rest));
+    return std::sort(values.begin(), values.end());
   }
 }
 
-/// Counting sort. `width` is the number of low bits in which the values' bits exceed the least
-/// value's; the upper `digits` times 8 of them are the key. Values of 256 keys go to as many places,
-/// which fit into the first cache: three such passes are faster than two of 2,048 places.
+/// Counting sort, and sort_nearly_sorted() of what agrees in its key. `width` is the number of low
+/// bits in which the values' bits exceed the least value's; the upper `digits` times 8 of them are
+/// the key. Values of 256 keys go to as many places, which fit into the first cache: three such
+/// passes are faster than two of 2,048 places.
 template <int digits>
 void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width) {
   constexpr int digit = 8;
@@ -104,15 +111,17 @@ void sort_by_digits(std::vector<double>& values, std::uint64_t least, int width)
   for (const double value : values) {
     for (int which = 0; which < digits; ++which) ++(*place)[which][key(value, which)];
   }
-  std::vector<double> other(values.size());
+  const auto other = std::make_unique_for_overwrite<double[]>(values.size());
+  std::span<double> from(values), to(other.get(), values.size());
   for (int which = 0; which < digits; ++which) {
     auto& next = (*place)[which];
-    if (next[key(values.front(), which)] == values.size()) continue;  // all the same
+    if (next[key(from.front(), which)] == from.size()) continue;  // all the same
     std::uint32_t before = 0;
     for (std::uint32_t& count : next) before += std::exchange(count, before);
-    for (const double value : values) other[next[key(value, which)]++] = value;
-    values.swap(other);
+    for (const double value : from) to[next[key(value, which)]++] = value;
+    std::swap(from, to);
   }
+  sort_nearly_sorted(from, values);
 }
 
 /// Sorts ascending. The bits of doubles that are not negative have the order of their values. A
@@ -130,7 +139,6 @@ void sort_values(std::vector<double>& values) {
     return std::sort(values.begin(), values.end());
   const int width = std::bit_width(most - least);
   width <= 57 ? sort_by_digits<3>(values, least, width) : sort_by_digits<4>(values, least, width);
-  sort_nearly_sorted(values);
 }
 
 Statistics nothing() {

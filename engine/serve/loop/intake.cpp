@@ -184,7 +184,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
 }
 
 /// Every end of a request that is not aborted.
-void Simulation::finish(std::int32_t slot, Outcome outcome) {
+[[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
   const RequestDone done = describe(slot, outcome);
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
   // No other replica knows the request: it was never in their queues.

@@ -70,7 +70,7 @@ void Simulation::load(std::int32_t slot) {
   const Request& request = requests_[slot];
   tiers_->ask(slot, request, requests_.progress(slot), now_);
   trips_.clear();
-  tiers_->send_load(slot, request, now_, trips_);
+  tiers_->send_load(slot, request, requests_.progress(slot), now_, trips_);
   send_trips(Errand::load, slot);
   if (request.phase != Phase::pending) return;
   ring(slot, tiers_->patience_s(slot));

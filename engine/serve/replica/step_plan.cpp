@@ -199,6 +199,12 @@ std::int32_t StepPlan::try_prefill(std::int32_t slot, std::int32_t tokens) noexc
 }
 
 std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexcept {
+  return on_->tiers() == nullptr ? admit_as<false>(slot, wish) : admit_as<true>(slot, wish);
+}
+
+/// @param tiers  whether stores may have KV of the request
+template <bool tiers>
+inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish) noexcept {
   if (needs_victim_) return refuse("admit", Refusal::victim_expected, slot);
   if (!known(slot)) return refuse("admit", Refusal::no_such_request, slot);
   const Request& request = on_->request(slot);
@@ -211,14 +217,14 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
   const std::int32_t held = progress.held_blocks;  // if its KV was sent here
   const KvCache::Hit hit = held > 0 ? KvCache::Hit{} : on_->kv().lookup(slot, request, progress);
   std::int32_t loaded = 0;
-  if (on_->tiers() != nullptr && held == 0) {
+  if (tiers && held == 0) {
     if (const std::int32_t status = load(slot, wish, hit, loaded); status != loads_nothing)
       return status;
   }
   const std::int32_t ready = std::max(hit.blocks * block_size + loaded, progress.remote_tokens);
   const std::int32_t pending = request.prompt_tokens + request.emitted_tokens - ready;
   // A scheduler does not know what is loaded.
-  const std::int32_t tokens = loaded > 0 ? std::min(wish.tokens, pending) : wish.tokens;
+  const std::int32_t tokens = tiers && loaded > 0 ? std::min(wish.tokens, pending) : wish.tokens;
   if (tokens > pending) return refuse("admit", Refusal::too_many_tokens, slot);
   if (over_budget(tokens)) return refuse("admit", Refusal::over_budget, slot);
   if (!on_->seats().any_free()) return 0;
@@ -235,7 +241,7 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
     pulled_.push_back(slot);
     return 1;
   }
-  if (loaded > 0) {
+  if (tiers && loaded > 0) {
     on_->tiers()->begin_load(slot, request, progress, hit.blocks * block_size, loaded);
     loading_.push_back(slot);
   }

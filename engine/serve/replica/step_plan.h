@@ -75,6 +75,8 @@ class StepPlan final : public Plan {
                     std::span<const RaggedPool::Taker> takers) noexcept;
   std::int32_t budget_left() const noexcept;
 
+  template <bool tiers>
+  std::int32_t admit_as(std::int32_t slot, const Admission& wish) noexcept;
   // loads.cpp
   std::int32_t load(std::int32_t slot, const Admission& wish, KvCache::Hit hit,
                     std::int32_t& loaded) noexcept;

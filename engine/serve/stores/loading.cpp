@@ -11,8 +11,9 @@ namespace rooflua {
 /// Every chunk of the first store's size that a request asks for is counted once.
 void Tiers::count_uses(const Request& request, const Progress& progress) {
   const std::int32_t chunks = request.prompt_tokens / config_of(0).chunk_tokens;
-  for (const std::uint64_t hash : chunk_hashes(0, request, progress, 0, chunks))
-    uses_.set(hash, std::max(0, uses_.find(hash)) + 1);
+  const ChunkHashes hashes = chunk_hashes(0, request, progress, chunks);
+  for (std::int32_t i = 0; i < chunks; ++i)
+    uses_.set(hashes[i], std::max(0, uses_.find(hashes[i])) + 1);
 }
 
 Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const Progress& progress,
@@ -77,10 +78,11 @@ std::int32_t Tiers::open_load(const Stretch& stretch, std::int32_t count, std::i
   load.place = stretch.place;
   load.peer = stretch.peer;
   load.first = stretch.first;
+  load.count = count;
   Place& from = place(stretch.place);
-  for (const std::uint64_t hash :
-       chunk_hashes(from.store, request, progress, stretch.first, stretch.first + count))
-    load.chunks.push_back(from.chunks.find(hash));
+  const std::int32_t end = stretch.first + count;
+  load.chunks =
+      from.chunks.pieces(chunk_hashes(from.store, request, progress, end), load.first, end);
   from.chunks.begin_read(load.chunks);
   return ticket;
 }
@@ -121,15 +123,15 @@ Tiers::Trip Tiers::trip_of(std::int32_t ticket, std::int32_t replica) const {
   return trip;
 }
 
-void Tiers::send_load(std::int32_t slot, const Request& request, Picoseconds now,
-                      std::vector<Trip>& trips) {
+void Tiers::send_load(std::int32_t slot, const Request& request, const Progress& progress,
+                      Picoseconds now, std::vector<Trip>& trips) {
   State& own = state(slot, request);
   own.loaded.start = now;
   for (const std::int32_t ticket : own.loads) {
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
     if (std::exchange(load.sent, true)) continue;
     trips.push_back(trip_of(ticket, request.replica));
-    if (policy(request.replica)->promotes()) promote(load, request, now);
+    if (policy(request.replica)->promotes()) promote(load, request, progress, now);
   }
 }
 
@@ -156,7 +158,7 @@ double Tiers::prefetch(std::int32_t slot, const Request& request, const Progress
     if (count == 0) break;
     const std::int32_t ticket = open_load(each, count, slot, request, progress);
     LoadTrip& trip = loads_[static_cast<std::size_t>(ticket)];
-    promote(trip, request, now);
+    promote(trip, request, progress, now);
     if (trip.promoted.empty()) {  // the first store has no room
       place(each.place).chunks.end_read(trip.chunks, owner(each.place, &request, now));
       release_load(ticket);
@@ -175,14 +177,15 @@ double Tiers::prefetch(std::int32_t slot, const Request& request, const Progress
 }
 
 /// What comes from elsewhere arrives in the first store too, if there is room.
-void Tiers::promote(LoadTrip& load, const Request& request, Picoseconds now) {
+void Tiers::promote(LoadTrip& load, const Request& request, const Progress& progress,
+                    Picoseconds now) {
   const std::int32_t to = place_of(0, request.replica);
   const std::int32_t size = config_of(0).chunk_tokens;
   if (to == load.place || place(load.place).chunks.chunk_tokens() != size) return;
-  std::vector<std::uint64_t> hashes;
-  for (const std::int32_t chunk : load.chunks)
-    hashes.push_back(place(load.place).chunks.hash(chunk));
-  if (!place(to).chunks.put(hashes, load.first, owner(to, &request, now), load.promoted)) return;
+  const std::int32_t end = load.first + load.count;
+  const ChunkHashes hashes = chunk_hashes(0, request, progress, end);
+  if (!place(to).chunks.put(hashes, load.first, end, owner(to, &request, now), load.promoted))
+    return;
   load.promoted_to = to;
   changed(to);
 }
@@ -233,19 +236,15 @@ bool Tiers::end_trip_of_load(std::int32_t ticket, const Requests& requests, Pico
 }
 
 /// Of a load of which so many chunks have come, the others do not arrive in the first store either.
-void Tiers::leave_out(LoadTrip& load, std::size_t come) {
+void Tiers::leave_out(LoadTrip& load, std::int32_t come) {
   if (load.promoted_to < 0) return;
-  Store& to = place(load.promoted_to).chunks;
-  std::vector<std::int32_t> kept, lost;
-  for (const std::int32_t chunk : load.promoted) {
-    const auto comes_from =
-        std::find_if(load.chunks.begin(), load.chunks.end(), [&](std::int32_t source) {
-          return place(load.place).chunks.hash(source) == to.hash(chunk);
-        });
-    const auto index = static_cast<std::size_t>(comes_from - load.chunks.begin());
-    (index < come ? kept : lost).push_back(chunk);
+  const std::int32_t end = load.first + come;
+  Pieces kept, lost;
+  for (const Piece& each : load.promoted) {
+    if (each.low < end) kept.push_back({each.path, each.low, std::min(each.high, end)});
+    if (each.high > end) lost.push_back({each.path, std::max(each.low, end), each.high});
   }
-  to.cancel_put(lost);
+  place(load.promoted_to).chunks.cancel_put(lost);
   load.promoted = std::move(kept);
 }
 
@@ -256,9 +255,8 @@ std::int32_t Tiers::cut_load(std::int32_t slot, const Requests& requests, Picose
   bool whole = true;
   for (const std::int32_t ticket : own.loads) {
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
-    const auto chunks = static_cast<std::int32_t>(load.chunks.size());
     const double share = load.done ? 1 : through(ticket) / bytes(load.tokens);
-    const std::int32_t lost = chunks - static_cast<std::int32_t>(share * chunks);
+    const std::int32_t lost = load.count - static_cast<std::int32_t>(share * load.count);
     const std::int32_t tokens =
         std::max(0, load.tokens - lost * place(load.place).chunks.chunk_tokens());
     asked += load.tokens;
@@ -266,7 +264,7 @@ std::int32_t Tiers::cut_load(std::int32_t slot, const Requests& requests, Picose
     whole = whole && lost == 0;
     if (!load.done) {
       load.tokens = tokens;
-      leave_out(load, static_cast<std::size_t>(chunks - lost));
+      leave_out(load, load.count - lost);
       end_reading(load, requests, now);
     }
     release_load(ticket);

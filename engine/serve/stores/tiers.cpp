@@ -127,32 +127,14 @@ Store::Owner Tiers::owner(std::int32_t place, const Request* request, Picosecond
           .chunk_bytes = bytes(config_of(store).chunk_tokens)};
 }
 
-std::vector<std::uint64_t> Tiers::chunk_hashes(std::int32_t store, const Request& request,
-                                               const Progress& progress, std::int32_t first,
-                                               std::int32_t end) const {
+ChunkHashes Tiers::chunk_hashes(std::int32_t store, const Request& request,
+                                const Progress& progress, std::int32_t end) const {
   const std::int32_t block = block_size(request.replica);
   const std::int32_t blocks = config_of(store).chunk_tokens / block;
-  std::vector<std::uint64_t> out;
-  if (first >= end) return out;
-  const std::vector<std::uint64_t>& known = block_hashes(request, progress, block, end * blocks);
-  for (std::int32_t i = first; i < end; ++i)
-    out.push_back(known[static_cast<std::size_t>((i + 1) * blocks - 1)]);
-  return out;
+  return {block_hashes(request, progress, block, end * blocks), blocks};
 }
 
 // --- a waiting request
-
-/// Another instance of the store that has this chunk; -1: none has it.
-std::int32_t Tiers::holder(std::int32_t store, std::int32_t replica, std::uint64_t hash) const {
-  const std::int32_t own = place_of(store, replica);
-  const auto s = static_cast<std::size_t>(store);
-  const auto end =
-      s + 1 < first_place_.size() ? first_place_[s + 1] : static_cast<std::int32_t>(places_.size());
-  for (std::int32_t i = first_place_[s]; i < end; ++i) {
-    if (i != own && place(i).chunks.has(hash) == Store::Has::ready) return i;
-  }
-  return -1;
-}
 
 std::int32_t Tiers::stored_tokens(std::int32_t replica, const Request& request,
                                   const Progress& progress, std::int32_t from) const {
@@ -161,60 +143,6 @@ std::int32_t Tiers::stored_tokens(std::int32_t replica, const Request& request,
   std::int32_t tokens = 0;
   for (const Stretch& each : found) tokens += each.tokens;
   return tokens;
-}
-
-std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Progress& progress,
-                         std::int32_t from, Where where, std::vector<Stretch>& out) const {
-  const std::int32_t block = block_size(replica);
-  const std::int32_t limit = request.prompt_tokens + request.emitted_tokens - 1;
-  const std::int32_t begin = where == Where::behind ? 1 : 0;
-  const std::int32_t stores =
-      where == Where::first ? 1 : static_cast<std::int32_t>(config_.stores.size());
-  const std::vector<std::uint64_t>& known = block_hashes(request, progress, block, limit / block);
-  const auto hash_of_end = [&](std::int32_t end) {
-    return known[static_cast<std::size_t>(end / block - 1)];
-  };
-  const auto add = [&](std::int32_t place, bool peer, std::int32_t chunk, std::int32_t tokens) {
-    const bool grows = !out.empty() && out.back().place == place && out.back().peer == peer &&
-                       out.back().first + out.back().count == chunk;
-    if (!grows) out.push_back({place, peer, chunk, 0, 0});
-    ++out.back().count;
-    out.back().tokens += tokens;
-  };
-  std::int32_t at = from;
-  const auto step = [&](std::int32_t from_store, auto has) {
-    for (std::int32_t s = from_store; s < stores; ++s) {
-      const std::int32_t size = config_of(s).chunk_tokens;
-      const std::int32_t chunk = at / size, end = (chunk + 1) * size;
-      if (end > limit || !has(s, chunk, end)) continue;
-      at = end;
-      return true;
-    }
-    return false;
-  };
-  const auto own = [&](std::int32_t s, std::int32_t chunk, std::int32_t end) {
-    const std::int32_t place = place_of(s, replica);
-    if (this->place(place).chunks.has(hash_of_end(end)) != Store::Has::ready) return false;
-    add(place, false, chunk, end - at);
-    return true;
-  };
-  const auto peers = [&](std::int32_t s, std::int32_t chunk, std::int32_t end) {
-    if (links_of(s).peers.empty()) return false;
-    const bool goes_on = !out.empty() && out.back().peer && place(out.back().place).store == s &&
-                         place(out.back().place).chunks.has(hash_of_end(end)) == Store::Has::ready;
-    const std::int32_t found = goes_on ? out.back().place : holder(s, replica, hash_of_end(end));
-    if (found < 0) return false;
-    add(found, true, chunk, end - at);
-    return true;
-  };
-  while (step(begin, own) || (where != Where::first && step(0, peers))) {
-  }
-  const std::int32_t loadable = at;
-  while (step(begin, [&](std::int32_t s, std::int32_t, std::int32_t end) {
-    return place(place_of(s, replica)).chunks.has(hash_of_end(end)) != Store::Has::nothing;
-  })) {
-  }
-  return at - loadable;
 }
 
 void Tiers::describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
@@ -268,7 +196,8 @@ void Tiers::ask(std::int32_t slot, const Request& request, const Progress& progr
   for (std::int32_t s = 0; s < static_cast<std::int32_t>(config_.stores.size()); ++s) {
     const std::int32_t own = place_of(s, request.replica);
     const std::int32_t chunks = request.prompt_tokens / config_of(s).chunk_tokens;
-    place(own).chunks.ask(chunk_hashes(s, request, progress, 0, chunks), owner(own, &request, now));
+    place(own).chunks.ask(chunk_hashes(s, request, progress, chunks), chunks,
+                          owner(own, &request, now));
   }
 }
 

@@ -74,8 +74,8 @@ class Tiers {
   };
   /// The flows of the load that was begun for this request. What its policy wants to have in the
   /// first store too arrives there.
-  void send_load(std::int32_t slot, const Request& request, Picoseconds now,
-                 std::vector<Trip>& trips);
+  void send_load(std::int32_t slot, const Request& request, const Progress& progress,
+                 Picoseconds now, std::vector<Trip>& trips);
   /// A flow of a load is over. @returns whether it was the last one of a request that lives
   bool end_trip_of_load(std::int32_t ticket, const Requests& requests, Picoseconds now);
   /// Whose load it is.
@@ -155,6 +155,7 @@ class Tiers {
     std::int32_t first = 0, count = 0;  // chunks
     std::int32_t tokens = 0;            // that it brings
   };
+  class Search;  // what instances have of one sequence
   /// Which stores are looked into. With prefetch a load takes only what the first one has.
   enum class Where { all, first, behind };
   Where of_loads() const { return config_.prefetch ? Where::first : Where::all; }
@@ -174,17 +175,17 @@ class Tiers {
   };
   struct LoadTrip {
     std::int32_t slot = -1, request = -1, place = -1, tokens = 0;
-    std::int32_t first = 0;  // chunk
+    std::int32_t first = 0, count = 0;  // chunks
     bool peer = false;
-    std::vector<std::int32_t> chunks;
+    Pieces chunks;
     std::int32_t promoted_to = -1;  // place
-    std::vector<std::int32_t> promoted;
+    Pieces promoted;
     bool sent = false, done = false, prefetch = false;
   };
   struct Write {
     std::int32_t replica = -1, place = -1, tokens = 0;
     double bytes = 0;
-    std::vector<std::int32_t> chunks;
+    Pieces chunks;
   };
 
   Place& place(std::int32_t i) { return places_[static_cast<std::size_t>(i)]; }
@@ -207,24 +208,22 @@ class Tiers {
   std::int32_t block_size(std::int32_t replica) const {
     return block_sizes_[static_cast<std::size_t>(replica)];
   }
-  /// Of chunks [first, end) of a sequence.
-  std::vector<std::uint64_t> chunk_hashes(std::int32_t store, const Request& request,
-                                          const Progress& progress, std::int32_t first,
-                                          std::int32_t end) const;
+  /// Of the first `end` chunks of a sequence; until other blocks of it are asked for.
+  ChunkHashes chunk_hashes(std::int32_t store, const Request& request, const Progress& progress,
+                           std::int32_t end) const;
   /// Stretches from `from` on, to the last but one token. @returns tokens behind them that arrive
   std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
                     std::int32_t from, Where where, std::vector<Stretch>& out) const;
-  std::int32_t holder(std::int32_t store, std::int32_t replica, std::uint64_t hash) const;
   void describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
                       std::int32_t pending);
   std::vector<std::int32_t> path_of(const Stretch& stretch, std::int32_t replica,
                                     double& alpha_s) const;
-  void promote(LoadTrip& load, const Request& request, Picoseconds now);
+  void promote(LoadTrip& load, const Request& request, const Progress& progress, Picoseconds now);
   std::int32_t whole_chunks(const Stretch& stretch, std::int32_t end) const;
   std::int32_t open_load(const Stretch& stretch, std::int32_t count, std::int32_t slot,
                          const Request& request, const Progress& progress);
   void end_reading(LoadTrip& load, const Requests& requests, Picoseconds now);
-  void leave_out(LoadTrip& load, std::size_t come);
+  void leave_out(LoadTrip& load, std::int32_t come);
   void release_load(std::int32_t ticket);
   Trip trip_of(std::int32_t ticket, std::int32_t replica) const;
   void count_uses(const Request& request, const Progress& progress);

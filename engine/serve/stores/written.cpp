@@ -44,11 +44,12 @@ void Tiers::tell(const Request& request, const Progress& progress, TierRun run, 
     if (policy(request.replica)->counts()) {
       const std::int32_t size = config_of(0).chunk_tokens;
       const std::int32_t first = run.first_token / size;
-      const auto hashes = chunk_hashes(0, request, progress, first, end / size);
-      run.uses = hashes.empty() ? 0 : std::max(0, uses_.find(hashes.front()));
-      for (std::size_t i = 1; i < hashes.size(); ++i) {
-        if (std::max(0, uses_.find(hashes[i])) == run.uses) continue;
-        run.last_token = (first + static_cast<std::int32_t>(i)) * size;
+      const ChunkHashes hashes = chunk_hashes(0, request, progress, end / size);
+      const auto uses = [&](std::int32_t chunk) { return std::max(0, uses_.find(hashes[chunk])); };
+      run.uses = first < end / size ? uses(first) : 0;
+      for (std::int32_t i = first + 1; i < end / size; ++i) {
+        if (uses(i) == run.uses) continue;
+        run.last_token = i * size;
         break;
       }
     }
@@ -78,7 +79,7 @@ void Tiers::put(const Request& request, const Progress& progress, std::int32_t s
   const std::int32_t to = place_of(store, request.replica);
   Write write;
   StoreTotals& totals = totals_[static_cast<std::size_t>(store)];
-  if (!place(to).chunks.put(chunk_hashes(store, request, progress, first, end), first,
+  if (!place(to).chunks.put(chunk_hashes(store, request, progress, end), first, end,
                             owner(to, &request, now), write.chunks)) {
     ++totals.skipped_stores;
     return;
@@ -88,7 +89,7 @@ void Tiers::put(const Request& request, const Progress& progress, std::int32_t s
   write.replica = request.replica;
   write.place = to;
   write.tokens = end * size;
-  write.bytes = bytes(size) * static_cast<double>(write.chunks.size());
+  for (const Piece& each : write.chunks) write.bytes += bytes(size) * each.chunks();
   place(to).queued_bytes += write.bytes;
   ++totals.stores;
   totals.stored_bytes += write.bytes;
