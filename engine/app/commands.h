@@ -106,7 +106,7 @@ struct PlanArguments {
   std::string model, engine, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
   std::vector<std::string> slo, gpus, engines, watts, set;
-  std::vector<std::string> tp, pp, dp, ep, seats, budgets, weights, kv;  // values of axes
+  std::vector<std::string> tp, pp, dp, ep, prefill_tp, seats, budgets, weights, kv;  // values of axes
   bool split = false;
   std::optional<long> survive, replicates, requests, ranks, seed, why;
   bool all = false, front = false, quiet = false;

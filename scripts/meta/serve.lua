@@ -180,28 +180,6 @@ local serve = {}
 ---@class rooflua.Live
 ---@field now_s number
 local Live = {}
---- A request as policies see it. Policies do not see the true output length.
----@class rooflua.Request
----@field id integer
----@field phase string "waiting", "prefill", "decode", "finishing" or "in_flight"
----@field arrival_s number
----@field prompt_tokens integer
----@field cached_tokens integer found in the prefix cache; known before admission
----@field context_tokens integer in its KV cache
----@field pending_tokens integer still to be computed before the next token
----@field emitted_tokens integer
----@field sequence_tokens integer prompt and emitted tokens
----@field draft_tokens integer that it brings to the next plan, where its replica speculates
----@field drafted_tokens integer that its rounds verified so far
----@field accepted_tokens integer of these
----@field rounds integer decodes that landed
----@field preemptions integer
----@field priority integer lower values are served first
----@field class integer
----@field session integer?
----@field prefix integer
----@field max_output_tokens integer?
----@field predicted_output_tokens integer? if the workload gives one
 
 --- One replica, read-only.
 ---@class rooflua.Replica

@@ -32,6 +32,12 @@ struct RequestDone {
   std::int32_t cached_tokens = 0;  // prefix hits at the first admission, in the GPU or in stores
   std::int32_t tier_tokens = 0;    // loaded from stores
   Picoseconds load = 0;            // from the start of its last load to the end of it
+  /// Of a prompt that a prefill replica computed: when that was; when blocks were taken for it at
+  /// the decode replica, and when its KV was there (earlier is possible where KV is pushed); the
+  /// blocks that the prefill replica kept until then; bytes of KV that set off.
+  Picoseconds computed = never, room = never, arrived = never;
+  std::int32_t kept_blocks = 0;
+  double sent_bytes = 0;
   std::int32_t preemptions = 0;
   std::int32_t rounds = 0;  // decodes that landed, where it was speculated for; drafts of these
   std::int32_t drafted_tokens = 0, accepted_tokens = 0;

@@ -111,7 +111,10 @@ ffi.metatype("rooflua_candidates_handle", {
 })
 local candidates = ffi.new("rooflua_candidates_handle", 0)
 
-local routing = {}
+local routing = { candidates = candidates }
+
+--- The signals of one replica, counted from 0.
+function routing.signals_of(index) return (Signals(index)) end
 
 --- The signals that a router declared, by name, with `index`; all of them if it declared none.
 function routing.declared(instance)

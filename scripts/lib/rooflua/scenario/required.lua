@@ -31,7 +31,7 @@ local function literals_in(text)
   return out
 end
 
-local kinds = { "acceptance", "bucketing", "candidates", "corrections", "drafters", "engines", "eviction", "lookup",
+local kinds = { "acceptance", "bucketing", "candidates", "corrections", "deciders", "drafters", "engines", "eviction", "lookup",
   "metrics", "objectives", "power", "routers", "schedulers", "speculators", "steps", "strategies", "tiers",
   "workloads" }
 
