@@ -7,9 +7,11 @@
 ---           chunk, or layer by layer with its start.
 --- Measures  TTFT; from the computed prompt to its KV at the decode replica; blocks of computed prompts that prefill
 ---           replicas keep, times seconds.
---- Expect    The interface carries the same bytes. What is sent while the prompt is computed is there earlier, and
----           prefill replicas keep blocks for less time. With 85 % of the interface in use much of it still queues:
----           pushing hides a transfer behind its own prefill, not behind those of others.
+--- Expect    The interface carries the same bytes. At the end the KV of a prompt takes 43 ms alone, and nearly three
+---           times that beside others. By chunks three quarters of it have gone before the prompt is computed: the
+---           wait falls to a seventh, and prefill replicas keep blocks for a seventh of the time. By layers nothing
+---           is left to wait for. TTFT p50 falls by 8 and 18 %. Its p99 hardly falls: it is the queue in front of
+---           the prefill.
 --- Limits    Transfers share bandwidth in equal parts. Blocks at the decode replica are taken when the first KV sets
 ---           off, so they are taken for longer.
 local function push(when) return { label = when, value = when } end

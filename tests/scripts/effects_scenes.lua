@@ -1,9 +1,10 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
+local links = dofile "tests/scripts/effects_links.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction" } }
+  "eviction", "deciders" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -107,7 +108,7 @@ effects.scenes = {
   workloads = { function(one)
     return served { workload = one, scheduler = require "schedulers.orca" { max_output_tokens = 300 } }
   end },
-  tiers = tiers.scenes(served), eviction = tiers.evictions(served),
+  tiers = tiers.scenes(served), eviction = tiers.evictions(served), deciders = links.deciders(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -217,7 +218,7 @@ local function keys_of()
     return served { steps = "kernels", speculation = { speculator = require "speculators.fixed" {},
       acceptance = require "acceptance.constant" {} } }
   end, { ["metrics.itl"] = { "token" } })
-  dofile("tests/scripts/effects_links.lua")(add, served)
+  links.add(add, served)
   tiers.add(add, served)
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
@@ -380,6 +381,7 @@ function effects.of(test)
     "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "host_bytes_per_s", "sms", "clock_hz",
     "l2_bytes", "tables_from" }
   tiers.declare(effects)
+  links.declare(effects)
   effects.keys = keys_of()
   return effects
 end
