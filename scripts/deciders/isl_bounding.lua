@@ -7,7 +7,8 @@ local policy = require "rooflua.policy"
 local IslBounding = policy.define {
   name = "isl_bounding",
   doc = "The decode replica computes prompts of which few tokens and a small share are not cached there.",
-  source = "ai-dynamo/dynamo lib/kv-router/src/conditional_disagg.rs (policy isl_bounding, the default one)",
+  source = "ai-dynamo/dynamo lib/kv-router/src/conditional_disagg.rs, since pull request 11357 "
+    .. "(policy isl_bounding, the default one)",
   signals = {},
   params = {
     eff_isl_threshold = { default = 2048, unit = "tokens", min = 0, integer = true,

@@ -7,7 +7,7 @@ local Uncached = policy.define {
   name = "uncached",
   doc = "A prefill replica computes prompts of which the decode replica has not cached so many tokens.",
   source = "llm-d/llm-d-router pkg/epp/framework/plugins/scheduling/profilehandler/disagg "
-    .. "(plug-in prefix-based-pd-decider)",
+    .. "(plug-in prefix-based-pd-decider; before in llm-d-inference-scheduler)",
   signals = {},
   params = {
     uncached_tokens = { default = 0, unit = "tokens", min = 0, integer = true,

@@ -102,12 +102,6 @@ class Told : public Observer {
   }
 };
 
-/// Splits some requests.
-class Coin : public Decider {
- public:
-  bool split(const Request& request, const PairView&) override { return request.id % 3 > 0; }
-};
-
 /// A random cluster with its policies.
 class Scenario {
  public:
@@ -120,7 +114,7 @@ class Scenario {
     if (dice.upto(0, 2) == 0) it_.cluster.frontend = {0.125, 1.0 / 256, 0.25};
     speculates_ = dice.upto(0, 3) == 0;
     if (!speculates_) stages_or_groups(dice);
-    if (is_apart()) push(seed);
+    if (is_apart()) draw_disaggregation(seed, it_.cluster);
     // A request that drafts alone must not take its own blocks for ever.
     if (speculates_)
       for (ReplicaConfig& each : replicas()) each.kv_blocks += 200;
@@ -135,7 +129,7 @@ class Scenario {
     std::unique_ptr<Loop> workload;
     std::vector<Fcfs> schedulers;
     InTurn router;
-    Coin coin;
+    SplitsSome decider;
     LinearSteps model{0.5, 1.0 / 64, 1.0 / 4096};
     Fixed speculator{3, true};
     Rates acceptance{{0.7, 0.5, 0.2}};
@@ -177,16 +171,6 @@ class Scenario {
 
   bool is_apart() { return replicas().front().role == Role::prefill; }
 
-  void push(std::uint64_t seed) {
-    Dice dice(seed + 31);
-    Disaggregation& apart = it_.cluster.disaggregation;
-    apart.push = static_cast<Push>(dice.upto(0, 2));
-    if (dice.upto(0, 1) == 1) apart.order = SplitOrder::decode_first;
-    if (dice.upto(0, 2) == 0) apart.lease_s = 0.25 * dice.upto(1, 20);
-    for (const ReplicaConfig& each : replicas())
-      if (each.stages.several() && apart.push == Push::layers) apart.push = Push::chunks;
-  }
-
   void stages_or_groups(Dice& dice) {
     const std::int32_t depth = dice.upto(1, 2);
     const bool grouped = dice.upto(0, 2) == 0;
@@ -209,7 +193,7 @@ class Scenario {
     out.router = &run.router;
     out.workload = run.workload.get();
     out.observers = {&run.told};
-    out.decider = &run.coin;
+    out.decider = &run.decider;
     if (!speculates_) return out;
     for (const ReplicaConfig& each : replicas()) {
       const bool drafts = each.role != Role::prefill;

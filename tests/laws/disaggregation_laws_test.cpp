@@ -180,9 +180,7 @@ TEST_CASE("a lease that never ends in time is none") {
 }
 
 TEST_CASE("a copy goes on alike while KV is pushed and leases run") {
-  class Odd : public Decider {
-    bool split(const Request& request, const PairView&) override { return request.id % 3 > 0; }
-  } odd;
+  SplitsSome decider;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
     Pools pools(seed);
@@ -202,7 +200,7 @@ TEST_CASE("a copy goes on alike while KV is pushed and leases run") {
     bindings.router = &router;
     bindings.workload = &workload;
     bindings.observers = {&recorder};
-    bindings.decider = &odd;
+    bindings.decider = &decider;
     Simulation simulation(pools.made.cluster, bindings);
     simulation.run_until(0.5 * static_cast<double>(seed));
     const std::unique_ptr<Workload> rest = workload.fork();

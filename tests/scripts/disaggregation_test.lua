@@ -66,7 +66,8 @@ test("deciders split what they say", function()
   test.check(busy < 1 and busy > 0.1, "%g", busy)
   local either = split_of(require "deciders.either" {}).split_frac
   test.check(either <= first_turns + 1e-9, "%g", either)
-  test.equal(split_of(require "deciders.either" { first = "always", second = require "deciders.always" {} }).split_frac, 1)
+  local both = require "deciders.either" { first = "always", second = require "deciders.always" {} }
+  test.equal(split_of(both).split_frac, 1)
 end)
 
 test("a decider reads the pair, and nothing that it did not declare", function()
@@ -125,7 +126,8 @@ end)
 
 test("a copy of a run goes on alike", function()
   local given = scenario(sessions)
-  given.disaggregation = { order = "decode_first", decider = require "deciders.either" {}, push = "chunks", lease_s = 5 }
+  given.disaggregation = { order = "decode_first", decider = require "deciders.either" {}, push = "chunks",
+    lease_s = 5 }
   local live = serve.open(given)
   live:run_until(1.5)
   local copy = live:fork()
@@ -172,7 +174,8 @@ test("what is wrong is named by its key", function()
 end)
 
 test("without replicas that are apart the key is told to change nothing", function()
-  local told = shape.unread({ model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2, disaggregation = {} }, "serve")
+  local given = { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2, disaggregation = {} }
+  local told = shape.unread(given, "serve")
   test.equal(told[1][1], "disaggregation")
   test.check(told[1][2]:find("no KV is sent", 1, true), "%s", told[1][2])
 end)

@@ -80,6 +80,20 @@ test("each role is started with its own width", function()
   test.check(text:find "tensor%-parallel%-size 4" and text:find "tensor%-parallel%-size 2", "%s", text)
 end)
 
+test("experts over sixteen decode ranks beside two narrower prefill engines fit on 32 GPUs", function()
+  local opened = require("rooflua.scenario.opening").table(setup.scenario({ load = { rate_per_s = 4 },
+    slo = { ttft_s_p99 = 5 }, gpus = { { "h200-sxm", most = 32, price_per_hour = 3 } },
+    candidates = require "candidates.ladder" { tp = { 1 }, dp = { 16 }, ep = { "all" }, prefill_tp = { 8 },
+      prefill_dp = { 1 }, prefill_ep = { "all" }, max_num_seqs = { 256 }, max_num_batched_tokens = { 8192 },
+      split = { { 2, 1 }, only = true } } }, { model = "deepseek-v3" }), {})
+  local question = require("rooflua.plan.run").check(opened.reader, opened.given)
+  local candidates = require "rooflua.plan.candidates"
+  local fit = candidates.fitting(question, candidates.all(question))
+  test.equal(#fit, 1)
+  test.equal(fit[1].name, "H200, tp 1 x dp 16 x ep 16, 2 prefill of tp 8 x ep 8 + 1 decode, vllm, 256 seats, budget 8192")
+  test.equal(deploy.gpus(question, fit[1], 1), 32)
+end)
+
 test("what is wrong is named", function()
   local function problem(more)
     local ok, message = pcall(searched, ladder(more))
@@ -88,7 +102,8 @@ test("what is wrong is named", function()
   end
   test.check(problem { prefill_tp = { 0 } }:find("prefill_tp[1]", 1, true))
   test.check(problem { prefill_dp = { 2 } }:find("prefill_dp", 1, true))
-  local listed = require "candidates.listed" { list = { { tp = 1, split = { prefill = 1, decode = 1, prefil_tp = 2 } } } }
+  local listed = require "candidates.listed" {
+    list = { { tp = 1, split = { prefill = 1, decode = 1, prefil_tp = 2 } } } }
   local ok, message = pcall(searched, listed)
   test.check(not ok and tostring(message):find("prefill_tp", 1, true), "%s", tostring(message))
 end)

@@ -77,8 +77,8 @@ void listen_metrics(lua_State* L, int index, Run& run) {
   run.listen(std::make_unique<LuaOwnMetrics>(run.asking));
 }
 
-/// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil, speculations or
-/// nil, {tier_policies, evictions, stores} or nil, decider or nil) -> run
+/// serve_open(config, schedulers, steps, router?, workload, metrics?, speculations?,
+/// {tier_policies, evictions, stores}?, decider?) -> run
 int serve_open(lua_State* L) {
   lua_settop(L, 9);
   const Json given = to_json(L, 1, "scenario");
@@ -275,8 +275,7 @@ Changes read_changes(lua_State* L, Run& run) {
   return out;
 }
 
-/// serve_set(run, schedulers or nil, steps or nil, router or nil, speculations or nil, tiers or
-/// nil, decider or nil): from the next plan on.
+/// serve_set(run, schedulers?, steps?, router?, speculations?, tiers?, decider?): from now on
 int serve_set(lua_State* L, Run& run) {
   lua_settop(L, 7);
   Changes given = read_changes(L, run);
@@ -315,8 +314,7 @@ int serve_set(lua_State* L, Run& run) {
   return 0;
 }
 
-/// serve_fork(run, schedulers, steps, router or nil, metrics or nil, speculations or nil, tiers or
-/// nil, decider or nil) -> an independent run from here on.
+/// serve_fork(run, schedulers, steps, router?, metrics?, speculations?, tiers?, decider?) -> a run
 int serve_fork(lua_State* L, Run& run) {
   lua_settop(L, 8);
   auto fork = std::make_shared<Run>();

@@ -247,8 +247,8 @@ return {
         bytes_per_s = { example = "50e9", otherwise = "the link of the first replica's GPU; with path no limit" },
         bytes_per_token = { example = "131072", range = false, otherwise = "what the model keeps of a token" } },
       { name = "copies", type = "choice", values = { "one", "ranks" }, default = "one",
-        doc = "one: what the model keeps is sent once; ranks: each tp rank of a decode replica gets what it keeps, which "
-          .. "of latent attention is all of it" },
+        doc = "one: what the model keeps is sent once; ranks: each tp rank of a decode replica gets what it keeps, "
+          .. "which of latent attention is all of it" },
       { name = "path", type = "list", lua = "string[]|nil", example = '{ "nic" }',
         doc = "names of `links` that KV takes and shares with other transfers; default a wire of its own for each" },
       { name = "within", type = "list", lua = "string[]|nil", example = '{ "nvlink" }',

@@ -37,13 +37,15 @@ end
 --- the key, or without prefill replicas, both are nil.
 ---@param list table of replicas.of
 function disaggregation.of(reader, given, list)
-  if given == nil or count_roles(list).prefill == 0 then return {} end
   local inside, group = reader:child "disaggregation", schema.check_group(reader, "disaggregation", given)
+  if group.decider ~= nil then policies.with_method(inside, "decider", group.decider, "split") end
+  if given == nil or count_roles(list).prefill == 0 then return {} end
   check_effects(inside, group)
   check_replicas(inside, group, list)
   local decider
   if group.order == "decode_first" then
-    decider = policies.with_method(inside, "decider", group.decider, "split")
+    local given_or_default = group.decider or schema.entry("disaggregation.decider").default
+    decider = policies.with_method(inside, "decider", given_or_default, "split")
     inside:at("decider", routing.declared, decider)
   end
   return { config = { order = group.order, push = group.push, lease_s = group.lease_s }, decider = decider }
