@@ -137,6 +137,24 @@ test("a copy of a run goes on alike", function()
   test.equal(copy:result().summary.disaggregation.split_frac, live:result().summary.disaggregation.split_frac)
 end)
 
+test("why counts what is left of a transfer behind its prefill, and headings add up", function()
+  local last = math.huge
+  for _, push in ipairs { "end", "chunks", "layers" } do
+    local given = scenario {}
+    given.disaggregation = { push = push }
+    local live = serve.open(given, { remember = true })
+    live:run()
+    local _, why = live:why(20)
+    local sum = 0
+    for name, time_s in pairs(why) do
+      if name:find "_s$" and name ~= "e2e_s" and name ~= "ttft_s" and type(time_s) == "number" then sum = sum + time_s end
+    end
+    test.check(why.transfer_s < last, "%s: %g s", push, why.transfer_s)
+    test.near(sum, why.e2e_s, 1e-9)
+    last = why.transfer_s
+  end
+end)
+
 test("ranks of a decode replica that keep copies get each their own", function()
   local function bytes(copies, model, tp)
     local given = scenario { model = model, hardware = "h200-sxm", deployment = { tp = tp }, workload =

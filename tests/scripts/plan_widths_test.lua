@@ -90,7 +90,8 @@ test("experts over sixteen decode ranks beside two narrower prefill engines fit 
   local candidates = require "rooflua.plan.candidates"
   local fit = candidates.fitting(question, candidates.all(question))
   test.equal(#fit, 1)
-  test.equal(fit[1].name, "H200, tp 1 x dp 16 x ep 16, 2 prefill of tp 8 x ep 8 + 1 decode, vllm, 256 seats, budget 8192")
+  test.equal(fit[1].name, "H200, tp 1 x dp 16 x ep 16, 2 prefill of tp 8 x ep 8 + 1 decode, vllm, 256 seats, "
+    .. "budget 8192")
   test.equal(deploy.gpus(question, fit[1], 1), 32)
 end)
 

@@ -125,6 +125,8 @@ struct TransferSeen {
   /// Of a load from a store, or a write into one: which store, as declared; -1: between replicas.
   std::int32_t store = -1;
   bool is_load = false;
+  /// KV between replicas that set off before its prompt was computed, or the rest of such a prompt.
+  bool is_pushed = false;
 };
 
 /// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
@@ -162,6 +164,10 @@ class Observer {
   /// A request waits aside from now on until its KV has come from stores; and it has come.
   virtual void on_load(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_loaded(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// The prompt of a request is computed whose KV is pushed: it waits for the rest of it; and all
+  /// of it has come.
+  virtual void on_computed(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_kv(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
 };

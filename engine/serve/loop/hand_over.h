@@ -13,7 +13,7 @@ struct HandOver {
   std::int32_t to = -1;
   std::int32_t reserved_blocks = 0;  // at `to`, while its prompt is being computed
   std::int32_t sent_tokens = 0;      // whose KV has set off
-  bool split = false;                // a prefill replica computes its prompt
+  bool pushed = false;               // blocks at `to` were reserved before it was computed
   Picoseconds computed = never;      // by the prefill replica
   Picoseconds room = never;          // blocks were taken at `to`
   Picoseconds arrived = never;       // its KV; or its prefill replica kept it no longer

@@ -33,6 +33,7 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   if (apart.reserved_blocks > 0) {
     at(apart.to).adopt(slot, std::exchange(apart.reserved_blocks, 0));
     limit_output(slot, at(apart.to).config());
+    for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
     send_kv(slot, requests_[slot].prompt_tokens);
     if (progress.flows == 0) arrive(slot);
     return;
@@ -84,7 +85,13 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
                                 "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
   post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = apart.to});
   for (Observer* observer : bindings_.observers)
-    observer->on_transfer({request.id, from, apart.to, now_, end, bytes});
+    observer->on_transfer({.id = request.id,
+                           .from = from,
+                           .to = apart.to,
+                           .start = now_,
+                           .end = end,
+                           .bytes = bytes,
+                           .is_pushed = apart.pushed});
 }
 
 /// Its KV is no longer needed where it was computed.
@@ -117,6 +124,9 @@ void Simulation::arrive(std::int32_t slot) {
   let_go(slot);
   touch(to);
   if (has_left(slot)) return refuse_kv(slot);
+  if (hand_over_of(slot).pushed) {
+    for (Observer* observer : bindings_.observers) observer->on_kv(requests_[slot], now_);
+  }
   at(to).receive(slot, scheduler(to));
 }
 
@@ -138,9 +148,8 @@ void Simulation::pass_flows() {
   if (tiers_) {
     ask_again();
     // What ends in the instant of an alarm has come in time.
-    std::stable_partition(flows_ended_.begin(), flows_ended_.end(), [](const FlowEnded& flow) {
-      return flow.what.errand != Errand::alarm;
-    });
+    std::stable_partition(flows_ended_.begin(), flows_ended_.end(),
+                          [](const FlowEnded& flow) { return flow.what.errand != Errand::alarm; });
   }
   for (const FlowEnded& flow : flows_ended_) {
     const FlowRequest& what = flow.what;
@@ -158,7 +167,8 @@ void Simulation::pass_flows() {
     }
     for (Observer* observer : bindings_.observers)
       observer->on_transfer({requests_[what.slot].id, what.from, what.to, flow.start, flow.end,
-                             what.bytes, flow.alone_end, what.path});
+                             what.bytes, flow.alone_end, what.path, -1, false,
+                             hand_over_of(what.slot).pushed});
     end_flow(what.slot);
   }
 }

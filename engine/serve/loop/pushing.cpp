@@ -30,6 +30,7 @@ bool Simulation::reserve(std::int32_t slot) {
   apart.reserved_blocks = replica.reserve(slot);
   if (apart.reserved_blocks == 0) return false;
   apart.room = now_;
+  apart.pushed = true;
   signals_.changed(apart.to);
   tell_blocks(apart.to);
   return true;
@@ -43,6 +44,7 @@ void Simulation::cancel_reserved(std::int32_t slot) {
   at(apart.to).forget(slot);
   apart.reserved_blocks = apart.sent_tokens = 0;
   apart.room = never;
+  apart.pushed = false;
   tell_blocks(apart.to);
   plan_again(apart.to);
 }
