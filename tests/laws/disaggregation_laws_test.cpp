@@ -10,15 +10,16 @@
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
+#include "tests/serve/speculation_case.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
 
 namespace {
 
-class Answer : public Decider {
+class Constant : public Decider {
  public:
-  explicit Answer(bool splits) : splits_(splits) {}
+  explicit Constant(bool splits) : splits_(splits) {}
   bool split(const Request&, const PairView&) override { return splits_; }
 
  private:
@@ -132,7 +133,7 @@ TEST_CASE("alone, layers are never later than chunks, and chunks never later tha
 }
 
 TEST_CASE("chosen first or last, one decode replica is the same") {
-  Answer always(true);
+  Constant always(true);
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);
     Pools pools(seed, 1);
@@ -147,7 +148,7 @@ TEST_CASE("chosen first or last, one decode replica is the same") {
 }
 
 TEST_CASE("where no prompt is split, decode replicas are a pool without prefill replicas") {
-  Answer never(false);
+  Constant never(false);
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);
     Pools pools(seed);

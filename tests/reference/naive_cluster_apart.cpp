@@ -1,6 +1,6 @@
-// Prefill and decode apart in the naive cluster. A prompt gets a decode replica when its KV is to be
-// sent, or first of all. With pushes_chunks a chunk's KV is sent at the end of its step, if blocks for
-// the whole prompt are taken at the decode replica, or can be.
+// Prefill and decode apart in the naive cluster. A prompt gets a decode replica when its KV is to
+// be sent, or first of all. With pushes_chunks a chunk's KV is sent at the end of its step, if
+// blocks for the whole prompt are taken at the decode replica, or can be.
 
 #include <algorithm>
 
@@ -49,7 +49,7 @@ bool NaiveCluster::reserve(int id) {
 void NaiveCluster::push(const Rows& rows, std::size_t i) {
   for (const Row& row : rows) {
     if (row.samples || !row.prefill || is_aborted(row.id)) continue;
-    if (engines_[i]->request(row.id).phase != Phase::prefilling) continue;
+    if (engines_[i]->request(row.id).phase == Phase::waiting) continue;  // it lost its seat
     if (reserve(row.id)) send(row.id, row.context + row.tokens, static_cast<int>(i));
   }
 }
@@ -82,8 +82,7 @@ void NaiveCluster::send(int id, int tokens, int from) {
   served(id).pulled = now_;
   ++apart.flows;
   engines_[static_cast<std::size_t>(from)]->count_flows(id, 1);
-  parcels_.push_back(
-      {now_ + std::max<Ps>(1, cluster_.transfer_alpha + time), id, from, apart.to});
+  parcels_.push_back({now_ + std::max<Ps>(1, cluster_.transfer_alpha + time), id, from, apart.to});
 }
 
 /// A part of the KV is there, or nothing is left to send.

@@ -140,8 +140,8 @@ end)
 test("why counts what is left of a transfer behind its prefill, and headings add up", function()
   local last = math.huge
   for _, push in ipairs { "end", "chunks", "layers" } do
-    local given = scenario {}
-    given.disaggregation = { push = push }
+    local given = scenario { network = { bytes_per_s = 8e9 } }
+    given.links, given.disaggregation = nil, { push = push }
     local live = serve.open(given, { remember = true })
     live:run()
     local _, why = live:why(20)
