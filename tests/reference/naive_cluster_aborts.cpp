@@ -108,6 +108,7 @@ Rows NaiveCluster::without_aborted(StepLog& step) {
 void NaiveCluster::leave_seats(std::size_t i) {
   for (const int id : std::exchange(leave_[i], {})) {
     if (apart_[static_cast<std::size_t>(id)].flows > 0) {
+      ++history_.aborted["a part of its KV on its way"];
       engines_[i]->leave_with_blocks(id);
       continue;
     }
