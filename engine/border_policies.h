@@ -52,8 +52,8 @@ typedef struct rooflua_route_view {
 /// A request and the decode replica that was chosen for it, for who decides whether a prefill
 /// replica computes its prompt.
 typedef struct rooflua_pair_view {
-  rooflua_route_view pool;            // of the prefill replicas; its candidates are those
-  int32_t decode BORDER_INIT(-1);     // the chosen replica
+  rooflua_route_view pool;               // of the prefill replicas; its candidates are those
+  int32_t decode BORDER_INIT(-1);        // the chosen replica
   int32_t cached_tokens BORDER_INIT(0);  // of the prompt, at that replica now
   const BORDER_CLASS(PairSource) * source BORDER_INIT(nullptr);
 } rooflua_pair_view;

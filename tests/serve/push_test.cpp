@@ -89,8 +89,7 @@ TEST_CASE("KV of a chunk sets off with the end of its step, and that of layers w
       return std::pair(lines, bench.recorder.of(0).first_token);
     };
     CHECK(seen(Push::end) == std::pair(Lines{"0: 2..3.5 8 bytes"}, 9 * s / 2));
-    CHECK(seen(Push::chunks) ==
-          std::pair(Lines{"0: 1..2 4 bytes", "0: 2..3 4 bytes"}, 4 * s));
+    CHECK(seen(Push::chunks) == std::pair(Lines{"0: 1..2 4 bytes", "0: 2..3 4 bytes"}, 4 * s));
     CHECK(seen(Push::layers) ==
           std::pair(Lines{"0: 0..1.5 4 bytes", "0: 1..2.5 4 bytes"}, 7 * s / 2));
   }
@@ -137,8 +136,7 @@ TEST_CASE("a prompt for which there is no room queues at the decode replica when
     return transfers(bench, {spec(0, 8, 4), spec(2, 8, 2)});
   };
   CHECK(lines(Push::end) == Lines{"0: 2..3.5 8 bytes", "1: 7.5..9 8 bytes"});
-  CHECK(lines(Push::chunks) ==
-        Lines{"0: 1..2 4 bytes", "0: 2..3 4 bytes", "1: 7..8.5 8 bytes"});
+  CHECK(lines(Push::chunks) == Lines{"0: 1..2 4 bytes", "0: 2..3 4 bytes", "1: 7..8.5 8 bytes"});
 }
 
 TEST_CASE("what layers keep at most goes with the last chunk") {
@@ -235,14 +233,17 @@ TEST_CASE("settings of replicas that are apart are refused where they make no se
           c.disaggregation.order = SplitOrder::decode_first;
           c.replicas.push_back(c.replicas[0]);
           c.replicas[2].role = Role::both;
-        }) == "replicas[3].role: is both, and with disaggregation.order = \"decode_first\" every "
-              "replica is of the role prefill or decode");
+        }) ==
+        "replicas[3].role: is both, and with disaggregation.order = \"decode_first\" every "
+        "replica is of the role prefill or decode");
   CHECK(problem([](ClusterConfig& c) {
           c.disaggregation.push = Push::layers;
           c.replicas[0].stages.shares = {0.5, 0.5};
           c.replicas[0].stages.links = {{0, 0}};
-        }) == "replicas[1].stages: disaggregation.push = \"layers\" is not modelled with several "
-              "stages of layers; \"chunks\" is");
-  CHECK(problem([](ClusterConfig& c) { c.disaggregation.lease_s = -1; })
-            .starts_with("disaggregation.lease_s"));
+        }) ==
+        "replicas[1].stages: disaggregation.push = \"layers\" is not modelled with several "
+        "stages of layers; \"chunks\" is");
+  CHECK(problem([](ClusterConfig& c) {
+          c.disaggregation.lease_s = -1;
+        }).starts_with("disaggregation.lease_s"));
 }

@@ -121,14 +121,15 @@ struct TierSummary {
 /// What replicas that are apart for prefill and decode amounted to, over completed requests unless
 /// it says otherwise.
 struct ApartSummary {
-  double split_frac = 0;     // requests whose prompt a prefill replica computed
-  double kv_bytes = 0;       // that were sent, of all requests
+  double split_frac = 0;        // requests whose prompt a prefill replica computed
+  double kv_bytes = 0;          // that were sent, of all requests
   std::int64_t recomputed = 0;  // of those split, whose KV was not asked for within the lease
   /// From the computed prompt to blocks for it at the decode replica; to all of its KV there. Of
   /// requests that were split and whose KV was sent.
   Statistics room_wait_s, kv_wait_s;
   double stretch_mean = 0, stretch_max = 0;  // of transfers, all: time over what each takes alone
-  double kept_block_s = 0;  // blocks that prefill replicas keep, times the seconds behind the prefill
+  double kept_block_s =
+      0;  // blocks that prefill replicas keep, times the seconds behind the prefill
 };
 
 /// What a metric of the scenario gave: one number of the whole run.

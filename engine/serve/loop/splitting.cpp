@@ -86,8 +86,8 @@ Picoseconds Simulation::next_lease() {
   while (!leases_.empty()) {
     const Lease& next = leases_.front();
     const Progress& progress = requests_.progress(next.slot);
-    const bool waits = requests_[next.slot].id == next.id && progress.kept_blocks > 0 &&
-                       progress.held_blocks == 0;
+    const bool waits =
+        requests_[next.slot].id == next.id && progress.kept_blocks > 0 && progress.held_blocks == 0;
     if (waits) return next.time;
     leases_.pop_front();
   }

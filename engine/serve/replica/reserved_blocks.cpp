@@ -17,8 +17,8 @@ std::int32_t ReplicaState::reserve(std::int32_t slot) {
   const Request& r = request(slot);
   const KvCache::Hit hit = kv_.lookup(slot, r, board_.progress(slot));
   const std::int32_t whole = blocks_for(r.prompt_tokens, config_.block_size);
-  const std::int64_t need = std::int64_t{whole} - hit.blocks + hit.free + config_.seat_blocks +
-                            seats_.missing_blocks();
+  const std::int64_t need =
+      std::int64_t{whole} - hit.blocks + hit.free + config_.seat_blocks + seats_.missing_blocks();
   if (need > kv_.free_blocks()) return 0;
   take_first_blocks(slot, hit, whole);
   sync_blocks();
