@@ -1,11 +1,13 @@
 #pragma once
-// The part of the border (border.h) that routers and policies of KV tiers read, by the same rules.
+// The part of the border (border.h) that routers, deciders and policies of KV tiers read, by the
+// same rules.
 
 #include <cstdint>
 
 namespace rooflua {
 
 class RouteSource;
+class PairSource;
 enum class Role : std::int32_t;
 
 using std::int32_t;
@@ -44,6 +46,24 @@ typedef struct rooflua_route_view {
   int32_t decode_stage BORDER_INIT(0);  // 1: where to send KV; 0: a new request
   const BORDER_CLASS(RouteSource) * source BORDER_INIT(nullptr);  // the requests and cached tokens
 } rooflua_route_view;
+
+// Deciders ----------------------------------------------------------------------------------------
+
+/// A request and the decode replica that was chosen for it, for who decides whether a prefill
+/// replica computes its prompt.
+typedef struct rooflua_pair_view {
+  rooflua_route_view pool;               // of the prefill replicas; its candidates are those
+  int32_t decode BORDER_INIT(-1);        // the chosen replica
+  int32_t cached_tokens BORDER_INIT(0);  // of the prompt, at that replica now
+  const BORDER_CLASS(PairSource) * source BORDER_INIT(nullptr);
+} rooflua_pair_view;
+
+/// One of the prefill replicas, as it is now.
+typedef struct rooflua_pair_member {
+  double queued_tokens BORDER_INIT(0);  // of prompts there that are not computed yet
+  double budget_tokens BORDER_INIT(0);  // that a step of it computes at most; 0: no limit
+  double transfer_s BORDER_INIT(0);     // of the prompt's KV from there, at the share that is free
+} rooflua_pair_member;
 
 // KV tiers ----------------------------------------------------------------------------------------
 

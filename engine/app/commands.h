@@ -37,14 +37,14 @@ struct RunArguments {
   std::vector<std::string> set;  // key=value
   std::optional<long> seed;
   int jobs = 1;
-  std::string json;         // a file, or "-" for stdout
-  std::string requests;     // per-request CSV
-  std::string trace;        // Chrome trace
-  std::string html;         // a report as one page
-  std::string why;          // the request whose time is explained: its id, or "slowest"
-  std::string results;      // SQLite file that keeps runs as they finish, or a folder of such
-  std::string shard;        // "3/16" or "auto/16": a part of the runs
-  std::string round;        // of a search or plan: the file with the runs of its earlier rounds
+  std::string json;      // a file, or "-" for stdout
+  std::string requests;  // per-request CSV
+  std::string trace;     // Chrome trace
+  std::string html;      // a report as one page
+  std::string why;       // the request whose time is explained: its id, or "slowest"
+  std::string results;   // SQLite file that keeps runs as they finish, or a folder of such
+  std::string shard;     // "3/16" or "auto/16": a part of the runs
+  std::string round;     // of a search or plan: the file with the runs of its earlier rounds
   bool explain = false;
   // The largest share of time that may be extrapolated, stand_in or assumed; without it, any.
   std::optional<double> strict_percent;
@@ -53,7 +53,7 @@ struct RunArguments {
   double timeout_s = 0;
   bool jit_log = false, no_jit = false;
   bool quiet = false;
-  bool wide = false;  // tables with all columns, also at a narrow terminal
+  bool wide = false;      // tables with all columns, also at a narrow terminal
   std::string intervals;  // "on", "off"; empty: what the scenario says
 };
 
@@ -106,7 +106,8 @@ struct PlanArguments {
   std::string model, engine, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
   std::vector<std::string> slo, gpus, engines, watts, set;
-  std::vector<std::string> tp, pp, dp, ep, seats, budgets, weights, kv;  // values of axes
+  std::vector<std::string> tp, pp, dp, ep, prefill_tp, seats, budgets, weights,
+      kv;  // values of axes
   bool split = false;
   std::optional<long> survive, replicates, requests, ranks, seed, why;
   bool all = false, front = false, quiet = false;

@@ -156,6 +156,7 @@ constexpr Kind kinds[] = {
     {"drafters", "what drafts cost"},
     {"tiers", "which KV is loaded from CPU memory and disks, and what is stored there"},
     {"eviction", "what leaves such a store when it is full"},
+    {"deciders", "whether a prefill replica computes a prompt, or the decode replica does"},
     {"candidates", "of a plan: which deployments are tried"},
     {"objectives", "of a plan: what the best deployment is"},
     {"strategies", "of a plan: in which order candidates are simulated"},

@@ -23,6 +23,9 @@ local Ladder = policy.define {
     kv = list({ "own" }, nil, "Formats of the KV cache; \"own\": as released."),
     split = { default = false, type = "any", doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, "
       .. "2:1, 1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
+    prefill_tp = list({ "same" }, "GPUs", "Tensor parallel degrees of prefill engines, where split; \"same\": tp."),
+    prefill_dp = list({ "same" }, "ranks", "The same of dp."),
+    prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp of a prefill engine."),
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
     host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
     speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
@@ -54,23 +57,46 @@ local function product(axes, i, chosen, found)
   end
 end
 
+--- Words that stand for a number of an axis.
+local words_of = { ep = { all = true }, prefill_tp = { same = true }, prefill_dp = { same = true },
+  prefill_ep = { all = true, same = true } }
+
 --- Refuses values of an axis that are no counts, and those of an axis that this model does not have.
 local function check_axis(self, name, has_axis, model)
+  local words, known = words_of[name] or {}, ""
+  for _, word in ipairs { "all", "same" } do known = known .. (words[word] and (" or %q"):format(word) or "") end
   for i, value in ipairs(self[name]) do
     local is_count = type(value) == "number" and value >= 1 and value % 1 == 0
-    if not is_count and not (name == "ep" and value == "all") then
+    if not is_count and not words[value] then
       local is_shown = type(value) == "number" or type(value) == "string"
-      error(("candidates.ladder: %s[%d]: expected a whole number >= 1%s, found %s"):format(name, i,
-        name == "ep" and " or \"all\"" or "", is_shown and value or "a " .. type(value)), 0)
+      error(("candidates.ladder: %s[%d]: expected a whole number >= 1%s, found %s"):format(name, i, known,
+        is_shown and value or "a " .. type(value)), 0)
     end
   end
   if has_axis then return end
   for _, value in ipairs(self[name]) do
-    if value ~= 1 and value ~= "all" then
+    if value ~= 1 and not words[value] then
       error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
         .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)
     end
   end
+end
+
+--- The split with the widths of its prefill engines, where they are not those of the candidate. nil: these widths make
+--- no sense, or another choice stands for them.
+local function split_with_widths(chosen, ep)
+  local all_same = chosen.prefill_tp == "same" and chosen.prefill_dp == "same" and chosen.prefill_ep == "same"
+  if not chosen.split then return all_same and { none = true } or nil end
+  if all_same then return { chosen.split } end
+  local function of(name, same) return chosen[name] == "same" and same or chosen[name] end
+  local tp, dp = of("prefill_tp", chosen.tp), of("prefill_dp", chosen.dp)
+  local own_ep = chosen.prefill_ep == "all" and tp * dp or of("prefill_ep", math.min(ep, tp * dp))
+  if own_ep > tp * dp or tp == chosen.tp and dp == chosen.dp and own_ep == ep then return nil end
+  local out = { prefill = chosen.split.prefill, decode = chosen.split.decode }
+  out.prefill_tp = tp ~= chosen.tp and tp or nil
+  out.prefill_dp = dp ~= chosen.dp and dp or nil
+  out.prefill_ep = own_ep ~= ep and own_ep or nil
+  return { out }
 end
 
 ---@param question table model, gpus, capabilities, slo, requests: read-only
@@ -79,25 +105,31 @@ function Ladder:each(question, emit)
   local axes = question.capabilities.axes
   local one = { 1 }
   for _, name in ipairs { "tp", "pp" } do check_axis(self, name, true) end
-  for _, name in ipairs { "dp", "ep" } do check_axis(self, name, axes[name], question.model) end
+  for _, name in ipairs { "dp", "ep" } do
+    check_axis(self, name, axes[name], question.model)
+    check_axis(self, "prefill_" .. name, axes[name], question.model)
+  end
+  check_axis(self, "prefill_tp", true)
   local speculations = { false }
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
   local engines = #self.engines > 0 and self.engines or { false }
   local all = { { "engine", engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
     { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "weights", self.weights },
     { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "host_memory_gb", self.host_memory_gb },
-    { "split", splits_of(self, axes.split) },
+    { "split", splits_of(self, axes.split) }, { "prefill_tp", self.prefill_tp }, { "prefill_dp", self.prefill_dp },
+    { "prefill_ep", self.prefill_ep },
     { "speculation", speculations }, { "max_num_seqs", self.max_num_seqs },
     { "max_num_batched_tokens", self.max_num_batched_tokens } }
   for index in ipairs(question.gpus) do
     product(all, 1, {}, function(chosen)
       local ranks = chosen.tp * chosen.dp
       local ep = chosen.ep == "all" and ranks or chosen.ep
-      if ep > ranks then return end
+      local split = split_with_widths(chosen, ep)
+      if ep > ranks or not split then return end
       local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
         ep = ep,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
-        split = chosen.split or nil, speculation = chosen.speculation or nil,
+        split = split[1], speculation = chosen.speculation or nil,
         label = chosen.speculation and "speculation" or nil,
         max_num_seqs = chosen.max_num_seqs, max_num_batched_tokens = chosen.max_num_batched_tokens }
       if chosen.prefix_caching == false then candidate.prefix_caching = false end

@@ -228,6 +228,48 @@ function policy.where(instance) end
 ---@field priority integer
 ---@field now_s number
 
+--- A request as policies see it. Policies do not see the true output length.
+---@class rooflua.Request
+---@field id integer
+---@field phase string "waiting", "prefill", "decode", "finishing" or "in_flight"
+---@field arrival_s number
+---@field prompt_tokens integer
+---@field cached_tokens integer found in the prefix cache; known before admission
+---@field context_tokens integer in its KV cache
+---@field pending_tokens integer still to be computed before the next token
+---@field emitted_tokens integer
+---@field sequence_tokens integer prompt and emitted tokens
+---@field draft_tokens integer that it brings to the next plan, where its replica speculates
+---@field drafted_tokens integer that its rounds verified so far
+---@field accepted_tokens integer of these
+---@field rounds integer decodes that landed
+---@field preemptions integer
+---@field priority integer lower values are served first
+---@field class integer
+---@field session integer?
+---@field prefix integer
+---@field max_output_tokens integer?
+---@field predicted_output_tokens integer? if the workload gives one
+
+--- What a file of scripts/deciders returns. One instance per run.
+---@class rooflua.Decider: rooflua.PolicyClass
+---@field signals string[]? those that it reads of replicas; default all
+---@field split fun(self, request: rooflua.Request, pair: rooflua.Pair): boolean whether a prefill replica computes the
+--- prompt
+---@field start? fun(self, rng: rooflua.Random)
+
+--- A request and the decode replica that was chosen for it.
+---@class rooflua.Pair
+---@field now_s number
+---@field prompt_tokens integer
+---@field cached_tokens integer of the prompt, at the decode replica now
+---@field decode rooflua.Signals
+---@field prefill rooflua.Candidates the prefill replicas
+---@field queued_tokens fun(self, i: integer): number of prompts at the i-th of them that are not computed yet, cached
+--- ones among them
+---@field budget_tokens fun(self, i: integer): number that a step of it computes at most; 0: no limit
+---@field transfer_s fun(self, i: integer): number of the prompt's KV from there, at the share of the links that is free
+
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream

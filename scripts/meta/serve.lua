@@ -43,6 +43,8 @@ local serve = {}
 --- how metrics are taken; every other key names a metric of the scenario's own, a policy of scripts/metrics
 ---@field metrics rooflua.ScenarioMetrics?
 ---@field network rooflua.ScenarioNetwork? KV transfer between replicas
+--- how prefill and decode replicas work together (docs/DISAGGREGATION.md)
+---@field disaggregation rooflua.ScenarioDisaggregation?
 ---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
 --- KV outside of the GPU, in memory of the host, on disks and in other replicas (docs/TIERS.md); default none
 ---@field tiers rooflua.ScenarioTiers?
@@ -140,9 +142,21 @@ local serve = {}
 --- first replica's GPU; with path no limit
 ---@field bytes_per_s number?
 ---@field bytes_per_token number? bytes; KV of one token, of all ranks; default what the model keeps of a token
+--- default "one"; one: what the model keeps is sent once; ranks: each tp rank of a decode replica gets what it keeps,
+--- which of latent attention is all of it
+---@field copies "one"|"ranks"|nil
 --- names of `links` that KV takes and shares with other transfers; default a wire of its own for each
 ---@field path string[]|nil
 ---@field within string[]|nil the same between replicas on one node; default path
+
+---@class rooflua.ScenarioDisaggregation
+---@field order "prefill_first"|"decode_first"|nil default "prefill_first"; who is chosen first
+---@field push "end"|"chunks"|"layers"|nil default "end"; when KV of a prompt sets off
+--- s; default 0; that a prefill replica keeps a computed prompt which waits for room at a decode replica; then the
+--- decode replica computes it again. 0: for ever
+---@field lease_s number?
+--- default always; whether a prefill replica computes a prompt, with order = "decode_first"
+---@field decider table|string|nil
 
 ---@class rooflua.ScenarioLink
 ---@field bytes_per_s number? bytes/s; bandwidth of one of its wires, in one direction
@@ -180,28 +194,6 @@ local serve = {}
 ---@class rooflua.Live
 ---@field now_s number
 local Live = {}
---- A request as policies see it. Policies do not see the true output length.
----@class rooflua.Request
----@field id integer
----@field phase string "waiting", "prefill", "decode", "finishing" or "in_flight"
----@field arrival_s number
----@field prompt_tokens integer
----@field cached_tokens integer found in the prefix cache; known before admission
----@field context_tokens integer in its KV cache
----@field pending_tokens integer still to be computed before the next token
----@field emitted_tokens integer
----@field sequence_tokens integer prompt and emitted tokens
----@field draft_tokens integer that it brings to the next plan, where its replica speculates
----@field drafted_tokens integer that its rounds verified so far
----@field accepted_tokens integer of these
----@field rounds integer decodes that landed
----@field preemptions integer
----@field priority integer lower values are served first
----@field class integer
----@field session integer?
----@field prefix integer
----@field max_output_tokens integer?
----@field predicted_output_tokens integer? if the workload gives one
 
 --- One replica, read-only.
 ---@class rooflua.Replica

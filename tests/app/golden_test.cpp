@@ -80,6 +80,12 @@ TEST_CASE("over two nodes, a pipeline serves many and tensor parallelism serves 
   compare_with_golden("20_pipeline", "");
 }
 
+TEST_CASE("KV that is pushed hides behind its prefill, and some prompts are better not split",
+          "[golden]") {
+  compare_with_golden("29_shared_nics", "");
+  compare_with_golden("30_when_not_to_split", "");
+}
+
 TEST_CASE("drafts pay up to a load, and rules that adapt find it", "[golden]") {
   compare_with_golden("21_speculation", "--jobs 2");
   compare_with_golden("22_multi_token_prediction", "--jobs 2");

@@ -114,6 +114,7 @@ class Scenario {
     if (dice.upto(0, 2) == 0) it_.cluster.frontend = {0.125, 1.0 / 256, 0.25};
     speculates_ = dice.upto(0, 3) == 0;
     if (!speculates_) stages_or_groups(dice);
+    if (is_apart()) draw_disaggregation(seed, it_.cluster);
     // A request that drafts alone must not take its own blocks for ever.
     if (speculates_)
       for (ReplicaConfig& each : replicas()) each.kv_blocks += 200;
@@ -128,6 +129,7 @@ class Scenario {
     std::unique_ptr<Loop> workload;
     std::vector<Fcfs> schedulers;
     InTurn router;
+    SplitsSome decider;
     LinearSteps model{0.5, 1.0 / 64, 1.0 / 4096};
     Fixed speculator{3, true};
     Rates acceptance{{0.7, 0.5, 0.2}};
@@ -167,6 +169,8 @@ class Scenario {
     for (ReplicaConfig& each : replicas()) each.node = dice.upto(-1, 1);
   }
 
+  bool is_apart() { return replicas().front().role == Role::prefill; }
+
   void stages_or_groups(Dice& dice) {
     const std::int32_t depth = dice.upto(1, 2);
     const bool grouped = dice.upto(0, 2) == 0;
@@ -189,6 +193,7 @@ class Scenario {
     out.router = &run.router;
     out.workload = run.workload.get();
     out.observers = {&run.told};
+    out.decider = &run.decider;
     if (!speculates_) return out;
     for (const ReplicaConfig& each : replicas()) {
       const bool drafts = each.role != Role::prefill;
@@ -276,7 +281,8 @@ int abort_some(Simulation& simulation, Dice& dice) {
 TEST_CASE("aborts in any phase at any instant: all blocks come free, and each end is told once") {
   std::int64_t aborted = 0, between = 0;
   std::map<Phase, int> phases;
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  std::map<Push, int> while_sent;  // aborted while KV was on its way
+  for (std::uint64_t seed = 1; seed <= 800; ++seed) {
     CAPTURE(seed);
     Scenario scenario(seed);
     const std::unique_ptr<Scenario::Run> run = scenario.open();
@@ -293,8 +299,12 @@ TEST_CASE("aborts in any phase at any instant: all blocks come free, and each en
         simulation.run_until(simulation.now_s() + 0.03125 * dice.upto(0, 40));
         between += simulation.now() > before;
       }
-      for (const std::int32_t id : live_ids(simulation))
-        ++phases[simulation.requests()[simulation.slot_of(id)].phase];
+      for (const std::int32_t id : live_ids(simulation)) {
+        const std::int32_t slot = simulation.slot_of(id);
+        ++phases[simulation.requests()[slot].phase];
+        while_sent[scenario.cluster().disaggregation.push] +=
+            simulation.requests().progress(slot).flows > 0;
+      }
       aborted += abort_some(simulation, dice);
       check_counts(simulation, run->told);
     }
@@ -308,6 +318,7 @@ TEST_CASE("aborts in any phase at any instant: all blocks come free, and each en
     CHECK(phases[phase] > 100);
   }
   CHECK(phases[Phase::finishing] > 20);
+  for (const Push push : {Push::end, Push::chunks, Push::layers}) CHECK(while_sent[push] > 50);
 }
 
 TEST_CASE("an abort changes nothing of what came before it, and tokens of others come later only") {

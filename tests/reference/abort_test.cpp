@@ -121,6 +121,19 @@ TEST_CASE("the engine and a naive cluster agree on aborts, wherever a request is
   CHECK(aborted["waits, token in flight"] >= 2);
 }
 
+TEST_CASE("the engine and a naive cluster agree on aborts while KV is pushed") {
+  const Aborted aborted = compare("pushed", 1500, [](ClusterCase cluster) {
+    cluster.pushes_chunks = true;
+    cluster.decode_first = cluster.apart() && cluster.question.seed % 2 == 0;
+    for (ClusterReplica& each : cluster.replicas)
+      if (each.role == Role::prefill)
+        each.config.max_num_batched_tokens = std::min(each.config.max_num_batched_tokens, 64);
+    return cluster;
+  });
+  CHECK(aborted["a part of its KV on its way"] >= 20);
+  CHECK(aborted["KV on its way"] >= 20);
+}
+
 TEST_CASE("the engine and a naive cluster agree on aborts where replicas have stages") {
   const Aborted aborted = compare("stages", 300, staged);
   CHECK(aborted["token in flight"] >= 100);

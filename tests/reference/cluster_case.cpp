@@ -191,7 +191,9 @@ std::string text(const ClusterCase& cluster) {
       << cluster.frontend_base << " " << cluster.frontend_prompt_token << " "
       << cluster.frontend_output_token << " transfer " << cluster.transfer_alpha << " + "
       << cluster.transfer_token << " per token + " << cluster.transfer_fixed << " + "
-      << cluster.transfer_bounded << " per token up to " << cluster.transfer_window << "\n";
+      << cluster.transfer_bounded << " per token up to " << cluster.transfer_window
+      << (cluster.pushes_chunks ? ", by chunks" : "")
+      << (cluster.decode_first ? ", decode replica first" : "") << "\n";
   for (const ClusterReplica& r : cluster.replicas) {
     out << "  replica: role " << static_cast<int>(r.role) << " policy " << r.policy << " hold "
         << r.hold << " seats " << r.config.max_num_seqs << " budget "
@@ -242,6 +244,13 @@ std::unique_ptr<Router> make_router(const ClusterCase& cluster) {
 }
 
 namespace {
+
+class SplitsSome : public Decider {
+ public:
+  bool split(const rooflua::Request& request, const PairView&) override {
+    return is_split(request.id);
+  }
+};
 
 /// Loads what is found, and stores every part of a prompt in every store.
 class LoadsAll : public TierPolicy {
@@ -333,6 +342,10 @@ History run_engine(const ClusterCase& cluster, Router& router) {
                      static_cast<double>(cluster.transfer_token),
                      static_cast<double>(cluster.transfer_fixed),
                      {{static_cast<double>(cluster.transfer_bounded), cluster.transfer_window}}};
+  if (cluster.pushes_chunks) config.disaggregation.push = Push::chunks;
+  if (cluster.decode_first) config.disaggregation.order = SplitOrder::decode_first;
+  SplitsSome splits_some;
+  bindings.decider = &splits_some;
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};

@@ -32,6 +32,8 @@ struct ClusterCase {
   Ps transfer_alpha = 0, transfer_token = 0;
   Ps transfer_fixed = 0, transfer_bounded = 0;  // of a state; of a token in a window
   int transfer_window = 0;
+  bool pushes_chunks = false;  // KV of a chunk is sent when its step ends
+  bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
   TierCase tiers;
   bool apart() const { return replicas.front().role != Role::both; }
@@ -43,6 +45,11 @@ struct ClusterCase {
     return false;
   }
 };
+
+/// Whether a prefill replica computes the prompt, where the decode replica is chosen first.
+inline bool is_split(int id) {
+  return id % 3 > 0;
+}
 
 ClusterCase draw_cluster(std::uint64_t seed);
 std::string text(const ClusterCase& cluster);

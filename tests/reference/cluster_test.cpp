@@ -94,6 +94,47 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   for (const int each : routers) CHECK(each >= 40);
 }
 
+namespace {
+
+/// Prefill and decode apart, KV pushed by chunks, some prompts computed by their decode replica.
+/// Budgets of prefill replicas cut most prompts.
+ClusterCase pushed(ClusterCase cluster) {
+  const std::uint64_t seed = cluster.question.seed;
+  cluster.pushes_chunks = seed % 4 > 0;
+  cluster.decode_first = seed % 3 == 0;
+  for (ClusterReplica& each : cluster.replicas) {
+    if (each.role != Role::prefill) continue;
+    each.config.max_num_batched_tokens =
+        std::min(each.config.max_num_batched_tokens, 64 + static_cast<int>(seed % 64));
+  }
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("the engine and a naive cluster agree on KV that is pushed and on prompts not split") {
+  Coverage coverage;
+  int chunks = 0, first = 0, local = 0, waited = 0;
+  const auto [begin, end] = seeds(1, 1200);
+  for (std::uint64_t seed = begin; seed <= end; ++seed) {
+    const ClusterCase cluster = pushed(draw_cluster(seed));
+    if (!cluster.apart()) continue;
+    INFO("seed " << seed << "\n" << text(cluster));
+    const History expected = run_naive(cluster);
+    REQUIRE(difference(expected, run_engine(cluster)) == "");
+    coverage.add(expected);
+    chunks += cluster.pushes_chunks;
+    first += cluster.decode_first;
+    waited += expected.held_back > 0;
+    for (const Served& each : expected.requests) local += each.prefill_replica < 0;
+  }
+  coverage.print("pushed", begin, end);
+  CHECK(chunks >= 200);
+  CHECK(first >= 80);
+  CHECK(local >= 500);
+  CHECK(waited >= 50);
+}
+
 TEST_CASE("the engine and a naive cluster agree where some replicas have stages") {
   Coverage coverage;
   int apart = 0, waited = 0, prefill_stages = 0, dealt = 0;

@@ -53,6 +53,13 @@ int NaiveReplica::tokens_planned() const {
 
 void NaiveReplica::arrive(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  open(r);
+  ask_key(r);
+  queue(r, false);
+}
+
+/// It gets a place on the board.
+void NaiveReplica::open(NaiveRequest& r) {
   const PlainRequest& plain = r.given->plain;
   RequestSpec spec;
   spec.arrival_s = seconds(plain.arrival);
@@ -64,11 +71,9 @@ void NaiveReplica::arrive(int id) {
   std::vector<Segment> segments;
   for (const auto& [content, count] : r.given->segments) segments.push_back({content, count});
   spec.segments = segments;
-  r.slot = arena_.open(spec, id);
-  arena_[r.slot].id = id;
+  r.slot = arena_.open(spec, r.id);
+  arena_[r.slot].id = r.id;
   arena_[r.slot].replica = 0;
-  ask_key(r);
-  queue(r, false);
 }
 
 void NaiveReplica::ask_key(NaiveRequest& r) {
@@ -170,6 +175,42 @@ void NaiveReplica::arrive_without_kv(int id) {
   r.remote = r.given->plain.prompt - 1;
   r.away = true;
   arrive(id);
+}
+
+bool NaiveReplica::reserve(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  if (!waiting_.empty() && !waiting_.back()->landed_kv) return false;
+  const std::vector<int> hits = lookup(r);
+  int need = ceil_blocks(r.given->plain.prompt) - static_cast<int>(hits.size());
+  for (const int block : hits) need += pool_.references(block) == 0;
+  if (need + config_.seat_blocks + owed_to_prompts() > pool_.free_blocks()) return false;
+  for (const int block : hits) pool_.touch(block);
+  r.blocks = hits;
+  r.hashed = static_cast<int>(hits.size());
+  while (static_cast<int>(r.seat.size()) < config_.seat_blocks) r.seat.push_back(pool_.pop());
+  while (static_cast<int>(r.blocks.size()) < ceil_blocks(r.given->plain.prompt))
+    r.blocks.push_back(pool_.pop());
+  return true;
+}
+
+void NaiveReplica::adopt(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.remote = r.given->plain.prompt - 1;
+  r.phase = Phase::pending;
+  open(r);
+}
+
+void NaiveReplica::leave_with_blocks(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  std::erase(running_, &r);
+  r.phase = Phase::pending;
+}
+
+std::vector<int> NaiveReplica::preempted() const {
+  std::vector<int> out;
+  for (const NaiveRequest& r : requests_)
+    if (r.taken) out.push_back(r.id);
+  return out;
 }
 
 void NaiveReplica::receive(int id) {

@@ -36,6 +36,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   sent_.assign(prompts().size(), false);
   over_.assign(prompts().size(), false);
   at_.assign(prompts().size(), -1);
+  apart_.assign(prompts().size(), {});
   for (const Prompt& prompt : prompts()) {
     history_.requests.push_back({.arrival = prompt.plain.arrival});
     show(prompt);
@@ -118,6 +119,7 @@ void NaiveCluster::land(std::size_t i) {
     if (row.samples) knowledge_.compute(row.id, static_cast<int>(i));
   store_computed(landing, i);
   engines_[i]->update(landing);
+  if (prefills && cluster_.pushes_chunks) push(landing, i);
   for (const int id : engines_[i]->ended()) {
     const NaiveRequest& r = engines_[i]->request(id);
     Served& s = served(id);
@@ -126,7 +128,7 @@ void NaiveCluster::land(std::size_t i) {
     if (prefills) {
       s.prefill_replica = static_cast<int>(i);
       s.cached = r.first_hit;
-      queue(id, choose(id, true));
+      hand_over(id, i);
     } else {
       if (s.prefill_replica < 0) s.cached = r.first_hit;
       s.replica = static_cast<int>(i);
@@ -147,26 +149,10 @@ void NaiveCluster::deliver_parcels() {
       later.push_back(parcel);
       continue;
     }
-    const auto from = static_cast<std::size_t>(parcel.from);
-    engines_[from]->release_kept(parcel.id);
-    leave(parcel.id, from);
-    touched_[from] = true;
-    NaiveReplica& decoder = *engines_[static_cast<std::size_t>(parcel.to)];
-    is_aborted(parcel.id) ? decoder.refuse(parcel.id) : decoder.receive(parcel.id);
-    touched_[static_cast<std::size_t>(parcel.to)] = true;
+    end_parcel(parcel);
   }
+  later.insert(later.end(), parcels_.begin(), parcels_.end());
   parcels_ = std::move(later);
-}
-
-/// A decode replica made room for a prompt: its KV sets off.
-void NaiveCluster::send_parcel(int id, std::size_t to) {
-  const Ps prompt = prompts()[static_cast<std::size_t>(id)].plain.prompt;
-  const Ps windowed = std::min<Ps>(prompt, cluster_.transfer_window);
-  const Ps time = cluster_.transfer_alpha + cluster_.transfer_fixed +
-                  cluster_.transfer_token * prompt + cluster_.transfer_bounded * windowed;
-  served(id).pulled = now_;
-  parcels_.push_back(
-      {now_ + std::max<Ps>(1, time), id, served(id).prefill_replica, static_cast<int>(to)});
 }
 
 /// Those with a frontend come before those that are sent now: none is both.
@@ -174,15 +160,19 @@ void NaiveCluster::leave_frontend() {
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     if (sent_[id] || at_router(id) != now_) continue;
     sent_[id] = true;
-    queue(static_cast<int>(id), choose(static_cast<int>(id), false));
+    route(static_cast<int>(id));
   }
 }
 
 /// It is sent to that replica: with stages it enters with one of the next plans, else at once.
 void NaiveCluster::queue(int id, int to) {
+  ++outstanding_[static_cast<std::size_t>(to)];
+  join(id, to);
+}
+
+void NaiveCluster::join(int id, int to) {
   const auto i = static_cast<std::size_t>(to);
   at_[static_cast<std::size_t>(id)] = to;
-  ++outstanding_[i];
   touched_[i] = true;
   if (stages_of(i).several()) return coming_[i].send(id, now_);
   enter(id, i);

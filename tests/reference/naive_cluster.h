@@ -22,6 +22,14 @@ struct Parcel {  // KV on its way from a prefill replica to a decode replica
   int id = 0, from = 0, to = 0;
 };
 
+/// Of a prompt that one replica computes and another one decodes.
+struct Apart {
+  int to = -1;              // its decode replica; -1: not chosen yet
+  int sent = 0, flows = 0;  // tokens whose KV was sent; parcels on their way
+  bool reserved = false;    // blocks are taken there, and the prompt is not computed
+  bool computed = false;
+};
+
 class NaiveCluster : public RouteSource {
  public:
   NaiveCluster(const ClusterCase& cluster, Router& router);
@@ -43,7 +51,18 @@ class NaiveCluster : public RouteSource {
   std::optional<Ps> next_instant() const;
   void land(std::size_t i);
   void deliver_parcels();
-  void send_parcel(int id, std::size_t to);
+
+  // --- prefill and decode apart (naive_cluster_apart.cpp)
+
+  void promise(int id, int to);
+  void break_promise(int id);
+  void cancel(int id);
+  bool reserve(int id);
+  void push(const Rows& rows, std::size_t i);
+  void hand_over(int id, std::size_t from);
+  void send(int id, int tokens, int from);
+  void end_parcel(const Parcel& parcel);
+  void route(int id);
 
   // --- stores beside the GPUs (naive_cluster_tiers.cpp)
 
@@ -53,6 +72,7 @@ class NaiveCluster : public RouteSource {
   void ask_stores(std::size_t i);
   void leave_frontend();
   void queue(int id, int to);
+  void join(int id, int to);
   void enter(int id, std::size_t i);
 
   // --- aborts
@@ -132,6 +152,7 @@ class NaiveCluster : public RouteSource {
   std::vector<std::int32_t> outstanding_;
   mutable std::vector<std::int32_t> holders_;  // what prefix_holders() returned
   std::vector<Parcel> parcels_;
+  std::vector<Apart> apart_;  // by id
   std::optional<NaiveTiers> tiers_;
   std::vector<bool> sent_;
   std::vector<bool> over_;                         // by id: it ended, or was aborted

@@ -30,6 +30,7 @@ void NaiveCluster::abort(int id) {
     return;
   }
   leave(id, static_cast<std::size_t>(at_[place]));
+  break_promise(id);
   ++history_.aborted[take_back(id)];
 }
 
@@ -57,8 +58,8 @@ bool NaiveCluster::has_row_in_flight(int id, std::size_t i) const {
 /// @returns where it was
 std::string NaiveCluster::take_back(int id) {
   const auto i = static_cast<std::size_t>(at_[static_cast<std::size_t>(id)]);
-  for (const Parcel& parcel : parcels_)
-    if (parcel.id == id) return "KV on its way";
+  const Apart& apart = apart_[static_cast<std::size_t>(id)];
+  if (apart.flows > 0 && apart.computed) return "KV on its way";
   NaiveReplica& engine = *engines_[i];
   const Phase phase = engine.request(id).phase;
   const bool landed_kv = engine.request(id).landed_kv, rows = has_row_in_flight(id, i);
@@ -71,7 +72,12 @@ std::string NaiveCluster::take_back(int id) {
     return phase == Phase::prefilling ? "prompt in flight" : "token in flight";
   }
   touched_[i] = true;
+  if (apart.flows > 0) {
+    engine.leave_with_blocks(id);
+    return "a part of its KV on its way";
+  }
   if (!coming) engine.leave(id);
+  cancel(id);
   if (kept) {
     const auto prefill = static_cast<std::size_t>(served(id).prefill_replica);
     engines_[prefill]->release_kept(id);
@@ -100,7 +106,15 @@ Rows NaiveCluster::without_aborted(StepLog& step) {
 }
 
 void NaiveCluster::leave_seats(std::size_t i) {
-  for (const int id : std::exchange(leave_[i], {})) engines_[i]->leave(id);
+  for (const int id : std::exchange(leave_[i], {})) {
+    if (apart_[static_cast<std::size_t>(id)].flows > 0) {
+      ++history_.aborted["a part of its KV on its way"];
+      engines_[i]->leave_with_blocks(id);
+      continue;
+    }
+    engines_[i]->leave(id);
+    cancel(id);
+  }
 }
 
 }  // namespace rooflua::reference

@@ -33,7 +33,10 @@ StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
   while (true) {
     StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
     wake_[i] = engines_[i]->wake();
-    for (const int id : engines_[i]->pulled()) send_parcel(id, i);
+    if (cluster_.replicas[i].role == Role::prefill)
+      for (const int id : engines_[i]->preempted()) cancel(id);
+    for (const int id : engines_[i]->pulled())
+      send(id, prompts()[static_cast<std::size_t>(id)].plain.prompt, served(id).prefill_replica);
     ask_stores(i);
     if (!step.rows.empty() || !engines_[i]->took_away() || !planned_[i].empty()) return step;
   }

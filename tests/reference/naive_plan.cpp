@@ -307,6 +307,7 @@ std::int32_t NaivePlan::try_preempt(std::int32_t slot) noexcept {
     return refuse("preempt", Refusal::not_seated, slot);
   if (r->fresh) return refuse("preempt", Refusal::admitted_now, slot);
   if (r->phase == Phase::finishing && naive_->role_ == Role::prefill) return 0;
+  if (r->flows > 0) return 0;
   take_away(*r);
   naive_->show();
   return 1;

@@ -47,6 +47,7 @@ struct NaiveRequest {
   bool away = false;       // its KV is at a prefill replica, and it has no blocks here
   bool held_back = false;  // its KV found no room here at first
   bool loads = false;      // its KV comes from a store
+  int flows = 0;           // of its KV that are on their way, at the prefill replica
   bool landed_kv = false;  // its KV is in blocks of this replica, and it has no seat yet
 
   int sequence() const { return given->plain.prompt + output; }
@@ -122,6 +123,17 @@ class NaiveReplica : public Engine {
   const std::vector<int>& ended() const { return ended_; }
   void release_kept(int id);
 
+  // --- KV that is sent before its prompt is computed
+  /// Blocks for the whole prompt; false: there is no room, or somebody waits for some.
+  bool reserve(int id);
+  /// The prompt is computed elsewhere, and its KV comes into reserved blocks.
+  void adopt(int id);
+  void count_flows(int id, int more) { requests_[static_cast<std::size_t>(id)].flows += more; }
+  /// Out of its seat; its blocks stay until release_kept().
+  void leave_with_blocks(int id);
+  /// Requests that lost their seat in the last plan.
+  std::vector<int> preempted() const;
+
   // --- stores beside the GPU
   void use_tiers(NaiveTiers* tiers, std::size_t replica) {
     tiers_ = tiers;
@@ -175,6 +187,7 @@ class NaiveReplica : public Engine {
   void propose();
   void resolve(NaiveRequest& r, Row& row);
   void land(NaiveRequest& r, const Row& row);
+  void open(NaiveRequest& r);
   void ask_key(NaiveRequest& r);
   void queue(NaiveRequest& r, bool front);
   int owed_to_prompts() const;

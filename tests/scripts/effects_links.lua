@@ -12,7 +12,42 @@ local function over_links()
       idle = { bytes_per_s = 1e8 } } }
 end
 
-return function(add, served)
+--- Conversations whose prompts decode replicas have cached from the second turn on.
+local function conversations(decider)
+  return apart { router = "prefix_affinity", network = { bytes_per_s = 1e10 },
+    replicas = { { role = "prefill" }, { role = "decode", count = 2 } },
+    scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 512 },
+    disaggregation = { order = "decode_first", decider = decider },
+    workload = require "workloads.conversations" { conversations = 10, clients = 6, num_requests = 50, turns = 4,
+      private_tokens = 2500, prompt_tokens = { distribution = "uniform", min = 20, max = 1500 }, output_tokens = 20 } }
+end
+
+local links = {}
+
+--- Scenes of a decider.
+function links.deciders(served)
+  return { function(one) return served(conversations(one)) end }
+end
+
+--- Values to try of parameters, and others that they need.
+function links.declare(effects)
+  effects.needs["candidates.ladder.prefill_tp"] = { split = "only", tp = { 2 } }
+  effects.values["candidates.ladder.prefill_tp"] = { { 1 } }
+  effects.values["candidates.ladder.prefill_dp"], effects.values["candidates.ladder.prefill_ep"] = { { 2 } }, { { 2 } }
+  effects.values["deciders.uncached.uncached_tokens"] = { 1, 1000 }
+  effects.values["deciders.prefill_load.prefill_busy_threshold"] = { 0, 0.1, 1e9 }
+end
+
+function links.add(add, served)
+  add(function() return served(conversations()) end, { ["disaggregation.decider"] = { "isl_bounding" },
+    ["disaggregation.order"] = { "prefill_first" }, ["disaggregation.push"] = { "chunks", "layers" } })
+  add(function()
+    return served(apart { deployment = { kv_blocks = 450 }, disaggregation = {}, router = "least_outstanding" })
+  end, { ["disaggregation.lease_s"] = { 0.01 } })
+  add(function()
+    return served { model = "deepseek-v3", deployment = { tp = 8 }, replicas = { { role = "prefill" },
+      { role = "decode" } } }
+  end, { ["network.copies"] = { "ranks" } })
   add(function() return served { replicas = { { role = "prefill" }, { role = "decode" } } } end,
     { ["network.alpha_s"] = { 0.01 }, ["network.bytes_per_s"] = { 1e9 }, ["network.bytes_per_token"] = { 1e6 } })
   add(function() return served(over_links()) end, {
@@ -30,3 +65,5 @@ return function(add, served)
         { role = "decode", node = 1 } } })
   end, { ["links.nic.duplex"] = { false } })
 end
+
+return links

@@ -1,10 +1,11 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
+local links = dofile "tests/scripts/effects_links.lua"
 local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction" } }
+  "eviction", "deciders" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -108,7 +109,7 @@ effects.scenes = {
   workloads = { function(one)
     return served { workload = one, scheduler = require "schedulers.orca" { max_output_tokens = 300 } }
   end },
-  tiers = tiers.scenes(served), eviction = tiers.evictions(served),
+  tiers = tiers.scenes(served), eviction = tiers.evictions(served), deciders = links.deciders(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -218,7 +219,7 @@ local function keys_of()
     return served { steps = "kernels", speculation = { speculator = require "speculators.fixed" {},
       acceptance = require "acceptance.constant" {} } }
   end, { ["metrics.itl"] = { "token" } })
-  dofile("tests/scripts/effects_links.lua")(add, served)
+  links.add(add, served)
   tiers.add(add, served)
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
@@ -379,6 +380,7 @@ function effects.of(test)
     "l2_bytes", "tables_from" }
   tiers.declare(effects)
   routers.declare(effects, served, load)
+  links.declare(effects)
   effects.keys = keys_of()
   return effects
 end

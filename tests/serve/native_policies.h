@@ -99,6 +99,12 @@ class LinearSteps : public StepModel {
   }
 };
 
+/// Two of three requests.
+class SplitsSome : public Decider {
+ public:
+  bool split(const Request& request, const PairView&) override { return request.id % 3 > 0; }
+};
+
 /// Keeps all that observers are told, in words: one line per step such as
 ///     "0..1: d2 x1 p0:16+0 p1:8+32* w1 u4"
 /// (start..end in s; decodes; of these discarded, if any; prefills id:new+context, * completes;

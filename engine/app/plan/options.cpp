@@ -21,6 +21,8 @@ void add_plan_axes(CLI::App& command, PlanArguments& a) {
   list("--weights", a.weights, "Formats of the weights to try (the model's own)");
   list("--kv", a.kv, "Formats of the KV cache to try (the model's own)");
   command.add_flag("--split", a.split, "Also prefill and decode on separate replicas");
+  list("--prefill-tp", a.prefill_tp,
+       "With --split: tensor parallel degrees of prefill engines (tp)");
   command.add_option("--candidates", a.candidates, "Policy that generates candidates (ladder)");
 }
 

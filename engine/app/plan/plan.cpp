@@ -64,6 +64,7 @@ Json options_of(const PlanArguments& a) {
   put(out, "pp", a.pp);
   put(out, "dp", a.dp);
   put(out, "ep", a.ep);
+  put(out, "prefill_tp", a.prefill_tp);
   put(out, "seats", a.seats);
   put(out, "budgets", a.budgets);
   put(out, "weights", a.weights);

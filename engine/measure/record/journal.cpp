@@ -153,7 +153,22 @@ void Journal::on_transfer(const TransferSeen& transfer) {
   if (live == nullptr) return;
   catch_up(*live);
   live->why.on_transfer(transfer);
-  move_to(*live, transfer.to);
+  if (!transfer.is_pushed) move_to(*live, transfer.to);
+}
+
+void Journal::on_computed(const Request& request, Picoseconds now) {
+  Live* live = find_live(request.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_computed(request, now);
+}
+
+void Journal::on_kv(const Request& request, Picoseconds now) {
+  Live* live = find_live(request.id);
+  if (live == nullptr) return;
+  catch_up(*live);
+  live->why.on_kv(request, now);
+  move_to(*live, request.replica);
 }
 
 void Journal::on_done(const RequestDone& done) {

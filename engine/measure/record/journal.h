@@ -61,6 +61,8 @@ class Journal : public Observer {
   void on_priced(const StepPriced& step) override;
   void on_step(const StepDone& step) override;
   void on_transfer(const TransferSeen& transfer) override;
+  void on_computed(const Request& request, Picoseconds now) override;
+  void on_kv(const Request& request, Picoseconds now) override;
   void on_load(const Request& request, Picoseconds now) override;
   void on_loaded(const Request& request, Picoseconds now) override;
   void on_done(const RequestDone& done) override;

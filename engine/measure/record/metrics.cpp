@@ -132,7 +132,8 @@ constexpr MetricOf<S> of_speculation[] = {
     {"overshoot_tokens", "overshoot", "tokens", less, "accepted behind the end of an answer",
      &S::overshoot_tokens},
     {"discarded_tokens", "discarded", "tokens", less,
-     "tokens of decodes whose request had ended when they ran, or was aborted", &S::discarded_tokens},
+     "tokens of decodes whose request had ended when they ran, or was aborted",
+     &S::discarded_tokens},
     {"wasted_share", "wasted", "1", less,
      "refused, overshoot and discarded tokens over the tokens of all decodes", &S::wasted_share},
     {"draft_time_share", "drafting", "1", less, "share of the time of steps that drafts took",
@@ -169,6 +170,28 @@ constexpr MetricOf<T> of_tier[] = {
     {"capacity_bytes", "capacity", "bytes", neither, "of one instance", &T::capacity_bytes},
     {"used_bytes_max", "most used", "bytes", neither, "by one instance at any time",
      &T::used_bytes_max},
+};
+
+using A = ApartSummary;
+constexpr MetricOf<A> of_apart[] = {
+    {"split_frac", "split", "1", neither,
+     "part of the completed requests whose prompt a prefill replica computed", &A::split_frac},
+    {"kv_bytes", "KV sent", "bytes", neither, "KV that was sent between replicas", &A::kv_bytes},
+    {"recomputed", "recomputed", "requests", less,
+     "completed requests whose computed prompt was kept no longer (lease_s), and computed again",
+     &A::recomputed},
+    {"room_wait_s", "wait for room", "s", less,
+     "from the computed prompt to blocks for it at the decode replica; 0: they were taken before",
+     &A::room_wait_s},
+    {"kv_wait_s", "wait for KV", "s", less,
+     "from the computed prompt to all of its KV at the decode replica", &A::kv_wait_s},
+    {"stretch_mean", "stretch", "times", less,
+     "time of a transfer over what it takes where no other shares its links, on average",
+     &A::stretch_mean},
+    {"stretch_max", "stretch max", "times", less, "the largest of them", &A::stretch_max},
+    {"kept_block_s", "kept", "block-seconds", less,
+     "blocks of computed prompts at prefill replicas, times how long they are kept",
+     &A::kept_block_s},
 };
 
 constexpr MetricOf<SessionSummary> of_sessions[] = {
@@ -273,6 +296,10 @@ std::span<const MetricOf<LinkSummary>> link_metrics() {
 }
 std::span<const MetricOf<TierSummary>> tier_metrics() {
   return of_tier;
+}
+
+std::span<const MetricOf<ApartSummary>> apart_metrics() {
+  return of_apart;
 }
 
 std::span<const MetricOf<SessionSummary>> session_metrics() {

@@ -65,6 +65,8 @@ std::span<const MetricOf<SessionSummary>> session_metrics();
 std::span<const MetricOf<LinkSummary>> link_metrics();
 /// Of a store of KV beside the GPUs, besides its name.
 std::span<const MetricOf<TierSummary>> tier_metrics();
+/// Of replicas that are apart for prefill and decode.
+std::span<const MetricOf<ApartSummary>> apart_metrics();
 /// Of speculation, besides accepted_by_position, a list.
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 

@@ -93,6 +93,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
   told_.reset();
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
+  if (options_.apart) note_apart(done);
   Group& of_class = group_of(classes_, done.klass);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   if (done.outcome != Outcome::completed) {
@@ -346,6 +347,7 @@ Summary SummaryObserver::sum_up() const {
   out.speculation = speculation_summary();
   out.links = link_summaries();
   out.tiers = tier_summaries();
+  if (options_.apart) out.apart = apart_summary();
   out.sessions = session_summary();
   return out;
 }

@@ -51,6 +51,7 @@ struct SummaryOptions {
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
+  bool apart = false;  // whether prefill and decode replicas are summed up
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
 };
@@ -117,6 +118,20 @@ struct TierSummary {
   Statistics load_s;                              // of its transfers to a GPU
 };
 
+/// What replicas that are apart for prefill and decode amounted to, over completed requests unless
+/// it says otherwise.
+struct ApartSummary {
+  double split_frac = 0;        // requests whose prompt a prefill replica computed
+  double kv_bytes = 0;          // that were sent, of all requests
+  std::int64_t recomputed = 0;  // of those split, whose KV was not asked for within the lease
+  /// From the computed prompt to blocks for it at the decode replica; to all of its KV there. Of
+  /// requests that were split and whose KV was sent.
+  Statistics room_wait_s, kv_wait_s;
+  double stretch_mean = 0, stretch_max = 0;  // of transfers, all: time over what each takes alone
+  double kept_block_s =
+      0;  // blocks that prefill replicas keep, times the seconds behind the prefill
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -147,6 +162,7 @@ struct Summary {
   std::optional<SpeculationSummary> speculation;  // nothing without
   std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
   std::vector<TierSummary> tiers;                 // as declared; empty where there are none
+  std::optional<ApartSummary> apart;              // nothing where SummaryOptions do not ask
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -262,6 +278,15 @@ class SummaryObserver : public Observer {
   std::vector<LinkSummary> link_summaries() const;
   std::vector<LogHistogram> load_times_;  // by store
   std::vector<TierSummary> tier_summaries() const;
+  /// Means are not set: their sums.
+  struct Apart {
+    ApartSummary counts;
+    std::int64_t completed = 0, split = 0, transfers = 0;
+    LogHistogram room_wait, kv_wait;
+  } apart_;
+  void note_transfer(const TransferSeen& transfer);
+  void note_apart(const RequestDone& done);
+  ApartSummary apart_summary() const;
   mutable std::optional<Summary> told_;  // the last answer, while nothing has happened since
 };
 

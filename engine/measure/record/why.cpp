@@ -341,10 +341,23 @@ void WhyObserver::on_loaded(const Request& request, Picoseconds now) {
 }
 
 void WhyObserver::on_transfer(const TransferSeen& transfer) {
-  if (transfer.id != request_ || transfer.store >= 0) return;
+  if (transfer.id != request_ || transfer.store >= 0 || transfer.is_pushed) return;
   pass(LatencyHeading::queue_idle, transfer.start);
   pass(LatencyHeading::transfer, transfer.end);
   replica_ = transfer.to;
+  phase_ = Phase::waiting;
+}
+
+void WhyObserver::on_computed(const Request& request, Picoseconds now) {
+  if (request.id != request_) return;
+  pass(LatencyHeading::prefill, now);
+  phase_ = Phase::away;
+}
+
+void WhyObserver::on_kv(const Request& request, Picoseconds now) {
+  if (request.id != request_) return;
+  pass(LatencyHeading::transfer, now);
+  replica_ = request.replica;
   phase_ = Phase::waiting;
 }
 

@@ -114,6 +114,8 @@ class WhyObserver : public Observer {
   /// on_priced() is not called.
   void on_passed(std::span<const PassedStep> steps);
   void on_transfer(const TransferSeen& transfer) override;
+  void on_computed(const Request& request, Picoseconds now) override;
+  void on_kv(const Request& request, Picoseconds now) override;
   void on_load(const Request& request, Picoseconds now) override;
   void on_loaded(const Request& request, Picoseconds now) override;
   void on_done(const RequestDone& done) override;

@@ -109,6 +109,18 @@ std::vector<GroupColumn> columns_of_groups(bool with_goodput) {
   return out;
 }
 
+/// What replicas that are apart for prefill and decode amounted to, in two lines.
+std::string apart_line(const ApartSummary& apart) {
+  std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
+                    figure(apart.kv_bytes / 1e9) + " GB of KV sent, stretch " +
+                    figure(apart.stretch_mean) + " (max " + figure(apart.stretch_max) + ")";
+  if (apart.recomputed > 0) out += ", " + grouped(apart.recomputed) + " computed again";
+  return out + "\n          wait for room " + duration(apart.room_wait_s.mean) + " (p99 " +
+         duration(apart.room_wait_s.p99) + "), for KV " + duration(apart.kv_wait_s.mean) +
+         " (p99 " + duration(apart.kv_wait_s.p99) + "); kept behind prefill " +
+         figure(apart.kept_block_s) + " block-seconds\n";
+}
+
 std::string groups(const Summary& s) {
   std::string out;
   const auto columns = columns_of_groups(s.goodput_per_s.has_value());
@@ -159,6 +171,7 @@ std::string groups(const Summary& s) {
     for (const TierSummary& tier : s.tiers) table.add(tier_cells(tier));
     out += "\n" + table.text();
   }
+  if (s.apart) out += "\n" + apart_line(*s.apart);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";

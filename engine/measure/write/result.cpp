@@ -233,6 +233,10 @@ Json to_json(const Summary& s) {
     write(entry, tier_metrics(), tier);
     out["tiers"].push_back(std::move(entry));
   }
+  if (s.apart) {
+    out["disaggregation"] = Json::object();
+    write(out["disaggregation"], apart_metrics(), *s.apart);
+  }
   if (s.sessions) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
@@ -294,6 +298,10 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     TierSummary& tier = s.tiers.emplace_back();
     tier.name = fields.text("name").value_or("");
     read(fields, tier_metrics(), tier);
+  }
+  if (const auto apart = f.table("disaggregation")) {
+    s.apart = ApartSummary{};
+    read(*apart, apart_metrics(), *s.apart);
   }
   if (const auto sessions = f.table("sessions")) {
     s.sessions = SessionSummary{};

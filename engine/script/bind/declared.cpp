@@ -202,6 +202,7 @@ constexpr NamedTable tables[] = {
     {"store", figures<StoreConfig>},
     {"tiers", figures<TiersConfig>},
     {"frontend", figures<Frontend>},
+    {"disaggregation", figures<Disaggregation>},
     {"slo", figures<Slo>},
     {"hardware", figures<Hardware>},
 };

@@ -77,10 +77,10 @@ void listen_metrics(lua_State* L, int index, Run& run) {
   run.listen(std::make_unique<LuaOwnMetrics>(run.asking));
 }
 
-/// serve_open(config, schedulers, steps, router or nil, workload, metrics or nil, speculations or
-/// nil, {tier_policies, evictions, stores} or nil) -> run
+/// serve_open(config, schedulers, steps, router?, workload, metrics?, speculations?,
+/// {tier_policies, evictions, stores}?, decider?) -> run
 int serve_open(lua_State* L) {
-  lua_settop(L, 8);
+  lua_settop(L, 9);
   const Json given = to_json(L, 1, "scenario");
   auto run = std::make_shared<Run>();
   read_policies(L, 2, *run);
@@ -89,6 +89,7 @@ int serve_open(lua_State* L) {
     run->seed = static_cast<std::uint64_t>(config.cluster.replicas.front().seed);
   run->speculations = read_speculations(L, 7, *run);
   run->tiers = read_tiers(L, 8, run->asking, serve_state(L).border);
+  run->decider = read_decider(L, 9, run->asking);
   SummaryOptions& options = config.summary;
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
@@ -234,9 +235,10 @@ struct Changes {
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;
   LuaTiers tiers;
+  std::unique_ptr<LuaDecider> decider;
 };
 
-/// From arguments 2 to 6. Nothing of the run has changed yet when one of them is an error.
+/// From arguments 2 to 7. Nothing of the run has changed yet when one of them is an error.
 Changes read_changes(lua_State* L, Run& run) {
   ServeState& state = serve_state(L);
   const auto count = static_cast<std::size_t>(run.simulation->replica_count());
@@ -260,6 +262,7 @@ Changes read_changes(lua_State* L, Run& run) {
   one_each(5, out.speculations.size(), "speculator");
   out.tiers = read_tiers(L, 6, run.asking, state.border);
   one_each(6, out.tiers.policies.size(), "policy of tiers");
+  out.decider = read_decider(L, 7, run.asking);
   for (std::size_t i = 0; i < out.speculations.size(); ++i) {
     const bool speculates =
         i < run.speculations.size() && run.speculations[i].speculator != nullptr;
@@ -272,10 +275,9 @@ Changes read_changes(lua_State* L, Run& run) {
   return out;
 }
 
-/// serve_set(run, schedulers or nil, steps or nil, router or nil, speculations or nil, tiers or
-/// nil): from the next plan on.
+/// serve_set(run, schedulers?, steps?, router?, speculations?, tiers?, decider?): from now on
 int serve_set(lua_State* L, Run& run) {
-  lua_settop(L, 6);
+  lua_settop(L, 7);
   Changes given = read_changes(L, run);
   Simulation& simulation = *run.simulation;
   // The simulation never points to a policy that is gone: each takes the place of the one before.
@@ -304,19 +306,23 @@ int serve_set(lua_State* L, Run& run) {
     std::swap(run.tiers, given.tiers);
     simulation.set_tiers(run.bindings());
   }
+  if (given.decider != nullptr) {
+    simulation.set_decider(*given.decider);
+    run.decider.swap(given.decider);
+  }
   run.broken = was_broken;
   return 0;
 }
 
-/// serve_fork(run, schedulers, steps, router or nil, metrics or nil, speculations or nil, tiers or
-/// nil) -> an independent run from here on.
+/// serve_fork(run, schedulers, steps, router?, metrics?, speculations?, tiers?, decider?) -> a run
 int serve_fork(lua_State* L, Run& run) {
-  lua_settop(L, 7);
+  lua_settop(L, 8);
   auto fork = std::make_shared<Run>();
   read_policies(L, 2, *fork);
   fork->seed = run.seed;
   fork->speculations = read_speculations(L, 6, *fork);
   fork->tiers = read_tiers(L, 7, fork->asking, serve_state(L).border);
+  fork->decider = read_decider(L, 8, fork->asking);
   fork->workload = run.workload->fork();
   if (auto* workload = dynamic_cast<LuaWorkload*>(fork->workload.get()))
     workload->belong_to(fork->asking);

@@ -161,6 +161,16 @@ std::int32_t route_segment(ServeBorder* border, double number) noexcept {
   return segment.tokens;
 }
 
+/// The view of the call is that of a decider: its pool comes first.
+std::int32_t pair_member(ServeBorder* border, double place, PairMember* out) noexcept {
+  const std::int32_t index = whole(place);
+  if (border->route == nullptr || index < 0 || index >= border->route->candidate_count) return 0;
+  const auto& view = *reinterpret_cast<const PairView*>(border->route);
+  if (view.source == nullptr) return 0;
+  *out = view.source->member(view, index);
+  return 1;
+}
+
 std::int32_t context_max(ServeBorder* border) noexcept {
   return decode_context_max(*border->batch);
 }
@@ -206,7 +216,8 @@ ServeTable serve_table(ServeState& state) {
           find_holders,
           find_sent_holders,
           route_fact,
-          route_segment};
+          route_segment,
+          pair_member};
 }
 
 }  // namespace rooflua::script

@@ -150,6 +150,7 @@ ClusterConfig cluster_config(const Fields& fields) {
     config.transfer.path = {transfer->texts("path"), transfer->texts("within")};
     transfer->finish();
   }
+  read_table(fields, "disaggregation", config.disaggregation);
   if (const auto tiers = fields.table("tiers")) config.tiers = tiers_config(*tiers);
   for (const Fields& each : fields.tables("links")) {
     LinkConfig& link = config.links.emplace_back();
@@ -215,6 +216,7 @@ ServingConfig serving_config(const Json& given) {
   for (const LinkConfig& each : out.cluster.links) out.summary.links.push_back(each.name);
   if (out.cluster.transfer.over_links() || !out.cluster.tiers.stores.empty())
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
+  out.summary.apart = fields.has("disaggregation");
   out.listeners = listener_options(fields);
   out.closes = fields.boolean("closes").value_or(false);
   fields.finish();

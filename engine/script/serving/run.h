@@ -13,6 +13,7 @@
 #include "measure/record/summary.h"
 #include "script/serving/asking.h"
 #include "script/serving/config.h"
+#include "script/serving/decider.h"
 #include "script/serving/router.h"
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
@@ -36,6 +37,7 @@ struct Run {
   std::vector<std::shared_ptr<LuaScheduler>> schedulers;  // by replica
   std::vector<std::shared_ptr<LuaStepModel>> steps;       // alike replicas share one
   std::unique_ptr<LuaRouter> router;
+  std::unique_ptr<LuaDecider> decider;
   std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
   LuaTiers tiers;
   std::unique_ptr<Workload> workload;

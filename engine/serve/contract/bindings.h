@@ -24,6 +24,8 @@ struct Bindings {
   /// null where its order of eviction is no policy's.
   std::vector<TierPolicy*> tiers = {};
   std::vector<EvictionPolicy*> evictions = {};
+  /// With SplitOrder::decode_first; null: every prompt goes to a prefill replica.
+  Decider* decider = nullptr;
 };
 
 }  // namespace rooflua

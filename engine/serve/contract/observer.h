@@ -32,6 +32,12 @@ struct RequestDone {
   std::int32_t cached_tokens = 0;  // prefix hits at the first admission, in the GPU or in stores
   std::int32_t tier_tokens = 0;    // loaded from stores
   Picoseconds load = 0;            // from the start of its last load to the end of it
+  /// Of a prompt that a prefill replica computed: when that was; when blocks were taken for it at
+  /// the decode replica, and when its KV was there (earlier is possible where KV is pushed); the
+  /// blocks that the prefill replica kept until then; bytes of KV that set off.
+  Picoseconds computed = never, room = never, arrived = never;
+  std::int32_t kept_blocks = 0;
+  double sent_bytes = 0;
   std::int32_t preemptions = 0;
   std::int32_t rounds = 0;  // decodes that landed, where it was speculated for; drafts of these
   std::int32_t drafted_tokens = 0, accepted_tokens = 0;
@@ -119,6 +125,8 @@ struct TransferSeen {
   /// Of a load from a store, or a write into one: which store, as declared; -1: between replicas.
   std::int32_t store = -1;
   bool is_load = false;
+  /// KV between replicas that set off before its prompt was computed, or the rest of such a prompt.
+  bool is_pushed = false;
 };
 
 /// Blocks of a replica that were taken or freed between steps: for KV that is to come, by KV that
@@ -156,6 +164,10 @@ class Observer {
   /// A request waits aside from now on until its KV has come from stores; and it has come.
   virtual void on_load(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_loaded(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// The prompt of a request is computed whose KV is pushed: it waits for the rest of it; and all
+  /// of it has come.
+  virtual void on_computed(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_kv(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
 };

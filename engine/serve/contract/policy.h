@@ -139,6 +139,27 @@ class Router {
   virtual RouterIndex index() const { return {}; }
 };
 
+/// A request and the decode replica that was chosen for it (border.h).
+using PairView = rooflua_pair_view;
+using PairMember = rooflua_pair_member;
+
+/// What is looked up for a decider when it asks.
+class PairSource {
+ public:
+  virtual ~PairSource() = default;
+  /// The prefill replica at this place of view.pool.candidates. @pre there is one
+  virtual PairMember member(const PairView& view, std::int32_t place) const noexcept = 0;
+};
+
+/// Whether a prefill replica computes a prompt, or the decode replica that was chosen for it does.
+/// One instance per run.
+class Decider {
+ public:
+  virtual ~Decider() = default;
+  /// @returns whether a prefill replica is used
+  virtual bool split(const Request& request, const PairView& view) = 0;
+};
+
 /// What the stores have of a waiting request, and what of a request they may take (border.h).
 using TierFound = rooflua_tier_found;
 using TierRun = rooflua_tier_run;

@@ -70,6 +70,7 @@ struct ProgressNumbers {
   std::int32_t kept_blocks = 0;       // at the prefill replica, with that replica's seat_blocks,
                                       // until its KV was pulled from there
   std::int32_t remote_tokens = 0;     // KV that another replica computed, until it is seated
+  std::int32_t flows = 0;             // of its KV from a prefill replica that are under way
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
   std::int32_t crossing = -1;  // decode index modulo block_size where it needs a block; -1: none

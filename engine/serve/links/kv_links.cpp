@@ -1,5 +1,6 @@
 #include "serve/links/kv_links.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -29,7 +30,7 @@ const std::vector<std::int32_t>& KvLinks::links_of(std::int32_t from, std::int32
   return !within_.empty() && wires_.on_one_node(from, to) ? within_ : between_;
 }
 
-void KvLinks::send(const Sent& sent, Picoseconds now) {
+FlowRequest KvLinks::flow_of(const Sent& sent) const {
   FlowRequest flow{.path = {},
                    .bytes = sent.bytes,
                    .alpha_s = sent.alpha_s,
@@ -41,7 +42,16 @@ void KvLinks::send(const Sent& sent, Picoseconds now) {
     flow.alpha_s += wires_.links()[static_cast<std::size_t>(link)].alpha_s;
     wires_.add_to_path(link, sent.from, sent.to, flow.path);
   }
-  flows_.start(std::move(flow), now);
+  return flow;
+}
+
+void KvLinks::send(const Sent& sent, Picoseconds now) {
+  flows_.start(flow_of(sent), now);
+}
+
+double KvLinks::expected_s(const Sent& sent) const {
+  const FlowRequest flow = flow_of(sent);
+  return flow.alpha_s + flow.bytes / std::min(flow.bytes_per_s, flows_.share_of(flow.path));
 }
 
 }  // namespace rooflua

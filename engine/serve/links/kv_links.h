@@ -30,11 +30,15 @@ class KvLinks {
     double bytes_per_s = 0;  // most of one transfer; 0: no limit of its own
   };
   void send(const Sent& sent, Picoseconds now);
+  /// What so many bytes would take now: the alphas, and their time at the share that one flow more
+  /// gets. @param sent  without a slot
+  double expected_s(const Sent& sent) const;
   const Wires& wires() const { return wires_; }
   Flows& flows() { return flows_; }
   const Flows& flows() const { return flows_; }
 
  private:
+  FlowRequest flow_of(const Sent& sent) const;
   const std::vector<std::int32_t>& links_of(std::int32_t from, std::int32_t to) const;
 
   Wires wires_;

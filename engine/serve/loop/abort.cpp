@@ -10,7 +10,8 @@
 //   has a row of it
 //   seated, and a step has one        its seat and blocks are free when the running step lands, in
 //                                     front of the next plan
-//   its KV is on its way              the blocks on both sides are free when the KV is there
+//   its KV is on its way, also        the blocks on both sides are free when the KV is there
+//   that of a part of its prompt
 //   it ended at this instant          nothing: its end comes first
 //
 // The client's end is always now: observers and the workload are told at once, and only once, and
@@ -51,6 +52,7 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   const RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   if (index >= 0) {
     leave_replica(slot, index);
+    if (apart_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
     deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
@@ -84,6 +86,11 @@ void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight
     return left_.push_back({slot, index, unknown_tokens});
   replica.defer_no_longer(slot);
   if (replica.has_stages()) receptions_[static_cast<std::size_t>(index)].remove(slot);
+  if (requests_.progress(slot).flows > 0) {  // its KV is read
+    replica.leave(slot, unknown_tokens, true);
+    left_.push_back({slot});
+    return plan_again(index);
+  }
   if (requests_[slot].phase != Phase::pending) {
     replica.leave(slot, unknown_tokens);
     tell_blocks(index);
@@ -111,9 +118,11 @@ bool Simulation::has_kv_on_its_way(std::int32_t slot) const {
 /// A step of this replica has landed: the seats of requests that were aborted meanwhile are free,
 /// in the order in which they were aborted.
 void Simulation::free_left_seats(std::int32_t index) {
-  const std::size_t freed = std::erase_if(left_, [&](const Left& each) {
+  const std::size_t freed = std::erase_if(left_, [&](Left& each) {
     if (each.replica != index) return false;
-    at(index).leave(each.slot, each.unknown_tokens);
+    const bool is_read = requests_.progress(each.slot).flows > 0;
+    at(index).leave(each.slot, each.unknown_tokens, is_read);
+    if (is_read) return each.replica = -1, false;
     free_slot(each.slot);
     return true;
   });
@@ -123,7 +132,8 @@ void Simulation::free_left_seats(std::int32_t index) {
 }
 
 /// The KV of a request that was aborted is there, and the prefill replica's blocks are free.
-void Simulation::refuse_kv(std::int32_t slot, std::int32_t to) {
+void Simulation::refuse_kv(std::int32_t slot) {
+  const std::int32_t to = requests_[slot].replica;
   std::erase_if(left_, [slot](const Left& each) { return each.slot == slot; });
   at(to).refuse_kv(slot);
   tell_blocks(to);
@@ -139,6 +149,7 @@ void Simulation::free_slot(std::int32_t slot) {
     let_go(slot);
     plan_again(from);
   }
+  if (apart_) cancel_reserved(slot);
   at(index).forget(slot);
   if (from >= 0) at(from).forget(slot);
   requests_.close(slot);

@@ -149,6 +149,8 @@ void Simulation::start(const RankGroup& group) {
     const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
     replica.start_front(now_, end);
     alarms_.push({end, index});
+    if (replica.config().role == Role::prefill && config_.disaggregation.push == Push::layers)
+      push_layers(replica);
   }
 }
 

@@ -8,6 +8,9 @@
 //               the prefill replica's blocks stay taken
 //   arrived     the prefill replica's blocks are free; those of the decode replica carry content,
 //               and the request waits for a seat in front of all that hold no blocks
+//
+// Where KV sets off before its prompt is computed (pushing.cpp), blocks at the decode replica are
+// reserved by then: such a prompt is not queued there before its KV has arrived.
 
 #include <utility>
 
@@ -19,37 +22,82 @@ namespace rooflua {
 /// does not see it either.
 void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   requests_[slot].emitted_tokens = 0;
-  const std::int32_t to = choose(slot, Stage::decode);
+  HandOver& apart = hand_over_of(slot);
+  if (apart.to < 0) promise(slot, choose(slot, Stage::decode));
   Progress& progress = requests_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
   progress.remote_tokens = requests_[slot].prompt_tokens - 1;
-  queue(slot, to);
+  apart.computed = now_;
+  apart.kept_blocks = progress.kept_blocks;
+  if (apart.reserved_blocks > 0) {
+    at(apart.to).adopt(slot, std::exchange(apart.reserved_blocks, 0));
+    limit_output(slot, at(apart.to).config());
+    for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
+    send_kv(slot, requests_[slot].prompt_tokens);
+    if (progress.flows == 0) arrive(slot);
+    return;
+  }
+  const std::int32_t id = requests_[slot].id;
+  join(slot, apart.to);
+  const double lease_s = config_.disaggregation.lease_s;
+  if (lease_s > 0 && is_live(slot) && requests_[slot].id == id)
+    leases_.push_back({after(now_, lease_s, "disaggregation.lease_s"), slot, id});
 }
 
 /// It has blocks at the decode replica: its KV sets off.
 void Simulation::pull(std::int32_t slot) {
+  hand_over_of(slot).room = now_;
+  send_kv(slot, requests_[slot].prompt_tokens);
+  tell_blocks(requests_[slot].replica);
+}
+
+/// KV of the first `tokens` of a prompt sets off, as far as it has not yet. What layers keep at
+/// most, and states of recurrent layers, go with the last token.
+/// @param not_before  the step that computes it ends then
+void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before) {
   const Request& request = requests_[slot];
-  const std::int32_t from = requests_.progress(slot).prefill_replica;
+  HandOver& apart = hand_over_of(slot);
   const KvTransfer& transfer = config_.transfer;
-  const double bytes = transfer.bytes(request.prompt_tokens);
+  if (tokens <= apart.sent_tokens) return;
+  const bool is_last = tokens == request.prompt_tokens;
+  const double sent = transfer.bytes_per_token * apart.sent_tokens;
+  const double bytes =
+      is_last ? transfer.bytes(tokens) - sent : transfer.bytes_per_token * tokens - sent;
+  const bool is_first = apart.sent_tokens == 0;
+  apart.sent_tokens = tokens;
+  if (bytes <= 0 && !(is_first && is_last)) return;
+  apart.sent_bytes += bytes;
+  ++requests_.progress(slot).flows;
+  const std::int32_t from =
+      apart.computed == never ? request.replica : requests_.progress(slot).prefill_replica;
   if (kv_links_) {
-    kv_links_->send({slot, from, request.replica, bytes, transfer.alpha_s, transfer.bytes_per_s},
-                    now_);
-    expect_flows();
-    return tell_blocks(request.replica);
+    KvLinks::Sent what{slot, from, apart.to, bytes, transfer.alpha_s, transfer.bytes_per_s};
+    if (not_before > now_) {
+      const double pace = bytes / seconds(not_before - now_);
+      what.bytes_per_s = transfer.bytes_per_s > 0 ? std::min(transfer.bytes_per_s, pace) : pace;
+    }
+    kv_links_->send(what, now_);
+    return expect_flows();
   }
-  const Picoseconds end = after(now_, transfer.alpha_s + bytes / transfer.bytes_per_s,
+  const double moving_s = std::max(bytes / transfer.bytes_per_s, seconds(not_before - now_));
+  const Picoseconds end = after(now_, transfer.alpha_s + moving_s,
                                 "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
-  post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = request.replica});
+  post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = apart.to});
   for (Observer* observer : bindings_.observers)
-    observer->on_transfer({request.id, from, request.replica, now_, end, bytes});
-  tell_blocks(request.replica);
+    observer->on_transfer({.id = request.id,
+                           .from = from,
+                           .to = apart.to,
+                           .start = now_,
+                           .end = end,
+                           .bytes = bytes,
+                           .is_pushed = apart.pushed});
 }
 
 /// Its KV is no longer needed where it was computed.
 void Simulation::let_go(std::int32_t slot) {
   const std::int32_t from = requests_.progress(slot).prefill_replica;
+  hand_over_of(slot).arrived = now_;
   at(from).release_kept(slot);
   leave_replica(slot, from);
   touch(from);
@@ -62,10 +110,23 @@ void Simulation::tell_blocks(std::int32_t index) {
     observer->on_blocks({index, now_, kv.used_blocks(), kv.total_blocks()});
 }
 
-void Simulation::arrive(std::int32_t slot, std::int32_t to) {
+/// A part of its KV is there.
+void Simulation::end_flow(std::int32_t slot) {
+  if (--requests_.progress(slot).flows > 0) return;
+  if (requests_.progress(slot).kept_blocks > 0) return arrive(slot);
+  if (has_left(slot)) return end_left(slot);
+  touch(requests_[slot].replica);  // where it may be preempted again
+}
+
+/// All of its KV is there.
+void Simulation::arrive(std::int32_t slot) {
+  const std::int32_t to = requests_[slot].replica;
   let_go(slot);
   touch(to);
-  if (has_left(slot)) return refuse_kv(slot, to);
+  if (has_left(slot)) return refuse_kv(slot);
+  if (hand_over_of(slot).pushed) {
+    for (Observer* observer : bindings_.observers) observer->on_kv(requests_[slot], now_);
+  }
   at(to).receive(slot, scheduler(to));
 }
 
@@ -87,9 +148,8 @@ void Simulation::pass_flows() {
   if (tiers_) {
     ask_again();
     // What ends in the instant of an alarm has come in time.
-    std::stable_partition(flows_ended_.begin(), flows_ended_.end(), [](const FlowEnded& flow) {
-      return flow.what.errand != Errand::alarm;
-    });
+    std::stable_partition(flows_ended_.begin(), flows_ended_.end(),
+                          [](const FlowEnded& flow) { return flow.what.errand != Errand::alarm; });
   }
   for (const FlowEnded& flow : flows_ended_) {
     const FlowRequest& what = flow.what;
@@ -107,8 +167,9 @@ void Simulation::pass_flows() {
     }
     for (Observer* observer : bindings_.observers)
       observer->on_transfer({requests_[what.slot].id, what.from, what.to, flow.start, flow.end,
-                             what.bytes, flow.alone_end, what.path});
-    arrive(what.slot, what.to);
+                             what.bytes, flow.alone_end, what.path, -1, false,
+                             hand_over_of(what.slot).pushed});
+    end_flow(what.slot);
   }
 }
 

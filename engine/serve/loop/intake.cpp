@@ -27,6 +27,7 @@ void Simulation::read_ahead() {
 void Simulation::send(std::int32_t slot) {
   Request& request = requests_[slot];
   request.id = next_id_++;
+  if (apart_) begin_hand_over(slot);
   ++totals_.arrived;
   for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
   const Frontend& frontend = config_.frontend;
@@ -41,6 +42,8 @@ void Simulation::send(std::int32_t slot) {
 
 /// To the replica that the router chooses.
 void Simulation::route(std::int32_t slot) {
+  if (config_.disaggregation.order == SplitOrder::decode_first && apart_)
+    return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
   if (chosen == Router::refused) return finish(slot, Outcome::refused);
   queue(slot, chosen);
@@ -75,30 +78,40 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
 }
 
 void Simulation::queue(std::int32_t slot, std::int32_t index) {
+  signals_.add_outstanding(index, 1);
+  join(slot, index);
+}
+
+/// Into a replica where it is outstanding.
+void Simulation::join(std::int32_t slot, std::int32_t index) {
   Replica& replica = at(index);
   const ReplicaConfig& config = replica.config();
   Request& request = requests_[slot];
-  Progress& progress = requests_.progress(slot);
   request.replica = index;
-  signals_.add_outstanding(index, 1);
   const std::int32_t room = config.max_model_len.value_or(0) - request.prompt_tokens;
   if (config.max_model_len && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
   if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
-  // An end token before the declared limit cannot be foreseen.
-  progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
-  if (config.role == Role::prefill) progress.limit = 1;
-  progress.stop_at = std::min(progress.output_tokens, progress.limit);
-  if (config.max_model_len) {
-    if (room < progress.stop_at) ++totals_.cut_answers;
-    progress.limit = std::min(progress.limit, room);
-    progress.stop_at = std::min(progress.stop_at, room);
-  }
+  limit_output(slot, config);
   if (replica.has_stages()) {
     receptions_[static_cast<std::size_t>(index)].add(slot, now_);
   } else {
     enter(slot, replica);
   }
   touch(index);
+}
+
+/// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
+void Simulation::limit_output(std::int32_t slot, const ReplicaConfig& config) {
+  const Request& request = requests_[slot];
+  Progress& progress = requests_.progress(slot);
+  progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
+  if (config.role == Role::prefill) progress.limit = 1;
+  progress.stop_at = std::min(progress.output_tokens, progress.limit);
+  if (!config.max_model_len) return;
+  const std::int32_t room = *config.max_model_len - request.prompt_tokens;
+  if (room < progress.stop_at) ++totals_.cut_answers;
+  progress.limit = std::min(progress.limit, room);
+  progress.stop_at = std::min(progress.stop_at, room);
 }
 
 /// Into the queue of the engine.
@@ -157,6 +170,14 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
     done.tier_tokens = loaded.tokens;
     if (loaded.end != never) done.load = loaded.end - loaded.start;
   }
+  if (apart_) {
+    const HandOver& apart = hand_overs_[static_cast<std::size_t>(slot)];
+    done.computed = apart.computed;
+    done.room = apart.room;
+    done.arrived = apart.arrived;
+    done.kept_blocks = apart.kept_blocks;
+    done.sent_bytes = apart.sent_bytes;
+  }
   done.rounds = request.rounds;
   done.drafted_tokens = request.drafted_tokens;
   done.accepted_tokens = request.accepted_tokens;
@@ -185,8 +206,9 @@ std::vector<RequestDone> Simulation::unfinished() const {
 
 /// Every end of a request that is not aborted.
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
-  const RequestDone done = describe(slot, outcome);
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
+  const RequestDone done = describe(slot, outcome);
+  if (apart_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) at(done.replica).forget(slot);
   if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);

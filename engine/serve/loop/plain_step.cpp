@@ -18,7 +18,7 @@ std::int32_t Simulation::step_plainly() {
   if (!unread_prices_ || alarms_.empty() || alarms_.front().time != now_ || alarms_.is_tied(now_))
     return -1;
   if (!deliveries_.empty() && deliveries_.front().time == now_) return -1;
-  if (!sent_now_.empty()) return -1;
+  if (!sent_now_.empty() || (!leases_.empty() && next_lease() <= now_)) return -1;
   if (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) return -1;
   const std::int32_t index = alarms_.front().replica;
   Replica& replica = at(index);

@@ -91,6 +91,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
                            index_of(replica, *bindings_.workload, !config_.tiers.stores.empty()),
                            requests_);
     (replica.role == Role::decode ? decode_candidates_ : open_candidates_).push_back(i);
+    apart_ = apart_ || replica.role == Role::prefill;
   }
   fruitless_preemptions_.assign(replicas_.size(), 0);
   std::size_t most = 0;
@@ -170,6 +171,7 @@ Picoseconds Simulation::next_instant() {
   if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
   if (!sent_now_.empty()) time = now_;
   if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
+  if (!leases_.empty()) time = std::min(time, next_lease());
   return time;
 }
 
@@ -192,6 +194,7 @@ void Simulation::land_steps() {
       for (const PrefillWork& work : done.prefills)
         if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
     }
+    if (hands_over && config_.disaggregation.push == Push::chunks) push_computed(done.prefills);
     for (const std::int32_t slot : ending_) {
       if (tiers_ && !hands_over) store_answer(slot, 1);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
@@ -211,15 +214,14 @@ void Simulation::deliver() {
     return !deliveries_.empty() && deliveries_.front().time == now_ &&
            deliveries_.front().kind <= last;
   };
-  while (due(Delivery::Kind::through_frontend)) {
+  while (due(Delivery::Kind::transfer)) {
     const Delivery delivery = deliveries_.pop();
-    if (delivery.kind == Delivery::Kind::transfer) {
-      arrive(delivery.slot, delivery.to);
-    } else if (delivery.kind == Delivery::Kind::flows) {
-      pass_flows();
-    } else {
-      route(delivery.slot);
-    }
+    delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
+  }
+  if (!leases_.empty()) end_leases();
+  while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
+    const Delivery delivery = deliveries_.pop();
+    delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
   }
   while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {
     const std::int32_t slot = next_open_;
@@ -252,6 +254,9 @@ void Simulation::tell_preemptions(Replica& replica) {
   fruitless_preemptions_[static_cast<std::size_t>(replica.view().index)] += count;
   for (Observer* observer : bindings_.observers) {
     for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
+  }
+  if (apart_) {
+    for (const std::int32_t slot : preempted) cancel_reserved(slot);
   }
   if (!tiers_) return;
   for (const std::int32_t slot : preempted) store_answer(slot, 2);

@@ -6,7 +6,7 @@
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
-//      or end now change what the others get (links/flows.h)
+//      or end now change what the others get (links/flows.h). Then leases that end now
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
 //      those of the workload's stream, then follow-ups in the order they were given
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
@@ -38,11 +38,14 @@
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
 // (a request from sent to done), routing.cpp (what routers see), handover.cpp (prompts that one
-// replica computes and another one decodes), tier_trips.cpp (KV that goes to stores and comes from
-// them), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
+// replica computes and another one decodes), pushing.cpp (their KV sets off before they are
+// computed), splitting.cpp (which replicas they have), tier_trips.cpp (KV that goes to stores and
+// comes from them), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
+// prefetch.cpp.
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,6 +57,7 @@
 #include "serve/events/event_heap.h"
 #include "serve/lanes/reception.h"
 #include "serve/loop/group.h"
+#include "serve/loop/hand_over.h"
 #include "serve/loop/router_signals.h"
 #include "serve/replica/cluster.h"
 #include "serve/replica/priced_run.h"
@@ -77,7 +81,7 @@ struct Totals {
   Picoseconds last_end = 0;
 };
 
-class Simulation final : public RouteSource {
+class Simulation final : public RouteSource, public PairSource {
  public:
   /// @throws Error if the configuration is impossible or a binding is missing
   Simulation(const ClusterConfig& config, const Bindings& bindings);
@@ -113,6 +117,7 @@ class Simulation final : public RouteSource {
   std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
   std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override;
   double fact(const RouteView& view, std::int32_t replica, RouterFact what) const noexcept override;
+  PairMember member(const PairView& view, std::int32_t place) const noexcept override;
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
@@ -139,6 +144,8 @@ class Simulation final : public RouteSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
+  /// @pre the order is decode_first
+  void set_decider(Decider& decider) { bindings_.decider = &decider; }
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
@@ -198,6 +205,8 @@ class Simulation final : public RouteSource {
   void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
   void leave_replica(std::int32_t slot, std::int32_t replica);
   void queue(std::int32_t slot, std::int32_t replica);
+  void join(std::int32_t slot, std::int32_t replica);
+  void limit_output(std::int32_t slot, const ReplicaConfig& config);
   void enter(std::int32_t slot, Replica& replica);
   void finish(std::int32_t slot, Outcome outcome);
   void end_failing(Replica& replica);
@@ -217,18 +226,38 @@ class Simulation final : public RouteSource {
   bool has_left(std::int32_t slot) const;
   bool has_kv_on_its_way(std::int32_t slot) const;
   void free_left_seats(std::int32_t index);
-  void refuse_kv(std::int32_t slot, std::int32_t to);
+  void refuse_kv(std::int32_t slot);
   void free_slot(std::int32_t slot);
   void plan_again(std::int32_t index);
 
   // KV transfers
   void hand_over(std::int32_t slot, std::int32_t from);
   void pull(std::int32_t slot);
+  void send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before = 0);
   void let_go(std::int32_t slot);
   void tell_blocks(std::int32_t replica);
-  void arrive(std::int32_t slot, std::int32_t to);
+  void end_flow(std::int32_t slot);
+  void arrive(std::int32_t slot);
   void pass_flows();
   void expect_flows();
+
+  // before a prompt is computed (pushing.cpp)
+  bool reserve(std::int32_t slot);
+  void cancel_reserved(std::int32_t slot);
+  void push_computed(std::span<const PrefillWork> prefills);
+  void push_layers(const Replica& replica);
+  void end_left(std::int32_t slot);
+
+  // which replicas (splitting.cpp)
+  HandOver& hand_over_of(std::int32_t slot) { return hand_overs_[static_cast<std::size_t>(slot)]; }
+  void begin_hand_over(std::int32_t slot);
+  void promise(std::int32_t slot, std::int32_t to);
+  void leave_promise(std::int32_t slot);
+  void break_promise(std::int32_t slot);
+  void route_to_decode(std::int32_t slot);
+  bool wants_split(std::int32_t slot, std::int32_t to);
+  Picoseconds next_lease();
+  void end_leases();
 
   // stores (tier_trips.cpp)
   void bind_tiers();
@@ -283,6 +312,9 @@ class Simulation final : public RouteSource {
   std::vector<FlowEnded> flows_ended_;
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
   std::vector<Left> left_;              // in the order in which they were aborted
+  bool apart_ = false;                  // there are prefill replicas
+  std::vector<HandOver> hand_overs_;    // by slot; empty where none are apart
+  std::deque<Lease> leases_;            // by time; also of prompts that were asked for since
   AlarmQueue alarms_;
   std::vector<Reception> receptions_;  // by replica; of those with stages
   std::int64_t posted_ = 0;            // deliveries

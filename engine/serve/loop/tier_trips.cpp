@@ -87,7 +87,7 @@ void Simulation::end_load(const FlowEnded& flow) {
                            what.to, flow.start, flow.end, what.bytes, flow.alone_end, what.path,
                            tiers_->store_of_load(what.ticket), true});
   if (!tiers_->end_trip_of_load(what.ticket, requests_, now_)) return;
-  if (has_left(slot)) return refuse_kv(slot, requests_[slot].replica);
+  if (has_left(slot)) return refuse_kv(slot);
   if (requests_[slot].phase == Phase::pending) receive_loaded(slot);  // else it runs by layers
 }
 

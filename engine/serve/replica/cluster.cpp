@@ -79,6 +79,23 @@ void check_tiers(const ClusterConfig& config) {
   }
 }
 
+void check_disaggregation(const ClusterConfig& config) {
+  check_figures(config.disaggregation, "disaggregation.");
+  for (std::size_t i = 0; i < config.replicas.size(); ++i) {
+    const ReplicaConfig& each = config.replicas[i];
+    const std::string where = "replicas[" + std::to_string(i + 1) + "].";
+    if (config.disaggregation.order == SplitOrder::decode_first && each.role == Role::both)
+      throw Error(where + "role",
+                  "is both, and with disaggregation.order = \"decode_first\" every replica is of "
+                  "the role prefill or decode");
+    if (config.disaggregation.push == Push::layers && each.role == Role::prefill &&
+        each.stages.several())
+      throw Error(where + "stages",
+                  "disaggregation.push = \"layers\" is not modelled with several stages of layers; "
+                  "\"chunks\" is");
+  }
+}
+
 void check_replica(const ReplicaConfig& replica, const std::string& where) {
   check_figures(replica, where);
   for (std::size_t c = 0; c < replica.context_caps.size(); ++c) {
@@ -125,6 +142,7 @@ void validate(const ClusterConfig& config) {
     throw Error("transfer.bytes_per_s", "found " + std::to_string(config.transfer.bytes_per_s) +
                                             "; a bandwidth above 0 is right");
   check_figures(config.frontend, "frontend.");
+  check_disaggregation(config);
 }
 
 std::vector<std::int32_t> nodes_of(const std::vector<ReplicaConfig>& replicas) {

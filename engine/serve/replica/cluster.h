@@ -83,6 +83,34 @@ struct KvTransfer {
   double bytes(std::int32_t tokens) const;
 };
 
+/// Who is chosen first for a prompt.
+enum class SplitOrder : std::int32_t { prefill_first, decode_first };
+inline constexpr Word<SplitOrder> split_order_words[] = {
+    {SplitOrder::prefill_first, "prefill_first",
+     "a prefill replica; the decode replica when there is KV to send"},
+    {SplitOrder::decode_first, "decode_first",
+     "a decode replica; then a decider says whether a prefill replica computes the prompt"},
+};
+
+/// When KV of a prompt sets off.
+enum class Push : std::int32_t { end, chunks, layers };
+inline constexpr Word<Push> push_words[] = {
+    {Push::end, "end", "when the prompt is computed and the decode replica asks for it"},
+    {Push::chunks, "chunks", "that of each chunk, when the step that computed it ends"},
+    {Push::layers, "layers", "that of each chunk, layer by layer while its step runs"},
+};
+
+/// How prefill and decode replicas work together. A member with a row in figures.cpp has its unit,
+/// its bounds and its sentence there.
+/// @source push: end: vLLM distributed/kv_transfer/kv_connector/v1/nixl; chunks: SGLang
+/// srt/disaggregation/prefill.py (send_kv_chunk); layers: vllm-project/vllm-ascend
+/// vllm_ascend/distributed/kv_transfer/kv_p2p/mooncake_layerwise_connector.py
+struct Disaggregation {
+  SplitOrder order = SplitOrder::prefill_first;
+  Push push = Push::end;
+  double lease_s = 0;
+};
+
 /// Latency before and after the engine, off the critical path of the replicas.
 /// A request reaches its replica at arrival + base + per_prompt_token * prompt; every token reaches
 /// the client per_output_token later than the end of its step (a constant, so gaps stay).
@@ -94,6 +122,7 @@ struct ClusterConfig {
   std::vector<ReplicaConfig> replicas;
   KvTransfer transfer;
   Frontend frontend;
+  Disaggregation disaggregation = {};
   std::vector<LinkConfig> links = {};
   TiersConfig tiers = {};  // of every replica that computes prompts
 };
@@ -149,6 +178,8 @@ template <>
 const FigureTable& figures<KvTransfer::Bounded>();
 template <>
 const FigureTable& figures<Frontend>();
+template <>
+const FigureTable& figures<Disaggregation>();
 
 /// @throws Error at "WHEREshares[2]" if it is not from 0 to 1
 void check_shares(const StageConfig& stages, const std::string& where);

@@ -85,6 +85,14 @@ constexpr auto frontend_rows = rows_of<Frontend>(
     figure<&Frontend::per_output_token_s>("per_output_token_s", "s", 0, latest_s, open,
                                           "of each token of its answer"));
 
+constexpr auto disaggregation_rows = rows_of<Disaggregation>(
+    word<&Disaggregation::order, split_order_words>("order", open, "who is chosen first"),
+    word<&Disaggregation::push, push_words>("push", open, "when KV of a prompt sets off"),
+    figure<&Disaggregation::lease_s>(
+        "lease_s", "s", 0, latest_s, open,
+        "that a prefill replica keeps a computed prompt which waits for room at a decode replica; "
+        "then the decode replica computes it again. 0: for ever"));
+
 }  // namespace
 
 template <>
@@ -121,6 +129,13 @@ template <>
 const FigureTable& figures<Frontend>() {
   static const auto table =
       table_of<Frontend>("Frontend", "Time outside of the engine.", frontend_rows);
+  return table;
+}
+
+template <>
+const FigureTable& figures<Disaggregation>() {
+  static const auto table = table_of<Disaggregation>(
+      "Disaggregation", "Prefill and decode on separate replicas.", disaggregation_rows);
   return table;
 }
 

@@ -90,8 +90,8 @@ void Replica::discard(std::int32_t slot) {
   changed_ = true;
 }
 
-void Replica::leave(std::int32_t slot, std::int32_t unknown_tokens) {
-  evict(slot, unknown_tokens);
+void Replica::leave(std::int32_t slot, std::int32_t unknown_tokens, bool keeps_blocks) {
+  keeps_blocks ? leave_with_blocks(slot, unknown_tokens) : evict(slot, unknown_tokens);
   each_step([slot](Step& step) { erase_names(step, slot); });
 }
 

@@ -66,7 +66,8 @@ class Replica final : public ReplicaState {
   /// Nothing of the request lands any more: the rows of it that are in flight are discarded.
   void discard(std::int32_t slot);
   /// evict() of a request whose rows in flight are discarded: no step names it any more.
-  void leave(std::int32_t slot, std::int32_t unknown_tokens);
+  /// @param keeps_blocks  leave_with_blocks() in place of evict()
+  void leave(std::int32_t slot, std::int32_t unknown_tokens, bool keeps_blocks = false);
 
   // --- the life of a step that repeats the one before it (repeats.cpp)
 

@@ -282,23 +282,6 @@ std::int32_t ReplicaState::content_blocks(std::int32_t slot) const {
   return std::min(context, known) / config_.block_size;
 }
 
-void ReplicaState::refuse_kv(std::int32_t slot) {
-  Progress& progress = board_.progress(slot);
-  const std::int32_t held = std::exchange(progress.held_blocks, 0) + config_.seat_blocks;
-  kv_.release(slot, request(slot), progress, held, kv_.remembered(slot), false);
-  sync_blocks();
-  changed_ = true;
-}
-
-void ReplicaState::release_kept(std::int32_t slot) {
-  Progress& progress = board_.progress(slot);
-  const std::int32_t kept = std::exchange(progress.kept_blocks, 0);
-  const std::int32_t full = request(slot).prompt_tokens / config_.block_size;
-  kv_.release(slot, request(slot), progress, kept, full, false);
-  sync_blocks();
-  changed_ = true;
-}
-
 bool ReplicaState::grant_prefill(std::int32_t slot, std::int32_t tokens) {
   Progress& progress = board_.progress(slot);
   const std::int32_t whole = ragged_ ? ragged_->with_lookahead(tokens) : tokens;

@@ -75,6 +75,20 @@ class ReplicaState : public VisibleReplica {
   void rekey(SchedulerPolicy& policy);
   /// The blocks of a prompt whose KV was sent on are free.
   void release_kept(std::int32_t slot);
+  /// Blocks for a whole prompt that a prefill replica computes, so that its KV can come before the
+  /// request does. @returns how many it has; 0: there is no room, or others wait for room
+  std::int32_t reserve(std::int32_t slot);
+  /// Its prompt is computed, and its KV on its way into reserved blocks.
+  void adopt(std::int32_t slot, std::int32_t blocks);
+  /// Reserved blocks are free. @param blocks  what reserve() said
+  void cancel(std::int32_t slot, std::int32_t blocks);
+  /// A prompt that waits here with KV elsewhere has lost that KV: it is computed here.
+  void lose_remote(std::int32_t slot);
+  /// A request of which KV is still read gives up its seat and keeps its blocks.
+  /// @param unknown_tokens  as in evict()
+  void leave_with_blocks(std::int32_t slot, std::int32_t unknown_tokens);
+  /// Those blocks are free.
+  void release_left(std::int32_t slot);
   /// The slot's request is gone for good.
   void forget(std::int32_t slot) { kv_.forget(slot); }
   /// Cached blocks that a write into a store reads, until it ends.

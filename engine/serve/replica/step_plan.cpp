@@ -262,6 +262,7 @@ std::int32_t StepPlan::try_preempt(std::int32_t slot) noexcept {
   if (on_->progress(slot).admitted == serial_)
     return refuse("preempt", Refusal::admitted_now, slot);
   if (request.phase == Phase::finishing && on_->config().role == Role::prefill) return 0;
+  if (on_->progress(slot).flows > 0) return 0;  // its KV is read
   withdraw(slot);
   return 1;
 }

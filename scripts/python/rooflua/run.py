@@ -87,7 +87,7 @@ def call(*words):
 FOLDERS = {"workload": "workloads", "scheduler": "schedulers", "router": "routers", "steps": "steps",
            "bucketing": "bucketing", "speculation": "speculators", "corrections": "corrections"}
 # The same inside of a key.
-INNER = {"tiers": {"policy": "tiers", "eviction": "eviction"}}
+INNER = {"tiers": {"policy": "tiers", "eviction": "eviction"}, "disaggregation": {"decider": "deciders"}}
 
 
 def _number(value, where):

@@ -145,7 +145,10 @@ ffi.metatype("rooflua_candidates_handle", {
 })
 local candidates = ffi.new("rooflua_candidates_handle", 0)
 
-local routing = {}
+local routing = { candidates = candidates }
+
+--- The signals of one replica, counted from 0.
+function routing.signals_of(index) return (Signals(index)) end
 
 --- The signals that a router declared, by name, with `index`; if it declared none, all that cost nothing to keep.
 function routing.declared(instance)

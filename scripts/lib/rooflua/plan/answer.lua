@@ -1,11 +1,13 @@
 -- The answer of a plan: deployments in order, the winner among those that are sure enough, and why each of the others
 -- lost. `found` is what search.run returned.
 local confidence = require "rooflua.plan.confidence"
+local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
 local money = require "rooflua.plan.money"
 local search = require "rooflua.plan.search"
 local strict = require "rooflua.plan.strict"
+local words = require "rooflua.plan.words"
 
 local answer = {}
 
@@ -28,7 +30,8 @@ end
 local function shape_of(candidate)
   return table.concat({ candidate.family, candidate.tp, candidate.pp, candidate.dp, candidate.ep,
     tostring(candidate.weights), tostring(candidate.kv),
-    candidate.split and candidate.split.prefill .. ":" .. candidate.split.decode or "" }, "|")
+    candidate.split and ("%d:%d:%s"):format(candidate.split.prefill, candidate.split.decode,
+      words.widths(deploy.pool(candidate, "prefill"))) or "" }, "|")
 end
 
 --- Every deployment that a full run found to meet the SLO.

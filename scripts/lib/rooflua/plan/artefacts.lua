@@ -28,10 +28,14 @@ local function command_text(list)
   return table.concat(lines, " \\\n  ")
 end
 
+--- GPUs of one engine.
+local function gpus_of_engine(candidate) return candidate.tp * candidate.dp * candidate.pp end
+
 local function roles_of(candidate, replicas)
-  if not candidate.split then return { { count = replicas } } end
-  return { { role = "prefill", count = replicas * candidate.split.prefill },
-    { role = "decode", count = replicas * candidate.split.decode } }
+  if not candidate.split then return { { count = replicas, gpus = gpus_of_engine(candidate) } } end
+  return { { role = "prefill", count = replicas * candidate.split.prefill,
+    gpus = gpus_of_engine(deploy.pool(candidate, "prefill")) },
+    { role = "decode", count = replicas * candidate.split.decode, gpus = gpus_of_engine(candidate) } }
 end
 
 --- All words of the command that starts an engine of a role; `model` stands for the checkpoint.
@@ -72,9 +76,8 @@ local function serve_text(question, item, rank, about)
   if yaml then lines[#lines + 1] = "printf '%s' " .. quoting.shell(yaml) .. " > options.yaml" end
   for _, each in ipairs(roles_of(candidate, item.result.replicas)) do
     local text = command_text(engine_words(question, candidate, about, each.role, model_word(about)))
-    local gpus = candidate.tp * candidate.dp * candidate.pp
     local what = ("# %s: %d, each on %s"):format(each.role and each.role .. " engines" or "replicas", each.count,
-      units.counted(gpus, "GPU"))
+      units.counted(each.gpus, "GPU"))
     if each.role then
       lines[#lines + 1] = ("%s\nif [ \"${ROLE:?prefill or decode}\" = %s ]; then\n  exec %s\nfi"):format(what,
         each.role, (text:gsub("\n", "\n  ")))
@@ -93,7 +96,7 @@ local function kubernetes_text(question, item, about)
       if word == "options.yaml" then all[i] = "/options/options.yaml" end
     end
     list[#list + 1] = { name = quoting.name(question.model.name, "model", each.role and "-" .. each.role),
-      replicas = each.count, gpus = candidate.tp * candidate.dp * candidate.pp,
+      replicas = each.count, gpus = each.gpus,
       image = about.engine.image:format(about.version), words = all, command_words = #about.command,
       port = about.engine.port, asks_for_model = not about.start.name,
       config = flags.yaml(question, candidate, about.version) }

@@ -167,14 +167,16 @@ local function rate_of(cells, decodes, prompt, context, ceiling)
   return least
 end
 
---- The same for x prefill and y decode engines: each does its own part of a request.
+--- The same for x prefill and y decode engines: each does its own part of a request. Prices are those of the decode
+--- engines, so prefill engines of other widths have no bound.
 local function rate_of_split(candidate, table_s, ns, ps, work)
   local prefills, decodes = {}, {}
   for _, cell in ipairs(cells_of(table_s, ns, ps, candidate.max_num_seqs, candidate.max_num_batched_tokens)) do
     prefills[#prefills + 1] = { n = 0, p = cell.p, time_s = cell.time_s }
     decodes[#decodes + 1] = { n = cell.n, p = 0, time_s = cell.time_s }
   end
-  local by_prefill = work[2] > 0 and most(prefills, 0, 1, 0) / work[2] or math.huge
+  local has_bound = work[2] > 0 and deploy.pool(candidate, "prefill") == candidate
+  local by_prefill = has_bound and most(prefills, 0, 1, 0) / work[2] or math.huge
   local by_decode = work[1] > 0 and most(decodes, 1, 0, 0) / work[1] or math.huge
   return math.min(candidate.split.prefill * by_prefill, candidate.split.decode * by_decode)
 end
@@ -207,13 +209,14 @@ local function of_metric(time, drawn, candidate, metric)
     local rest = prompt % budget
     return math.floor(prompt / budget) * time(0, budget, 0) + (rest > 0 and time(0, rest, 0) or 0)
   end
+  local prefills_alike = deploy.pool(candidate, "prefill") == candidate
   local tpot_s = time(1, 0, drawn.shortest_prompt) / (candidate.speculation and 64 or 1)
   drawn.by_prompt, drawn.by_output = drawn.by_prompt or sorted_of(drawn.prompts),
     drawn.by_output or sorted_of(drawn.outputs)
-  if name == "ttft" then return quantile(drawn.by_prompt, q, ttft_s) end
+  if name == "ttft" then return prefills_alike and quantile(drawn.by_prompt, q, ttft_s) or nil end
   if name == "tpot" then return tpot_s end
   if name == "e2e" then
-    local first_s = ttft_s(drawn.shortest_prompt)
+    local first_s = prefills_alike and ttft_s(drawn.shortest_prompt) or 0
     return quantile(drawn.by_output, q, function(output) return first_s + (output - 1) * tpot_s end)
   end
 end

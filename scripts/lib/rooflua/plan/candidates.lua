@@ -18,29 +18,28 @@ local most_candidates = 5000
 local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
   "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set", "label" }
 
---- "tp 4 x ep 4", without what is 1.
-local function widths_text(candidate)
-  local parts = { ("tp %d"):format(candidate.tp) }
-  for _, key in ipairs { "pp", "dp", "ep" } do
-    if candidate[key] > 1 then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
-  end
-  return table.concat(parts, " x ")
-end
+local widths_text = words.widths
 candidates.widths_text = widths_text
 
 local function name_of(question, candidate)
   local parts = { question.gpus[candidate.gpu].label, widths_text(candidate) }
   if candidate.split then
-    parts[#parts + 1] = ("%d prefill + %d decode"):format(candidate.split.prefill, candidate.split.decode)
+    local pool = deploy.pool(candidate, "prefill")
+    parts[#parts + 1] = ("%d prefill%s + %d decode"):format(candidate.split.prefill,
+      pool ~= candidate and " of " .. widths_text(pool) or "", candidate.split.decode)
   end
   parts[#parts + 1] = words.settings(candidate)
   return table.concat(parts, ", ")
 end
 
 local function check_split(where, given)
-  core.check_keys(core.table(given, where), { "prefill", "decode" }, where)
-  return { prefill = core.whole(given.prefill, where .. ".prefill", 1, 1000),
+  core.check_keys(core.table(given, where), { "prefill", "decode", core.unpack(deploy.prefill_widths) }, where)
+  local out = { prefill = core.whole(given.prefill, where .. ".prefill", 1, 1000),
     decode = core.whole(given.decode, where .. ".decode", 1, 1000) }
+  for _, key in ipairs(deploy.prefill_widths) do
+    if given[key] ~= nil then out[key] = core.whole(given[key], where .. "." .. key, 1) end
+  end
+  return out
 end
 
 --- The essence of a refusal: without the numbers of one candidate.
@@ -96,6 +95,26 @@ function candidates.all(question)
   return out
 end
 
+--- Why prefill engines with widths of their own cannot be built; nil if they can, or have none.
+local function refusal_of_prefill(question, candidate)
+  local pool = deploy.pool(candidate, "prefill")
+  if pool == candidate then return nil end
+  local per_node = question.gpus[candidate.gpu].per_node
+  if pool.tp > per_node then
+    return ("tp %d of prefill engines is more than the %d GPUs of a node"):format(pool.tp, per_node),
+      "tp is more than a node"
+  end
+  local scenario = deploy.scenario(question, candidate, 1)
+  scenario.deployment = deploy.deployment(question, pool)
+  local ok, deployment = pcall(replicas.deployment, question.reader, scenario)
+  if not ok then return "prefill engines: " .. without_place(deployment) end
+  local capacity = math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size
+  if question.drawn.longest_prompt > capacity then
+    return ("a prompt of %d tokens, and the KV cache of prefill engines holds %d"):format(
+      question.drawn.longest_prompt, capacity), "the longest request does not fit into the KV cache"
+  end
+end
+
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
 local function refusal(question, candidate)
   local gpu = question.gpus[candidate.gpu]
@@ -135,6 +154,7 @@ local function refusal(question, candidate)
     return ("budget %d is below its %d seats"):format(candidate.max_num_batched_tokens, candidate.max_num_seqs),
       "the budget is below the seats"
   end
+  return refusal_of_prefill(question, candidate)
 end
 
 local room_bytes = 9e14 -- holds every deployment

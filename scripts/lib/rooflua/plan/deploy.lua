@@ -58,6 +58,24 @@ function deploy.max_model_len(question, deployment)
   return math.max(drawn.longest, longest)
 end
 
+--- Keys of `split` that are widths of prefill engines, in place of the candidate's.
+deploy.prefill_widths = { "prefill_tp", "prefill_pp", "prefill_dp", "prefill_ep" }
+
+--- A candidate as the engines of a role have it: with the widths of that pool; the candidate itself where they are its
+--- own.
+---@param role "prefill"|"decode"|nil
+function deploy.pool(candidate, role)
+  local split = role == "prefill" and candidate.split or {}
+  local out
+  for _, key in ipairs(deploy.prefill_widths) do
+    if split[key] then
+      out = out or core.copy(candidate)
+      out[key:match "_(.*)$"] = split[key]
+    end
+  end
+  return out or candidate
+end
+
 local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "memory_utilization", "prefix_caching" }
 
 --- The keys of the deployment of one engine.
@@ -71,9 +89,11 @@ function deploy.deployment(question, candidate)
 end
 
 --- Entries of `replicas`: their number, or those of prefill and decode.
-local function replicas_of(candidate, count)
+local function replicas_of(question, candidate, count)
   if not candidate.split then return count end
-  return { { role = "prefill", count = count * candidate.split.prefill },
+  local pool = deploy.pool(candidate, "prefill")
+  return { { role = "prefill", count = count * candidate.split.prefill,
+    deployment = pool ~= candidate and deploy.deployment(question, pool) or nil },
     { role = "decode", count = count * candidate.split.decode } }
 end
 
@@ -118,7 +138,7 @@ function deploy.scenario(question, candidate, replicas, options)
   out.deployment = deploy.deployment(question, candidate)
   out.engine = engine_of(question, candidate)
   out.scheduler = scheduler_of(question, candidate)
-  out.replicas = replicas_of(candidate, replicas)
+  out.replicas = replicas_of(question, candidate, replicas)
   out.seed = options.seed or question.seed
   out.slo = options.slo or out.slo
   out.workload = load.workload(question, options.requests, options.scale)
@@ -132,7 +152,7 @@ end
 
 --- GPUs of so many replicas of a candidate, as runs count them.
 function deploy.gpus(question, candidate, replicas)
-  return runs.gpus_of { replicas = replicas_of(candidate, replicas),
+  return runs.gpus_of { replicas = replicas_of(question, candidate, replicas),
     deployment = deploy.deployment(question, candidate) }
 end
 

@@ -109,6 +109,7 @@ end
 
 --- What a deployment sets, as options of its engine by name.
 function flags.options(question, candidate, version, role)
+  candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
   check_node(question, candidate)

@@ -123,7 +123,7 @@ local function numbers(list, name)
     if each == "all" and name == "ep" then
       value = each
     elseif not value or value < 1 or value % 1 ~= 0 then
-      fail("--%s %s: expected whole numbers from 1 on", name, each)
+      fail("--%s %s: expected whole numbers from 1 on", (name:gsub("_", "-")), each)
     end
     out[i] = value
   end
@@ -148,12 +148,13 @@ end
 local function ladder_of(given)
   local out, versions = {}, nil
   for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", seats = "max_num_seqs",
-    budgets = "max_num_batched_tokens" } do
+    budgets = "max_num_batched_tokens", prefill_tp = "prefill_tp" } do
     if given[name] then out[to] = numbers(given[name], name) end
   end
   for _, name in ipairs { "weights", "kv" } do out[name] = given[name] end
   if given.engines then out.engines, versions = engines_of(given.engines) end
   if given.split then out.split = true end
+  if given.prefill_tp and not given.split then fail("plan: --prefill-tp: is of deployments that --split tries") end
   return next(out) and out or nil, versions
 end
 

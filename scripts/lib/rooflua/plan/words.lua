@@ -1,5 +1,6 @@
 -- How a plan's figures read: times, rates, money and metrics in words of a report.
 local native = require "rooflua.native"
+local deploy = require "rooflua.plan.deploy"
 local outcomes = require "rooflua.measure.outcomes"
 local units = require "rooflua.text.units"
 
@@ -94,10 +95,24 @@ function words.asked(question)
   return ("%s x the recorded load of %s"):format(units.significant(load.peak, 3), name)
 end
 
+--- "tp 4 x ep 4", without what is 1.
+function words.widths(candidate)
+  local parts = { ("tp %d"):format(candidate.tp) }
+  for _, key in ipairs { "pp", "dp", "ep" } do
+    if candidate[key] > 1 then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
+  end
+  return table.concat(parts, " x ")
+end
+
 --- "5 x H100 (5 replicas x tp 1)": counts are products.
 function words.gpus(question, candidate, result, widths)
   local label = question.gpus[candidate.gpu].label
   local unit = result.replicas == 1 and "replica" or "replicas"
+  local pool = deploy.pool(candidate, "prefill")
+  if pool ~= candidate then
+    return ("%d x %s (%d x [%d prefill x %s + %d decode x %s])"):format(result.gpus, label, result.replicas,
+      candidate.split.prefill, words.widths(pool), candidate.split.decode, widths)
+  end
   if candidate.split then
     return ("%d x %s (%d x [%d prefill + %d decode] x %s)"):format(result.gpus, label, result.replicas,
       candidate.split.prefill, candidate.split.decode, widths)

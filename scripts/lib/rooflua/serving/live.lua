@@ -81,7 +81,8 @@ function live.begin(reader, given, options)
   local config = { bench = options.requests_path and bench.of(reader, given, list[1].prepared.model) or nil,
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
     class_slo = #all.class_slo > 0 and all.class_slo or nil,
-    transfer = all.transfer, links = all.links, tiers = all.tiers and all.tiers.config,
+    transfer = all.transfer, disaggregation = all.disaggregation.config, links = all.links,
+    tiers = all.tiers and all.tiers.config,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end
@@ -90,12 +91,13 @@ function live.begin(reader, given, options)
   if asked(reader, given, "requests") then config.keep_requests = true end
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
+  local decider = pieces.decider(all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
-    router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list))
+    router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list), decider)
   return adopt { run = run, file = reader.file, given = written, replicas = list, router = router, metrics = metrics,
-    tiers = all.tiers, journal = config.journal, history = {} }
+    tiers = all.tiers, decider = decider, journal = config.journal, history = {} }
 end
 
 local function begin(file, given, options) return live.begin(Reader.new(file), given, options) end

@@ -1,5 +1,6 @@
 -- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
 local core = require "rooflua.base.core"
+local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
 local links = require "rooflua.serving.links"
 local native = require "rooflua.native"
@@ -14,12 +15,38 @@ local tiers = require "rooflua.serving.tiers"
 
 local pieces = {}
 
+--- How often KV is sent: each tp rank of a decode replica reads what it keeps, which is more than its part where ranks
+--- keep copies: of latent attention, and with more ranks than KV heads.
+--- [vLLM distributed/kv_transfer/kv_connector/utils.py, replicates_kv_cache]
+local function copies_of(reader, network, list, bytes_per_token)
+  if network.copies ~= "ranks" then return 1 end
+  for _, each in ipairs(list) do
+    local own = each.deployment
+    if each.config.role == "decode" then
+      if own.pp > 1 or network.bytes_per_token or bytes_per_token == 0 then
+        reader:fail("network.copies", "ranks: %s", own.pp > 1 and "is not known with stages of pp; leave it out"
+          or network.bytes_per_token and "network.bytes_per_token says what is sent; leave one of them out"
+          or "no layer keeps KV that grows with the prompt; leave it out")
+      end
+      return own.kv_bytes_per_block / own.block_size * own.tp / bytes_per_token
+    end
+  end
+  return 1
+end
+
 --- The KV transfer between prefill and decode replicas. Its defaults are those of the first replica. Bytes per token
 --- that the scenario gives replace all of the model's. Over links nothing but them limits it.
 local function transfer_of(reader, network, list, declared)
   local first = list[1]
   local bytes = network.bytes_per_token and { bytes_per_token = network.bytes_per_token }
     or native.kv_of_prompts(first.prepared.model, first.deployment.kv)
+  local copies = copies_of(reader, network, list, bytes.bytes_per_token)
+  if copies ~= 1 then
+    bytes = { bytes_per_token = bytes.bytes_per_token * copies, fixed_bytes = bytes.fixed_bytes, bounded = {} }
+    for i, each in ipairs(native.kv_of_prompts(first.prepared.model, first.deployment.kv).bounded) do
+      bytes.bounded[i] = { bytes_per_token = each.bytes_per_token * copies, tokens = each.tokens }
+    end
+  end
   local path, within = links.path(reader, network, "path", declared), links.path(reader, network, "within", declared)
   if #within > 0 and #path == 0 then
     reader:fail("network.within", "give path as well: the links between two nodes")
@@ -56,7 +83,8 @@ local function limits_of(reader, given)
   return slo, list
 end
 
---- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, slo, class_slo, transfer, links, tiers}.
+--- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
+--- links, tiers}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -70,6 +98,7 @@ function pieces.of(reader, given)
   local slo, class_slo = limits_of(reader, given.slo)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),
+    disaggregation = disaggregation.of(reader, given.disaggregation, list),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
@@ -89,10 +118,20 @@ function pieces.router(reader, given, all)
   return router
 end
 
+--- The decider, with fields of its own; nil where prompts are split without one.
+function pieces.decider(all)
+  local decider = all.disaggregation.decider
+  if not decider then return nil end
+  decider = policy.fresh(decider)
+  if decider.start then decider:start(all.streams) end
+  return decider
+end
+
 --- Finds what is wrong with a scenario without running it; returns the pieces.
 function pieces.check(reader, given)
   local all = pieces.of(reader, given)
   pieces.router(reader, given, all)
+  pieces.decider(all)
   return all
 end
 

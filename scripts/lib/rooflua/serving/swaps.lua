@@ -193,9 +193,10 @@ function swaps.replace(state, successor)
   end
   local router = state.router and (successor(state.router) or state.router)
   local tiers = with_policies(state.tiers, function(own) return successor(own) or own end)
+  local decider = state.decider and (successor(state.decider) or state.decider)
   native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    swaps.speculations(list), swaps.tier_bindings(tiers, list))
-  state.tiers = tiers
+    swaps.speculations(list), swaps.tier_bindings(tiers, list), decider)
+  state.tiers, state.decider = tiers, decider
   if state.metrics.router then state.metrics.router.instance = router end
   note(state, list, router)
 end
@@ -211,10 +212,11 @@ function swaps.fork(state)
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)
   local tiers = with_policies(state.tiers, twin)
+  local decider = state.decider and twin(state.decider)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list))
+    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list), decider)
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
-    tiers = tiers, journal = state.journal, history = { core.unpack(state.history) } }
+    tiers = tiers, decider = decider, journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 return swaps

@@ -1,0 +1,40 @@
+#include "script/serving/decider.h"
+
+#include "base/error.h"
+#include "serve/replica/cluster.h"
+
+namespace rooflua::script {
+
+LuaDecider::LuaDecider(Asking& asking, ServeBorder& border) : asking_(&asking), border_(&border) {
+  lua_State* L = asking.L;
+  if (!has_field(L, "split")) throw Error("decider", "it has no split(request, pair) method");
+  const LuaReference instance(L);
+  split_ = made_function(L, "rooflua.border.deciding", "split_of", {&instance});
+}
+
+bool LuaDecider::split(const Request&, const PairView& view) {
+  lua_State* L = asking_->L;
+  const Ask ask(*asking_, "its decider (split)");
+  const BorderScope scope(*border_, 2);
+  const Requests& requests = view.pool.source->requests();
+  border_->requests = requests.data();
+  border_->slots = requests.slots();
+  border_->view = nullptr;
+  border_->replica = nullptr;
+  border_->route = &view.pool;
+  border_->holders = nullptr;
+  border_->holder_count = -1;
+  split_.push(L);
+  if (lua_pcall(L, 0, 1, 0) != 0) rethrow(L, "decider, " + seconds_text(view.pool.now_s));
+  const bool split = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return split;
+}
+
+std::unique_ptr<LuaDecider> read_decider(lua_State* L, int index, Asking& asking) {
+  if (lua_isnil(L, index)) return nullptr;
+  lua_pushvalue(L, index);
+  return std::make_unique<LuaDecider>(asking, serve_state(L).border);
+}
+
+}  // namespace rooflua::script

@@ -1,0 +1,87 @@
+// KV that sets off before its prompt is computed (Push::chunks, Push::layers).
+//
+//   reserved   the router chooses the decode replica, if it has not yet, and blocks for the whole
+//              prompt are taken there, in front of its scheduler. Without room, or while others
+//              wait for some, nothing sets off: it is tried again with the next chunk. A prompt
+//              that is computed by then queues at the decode replica (handover.cpp)
+//   sent       the KV that is computed sets off: with chunks at the end of each step, with layers
+//              at its start. Then it takes at least as long as the step, because the last layer's
+//              KV is computed at its end
+//
+// A request whose KV is being read is not preempted. One that is preempted gives the reserved
+// blocks back, so that others can end: all of its KV is sent again.
+
+#include <algorithm>
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+/// Blocks for all of a prompt at its decode replica, if they are to be had.
+bool Simulation::reserve(std::int32_t slot) {
+  HandOver& apart = hand_over_of(slot);
+  if (apart.reserved_blocks > 0) return true;
+  if (apart.to < 0) promise(slot, choose(slot, Stage::decode));
+  Replica& replica = at(apart.to);
+  const std::int32_t prompt_tokens = requests_[slot].prompt_tokens;
+  if (!replica.could_hold(prompt_tokens)) return false;
+  const std::optional<std::int32_t> most = replica.config().max_model_len;
+  if (most && *most <= prompt_tokens) return false;
+  apart.reserved_blocks = replica.reserve(slot);
+  if (apart.reserved_blocks == 0) return false;
+  apart.room = now_;
+  apart.pushed = true;
+  signals_.changed(apart.to);
+  tell_blocks(apart.to);
+  return true;
+}
+
+/// Reserved blocks are free, where there are some. @pre none of its KV is on its way
+void Simulation::cancel_reserved(std::int32_t slot) {
+  HandOver& apart = hand_over_of(slot);
+  if (apart.reserved_blocks == 0) return;
+  at(apart.to).cancel(slot, apart.reserved_blocks);
+  at(apart.to).forget(slot);
+  apart.reserved_blocks = apart.sent_tokens = 0;
+  apart.room = never;
+  apart.pushed = false;
+  tell_blocks(apart.to);
+  plan_again(apart.to);
+}
+
+/// A step of a prefill replica has ended: what it computed of prompts that go on is sent.
+void Simulation::push_computed(std::span<const PrefillWork> prefills) {
+  for (const PrefillWork& work : prefills) {
+    const bool is_over = requests_[work.slot].id != work.id || !is_live(work.slot);
+    if (work.completes != 0 || is_over || !seated(requests_[work.slot].phase)) continue;
+    if (reserve(work.slot)) send_kv(work.slot, work.context_tokens + work.new_tokens);
+  }
+}
+
+/// A step of a prefill replica begins: what it computes is sent, layer by layer, and first what was
+/// computed before.
+void Simulation::push_layers(const Replica& replica) {
+  const Step& step = replica.pipeline().front();
+  for (const PrefillWork& work : step.prefills) {
+    const bool is_over = requests_[work.slot].id != work.id || !is_live(work.slot);
+    if (is_over || !seated(requests_[work.slot].phase) || !reserve(work.slot)) continue;
+    send_kv(work.slot, work.context_tokens);
+    send_kv(work.slot, work.context_tokens + work.new_tokens, step.end);
+  }
+}
+
+/// The KV of a request that was aborted while its prompt was computed is there, and its blocks are
+/// free. One that still has a seat is freed when the step lands.
+void Simulation::end_left(std::int32_t slot) {
+  const auto left = std::find_if(left_.begin(), left_.end(),
+                                 [slot](const Left& each) { return each.slot == slot; });
+  if (left->replica >= 0) return;
+  left_.erase(left);
+  const std::int32_t index = requests_[slot].replica;
+  at(index).release_left(slot);
+  tell_blocks(index);
+  free_slot(slot);
+  plan_again(index);
+}
+
+}  // namespace rooflua

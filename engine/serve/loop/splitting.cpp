@@ -1,0 +1,109 @@
+// Which replicas a prompt has where prefill and decode are apart: a decode replica is promised to
+// it, from then on it counts there as outstanding; with SplitOrder::decode_first a decider says
+// whether a prefill replica is used at all. And how long a prefill replica keeps a computed prompt.
+// @source llm-d/llm-d-router pkg/epp/framework/plugins/scheduling/profilehandler/disagg (the decode
+// replica is picked first); vLLM distributed/kv_transfer/kv_connector/v1/nixl (kv_lease_duration)
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+void Simulation::begin_hand_over(std::int32_t slot) {
+  const auto place = static_cast<std::size_t>(slot);
+  if (hand_overs_.size() <= place) hand_overs_.resize(place + 1);
+  hand_overs_[place] = {};
+}
+
+void Simulation::promise(std::int32_t slot, std::int32_t to) {
+  hand_over_of(slot).to = to;
+  signals_.add_outstanding(to, 1);
+}
+
+/// A request that is not at its decode replica yet is outstanding there no longer.
+void Simulation::leave_promise(std::int32_t slot) {
+  HandOver& apart = hand_over_of(slot);
+  if (apart.to < 0 || requests_[slot].replica == apart.to) return;
+  leave_replica(slot, apart.to);
+  if (apart.reserved_blocks > 0) return;  // until its KV is there
+  at(apart.to).forget(slot);
+  apart.to = -1;
+}
+
+/// The same of one that ends: its reserved blocks are free.
+void Simulation::break_promise(std::int32_t slot) {
+  cancel_reserved(slot);
+  leave_promise(slot);
+}
+
+/// The decode replica is chosen first.
+void Simulation::route_to_decode(std::int32_t slot) {
+  const std::int32_t to = choose(slot, Stage::decode);
+  promise(slot, to);
+  if (!wants_split(slot, to)) return join(slot, to);
+  const std::int32_t chosen = choose(slot, Stage::prompt);
+  if (chosen == Router::refused) return finish(slot, Outcome::refused);
+  queue(slot, chosen);
+}
+
+bool Simulation::wants_split(std::int32_t slot, std::int32_t to) {
+  if (bindings_.decider == nullptr) return true;
+  PairView view;
+  view.pool.signals = signals_.read(now_, replicas_);
+  view.pool.now_s = now_s();
+  view.pool.signals_s = seconds(signals_.taken_at());
+  view.pool.candidates = open_candidates_.data();
+  view.pool.candidate_count = static_cast<std::int32_t>(open_candidates_.size());
+  view.pool.replica_count = replica_count();
+  view.pool.slot = slot;
+  view.pool.source = this;
+  view.decode = to;
+  view.cached_tokens = cached_tokens(slot, to);
+  view.source = this;
+  return bindings_.decider->split(requests_[slot], view);
+}
+
+PairMember Simulation::member(const PairView& view, std::int32_t place) const noexcept {
+  const std::int32_t index = view.pool.candidates[place];
+  const ReplicaView& replica = this->replica(index).view();
+  PairMember out;
+  out.queued_tokens = replica.waiting_tokens;
+  for (std::int32_t slot = replica.prefilling_head; slot >= 0;
+       slot = requests_[slot].next_prefilling)
+    out.queued_tokens += pending_tokens(replica, requests_[slot]);
+  out.budget_tokens = replica.max_num_batched_tokens;
+  const KvTransfer& transfer = config_.transfer;
+  const double bytes = transfer.bytes(requests_[view.pool.slot].prompt_tokens);
+  out.transfer_s = kv_links_ ? kv_links_->expected_s({-1, index, view.decode, bytes,
+                                                      transfer.alpha_s, transfer.bytes_per_s})
+                             : transfer.alpha_s + bytes / transfer.bytes_per_s;
+  return out;
+}
+
+// --- leases
+
+/// When the next lease ends of a prompt that still waits for room.
+Picoseconds Simulation::next_lease() {
+  while (!leases_.empty()) {
+    const Lease& next = leases_.front();
+    const Progress& progress = requests_.progress(next.slot);
+    const bool waits =
+        requests_[next.slot].id == next.id && progress.kept_blocks > 0 && progress.held_blocks == 0;
+    if (waits) return next.time;
+    leases_.pop_front();
+  }
+  return never;
+}
+
+/// Prompts that were kept long enough are computed where they wait.
+void Simulation::end_leases() {
+  while (next_lease() <= now_) {
+    const std::int32_t slot = leases_.front().slot;
+    leases_.pop_front();
+    let_go(slot);
+    const std::int32_t to = requests_[slot].replica;
+    at(to).lose_remote(slot);
+    touch(to);
+  }
+}
+
+}  // namespace rooflua
