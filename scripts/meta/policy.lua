@@ -40,7 +40,8 @@ local policy = {}
 ---@field signals string[]? for a router: the fields of replicas that it reads
 ---@field refuses boolean? for a router: whether route may return false
 ---@field staleness_s number? for a router: greatest age of these fields
----@field load_signals "live"|"reported"? for a router: waiting, running and kv_used_frac of now, or of the last step's end
+---@field load_signals "live"|"reported"? for a router: whether waiting, running and kv_used_frac are of now, or of the
+--- end of the last step
 ---@field monotone boolean? of a step model: more work never makes a step cheaper, so plans may bound it
 ---@field ceiling boolean? of a step model: no step is faster than the bytes that it reads
 ---@field seeks string? of an objective of plans: "load", where all GPUs are taken and the largest load is looked for

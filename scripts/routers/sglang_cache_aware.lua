@@ -3,7 +3,6 @@
 ---
 --- The gateway's tree knows characters; here it knows blocks of tokens. It forgets what was used the longest ago, of
 --- one prompt the end first.
-local index = require "routers.gateways.index"
 local policy = require "rooflua.policy"
 
 local source = "SGLang sgl-model-gateway src/policies/cache_aware.rs, tree.rs"

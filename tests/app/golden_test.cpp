@@ -82,8 +82,8 @@ TEST_CASE("over two nodes, a pipeline serves many and tensor parallelism serves 
 
 TEST_CASE("KV that is pushed hides behind its prefill, and some prompts are better not split",
           "[golden]") {
-  compare_with_golden("29_shared_nics", "");
-  compare_with_golden("30_when_not_to_split", "");
+  compare_with_golden("30_shared_nics", "");
+  compare_with_golden("31_when_not_to_split", "");
 }
 
 TEST_CASE("drafts pay up to a load, and rules that adapt find it", "[golden]") {

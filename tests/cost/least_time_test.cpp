@@ -122,7 +122,9 @@ double least_s(const Query& query, Evidence evidence, const Hardware& gpu) {
   if (cached && bytes_per_element(query.kv_dtype) < 2) least.arithmetic_s *= least_of_8_bits;
   if (op.find("distribution") != nullptr) least.traffic_s *= least_of_skewed;
   if (op.over_links) return least.time_s();
-  const double cached_s = gpu.l2 / gpu.memory_bandwidth / unit::s;
+  // A state that is read and written again, and is kept by a cache, saves both ways.
+  const bool has_states = op.find("key_head_dim") != nullptr;
+  const double cached_s = (has_states ? 2 : 1) * (gpu.l2 / gpu.memory_bandwidth / unit::s);
   return std::max(least.arithmetic_s, least.traffic_s - cached_s);
 }
 

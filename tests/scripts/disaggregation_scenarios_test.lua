@@ -13,7 +13,7 @@ local function run(name)
 end
 
 test("29: pushed KV has left before the prompt is computed, and the tail stays", function()
-  local by_push = run "29_shared_nics"
+  local by_push = run "30_shared_nics"
   local at_end, chunks, layers = by_push["end"], by_push.chunks, by_push.layers
   test.near(chunks.disaggregation.kv_bytes, at_end.disaggregation.kv_bytes, 1e-9)
   test.check(chunks.disaggregation.kv_wait_s.p50 * 5 < at_end.disaggregation.kv_wait_s.p50)
@@ -24,7 +24,7 @@ test("29: pushed KV has left before the prompt is computed, and the tail stays",
 end)
 
 test("30: split only where little is cached, TTFT falls to a fifth", function()
-  local by_decider = run "30_when_not_to_split"
+  local by_decider = run "31_when_not_to_split"
   local always, isl, busy = by_decider.always, by_decider.isl_bounding, by_decider["or busy"]
   test.equal(always.disaggregation.split_frac, 1)
   test.check(isl.ttft_s.p50 * 5 < always.ttft_s.p50)

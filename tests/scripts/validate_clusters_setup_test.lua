@@ -103,7 +103,7 @@ test("pools have replicas of their own, a network, and two front ends", function
     transport = "RDMA, about 100 GB/s line rate" }
   test.equal(scenario.replicas[1].role .. scenario.replicas[1].count .. scenario.replicas[1].deployment.tp, "prefill12")
   test.equal(scenario.replicas[2].role .. scenario.replicas[2].count .. scenario.replicas[2].deployment.tp, "decode21")
-  test.near(scenario.network.bytes_per_s, 75e9, 1e-9)
+  test.near(scenario.network.bytes_per_s, 72e9, 1e-9)
   test.near(scenario.frontend.base_s, 2 * whole.frontend.base_s, 1e-9)
 end)
 
