@@ -101,6 +101,7 @@ class Rows(unittest.TestCase):
                 self.assertAlmostEqual(busy_s / (time.monotonic() - began), share, delta=0.1)
 
 
+@rehearsal.needs_torch
 class Refused(rehearsal.Case):
     def test_without_nvml_the_package_is_named(self) -> None:
         with mock.patch.dict(sys.modules, {"pynvml": None}), self.assertRaisesRegex(Problem, "nvidia-ml-py"):
