@@ -34,6 +34,7 @@ function routers.declare(effects, served, load)
     ["sglang_cache_aware.balance_rel_threshold"] = { balance_abs_threshold = 0 },
     ["sglang_cache_aware.balance_abs_threshold"] = { balance_rel_threshold = 1 },
     ["llm_d.load_aware"] = { queue = 0, kv = 0, prefix = 0 },
+    ["llm_d.session"] = { queue = 0, kv = 0, prefix = 0, no_hit_lru = 1 },
     ["kv_aware.lag_s"] = { threshold = 950 }, ["kv_aware.loss"] = { threshold = 950 },
     ["aibrix_prefix_cache.imbalance_factor"] = { imbalance_min_gap = 0 },
     ["aibrix_prefix_cache.imbalance_min_gap"] = { imbalance_factor = 0 },
