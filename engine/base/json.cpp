@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -107,15 +108,17 @@ constexpr int number_overflow = 406;  // nlohmann's json.exception.out_of_range.
 /// Builds a Json from the events of nlohmann's reader.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  /// @param marks  whether texts that are marks of number_words stand for numbers
-  Builder(std::string_view text, const std::string& name, bool marks)
-      : text_(text), name_(name), marks_(marks) {}
+  /// @param marks   whether texts that are marks of number_words stand for numbers
+  /// @param packed  key of arrays that become texts; empty: none
+  Builder(std::string_view text, const std::string& name, bool marks, std::string_view packed = {})
+      : text_(text), name_(name), marks_(marks), packed_key_(packed) {}
   Json take() { return std::move(root_); }
 
   bool null() override { return add(Json()); }
   bool boolean(bool value) override { return add(value); }
   bool number_integer(number_integer_t value) override { return add(std::int64_t{value}); }
   bool number_unsigned(number_unsigned_t value) override {
+    if (packing_) return pack(value);
     if (value <= static_cast<number_unsigned_t>(INT64_MAX))
       return add(static_cast<std::int64_t>(value));
     return add(static_cast<double>(value));
@@ -127,8 +130,16 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(); }
-  bool start_array(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override {
+    if (packed_key_.empty() || !key_waits_ || values_.back().key != packed_key_) return open();
+    packing_ = true;
+    return true;
+  }
   bool end_array() override {
+    if (packing_) {
+      packing_ = false;
+      return add(Json(std::string_view(std::exchange(packed_, {}))));
+    }
     Json::Array items;
     items.reserve(values_.size() - open_.back());
     for (std::size_t i = open_.back(); i < values_.size(); ++i)
@@ -164,7 +175,17 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  bool pack(number_unsigned_t value) {
+    if (value > std::numeric_limits<std::int32_t>::max()) refuse_packed();
+    const auto whole = static_cast<std::int32_t>(value);
+    packed_.append(reinterpret_cast<const char*>(&whole), sizeof whole);
+    return true;
+  }
+  [[noreturn]] void refuse_packed() const {
+    throw Error(name_, std::string(packed_key_) + ": expected whole numbers from 0 to 2147483647");
+  }
   bool add(Json value) {
+    if (packing_) refuse_packed();
     if (open_.empty()) {
       root_ = std::move(value);
     } else {
@@ -175,6 +196,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool open() {
+    if (packing_) refuse_packed();
     if (open_.size() >= 512) throw Error(name_, "nested more than 512 deep");
     if (!open_.empty() && !key_waits_) values_.emplace_back();
     key_waits_ = false;
@@ -206,6 +228,9 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::size_t> open_;  // where the values of each open container begin
   bool key_waits_ = false;         // the last of values_ has its key and no value
   std::vector<std::string_view> names_;
+  std::string_view packed_key_;
+  std::string packed_;
+  bool packing_ = false;  // inside of such an array
 };
 
 void new_line(std::string& out, int indent, int depth) {
@@ -274,6 +299,12 @@ Json parse_json(std::string_view text, const std::string& name, NumberWords word
   const std::string marked = marks ? with_marks(text) : "";
   if (marks) text = marked;
   Builder builder(text, name, marks);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key) {
+  Builder builder(text, name, false, key);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

@@ -103,6 +103,10 @@ enum class NumberWords { none, of_python };
 /// @throws Error "name:line:column: ..." on bad syntax or a key that occurs twice in one object
 Json parse_json(std::string_view text, const std::string& name,
                 NumberWords words = NumberWords::none);
+/// The same, where arrays at this key hold whole numbers from 0 to 2^31 - 1 only and may be long:
+/// each becomes a text of its numbers, four bytes each in the machine's order.
+/// @throws Error as parse_json() does, and for anything else in such an array
+Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key);
 /// @throws Error as parse_json() does, or if the file cannot be read
 Json read_json(const std::filesystem::path& path);
 

@@ -43,6 +43,14 @@ int json_decode(lua_State* L) {
   return push_json(L, parse_json(text, name), true);
 }
 
+/// json_decode_packed(text, name, key) -> the value, in which an array at that key is a text of
+/// whole numbers, four bytes each (base/json.h).
+int json_decode_packed(lua_State* L) {
+  const std::string text = check_text(L, 1, "text"), name = check_text(L, 2, "name");
+  check_depth(text, name);
+  return push_json(L, parse_json_packed(text, name, check_text(L, 3, "key")), true);
+}
+
 /// json_documents(text, name) -> {{line, value}, ...}: every document of the text (base/user/
 /// json_documents.h). Raises an error with the line of bad syntax.
 int json_documents(lua_State* L) {
@@ -168,6 +176,7 @@ int json_marks(lua_State* L) {
 
 void bind_documents(lua_State* L) {
   set_function(L, "json_decode", guarded<json_decode>);
+  set_function(L, "json_decode_packed", guarded<json_decode_packed>);
   set_function(L, "json_documents", guarded<json_documents>);
   set_function(L, "yaml_decode", guarded<yaml_decode>);
   set_function(L, "json_encode", guarded<json_encode>);

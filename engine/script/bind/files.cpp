@@ -43,6 +43,22 @@ int read_file(lua_State* L) {
   return 1;
 }
 
+/// read_line(path, offset) -> the line that begins at that byte, and the byte behind it; nothing at
+/// the end of the file. For files that are larger than what a run takes of them.
+int read_line(lua_State* L) {
+  const std::string path = check_text(L, 1, "path");
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  in.seekg(static_cast<std::streamoff>(luaL_checknumber(L, 2)));
+  if (!in) throw Error("", "cannot read " + path);
+  if (!std::getline(in, line)) return 0;
+  const double next = lua_tonumber(L, 2) + static_cast<double>(line.size()) + (in.eof() ? 0 : 1);
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  lua_pushlstring(L, line.data(), line.size());
+  lua_pushnumber(L, next);
+  return 2;
+}
+
 /// read_user_text(path) -> the text of a user's file in UTF-8 (base/user/text.h). Raises an error
 /// that says what the file is where it is none.
 int user_text_of(lua_State* L) {
@@ -151,6 +167,7 @@ int load_text(lua_State* L) {
 
 void bind_files(lua_State* L) {
   set_function(L, "read_file", guarded<read_file>);
+  set_function(L, "read_line", guarded<read_line>);
   set_function(L, "read_user_text", guarded<user_text_of>);
   set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);

@@ -1,0 +1,47 @@
+--- Recorded plays: sessions whose requests wait for each other, from a file.
+local file = require "rooflua.plays.file"
+local policy = require "rooflua.policy"
+
+---@class workloads.Plays: rooflua.Workload
+---@field path string
+---@field lanes integer
+local Plays = policy.define {
+  name = "plays",
+  doc = "Replays recorded sessions whose requests wait for each other: Weka, agentic Mooncake, Mooncake with sessions.",
+  source = "docs/AGENTS.md",
+  params = {
+    path = { default = "", doc = "The file; looked for in the folder of the scenario, then in the working directory." },
+    lanes = { default = 8, unit = "plays", min = 0, integer = true,
+      doc = "Plays at once; the next one begins when one ends. 0: each begins at its recorded time." },
+    limit = { default = 0, unit = "plays", min = 0, integer = true, doc = "Only this many of the first plays; 0 = all." },
+    idle_cap_s = { default = 0, unit = "s", min = 0,
+      doc = "While no request is in flight, the next one comes at most this much later; 0 = no limit." },
+    hash_block_tokens = { default = 512, unit = "tokens", min = 1, integer = true,
+      doc = "Tokens of one id in hash_ids, for formats that do not say." },
+  },
+}
+
+local function next_play(state)
+  local play = file.next(state.file)
+  if not play then return nil end
+  local out = { name = play.name, rows = play.rows }
+  if state.lanes == nil then out.arrival_s = play.start_s end
+  return out
+end
+
+function Plays:requests()
+  local opened = file.open(self.path, self.hash_block_tokens, self.limit)
+  if self.lanes == 0 and opened.format == "weka" then
+    error("workload.lanes: plays of a Weka file have no recorded start; expected at least 1", 0)
+  end
+  return {
+    plays = next_play,
+    lanes = self.lanes > 0 and self.lanes or nil,
+    idle_cap_s = self.idle_cap_s > 0 and self.idle_cap_s or nil,
+    shares_content = true,
+    file = opened,
+    notes = function(state) return { file.note(state.file) } end,
+  }
+end
+
+return Plays
