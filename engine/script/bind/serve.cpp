@@ -12,6 +12,7 @@
 #include "script/serving/config.h"
 #include "script/serving/own_metrics.h"
 #include "script/serving/run.h"
+#include "script/serving/plays.h"
 #include "script/serving/workload.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
@@ -98,7 +99,7 @@ int serve_open(lua_State* L) {
     if (options.classes.empty()) options.classes = box->trace->classes;
   } else {
     lua_pushvalue(L, 5);
-    run->workload = std::make_unique<LuaWorkload>(run->asking);
+    run->workload = lua_workload(run->asking);
   }
   settle_class_slo(options);
   run->classes = options.classes;
@@ -324,7 +325,7 @@ int serve_fork(lua_State* L, Run& run) {
   fork->tiers = read_tiers(L, 7, fork->asking, serve_state(L).border);
   fork->decider = read_decider(L, 8, fork->asking);
   fork->workload = run.workload->fork();
-  if (auto* workload = dynamic_cast<LuaWorkload*>(fork->workload.get()))
+  if (auto* workload = dynamic_cast<OfSimulation*>(fork->workload.get()))
     workload->belong_to(fork->asking);
   if (fork->workload == nullptr) {
     throw Error("fork",

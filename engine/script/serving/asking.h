@@ -13,6 +13,14 @@ struct Asking {
   bool busy = false;               // a script's call of the simulation has not returned
 };
 
+/// What a simulation asks, and what is copied with it.
+class OfSimulation {
+ public:
+  virtual ~OfSimulation() = default;
+  /// The simulation that a copy belongs to.
+  virtual void belong_to(Asking& asking) = 0;
+};
+
 /// While it lives, a callback is asked.
 class Ask {
  public:

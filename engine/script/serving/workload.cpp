@@ -236,10 +236,13 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
 }
 
 std::optional<Unsent> LuaWorkload::left_out() const {
-  if (!state_) return std::nullopt;
-  lua_State* L = asking_->L;
+  return state_ ? left_out_of(*asking_, state_) : std::nullopt;
+}
+
+std::optional<Unsent> left_out_of(const Asking& asking, const LuaReference& state) {
+  lua_State* L = asking.L;
   const int top = lua_gettop(L);
-  state_.push(L);
+  state.push(L);
   lua_getfield(L, -1, "left_out");
   const Json given = to_json(L, lua_gettop(L), "workload: left_out");
   lua_settop(L, top);

@@ -12,10 +12,13 @@
 
 namespace rooflua::script {
 
-/// scripts/workloads: what `requests(rng)` returned. Either a function, or a table of plain state
+/// The left_out = {source, unit, total, reasons = {[why] = count}} of a workload's state.
+std::optional<Unsent> left_out_of(const Asking& asking, const LuaReference& state);
+
+/// scripts/workloads: what `requests(rng)` returned, where it has no plays (plays.h). Either a function, or a table of plain state
 /// with next(state) and optionally done(state, now_s, session, class, completed) and more(state),
 /// which can be copied. `more` is asked after every `done`, until it has no request.
-class LuaWorkload : public Workload {
+class LuaWorkload : public Workload, public OfSimulation {
  public:
   /// @param source  the function or table, on top of the stack, taken
   /// @param asking  of the simulation that it belongs to
@@ -23,12 +26,10 @@ class LuaWorkload : public Workload {
   bool next(RequestSpec& spec) override;
   void on_done(const RequestDone& done, FollowUps& follow_ups) override;
   bool shares_content() const override { return shares_content_; }
-  /// The state's left_out = {source, unit, total, reasons = {[why] = count}}.
   std::optional<Unsent> left_out() const override;
   /// Null for a function: its state cannot be reached.
   std::unique_ptr<Workload> fork() const override;
-  /// The simulation that a copy belongs to.
-  void belong_to(Asking& asking) { asking_ = &asking; }
+  void belong_to(Asking& asking) override { asking_ = &asking; }
 
  private:
   bool ask(const LuaReference& call, const LuaReference& function, std::int32_t ended,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "serve/contract/batch.h"
 #include "serve/contract/clock.h"
@@ -45,6 +46,49 @@ struct RequestDone {
   std::int32_t klass = 0;
   std::int32_t session = -1;
   std::uint64_t output_content = 0;
+  std::int32_t row = -1;  // RequestSpec::row
+};
+
+/// A request of a play is about to be sent: on_arrival() follows.
+struct RowSent {
+  std::int32_t id = -1;
+  std::int64_t play = 0;  // from 0, in the order in which plays begin
+  std::int32_t row = 0;   // of the play, from 0
+  bool warm = false;      // no metric counts it
+};
+
+/// Time of a play that the rows on its critical path took, in ps. They add up to its makespan.
+struct PlayTimes {
+  Picoseconds tool = 0;     // delays, and the time until the first row was sent
+  Picoseconds queue = 0;    // sent to scheduled, without loads
+  Picoseconds load = 0;     // of these, KV came from stores
+  Picoseconds prefill = 0;  // scheduled to first token
+  Picoseconds decode = 0;   // first token to last
+  Picoseconds sum() const { return tool + queue + load + prefill + decode; }
+};
+
+/// A row on the critical path. The next one waited for `event` of it.
+struct PlayStep {
+  std::int32_t row = 0, id = -1;
+  Picoseconds sent = 0, until = 0;  // until: that event; of the last one, its end
+  PlayTimes times;                  // sum() = until - the `until` of the step before
+};
+
+/// A play that is over: nothing of it runs, and nothing of it will be sent.
+struct PlayDone {
+  std::int64_t play = 0;
+  const std::string* name = nullptr;
+  /// Of a play with warm rows, since the first row that counts was sent.
+  Picoseconds start = 0, end = 0;
+  bool cut = false;  // the workload's end came first
+  /// Rows that count: completed; ended in another way, those that the play cancelled apart; never
+  /// sent.
+  std::int32_t completed = 0, failed = 0, cancelled = 0, left_out = 0;
+  PlayTimes times;
+  std::span<const PlayStep> path;  // from the first row to the last
+  /// Of its completed requests that count: prompt tokens, hits, and hits that a cache without end
+  /// would have had (plays/seen_prompts.h).
+  std::int64_t prompt_tokens = 0, cached_tokens = 0, ideal_tokens = 0;
 };
 
 /// A step that was planned and priced and is about to be committed. It ends later, as the StepDone
@@ -170,6 +214,8 @@ class Observer {
   virtual void on_kv(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
+  virtual void on_row(const RowSent& row) { (void)row; }
+  virtual void on_play(const PlayDone& play) { (void)play; }
 };
 
 }  // namespace rooflua

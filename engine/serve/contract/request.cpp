@@ -81,6 +81,7 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   progress.arrival = arrival;
   progress.output_tokens = spec.output_tokens;
   progress.output_content = spec.output_content;
+  progress.row = spec.row;
   ++alive_;
   return slot;
 }

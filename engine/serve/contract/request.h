@@ -36,6 +36,7 @@ struct RequestSpec {
   /// need only live until the call that hands it over returns or asks for the next request.
   std::span<const Segment> segments;
   std::uint64_t output_content = 0;  // identity of the generated tokens (a later turn repeats them)
+  std::int32_t row = -1;  // what the workload knows it by (serve/plays); -1: by nothing
 };
 
 /// What policies and routers may read: the struct in border.h, which LuaJIT reads in place.
@@ -75,6 +76,7 @@ struct ProgressNumbers {
   std::int32_t wheel_next = -1, wheel_previous = -1;
   std::int32_t crossing = -1;  // decode index modulo block_size where it needs a block; -1: none
   std::int32_t filling = -1;   // the same, where it fills a block that others may ask for
+  std::int32_t row = -1;       // RequestSpec::row
   std::uint64_t output_content = 0;
 };
 

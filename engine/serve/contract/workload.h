@@ -21,6 +21,22 @@ class FollowUps {
   virtual void send(const RequestSpec& spec) = 0;
 };
 
+/// What a workload that has times of its own may do at them.
+class Client {
+ public:
+  virtual ~Client() = default;
+  /// Sends a request now, whatever its arrival_s. The segments are copied.
+  /// @param sent  its id is not known yet
+  /// @returns its slot, until its end is told
+  virtual std::int32_t send(const RequestSpec& spec, RowSent sent) = 0;
+  /// The client goes away: the request ends as cancelled, which is told before this returns.
+  /// Nothing happens if it has ended already.
+  virtual void cancel(std::int32_t slot, std::int32_t row) = 0;
+  virtual void end_play(const PlayDone& play) = 0;
+  /// Of the first replica that computes prompts.
+  virtual std::int32_t block_size() const = 0;
+};
+
 /// Requests that a workload leaves out: rows of a trace that failed when it was recorded, turns of
 /// a conversation that would be too long. Reports say so.
 struct Unsent {
@@ -48,6 +64,18 @@ class Workload {
   virtual void on_done(const RequestDone& done, FollowUps& follow_ups) {
     (void)done, (void)follow_ups;
   }
+
+  /// Whether on_first_token() must be called.
+  virtual bool watches_first_tokens() const { return false; }
+  /// The client sees the first token of a request with a row (RequestSpec::row) at `seen`, which is
+  /// now or, with a frontend, later.
+  virtual void on_first_token(std::int32_t row, Picoseconds seen) { (void)row, (void)seen; }
+
+  /// When on_due() is to be called; `never`: not at all. Asked at the start, and after each call of
+  /// on_done(), on_first_token() and on_due().
+  virtual Picoseconds due() const { return never; }
+  /// It is time: behind steps and transfers that end now, in front of what reaches the router.
+  virtual void on_due(Picoseconds now, Client& client) { (void)now, (void)client; }
 
   /// True if two requests may have tokens in common. Where it is false and prefix caching is on,
   /// only a request's own blocks can hit (after preemption), which needs no block table.

@@ -42,6 +42,10 @@ class EventHeap {
     events_.pop_back();
     return event;
   }
+  template <class Use>
+  void each(Use use) const {
+    for (const Event& event : events_) use(event);
+  }
   /// Without the events that `picks` holds for. O(events)
   template <class Picks>
   void erase_if(Picks picks) {

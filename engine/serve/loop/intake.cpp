@@ -29,6 +29,7 @@ void Simulation::send(std::int32_t slot) {
   request.id = next_id_++;
   if (apart_) begin_hand_over(slot);
   ++totals_.arrived;
+  if (requests_.progress(slot).row >= 0) tell_row(slot);
   for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
   const Frontend& frontend = config_.frontend;
   const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
@@ -185,6 +186,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.klass = request.klass;
   done.session = request.session;
   done.output_content = progress.output_content;
+  done.row = progress.row;
   return done;
 }
 
@@ -224,6 +226,7 @@ void Simulation::tell(const RequestDone& done) {
   for (Observer* observer : bindings_.observers) observer->on_done(done);
   FollowUpsSent follow_ups(*this, done.now);
   bindings_.workload->on_done(done, follow_ups);
+  workload_due_ = bindings_.workload->due();
 }
 
 void Simulation::end_failing(Replica& replica) {

@@ -112,6 +112,8 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   if (!config_.tiers.stores.empty())
     tiers_.emplace(config_.tiers, block_sizes(config_.replicas), kv_links_->wires());
   bind_tiers();
+  watches_first_tokens_ = bindings_.workload->watches_first_tokens();
+  workload_due_ = bindings_.workload->due();
   read_ahead();
 }
 
@@ -172,7 +174,7 @@ Picoseconds Simulation::next_instant() {
   if (!sent_now_.empty()) time = now_;
   if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
   if (!leases_.empty()) time = std::min(time, next_lease());
-  return time;
+  return std::min(time, workload_due_);
 }
 
 void Simulation::land_steps() {
@@ -195,6 +197,7 @@ void Simulation::land_steps() {
         if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
     }
     if (hands_over && config_.disaggregation.push == Push::chunks) push_computed(done.prefills);
+    if (watches_first_tokens_) tell_first_tokens(done.prefills);
     for (const std::int32_t slot : ending_) {
       if (tiers_ && !hands_over) store_answer(slot, 1);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
@@ -219,6 +222,7 @@ void Simulation::deliver() {
     delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
   }
   if (!leases_.empty()) end_leases();
+  if (workload_due_ <= now_) ask_workload();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
     const Delivery delivery = deliveries_.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();

@@ -6,7 +6,8 @@
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
-//      or end now change what the others get (links/flows.h). Then leases that end now
+//      or end now change what the others get (links/flows.h). Then leases that end now. Then what
+//      the workload has to do now: cancels, and requests that wait for others (serve/plays)
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
 //      those of the workload's stream, then follow-ups in the order they were given
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
@@ -37,7 +38,7 @@
 // (plain_step.cpp), and its price may have been asked for ahead (replica/priced_run.h).
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
-// (a request from sent to done), routing.cpp (what routers see), handover.cpp (prompts that one
+// (a request from sent to done), clients.cpp (times of the workload), routing.cpp (what routers see), handover.cpp (prompts that one
 // replica computes and another one decodes), pushing.cpp (their KV sets off before they are
 // computed), splitting.cpp (which replicas they have), tier_trips.cpp (KV that goes to stores and
 // comes from them), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
@@ -132,7 +133,8 @@ class Simulation final : public RouteSource, public PairSource {
   /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed so
   /// far.
   /// @param outcome  one for which ends_early() holds
-  /// @pre is_live(slot). Not from a policy, an observer or the workload.
+  /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
+  /// its time (Client::cancel).
   void abort(std::int32_t slot, Outcome outcome);
   /// The same of the request with this id. False: it is not alive, so that nothing happens. It has
   /// ended, maybe at this very instant, or was never sent.
@@ -163,6 +165,7 @@ class Simulation final : public RouteSource, public PairSource {
 
  private:
   class FollowUpsSent;
+  class ClientNow;
 
   Simulation(const Simulation& other);
 
@@ -213,6 +216,11 @@ class Simulation final : public RouteSource, public PairSource {
   RequestDone describe(std::int32_t slot, Outcome outcome) const;
   void tell(const RequestDone& done);
   void post(Delivery delivery);
+
+  // times of the workload
+  void ask_workload();
+  void tell_row(std::int32_t slot);
+  void tell_first_tokens(std::span<const PrefillWork> prefills);
 
   // aborts
   /// A request that was told done and still has a seat, or blocks for KV that is on its way.
@@ -325,6 +333,9 @@ class Simulation final : public RouteSource, public PairSource {
   std::int32_t next_open_ = -1;  // slot of the workload's next request
   Picoseconds last_open_ = 0;    // arrival of the request that was read last
   bool more_ = true;             // the workload has more
+  Picoseconds workload_due_ = never;
+  bool watches_first_tokens_ = false;
+  std::vector<std::pair<std::int32_t, RowSent>> rows_sent_;  // by slot, at this instant
 
   // routing
   std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage

@@ -1,0 +1,73 @@
+// Times of the workload: it sends and cancels requests when others have got somewhere
+// (serve/plays).
+
+#include <utility>
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+class Simulation::ClientNow : public Client {
+ public:
+  explicit ClientNow(Simulation& simulation) : simulation_(simulation) {}
+
+  std::int32_t send(const RequestSpec& spec, RowSent sent) override {
+    Simulation& s = simulation_;
+    RequestSpec now = spec;
+    now.arrival_s = seconds(s.now_);
+    const std::int32_t slot = s.requests_.open(now, s.ordinal_++);
+    s.requests_.progress(slot).arrival = s.now_;
+    s.requests_[slot].arrival_s = now.arrival_s;
+    s.sent_now_.push_back(slot);
+    s.rows_sent_.emplace_back(slot, sent);
+    return slot;
+  }
+
+  void cancel(std::int32_t slot, std::int32_t row) override {
+    Simulation& s = simulation_;
+    if (!s.is_live(slot) || s.requests_.progress(slot).row != row) return;
+    s.abort(slot, Outcome::cancelled);
+  }
+
+  void end_play(const PlayDone& play) override {
+    for (Observer* observer : simulation_.bindings_.observers) observer->on_play(play);
+  }
+
+  std::int32_t block_size() const override {
+    const std::int32_t first = simulation_.open_candidates_.front();
+    return simulation_.replica(first).config().block_size;
+  }
+
+ private:
+  Simulation& simulation_;
+};
+
+/// What it has to do now.
+void Simulation::ask_workload() {
+  ClientNow client(*this);
+  bindings_.workload->on_due(now_, client);
+  workload_due_ = bindings_.workload->due();
+}
+
+void Simulation::tell_row(std::int32_t slot) {
+  for (auto& [of, sent] : rows_sent_) {
+    if (of != slot) continue;
+    sent.id = requests_[slot].id;
+    for (Observer* observer : bindings_.observers) observer->on_row(sent);
+    std::swap(rows_sent_.back().second, sent);
+    std::swap(rows_sent_.back().first, of);
+    return rows_sent_.pop_back();
+  }
+}
+
+void Simulation::tell_first_tokens(std::span<const PrefillWork> prefills) {
+  for (const PrefillWork& work : prefills) {
+    if (work.completes == 0) continue;
+    const Progress& progress = requests_.progress(work.slot);
+    if (progress.first_token != now_ || progress.row < 0) continue;
+    bindings_.workload->on_first_token(progress.row, now_ + frontend_token_);
+  }
+  workload_due_ = bindings_.workload->due();
+}
+
+}  // namespace rooflua
