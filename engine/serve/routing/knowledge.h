@@ -55,6 +55,10 @@ class RouterKnowledge {
   /// The request goes there. @param tokens  of its prompt, that are believed not to be cached
   void send(const Request& request, const Progress& progress, std::int32_t slot,
             std::int32_t replica, std::int32_t tokens, Picoseconds now);
+  /// The decode replica that a request was sent to computes so many tokens of its prompt.
+  void expect(std::int32_t slot, std::int32_t replica, std::int32_t tokens) {
+    if (in_flight_) in_flight_->expect(slot, replica, tokens);
+  }
   void compute(std::int32_t slot, std::int32_t replica) {
     if (in_flight_) in_flight_->compute(slot, replica);
   }
