@@ -81,8 +81,8 @@ local LlmD = policy.define {
         .. "moment." },
     prefix_score = { default = "share", values = { "share", "relative" },
       source = "llm-d-router 0.9 (llm-d-inference-scheduler e6f6b84f); until 0.8 relative",
-      doc = "What `prefix` is with the precise index: the share of the prompt, or where it is between the least and the "
-        .. "most of the candidates." },
+      doc = "What `prefix` is with the precise index: the share of the prompt, or where that is between the least and "
+        .. "the most of the candidates." },
     picker = { default = "max_score", values = { "max_score", "weighted_random" },
       source = "llm-d-inference-scheduler pkg/epp/framework/plugins/scheduling/picker",
       doc = "Whether the highest sum wins, or each replica with a probability by its sum." },

@@ -22,7 +22,8 @@ local settings = { affinitythreshold = "affinity_threshold", tau = "max_penalty_
   maxtokensinflightpenalty = "max_penalty_tokens", maxprefixtokenstomatch = "max_prefix_tokens",
   lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens", podcachesize = "most_holders" }
 --- Settings that are read together with others, or elsewhere.
-local apart = core.set { "maxprefixblockstomatch", "peakprefillthroughput", "maxttftpenaltyms", "mincachedtokendelta", "speculativettl" }
+local apart = core.set { "maxprefixblockstomatch", "peakprefillthroughput", "maxttftpenaltyms", "mincachedtokendelta",
+  "speculativettl" }
 
 local function plain(name) return (name:lower():gsub("[%-_%s]", "")) end
 
