@@ -7,7 +7,9 @@
 --- they have cached (precise, from events of the engines). The filter gives way where the least loaded of the replicas
 --- that it would keep has many more prompt tokens in flight than the least loaded other one.
 local index = require "routers.gateways.index"
+local pickers = require "routers.llm_d.pickers"
 local policy = require "rooflua.policy"
+local releases = require "routers.llm_d.releases"
 local scorers = require "routers.llm_d.scorers"
 local sessions = require "routers.llm_d.sessions"
 
@@ -22,9 +24,10 @@ local names = { "queue", "kv", "prefix", "running", "active", "token_load", "no_
 ---@field affinity_threshold number
 ---@field max_penalty_tokens number
 ---@field exploration number
+---@field picker string
 local LlmD = policy.define {
   name = "llm_d",
-  doc = "llm-d's filter by prefix affinity and its weighted scorers; ties are drawn.",
+  doc = "llm-d's filter by prefix affinity, its weighted scorers and its pickers; ties are drawn.",
   source = source .. ": scheduling/filter/prefixcacheaffinity, scheduling/scorer, requestcontrol/dataproducer; the "
     .. "filter by tokens in flight is that of llm-d-router 0.9",
   signals = { "waiting", "running", "kv_used_frac", "outstanding", "prefix_hit_tokens", "prefix_sent_tokens",
@@ -76,7 +79,19 @@ local LlmD = policy.define {
       source = "vLLM v1/core/sched/scheduler.py: update_from_output makes the statistics when a step has ended",
       doc = "Whether waiting, running and kv_used_frac are what engines told at the end of their last step, or of the "
         .. "moment." },
-  }, { index = "approximate", block_tokens = 64, lru_blocks = 31250 }),
+    prefix_score = { default = "share", values = { "share", "relative" },
+      source = "llm-d-router 0.9 (llm-d-inference-scheduler e6f6b84f); until 0.8 relative",
+      doc = "What `prefix` is with the precise index: the share of the prompt, or where that is between the least and "
+        .. "the most of the candidates." },
+    picker = { default = "max_score", values = { "max_score", "weighted_random" },
+      source = "llm-d-inference-scheduler pkg/epp/framework/plugins/scheduling/picker",
+      doc = "Whether the highest sum wins, or each replica with a probability by its sum." },
+  }, { index = "approximate", block_tokens = 64, lru_blocks = 31250, holders = true }),
+  presets = {
+    -- llm-d guides/precise-prefix-cache-routing/router
+    precise = { index = "precise", block_tokens = 64, queue = 2, kv = 2, prefix = 3, no_hit_lru = 2,
+      speculative_ttl_s = releases.guide_speculative_ttl_s },
+  },
 }
 
 function LlmD:prefix_index() return index.of(self) end
@@ -148,20 +163,11 @@ local function only(seen, places)
   return out
 end
 
---- The place with the highest score, drawn among equal ones.
-local function best_of(self, seen, places)
-  local best, highest, equal = places[1], -math.huge, 0
-  for _, place in ipairs(places) do
-    local score = 0
-    for _, each in ipairs(self.scorers) do score = score + each.weight * each.score(seen, place, self) end
-    if score > highest then
-      best, highest, equal = place, score, 1
-    elseif score == highest then
-      equal = equal + 1
-      if self.draws:integer(1, equal) == 1 then best = place end
-    end
-  end
-  return best
+--- The sum of the scores of one place.
+local function sum_of(self, seen, place)
+  local sum = 0
+  for _, each in ipairs(self.scorers) do sum = sum + each.weight * each.score(seen, place, self) end
+  return sum
 end
 
 ---@param request rooflua.Request
@@ -170,7 +176,7 @@ function LlmD:route(request, replicas)
   local seen = look(self, request, replicas)
   local places = kept(self, seen, #replicas)
   if #places < #replicas then seen = only(seen, places) end
-  local best = best_of(self, seen, places)
+  local best = pickers[self.picker](places, function(place) return sum_of(self, seen, place) end, self.draws)
   if not seen.any_hit then
     self.cold_count = self.cold_count + 1
     self.cold[seen.index[best]] = self.cold_count

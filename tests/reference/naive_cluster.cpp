@@ -41,6 +41,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
     history_.requests.push_back({.arrival = prompt.plain.arrival});
     show(prompt);
   }
+  reports_.resize(count_);
   remember(unset);
 }
 
@@ -137,6 +138,8 @@ void NaiveCluster::land(std::size_t i) {
     }
   }
   leave_seats(i);
+  reports_[i] = engines_[i]->signals();
+  reports_[i].waiting = step.waiting;
   step.replica = static_cast<int>(i);
   history_.steps.push_back(std::move(step));
   if (stages_of(i).several()) plan({i});  // before anything else comes

@@ -161,6 +161,8 @@ class NaiveCluster : public RouteSource {
   std::map<std::size_t, std::vector<int>> leave_;  // by replica: aborted, and seated until its step
                                                    // ends
   std::vector<Snapshot> past_;
+  std::vector<ReplicaSignals> reports_;  // by replica: as of the end of its last step
+  int believed_uncached_ = 0;            // tokens of the prompt that was routed last
   Ps now_ = 0;
   History history_;
 };

@@ -12,7 +12,10 @@ void NaiveCluster::route(int id) {
   if (!cluster_.decode_first || !cluster_.apart()) return queue(id, choose(id, false));
   const int to = choose(id, true);
   promise(id, to);
-  if (!is_split(id)) return join(id, to);
+  if (!is_split(id)) {
+    knowledge_.expect(id, to, believed_uncached_);
+    return join(id, to);
+  }
   queue(id, choose(id, false));
 }
 

@@ -9,7 +9,13 @@ namespace rooflua::reference {
 
 std::vector<ReplicaSignals> NaiveCluster::look() const {
   std::vector<ReplicaSignals> out;
-  for (const auto& engine : engines_) out.push_back(engine->signals());
+  for (std::size_t i = 0; i < count_; ++i) {
+    out.push_back(engines_[i]->signals());
+    if (!router_->reads_reports()) continue;
+    out[i].waiting = reports_[i].waiting;
+    out[i].running = reports_[i].running;
+    out[i].kv_used_frac = reports_[i].kv_used_frac;
+  }
   return out;
 }
 
@@ -55,7 +61,8 @@ void NaiveCluster::note_sent(int id, int to, bool decode_stage) {
   const PlainRequest& request = prompts()[static_cast<std::size_t>(id)].plain;
   const bool remembers = knowledge_.rules().kind == RouterIndex::Kind::sent;
   const int known = remembers ? knowledge_.sent_tokens(request, to, now_) : cached_tokens(id, to);
-  knowledge_.send(id, request, to, decode_stage ? 0 : std::max(0, request.prompt - known), now_);
+  believed_uncached_ = std::max(0, request.prompt - known);
+  knowledge_.send(id, request, to, decode_stage ? 0 : believed_uncached_, now_);
 }
 
 double NaiveCluster::fact(const RouteView& view, std::int32_t replica,

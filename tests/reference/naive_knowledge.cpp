@@ -24,6 +24,11 @@ void NaiveKnowledge::send(int id, const PlainRequest& request, int replica, int 
   }
 }
 
+void NaiveKnowledge::expect(int id, int replica, int tokens) {
+  for (Sent& each : in_flight_)
+    if (each.id == id && each.replica == replica) each.tokens = tokens;
+}
+
 void NaiveKnowledge::compute(int id, int replica) {
   for (Sent& each : in_flight_)
     if (each.id == id && each.replica == replica) each.tokens = 0;

@@ -16,6 +16,7 @@ class NaiveKnowledge {
  public:
   NaiveKnowledge(const RouterIndex& rules, std::size_t replicas) : rules_(rules), sent_(replicas) {}
   void send(int id, const PlainRequest& request, int replica, int tokens, Ps now);
+  void expect(int id, int replica, int tokens);
   void compute(int id, int replica);
   void end(int id, int replica);
 

@@ -85,6 +85,7 @@ struct StepLog {
   Ps planned = 0, start = 0, end = 0;
   Rows rows;
   int replica = 0;
+  int waiting = 0;  // of the naive engine: requests that the plan left in the queue
 };
 
 /// All that is compared of a run.

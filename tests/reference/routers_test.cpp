@@ -44,8 +44,9 @@ std::string draw_parameters(const std::string& name, const ClusterCase& cluster)
   if (name == "dynamo_kv")
     return index() + ", ttl_s = 0, temperature = " + number(dice.chance(50) ? 0 : 0.5);
   if (name == "llm_d")
-    return staleness +
-           ", load_signals = 'live', token_load = 1, no_hit_lru = 1, affinity_threshold = 0.5, " +
+    return staleness + ", load_signals = " + (dice.chance(50) ? "'reported'" : "'live'") +
+           ", picker = " + (dice.chance(30) ? "'weighted_random'" : "'max_score'") +
+           ", most_holders = 0, token_load = 1, no_hit_lru = 1, affinity_threshold = 0.5, " +
            "max_penalty_tokens = " + std::to_string(dice.between(1, 60)) + ", " + index();
   if (name == "sglang_cache_aware" || name == "aibrix_prefix_cache") {
     const bool sglang = name == "sglang_cache_aware";

@@ -34,6 +34,9 @@ function routers.declare(effects, served, load)
     ["sglang_cache_aware.balance_rel_threshold"] = { balance_abs_threshold = 0 },
     ["sglang_cache_aware.balance_abs_threshold"] = { balance_rel_threshold = 1 },
     ["llm_d.load_aware"] = { queue = 0, kv = 0, prefix = 0 },
+    ["llm_d.most_holders"] = { index = "precise", speculative_ttl_s = 2, block_tokens = 16 },
+    ["llm_d.speculative_ttl_s"] = { index = "precise", lag_s = 5 },
+    ["llm_d.prefix_score"] = { index = "precise" },
     ["llm_d.session"] = { queue = 0, kv = 0, prefix = 0, no_hit_lru = 1 },
     ["kv_aware.lag_s"] = { threshold = 950 }, ["kv_aware.loss"] = { threshold = 950 },
     ["aibrix_prefix_cache.imbalance_factor"] = { imbalance_min_gap = 0 },
@@ -41,6 +44,7 @@ function routers.declare(effects, served, load)
   }
   local values = {
     ["llm_d.affinity_threshold"] = { 0.1, 0.2 }, ["llm_d.max_penalty_tokens"] = { 1, 100 },
+    ["llm_d.most_holders"] = { 0, 1, 2 }, ["llm_d.speculative_ttl_s"] = { 0.5, 5 },
     ["llm_d.ranges"] = { { { 0, 500 }, { 500, 1000 }, { 1000, 4000 } } },
     ["llm_d.max_prefix_tokens"] = { 64, 256 }, ["llm_d.exploration"] = { 0.5, 1 },
     ["sglang_cache_aware.balance_abs_threshold"] = { 0, 1 },

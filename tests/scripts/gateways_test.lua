@@ -171,6 +171,9 @@ test("a router says how good its index is, and mistakes are named", function()
     { { kind = "exact" }, "prefix_index.kind: expected 'approximate' or 'precise'" },
     { { kind = "approximate", lag_s = 1 }, "lag_s" }, { { kind = "precise", ttl_s = 1 }, "ttl_s" },
     { { kind = "precise", loss = 2 }, "prefix_index.loss: expected a share from 0 to 1" },
+    { { kind = "precise", most_holders = -1 }, "prefix_index.most_holders" },
+    { { kind = "precise", speculative_s = -1 }, "prefix_index.speculative_s" },
+    { { kind = "approximate", most_holders = 1 }, "most_holders" },
     { { kind = "approximate", capacity_blocks = 0 }, "capacity_blocks" },
     { { kind = "approximate", forgets = "all" }, "prefix_index.forgets" } } do
     local message = error_of { signals = sent, prefix_index = case[1] }

@@ -73,6 +73,21 @@ test("why and the trace know how long the KV took", function()
   test.check(why.transfer_s > 0.131 and why.transfer_s < 10, "%g", why.transfer_s)
 end)
 
+test("a transfer counts alike, whether its end is known at its start or not", function()
+  local function times(more)
+    local live = serve.open(scenario(more), { remember = true })
+    live:run()
+    local out = {}
+    for id = 0, 59 do
+      local _, why = live:why(id)
+      out[#out + 1] = ("%d %.12g %.12g"):format(id, why.transfer_s, why.e2e_s)
+    end
+    return table.concat(out, "\n")
+  end
+  local over = times { network = { path = { "nic" }, bytes_per_s = 1e9 }, links = { nic = { bytes_per_s = 1e15 } } }
+  test.equal(over, times { network = { bytes_per_s = 1e9 } })
+end)
+
 local wrong = {
   { { links = { nic = {} } }, "links.nic.bytes_per_s", "missing" },
   { { links = { nic = { bytes_per_s = 0 } } }, "links.nic.bytes_per_s", "bandwidth above 0" },

@@ -1,6 +1,9 @@
 -- llm-d's router: what it remembers, what it scores, when its filter gives way, and what that does to a run.
 local test = dofile "tests/scripts/harness.lua"
+local pickers = require "routers.llm_d.pickers"
+local policy = require "rooflua.policy"
 local random = require "rooflua.random"
+local releases = require "routers.llm_d.releases"
 local scorers = require "routers.llm_d.scorers"
 local sessions = require "routers.llm_d.sessions"
 local serve = require "rooflua.serve"
@@ -36,6 +39,8 @@ test("scorers are 1 for the best and 0 for the worst", function()
   seen.any_hit, seen.is_precise, seen.share = true, true, { 0.5, 0.75, 0.25 }
   test.equal(all "no_hit_lru", "0.5 0.5 0.5")
   test.equal(all "prefix", "0.5 1 0")
+  parameters.prefix_score = "share"
+  test.equal(all "prefix", "0.5 0.75 0.25")
   test.equal(all "load_aware", "0.5 0.48 0.461")
   parameters.idle_threshold, parameters.max_busy_score = 2, 0.5
   test.equal(all "active", "0 1 1", "the second is idle, too")
@@ -54,6 +59,48 @@ test("scorers are 1 for the best and 0 for the worst", function()
   test.equal(all "headroom", "0 0 0.5", "none keeps it: an idle one")
   seen.waiting = { 3, 3, 3 }
   test.equal(all "queue", "1 1 1")
+end)
+
+--- How often each of the places 1, 2, 3 is picked by these scores.
+local function shares_of(name, scores)
+  local draws, counts, trials = random.streams(7):stream "router", { 0, 0, 0 }, 20000
+  for _ = 1, trials do
+    local place = pickers[name]({ 1, 2, 3 }, function(each) return scores[each] end, draws)
+    counts[place] = counts[place] + 1
+  end
+  for place in ipairs(counts) do counts[place] = counts[place] / trials end
+  return counts
+end
+
+test("the highest score is picked, or each replica with a probability by its score", function()
+  local function near(name, scores, expected)
+    local found = shares_of(name, scores)
+    for place, share in ipairs(expected) do
+      test.check(math.abs(found[place] - share) < 0.015, "%s: place %d: %g, not %g", name, place, found[place], share)
+    end
+  end
+  near("max_score", { 1, 5, 2 }, { 0, 1, 0 })
+  near("max_score", { 5, 1, 5 }, { 0.5, 0, 0.5 })
+  near("weighted_random", { 1, 5, 2 }, { 1 / 8, 5 / 8, 2 / 8 })
+  near("weighted_random", { 0.02, 0.06, 0 }, { 0.25, 0.75, 0 })
+  near("weighted_random", { 0, 0, 0 }, { 1 / 3, 1 / 3, 1 / 3 })
+end)
+
+test("what a release did is told by the day of a run; the newest one has the defaults", function()
+  local function text(day, index)
+    local out = {}
+    for name, value in pairs(releases.of(day, index)) do out[#out + 1] = name .. "=" .. tostring(value) end
+    table.sort(out)
+    return table.concat(out, " ")
+  end
+  test.equal(text("2025-09-31", "approximate"), "block_tokens=16 max_prefix_tokens=4096")
+  test.equal(text("2026-05-31", "approximate"), "")
+  test.equal(text("2026-05-31", "precise"), "prefix_score=relative")
+  test.equal(text("2026-07-31", "precise"), "")
+  test.equal(text("", "precise"), "")
+  local own = policy.parameters(LlmD:preset "precise" {})
+  test.equal(("%s %g %g %g %g"):format(own.index, own.prefix, own.no_hit_lru, own.speculative_ttl_s, own.most_holders),
+    "precise 3 2 2 10")
 end)
 
 local function router(parameters)

@@ -68,6 +68,22 @@ test("the approximate index of 2025 counted characters", function()
   test.equal(own.block_tokens .. " " .. own.max_prefix_tokens, "64 6400")
 end)
 
+test("what is sent is believed where the row, or llm-d's guide, says so; its score is that of the release", function()
+  local words = "weighted sum, precise prefix index"
+  local function of(settings, client)
+    local _, own, notes = router_of(words, settings, { client = client or "", engine_version = client and "" or nil })
+    return ("%g %s %g %s"):format(own.speculative_ttl_s, own.prefix_score, own.most_holders, own.picker), notes
+  end
+  test.equal(of "prefix=3", "0 share 10 max_score")
+  local own, notes = of "guide: prefix=3"
+  test.equal(own, "2 share 10 max_score")
+  test.check(notes:find "believed for 2 s", notes)
+  test.equal(of("guide: prefix=3", "a client of 2025-09"), "0 relative 10 max_score")
+  test.equal(of "guide: speculativeIndexing=false", "0 share 10 max_score")
+  test.equal(of "speculativeIndexing=true podCacheSize=20; weighted random picker", "2 share 20 weighted_random")
+  test.equal(of "speculativeTTL=5s", "5 share 10 max_score")
+end)
+
 test("what is not stated or not read of a router is told; one replica has none", function()
   local _, _, notes = router_of("", "")
   test.check(notes:find "the router is not stated", notes)

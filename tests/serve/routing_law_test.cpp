@@ -21,8 +21,9 @@ class Comparing : public Router {
   RouterIndex rules;
   const Simulation* simulation = nullptr;
   bool exact = false;  // told at once
-  std::int64_t compared = 0, hits = 0, wrong = 0;
+  std::int64_t compared = 0, hits = 0, wrong = 0, too_much = 0;
   std::string seen;
+  std::vector<std::int32_t> believed;  // in the order of the questions
 
   RouterIndex index() const override { return rules; }
   std::int32_t route(const Request& request, const RouteView& view) override {
@@ -44,6 +45,7 @@ class Comparing : public Router {
     return std::min(sent, (request.prompt_tokens - 1) / size * size);
   }
   void compare(const Request& request, const RouteView& view, std::int32_t replica) {
+    believed.push_back(known(request, view, replica, rules));
     const bool computed = view.source->fact(view, replica, RouterFact::prefill_tokens) == 0;
     if (!exact && !computed) return;
     const std::int32_t real = simulation->replica(replica).cached_tokens(view.slot);
@@ -51,6 +53,7 @@ class Comparing : public Router {
     ++compared;
     hits += real > 0;
     wrong += told != real;
+    too_much += told > real;
   }
   void check_holders(const RouteView& view) const {
     std::vector<std::int32_t> expected;
@@ -155,6 +158,50 @@ TEST_CASE("events that come at once say what a look into the caches finds, whate
   CHECK(lossy > 100);
 }
 
+TEST_CASE("events of fewer replicas than hold a block say less than a look, and never more") {
+  std::int64_t wrong = 0, all = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    CAPTURE(seed);
+    const auto run = [seed](std::int32_t most) {
+      Comparing router;
+      router.rules.kind = RouterIndex::Kind::told;
+      router.rules.capacity_blocks = plenty;
+      router.rules.most_holders = most;
+      router.exact = true;
+      Cluster cluster(seed, 0, router);
+      cluster.simulation->run();
+      REQUIRE(router.too_much == 0);
+      return router.wrong;
+    };
+    wrong += run(1);
+    all += run(3);
+  }
+  CHECK(wrong > 100);
+  CHECK(all == 0);
+}
+
+TEST_CASE("a router that no event reaches believes what an index of sent prompts remembers") {
+  std::int64_t hits = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    Comparing hears, sends;
+    for (Comparing* each : {&hears, &sends}) {
+      const bool is_told = each == &hears;
+      each->rules.kind = is_told ? RouterIndex::Kind::told : RouterIndex::Kind::sent;
+      each->rules.capacity_blocks = plenty;
+      each->rules.lag_s = each->rules.speculative_s = 1e5;
+      each->exact = true;
+      Cluster cluster(seed, 0, *each);
+      cluster.simulation->run();
+    }
+    REQUIRE(hears.seen == sends.seen);
+    REQUIRE(hears.believed == sends.believed);
+    hits += std::count_if(hears.believed.begin(), hears.believed.end(),
+                          [](std::int32_t tokens) { return tokens > 0; });
+  }
+  CHECK(hits > 500);
+}
+
 TEST_CASE("a copy knows what the original knows, and goes its own way") {
   for (const RouterIndex::Kind kind : {RouterIndex::Kind::sent, RouterIndex::Kind::told}) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -165,6 +212,8 @@ TEST_CASE("a copy knows what the original knows, and goes its own way") {
       router.rules.loss = 0.2;
       router.rules.lag_s = 1;
       router.rules.capacity_blocks = 20;
+      router.rules.most_holders = 2;
+      router.rules.speculative_s = 3;
       Cluster cluster(seed, 0, router);
       cluster.simulation->run_until(5);
       ListedWorkload rest(cluster.workload);

@@ -350,7 +350,7 @@ void WhyObserver::on_transfer(const TransferSeen& transfer) {
 
 void WhyObserver::on_computed(const Request& request, Picoseconds now) {
   if (request.id != request_) return;
-  pass(LatencyHeading::prefill, now);
+  pass(phase_ == Phase::waiting ? between_steps() : LatencyHeading::prefill, now);
   phase_ = Phase::away;
 }
 

@@ -27,18 +27,20 @@ bool may_read(lua_State* L, const char* signal) {
 RouterIndex read_index(lua_State* L) {
   library_function(L, "rooflua.border.routing", "knowledge").push(L);
   lua_pushvalue(L, -2);
-  if (lua_pcall(L, 1, 9, 0) != 0) rethrow(L, "router");
+  if (lua_pcall(L, 1, 11, 0) != 0) rethrow(L, "router");
   RouterIndex out;
-  out.kind = static_cast<RouterIndex::Kind>(lua_tointeger(L, -9));
-  out.block_tokens = static_cast<std::int32_t>(lua_tointeger(L, -8));
-  out.capacity_blocks = static_cast<std::int32_t>(lua_tointeger(L, -7));
-  out.most_tokens = static_cast<std::int32_t>(lua_tointeger(L, -6));
-  out.ttl_s = lua_tonumber(L, -5);
-  out.deepest_first = lua_toboolean(L, -4) != 0;
-  out.lag_s = lua_tonumber(L, -3);
-  out.loss = lua_tonumber(L, -2);
+  out.kind = static_cast<RouterIndex::Kind>(lua_tointeger(L, -11));
+  out.block_tokens = static_cast<std::int32_t>(lua_tointeger(L, -10));
+  out.capacity_blocks = static_cast<std::int32_t>(lua_tointeger(L, -9));
+  out.most_tokens = static_cast<std::int32_t>(lua_tointeger(L, -8));
+  out.ttl_s = lua_tonumber(L, -7);
+  out.deepest_first = lua_toboolean(L, -6) != 0;
+  out.lag_s = lua_tonumber(L, -5);
+  out.loss = lua_tonumber(L, -4);
+  out.most_holders = static_cast<std::int32_t>(lua_tointeger(L, -3));
+  out.speculative_s = lua_tonumber(L, -2);
   out.in_flight = lua_toboolean(L, -1) != 0;
-  lua_pop(L, 9);
+  lua_pop(L, 11);
   return out;
 }
 

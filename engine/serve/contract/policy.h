@@ -95,13 +95,17 @@ struct RouterIndex {
   std::int32_t capacity_blocks = 31250;  // of each replica; what was used the longest ago is
                                          // forgotten first
   std::int32_t most_tokens = 131072;     // of a prompt that are looked at
-  double ttl_s = 0;            // what was not used for so long is forgotten; 0: nothing is
-  bool deepest_first = false;  // whether of one prompt the last block is forgotten first, or the
-                               // first one
-  double lag_s = 0;            // told: an event arrives so much later
-  double loss = 0;             // told: the share of events that never arrive
-  std::uint64_t seed = 0;      // of which these are
-  bool in_flight = false;      // whether it counts the prompts in flight
+  double ttl_s = 0;               // what was not used for so long is forgotten; 0: nothing is
+  bool deepest_first = false;     // whether of one prompt the last block is forgotten first, or the
+                                  // first one
+  double lag_s = 0;               // told: an event arrives so much later
+  double loss = 0;                // told: the share of events that never arrive
+  std::int32_t most_holders = 0;  // told: entries that one block has at most, of which a replica
+                                  // has one by its events and one by a prompt that was sent there;
+                                  // the one that was added the longest ago goes first. 0: all
+  double speculative_s = 0;  // told: for so long a prompt that was sent is believed to be there
+  std::uint64_t seed = 0;    // of which these are
+  bool in_flight = false;    // whether it counts the prompts in flight
   bool operator==(const RouterIndex&) const = default;
 };
 

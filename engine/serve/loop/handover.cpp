@@ -48,6 +48,9 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
 /// It has blocks at the decode replica: its KV sets off.
 void Simulation::pull(std::int32_t slot) {
   hand_over_of(slot).room = now_;
+  if (kv_links_) {  // nobody knows yet when it is there
+    for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
+  }
   send_kv(slot, requests_[slot].prompt_tokens);
   tell_blocks(requests_[slot].replica);
 }

@@ -22,10 +22,24 @@ void Simulation::bind_router() {
   bind_knowledge();
 }
 
+namespace {
+
+/// Whether events tell what a look into the caches finds: they are never late, none is lost, and
+/// every replica can be a holder of each block.
+bool are_exact(const RouterIndex& rules, std::size_t replicas) {
+  const bool all =
+      rules.most_holders == 0 || replicas <= static_cast<std::size_t>(rules.most_holders);
+  return rules.kind == RouterIndex::Kind::told && rules.lag_s == 0 && rules.loss == 0 &&
+         rules.speculative_s == 0 && all;
+}
+
+}  // namespace
+
 /// A router that wants to know the same as the one before goes on from what that one knew.
 void Simulation::bind_knowledge() {
   RouterIndex wanted = bindings_.router->index();
   wanted.seed = static_cast<std::uint64_t>(config_.replicas.front().seed);
+  if (are_exact(wanted, replicas_.size())) wanted.kind = RouterIndex::Kind::fresh;
   if (wanted.kind == RouterIndex::Kind::fresh && !wanted.in_flight) {
     knowledge_.reset();
   } else if (!knowledge_ || !(knowledge_->rules() == wanted)) {
@@ -119,17 +133,23 @@ double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact wh
 
 // --- what the router is told of its own requests
 
-/// The prompt is believed to be cached as far as the router's index says.
+/// The prompt is believed to be cached as far as the router's index said when it was asked last.
+std::int32_t Simulation::believed_uncached(std::int32_t slot, std::int32_t index) const {
+  const bool remembers = knowledge_->rules().kind == RouterIndex::Kind::sent;
+  const std::int32_t known =
+      remembers ? knowledge_->sent_tokens(index) : cached_tokens(slot, index);
+  return std::max(0, requests_[slot].prompt_tokens - known);
+}
+
 void Simulation::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
-  const Request& request = requests_[slot];
-  std::int32_t tokens = 0;
-  if (stage == Stage::prompt && knowledge_->counts()) {
-    const bool remembers = knowledge_->rules().kind == RouterIndex::Kind::sent;
-    const std::int32_t known =
-        remembers ? knowledge_->sent_tokens(index) : cached_tokens(slot, index);
-    tokens = std::max(0, request.prompt_tokens - known);
-  }
-  knowledge_->send(request, requests_.progress(slot), slot, index, tokens, now_);
+  const bool computes = stage == Stage::prompt && knowledge_->counts();
+  const std::int32_t tokens = computes ? believed_uncached(slot, index) : 0;
+  knowledge_->send(requests_[slot], requests_.progress(slot), slot, index, tokens, now_);
+}
+
+/// The decode replica computes the prompt itself.
+void Simulation::note_not_split(std::int32_t slot, std::int32_t to) {
+  if (knowledge_ && knowledge_->counts()) knowledge_->expect(slot, to, believed_uncached(slot, to));
 }
 
 /// The request is no longer at that replica, as its router counts.

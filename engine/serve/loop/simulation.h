@@ -206,6 +206,8 @@ class Simulation final : public RouteSource, public PairSource {
   void route(std::int32_t slot);
   std::int32_t choose(std::int32_t slot, Stage stage);
   void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
+  void note_not_split(std::int32_t slot, std::int32_t to);
+  std::int32_t believed_uncached(std::int32_t slot, std::int32_t replica) const;
   void leave_replica(std::int32_t slot, std::int32_t replica);
   void queue(std::int32_t slot, std::int32_t replica);
   void join(std::int32_t slot, std::int32_t replica);
@@ -341,7 +343,7 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
   RouterSignals signals_;
   PrefixHolders holders_;
-  std::optional<RouterKnowledge> knowledge_;  // where the router keeps any
+  std::optional<RouterKnowledge> knowledge_;          // where the router keeps any
   std::vector<std::int32_t> of_each_block_size_;      // a replica for each
   mutable std::vector<std::int32_t> holding_places_;  // that were returned last
   Picoseconds frontend_token_ = 0;

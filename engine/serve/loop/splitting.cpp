@@ -39,7 +39,10 @@ void Simulation::break_promise(std::int32_t slot) {
 void Simulation::route_to_decode(std::int32_t slot) {
   const std::int32_t to = choose(slot, Stage::decode);
   promise(slot, to);
-  if (!wants_split(slot, to)) return join(slot, to);
+  if (!wants_split(slot, to)) {
+    note_not_split(slot, to);
+    return join(slot, to);
+  }
   const std::int32_t chosen = choose(slot, Stage::prompt);
   if (chosen == Router::refused) return finish(slot, Outcome::refused);
   queue(slot, chosen);

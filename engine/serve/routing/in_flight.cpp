@@ -39,6 +39,13 @@ void PromptsInFlight::send(std::int32_t slot, std::int32_t replica, const Prompt
   }
 }
 
+void PromptsInFlight::expect(std::int32_t slot, std::int32_t replica, std::int32_t tokens) {
+  Sent* sent = find(slot, replica);
+  if (sent == nullptr) return;
+  sum(replica).tokens += tokens - sent->tokens;
+  sent->tokens = tokens;
+}
+
 void PromptsInFlight::compute(std::int32_t slot, std::int32_t replica) {
   Sent* sent = find(slot, replica);
   if (sent == nullptr) return;

@@ -30,6 +30,8 @@ class PromptsInFlight {
   /// @param tokens  of the prompt, that are believed not to be cached there
   void send(std::int32_t slot, std::int32_t replica, const PromptBlocks& blocks,
             std::int32_t tokens);
+  /// So many tokens of the prompt are to be computed there after all.
+  void expect(std::int32_t slot, std::int32_t replica, std::int32_t tokens);
   /// The prompt in this slot is computed at this replica.
   void compute(std::int32_t slot, std::int32_t replica);
   /// It ended there, or its KV has left. @param blocks  the same as when it was sent

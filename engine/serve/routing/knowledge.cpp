@@ -22,8 +22,7 @@ RouterKnowledge::RouterKnowledge(const RouterIndex& rules, std::vector<std::int3
       block_sizes_(std::move(block_sizes)),
       sizes_(each_once(block_sizes_)),
       index_(rules, block_sizes_.size()),
-      events_(rules.loss, rules.seed),
-      lag_(picoseconds(rules.lag_s, "router: prefix_index: lag_s")),
+      told_index_(rules, block_sizes_.size()),
       told_(block_sizes_.size(), 0) {
   if (rules.in_flight) in_flight_.emplace(block_sizes_.size());
 }
@@ -56,24 +55,10 @@ std::int32_t RouterKnowledge::told_tokens(std::int32_t replica) const {
   return told_[static_cast<std::size_t>(replica)];
 }
 
-/// Events arrive as they were sent.
-void RouterKnowledge::hear(Picoseconds now) {
-  std::deque<KvEvents::Event>& pending = events_.pending();
-  while (!pending.empty() && now - pending.front().time >= lag_) {
-    const KvEvents::Event& event = pending.front();
-    if (event.kept) {
-      index_.add(event.replica, event.hashes, 0, event.time);
-    } else {
-      index_.remove(event.replica, event.hashes);
-    }
-    pending.pop_front();
-  }
-}
-
 /// As a look into the caches would find it: all but the last token of the prompt, in blocks of each
 /// cache.
 void RouterKnowledge::find_told(const Request& request, const Progress& progress, Picoseconds now) {
-  hear(now);
+  told_index_.hear(now);
   for (const std::int32_t replica : holders_) told_[static_cast<std::size_t>(replica)] = 0;
   holders_.clear();
   for (const std::int32_t size : sizes_) {
@@ -82,9 +67,9 @@ void RouterKnowledge::find_told(const Request& request, const Progress& progress
     if (blocks <= 0) continue;
     const std::span<const std::uint64_t> known(block_hashes(request, progress, size, blocks));
     for (const std::int32_t replica :
-         index_.match(known.first(static_cast<std::size_t>(blocks)), now)) {
+         told_index_.match(known.first(static_cast<std::size_t>(blocks)), now)) {
       if (block_sizes_[static_cast<std::size_t>(replica)] != size) continue;
-      told_[static_cast<std::size_t>(replica)] = index_.matched(replica) * size;
+      told_[static_cast<std::size_t>(replica)] = told_index_.matched(replica) * size;
       holders_.push_back(replica);
     }
   }
@@ -95,11 +80,22 @@ void RouterKnowledge::find_told(const Request& request, const Progress& progress
 
 void RouterKnowledge::send(const Request& request, const Progress& progress, std::int32_t slot,
                            std::int32_t replica, std::int32_t tokens, Picoseconds now) {
+  if (hears() && told_index_.speculates()) speculate(request, progress, replica, now);
   const bool sends = rules_.kind == RouterIndex::Kind::sent;
   if (!sends && !in_flight_) return;
   const PromptBlocks blocks = blocks_of(request, progress);
   if (sends) index_.add(replica, blocks.hashes, blocks.others, now);
   if (in_flight_) in_flight_->send(slot, replica, blocks, tokens);
+}
+
+/// All whole blocks of the prompt, in blocks of that cache.
+void RouterKnowledge::speculate(const Request& request, const Progress& progress,
+                                std::int32_t replica, Picoseconds now) {
+  const std::int32_t size = block_sizes_[static_cast<std::size_t>(replica)];
+  const std::int32_t blocks = std::min(request.prompt_tokens / size, public_blocks(progress, size));
+  if (blocks <= 0) return;
+  const std::span<const std::uint64_t> known(block_hashes(request, progress, size, blocks));
+  told_index_.speculate(replica, known.first(static_cast<std::size_t>(blocks)), now);
 }
 
 void RouterKnowledge::end(const Request& request, const Progress& progress, std::int32_t slot,

@@ -3,7 +3,7 @@
 //
 //   sent prompts    which blocks it sent where (routed_index.h): current, and wrong in both
 //                   directions where replicas evict them, or keep more than that
-//   KV events       which blocks replicas said that they have (kv_events.h): lag_s old, and wrong
+//   KV events       which blocks replicas said that they have (event_index.h): lag_s old, and wrong
 //                   for as long as an event that was lost is not corrected by a later one
 //   in flight       what it counts itself (in_flight.h): never stale
 //
@@ -15,8 +15,8 @@
 
 #include "serve/contract/policy.h"
 #include "serve/contract/request.h"
+#include "serve/routing/event_index.h"
 #include "serve/routing/in_flight.h"
-#include "serve/routing/kv_events.h"
 #include "serve/routing/routed_index.h"
 
 namespace rooflua {
@@ -30,7 +30,7 @@ class RouterKnowledge {
   bool hears() const { return rules_.kind == RouterIndex::Kind::told; }
   bool counts() const { return in_flight_.has_value(); }
   /// What caches tell; @pre hears()
-  KvEvents& events() { return events_; }
+  KvEvents& events() { return told_index_.events(); }
 
   /// The router is asked about this request from now on.
   void ask(const Request& request, const Progress& progress, Picoseconds now);
@@ -55,6 +55,10 @@ class RouterKnowledge {
   /// The request goes there. @param tokens  of its prompt, that are believed not to be cached
   void send(const Request& request, const Progress& progress, std::int32_t slot,
             std::int32_t replica, std::int32_t tokens, Picoseconds now);
+  /// The decode replica that a request was sent to computes so many tokens of its prompt.
+  void expect(std::int32_t slot, std::int32_t replica, std::int32_t tokens) {
+    if (in_flight_) in_flight_->expect(slot, replica, tokens);
+  }
   void compute(std::int32_t slot, std::int32_t replica) {
     if (in_flight_) in_flight_->compute(slot, replica);
   }
@@ -63,15 +67,15 @@ class RouterKnowledge {
 
  private:
   PromptBlocks blocks_of(const Request& request, const Progress& progress) const;
-  void hear(Picoseconds now);
+  void speculate(const Request& request, const Progress& progress, std::int32_t replica,
+                 Picoseconds now);
   void find_told(const Request& request, const Progress& progress, Picoseconds now);
 
   RouterIndex rules_;
   std::vector<std::int32_t> block_sizes_;  // by replica
   std::vector<std::int32_t> sizes_;        // each once
   RoutedIndex index_;
-  KvEvents events_;
-  Picoseconds lag_ = 0;
+  EventIndex told_index_;
   std::optional<PromptsInFlight> in_flight_;
   // the question
   PromptBlocks prompt_;

@@ -6,11 +6,13 @@
 
 namespace rooflua {
 
-RoutedIndex::RoutedIndex(const RouterIndex& rules, std::size_t replicas)
-    : capacity_(rules.capacity_blocks),
+RoutedIndex::RoutedIndex(const RouterIndex& rules, std::size_t replicas, std::int32_t kinds)
+    : replicas_(static_cast<std::int32_t>(replicas)),
+      capacity_(rules.capacity_blocks),
       ttl_(picoseconds(rules.ttl_s, "router: prefix_index: ttl_s")),
       deepest_first_(rules.deepest_first),
-      lists_(replicas),
+      most_holders_(static_cast<std::size_t>(rules.most_holders)),
+      lists_(replicas * static_cast<std::size_t>(kinds)),
       matched_(replicas, 0) {}
 
 // --- what is remembered
@@ -43,6 +45,7 @@ void RoutedIndex::use(std::int32_t replica, std::uint64_t hash, Picoseconds now)
   }
   if (Holder* holder = find_holder(id, replica)) {
     holder->used = now;
+    holder->order = ++uses_;
     unlink(holder->entry);
     return link(holder->entry);
   }
@@ -51,7 +54,18 @@ void RoutedIndex::use(std::int32_t replica, std::uint64_t hash, Picoseconds now)
   const auto place =
       std::lower_bound(holders.begin(), holders.end(), replica,
                        [](const Holder& each, std::int32_t index) { return each.replica < index; });
-  holders.insert(place, {replica, added, now});
+  holders.insert(place, {replica, added, now, ++uses_});
+  limit_holders(id);
+}
+
+/// The holder that was added the longest ago goes, where there is one too many.
+void RoutedIndex::limit_holders(std::int32_t id) {
+  const std::vector<Holder>& holders = block(id).holders;
+  if (most_holders_ == 0 || holders.size() <= most_holders_) return;
+  const auto oldest =
+      std::min_element(holders.begin(), holders.end(),
+                       [](const Holder& a, const Holder& b) { return a.order < b.order; });
+  drop(oldest->entry);
 }
 
 void RoutedIndex::add_others(std::int32_t replica, std::int32_t blocks) {
@@ -140,20 +154,25 @@ std::span<const std::int32_t> RoutedIndex::match(std::span<const std::uint64_t> 
   for (const std::int32_t replica : holders_) matched_[static_cast<std::size_t>(replica)] = 0;
   holders_.clear();
   std::int32_t depth = 0;
+  bool sorted = true;
   for (const std::uint64_t hash : hashes) {
     const std::int32_t id = index_.find(hash);
     if (id < 0) break;
     bool any = false;
     for (const Holder& holder : block(id).holders) {
-      std::int32_t& matched = matched_[static_cast<std::size_t>(holder.replica)];
+      const bool is_second = holder.replica >= replicas_;
+      const std::int32_t replica = is_second ? holder.replica - replicas_ : holder.replica;
+      std::int32_t& matched = matched_[static_cast<std::size_t>(replica)];
       if (matched != depth || !holds(holder, now)) continue;
       any = true;
       ++matched;
-      if (depth == 0) holders_.push_back(holder.replica);
+      if (depth == 0) holders_.push_back(replica);
+      sorted = sorted && !is_second;
     }
     if (!any) break;
     ++depth;
   }
+  if (!sorted) std::sort(holders_.begin(), holders_.end());
   return holders_;
 }
 

@@ -5,7 +5,8 @@
 // is not here.
 //
 // Blocks are chained hashes (kv/block_hashes.h). Blocks that no other prompt can have take room and
-// have no hash.
+// have no hash. Where a block has a limit of holders, one more holder ends the one that was added
+// the longest ago.
 //
 // @source llm-d-inference-scheduler approximateprefix/indexer.go: an LRU of hashes per server, and
 // for each hash the servers that have it
@@ -22,8 +23,12 @@ namespace rooflua {
 
 class RoutedIndex {
  public:
-  /// @param rules  capacity_blocks >= 1, ttl_s and deepest_first count here
-  RoutedIndex(const RouterIndex& rules, std::size_t replicas);
+  /// @param rules  capacity_blocks >= 1, ttl_s, deepest_first and most_holders count here
+  /// @param kinds  1; or 2, where a replica may have a block for two reasons at a time. The
+  ///   replica is then second() for the other one
+  RoutedIndex(const RouterIndex& rules, std::size_t replicas, std::int32_t kinds = 1);
+  /// What stands for a replica in add(), remove() and blocks() for the second reason.
+  std::int32_t second(std::int32_t replica) const { return replica + replicas_; }
 
   /// A prompt goes to a replica: its blocks with a hash, and so many behind them without one.
   void add(std::int32_t replica, std::span<const std::uint64_t> hashes, std::int32_t others,
@@ -54,6 +59,7 @@ class RoutedIndex {
   struct Holder {
     std::int32_t replica = -1, entry = -1;
     Picoseconds used = 0;
+    std::uint64_t order = 0;  // of its last use among those of all holders
   };
   struct Block {
     std::uint64_t hash = 0;
@@ -77,11 +83,15 @@ class RoutedIndex {
   void unlink(std::int32_t id);
   void drop(std::int32_t id);
   void shrink(std::int32_t replica);
+  void limit_holders(std::int32_t block);
   Holder* find_holder(std::int32_t block, std::int32_t replica);
 
+  std::int32_t replicas_;
   std::int64_t capacity_;
   Picoseconds ttl_;
   bool deepest_first_;
+  std::size_t most_holders_;  // of a block; 0: all
+  std::uint64_t uses_ = 0;
   HashMap index_;  // places in blocks_
   std::vector<Block> blocks_;
   std::vector<Entry> entries_;

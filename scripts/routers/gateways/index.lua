@@ -6,7 +6,8 @@ local llm_d = "llm-d-inference-scheduler requestcontrol/dataproducer/approximate
 
 --- What a router declares besides its own parameters.
 --- @param own table its parameters
---- @param defaults {index: string, block_tokens: integer, lru_blocks: integer, ttl_s: number?, source: string?}
+--- @param defaults {index: string, block_tokens: integer, lru_blocks: integer, ttl_s: number?, source: string?,
+---   holders: boolean?}  holders: whether its precise index is llm-d's
 --- @param kinds string[]? kinds of indices
 function index.params(own, defaults, kinds)
   local source = defaults.source or llm_d
@@ -23,6 +24,15 @@ function index.params(own, defaults, kinds)
   own.lag_s = { default = 0, unit = "s", min = 0, doc = "Events reach the precise index so much later." }
   own.loss = { default = 0, unit = "1", min = 0, max = 1,
     doc = "Share of events that never reach the precise index, drawn by the seed." }
+  if defaults.holders then
+    own.most_holders = { default = 10, unit = "entries", min = 0, integer = true,
+      source = "llm-d-kv-cache pkg/kvcache/kvblock/in_memory.go, since 0.2: podCacheSize",
+      doc = "Entries of one block in the precise index: a replica has one by its events, and one by a prompt that was "
+        .. "sent there. The one that was added the longest ago goes first; 0 = no limit." }
+    own.speculative_ttl_s = { default = 0, unit = "s", min = 0,
+      source = "llm-d-inference-scheduler since 0.7: speculativeIndexing = false; with it speculativeTTL = 2 s",
+      doc = "For so long the precise index takes a prompt that was sent for one that is held; 0 = it does not." }
+  end
   return own
 end
 
@@ -32,7 +42,8 @@ function index.of(router, forgets)
     return { kind = "approximate", block_tokens = router.block_tokens, capacity_blocks = router.lru_blocks,
       max_prefix_tokens = router.max_prefix_tokens, ttl_s = router.ttl_s, forgets = forgets }
   end
-  return { kind = "precise", block_tokens = router.block_tokens, lag_s = router.lag_s, loss = router.loss }
+  return { kind = "precise", block_tokens = router.block_tokens, lag_s = router.lag_s, loss = router.loss,
+    most_holders = router.most_holders, speculative_s = router.speculative_ttl_s }
 end
 
 return index

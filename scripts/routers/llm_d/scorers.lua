@@ -26,9 +26,9 @@ function scorers.running(seen, place) return few(seen.running, place) end
 
 function scorers.kv(seen, place) return 1 - seen.kv_used[place] end
 
---- Of an exact index the share between the least and the most of the candidates; else the share of the prompt.
-function scorers.prefix(seen, place)
-  if not seen.is_precise then return seen.share[place] end
+--- The share of the prompt; of a precise index also where that is between the least and the most of the candidates.
+function scorers.prefix(seen, place, router)
+  if not seen.is_precise or router.prefix_score == "share" then return seen.share[place] end
   local low, high = range_of(seen.share)
   return high > low and (seen.share[place] - low) / (high - low) or 1
 end

@@ -4,7 +4,8 @@
 ---
 ---     prefix_index = { kind = "approximate", block_tokens = 64, capacity_blocks = 31250, max_prefix_tokens = 131072,
 ---       ttl_s = 0, forgets = "first" }                       for the signal prefix_sent_tokens
----     prefix_index = { kind = "precise", lag_s = 0, loss = 0 }     for the signal prefix_hit_tokens
+---     prefix_index = { kind = "precise", lag_s = 0, loss = 0, most_holders = 0, speculative_s = 0 }
+---                                                          for the signal prefix_hit_tokens
 ---
 --- It is a table in policy.define, or a method that returns one.
 local core = require "rooflua.base.core"
@@ -16,7 +17,7 @@ knowledge.kept = core.set { "prefix_sent_tokens", "sent_blocks", "prefill_tokens
   "shared_blocks_in_flight" }
 
 local approximate_keys = { "kind", "block_tokens", "capacity_blocks", "max_prefix_tokens", "ttl_s", "forgets" }
-local precise_keys = { "kind", "block_tokens", "lag_s", "loss" }
+local precise_keys = { "kind", "block_tokens", "lag_s", "loss", "most_holders", "speculative_s" }
 local most = 2 ^ 31 - 1
 
 --- RouterIndex::Kind (engine/serve/contract/policy.h)
@@ -51,15 +52,17 @@ local function approximate(given, where, has)
   end
   return has.prefix_sent_tokens and SENT or FRESH, whole(given, "block_tokens", 64, where),
     whole(given, "capacity_blocks", 31250, where), whole(given, "max_prefix_tokens", 131072, where),
-    core.not_negative(given.ttl_s or 0, where .. ".ttl_s"), forgets == "last", 0, 0
+    core.not_negative(given.ttl_s or 0, where .. ".ttl_s"), forgets == "last", 0, 0, 0, 0
 end
 
 local function precise(given, where)
   core.check_keys(given, precise_keys, where)
   local lag_s = core.not_negative(given.lag_s or 0, where .. ".lag_s")
   local loss = share(given.loss or 0, where .. ".loss")
-  local kind = (lag_s > 0 or loss > 0) and TOLD or FRESH
-  return kind, whole(given, "block_tokens", 64, where), told_blocks, most, 0, false, lag_s, loss
+  local holders = core.whole(given.most_holders or 0, where .. ".most_holders", 0, most)
+  local speculative_s = core.not_negative(given.speculative_s or 0, where .. ".speculative_s")
+  local kind = (lag_s > 0 or loss > 0 or holders > 0 or speculative_s > 0) and TOLD or FRESH
+  return kind, whole(given, "block_tokens", 64, where), told_blocks, most, 0, false, lag_s, loss, holders, speculative_s
 end
 
 local function index_of(instance, has)
@@ -82,12 +85,12 @@ local function index_of(instance, has)
 end
 
 --- What the engine asks for once: kind, block_tokens, capacity_blocks, max_prefix_tokens, ttl_s, deepest_first, lag_s,
---- loss, in_flight.
+--- loss, most_holders, speculative_s, in_flight.
 function knowledge.of(instance)
   local has = core.set(instance.signals or {})
   local counts = has.prefill_tokens_in_flight or has.blocks_in_flight or has.shared_blocks_in_flight or false
-  local kind, block, capacity, tokens, ttl_s, deepest, lag_s, loss = index_of(instance, has)
-  return kind, block, capacity, tokens, ttl_s, deepest, lag_s, loss, counts and true or false
+  local kind, block, capacity, tokens, ttl_s, deepest, lag_s, loss, holders, speculative_s = index_of(instance, has)
+  return kind, block, capacity, tokens, ttl_s, deepest, lag_s, loss, holders, speculative_s, counts and true or false
 end
 
 return knowledge

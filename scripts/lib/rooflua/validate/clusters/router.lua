@@ -3,6 +3,7 @@ local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
+local releases = require "routers.llm_d.releases"
 
 local router = {}
 
@@ -19,9 +20,10 @@ local weights = { queue = "queue", kv = "kv", running = "running", active = "act
   cpuprefix = "prefix", nohitlru = "no_hit_lru", tokenload = "token_load", loadaware = "load_aware" }
 local settings = { affinitythreshold = "affinity_threshold", tau = "max_penalty_tokens",
   maxtokensinflightpenalty = "max_penalty_tokens", maxprefixtokenstomatch = "max_prefix_tokens",
-  lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens" }
+  lrucapacityperserver = "lru_blocks", blocksizetokens = "block_tokens", podcachesize = "most_holders" }
 --- Settings that are read together with others, or elsewhere.
-local apart = core.set { "maxprefixblockstomatch", "peakprefillthroughput", "maxttftpenaltyms", "mincachedtokendelta" }
+local apart = core.set { "maxprefixblockstomatch", "peakprefillthroughput", "maxttftpenaltyms", "mincachedtokendelta",
+  "speculativettl" }
 
 local function plain(name) return (name:lower():gsub("[%-_%s]", "")) end
 
@@ -36,15 +38,17 @@ local function numbers_of(text)
   return out
 end
 
---- Until 2026 the blocks of the approximate index were 64 characters, which are 16 tokens of 4 characters; at most
---- 256 of them were looked at. gateway-api-inference-extension
---- pkg/epp/scheduling/framework/plugins/multi/prefix/plugin.go;
---- llm-d-inference-scheduler, approximateprefix: since then 64 tokens and 131,072 tokens of a prompt.
-local in_characters = { block_tokens = 16, max_prefix_tokens = 256 * 16 }
+--- How long the precise index believes what was sent, as the text states it; nil: it states nothing.
+local function speculative_ttl_s(text, given)
+  local plainly = text:lower():match "speculative%s*indexing%s*=%s*(%a+)"
+  if plainly == "false" then return 0 end
+  if given.speculativettl then return given.speculativettl end
+  return plainly and releases.guide_speculative_ttl_s
+end
 
 --- Parameters of routers.llm_d that a text states, and notes on what is not read.
-local function stated(text, day, notes)
-  local given, out = numbers_of(text), day ~= "" and day < "2026" and core.copy(in_characters) or {}
+local function stated(text, day, index, notes)
+  local given, out = numbers_of(text), releases.of(day, index)
   local block = tonumber(text:match "block (%d+) tokens")
   out.block_tokens = block or out.block_tokens
   local has_weights = false
@@ -63,6 +67,8 @@ local function stated(text, day, notes)
   if given.peakprefillthroughput and given.maxttftpenaltyms then
     out.max_penalty_tokens = given.peakprefillthroughput * given.maxttftpenaltyms / 1000
   end
+  if text:lower():find "weighted.random" then out.picker = "weighted_random" end
+  out.speculative_ttl_s = speculative_ttl_s(text, given)
   if has_weights then
     for _, name in pairs(weights) do out[name] = out[name] or 0 end
   end
@@ -79,7 +85,8 @@ local function after_filter(said)
 end
 
 local function llm_d(said, row, day, notes)
-  local given, has_weights = stated(row.router_settings, day, notes)
+  local index = said:find "precise" and "precise" or "approximate"
+  local given, has_weights = stated(row.router_settings, day, index, notes)
   local out = {}
   if said:find "affinity filter" or said:find "token aware" then
     out = after_filter(said)
@@ -89,8 +96,14 @@ local function llm_d(said, row, day, notes)
     notes[#notes + 1] = "weights of the router are not stated: llm-d's queue 2, kv 2, prefix 3"
   end
   for name, value in pairs(given) do out[name] = value end
-  if said:find "precise" then
+  if index == "precise" then
     out.index, out.block_tokens, out.max_prefix_tokens = "precise", nil, nil
+    local since = releases.speculates_since
+    if not out.speculative_ttl_s and row.router_settings:find "guide" and (day == "" or day >= since) then
+      out.speculative_ttl_s = releases.guide_speculative_ttl_s
+      notes[#notes + 1] = ("router: what was sent is believed for %g s, as in llm-d's guide"):format(
+        out.speculative_ttl_s)
+    end
   end
   return policy_of("llm_d", out)
 end
