@@ -82,9 +82,9 @@ end
 local function next_play(state)
   local play = taken(state)
   state.begun = state.begun + 1
-  if state.begun > state.first then return { name = play.name, rows = play.rows } end
+  if state.begun > state.first then return file.play(play) end
   local share = state.start_min + (state.start_max - state.start_min) * state.moments:uniform()
-  return snapshot.cut(play, share, state.warmup_requests) or { name = play.name, rows = play.rows }
+  return file.play(snapshot.cut(play, share, state.warmup_requests) or play)
 end
 
 ---@param rng rooflua.Random

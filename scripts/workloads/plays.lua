@@ -24,7 +24,7 @@ local Plays = policy.define {
 local function next_play(state)
   local play = file.next(state.file)
   if not play then return nil end
-  local out = { name = play.name, rows = play.rows }
+  local out = file.play(play)
   if state.lanes == nil then out.arrival_s = play.start_s end
   return out
 end

@@ -267,6 +267,9 @@ PlaysOptions read_options(lua_State* L, int table) {
   state.whole("lanes", 1, out.lanes);
   out.idle_cap_s = optional_number(L, table, "idle_cap_s");
   out.until_s = optional_number(L, table, "until_s");
+  out.measured_s = optional_number(L, table, "measured_s");
+  if (out.until_s && out.measured_s)
+    throw Error("", "requests(rng): has until_s and measured_s; one of both is right");
   state.field("shares_content", [&](int at) { out.shares_content = lua_toboolean(L, at) != 0; });
   for (const char* name : {"next", "done", "more"}) {
     state.field(name, [&](int at) { state.fail(name, "expected none beside plays", at); });
@@ -324,6 +327,31 @@ std::unique_ptr<PlaySource> LuaPlaySource::fork() const {
 
 std::optional<Unsent> LuaPlaySource::left_out() const {
   return left_out_of(*asking_, state_);
+}
+
+std::vector<std::string> LuaPlaySource::notes() const {
+  lua_State* L = asking_->L;
+  const int top = lua_gettop(L);
+  std::vector<std::string> out;
+  state_.push(L);
+  lua_getfield(L, -1, "notes");
+  if (lua_isfunction(L, -1)) {
+    lua_pushvalue(L, top + 1);
+    if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "workload, notes");
+  }
+  if (lua_istable(L, -1)) {
+    for (int i = 1; i <= static_cast<int>(lua_objlen(L, -1)); ++i) {
+      lua_rawgeti(L, -1, i);
+      if (lua_type(L, -1) == LUA_TSTRING) out.emplace_back(lua_tostring(L, -1));
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, top);
+  return out;
+}
+
+std::vector<std::string> LuaPlays::notes() const {
+  return static_cast<const LuaPlaySource&>(source()).notes();
 }
 
 std::unique_ptr<Workload> LuaPlays::fork() const {

@@ -19,6 +19,8 @@ class LuaPlaySource : public PlaySource {
   std::unique_ptr<PlaySource> fork() const override;
   void belong_to(Asking& asking) { asking_ = &asking; }
   std::optional<Unsent> left_out() const;
+  /// The sentences of the state's notes: a list, or a function of the state that returns one.
+  std::vector<std::string> notes() const;
 
  private:
   Asking* asking_;
@@ -36,6 +38,7 @@ class LuaPlays final : public Plays, public OfSimulation {
   void belong_to(Asking& asking) override;
   /// What the state and the engine left out.
   std::optional<Unsent> left_out() const override;
+  std::vector<std::string> notes() const override;
 
  private:
   LuaPlays(const LuaPlays& other, std::unique_ptr<PlaySource> source)

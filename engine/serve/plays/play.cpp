@@ -50,7 +50,7 @@ struct Check {
     if (trigger.row < 0 || trigger.row >= rows)
       fail(row, field + ".row: there is no row " + std::to_string(trigger.row + 1) +
                     "; the play has " + std::to_string(rows));
-    if (trigger.row == static_cast<std::int32_t>(row))
+    if (trigger.row == static_cast<std::int32_t>(row) && field != "cancel")
       fail(row, field + ".row: a row cannot wait for itself");
   }
   void rows() const {

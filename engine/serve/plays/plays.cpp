@@ -1,6 +1,7 @@
 #include "serve/plays/plays.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -241,6 +242,10 @@ void Plays::stop(Client& client) {
 
 // --- rows
 
+std::int64_t Plays::warm_rows_open() const {
+  return std::accumulate(warm_open_.begin(), warm_open_.end(), std::int64_t{0});
+}
+
 bool Plays::is_held(const PlayRow& row) const {
   for (std::int32_t i = 0; i < row.barrier; ++i)
     if (warm_open_[static_cast<std::size_t>(i)] > 0) return true;
@@ -256,6 +261,8 @@ void Plays::make_ready(std::int32_t place, std::int32_t row) {
 }
 
 void Plays::release_barriers() {
+  if (options_.measured_s && until_ == never && taken_ > 0 && warm_rows_open() == 0)
+    until_ = behind(now_, *options_.measured_s, "plays: measured_s");
   std::erase_if(held_, [&](const Handle& each) {
     LivePlay& live = at(each.place);
     if (live.number < 0 || each.row >= static_cast<std::int32_t>(live.rows.size()) ||
@@ -323,6 +330,7 @@ void Plays::end(std::int32_t place, std::int32_t row) {
   close(place, row);
   const bool completed = own.outcome == Outcome::completed;
   fire(place, row, completed ? RowEvent::done : RowEvent::failed);
+  fire(place, row, RowEvent::ended);
   rule_out(place, row, completed ? RowEvent::failed : RowEvent::done,
            completed ? Reason::did_not_fail : Reason::failed);
   if (!own.saw_first_token) rule_out(place, row, RowEvent::first_token, Reason::failed);

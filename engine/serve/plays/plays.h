@@ -8,6 +8,7 @@
 //   first_token  its first token reaches the client
 //   done         its last token reaches the client
 //   failed       it ends in any other way, cancelled included
+//   ended        either of both
 //
 // A row that waits for an event that can come no more is left out, and so is what hangs on it. A
 // play ends when every row of it has ended or is left out. O(log(rows that are due)) per event.
@@ -48,6 +49,8 @@ struct PlaysOptions {
   /// to be sent moves forward by the same amount.
   std::optional<double> idle_cap_s;
   std::optional<double> until_s;  // no request is sent from then on
+  /// The same, so long after all warm rows have ended.
+  std::optional<double> measured_s;
 };
 
 class Plays : public Workload {
@@ -94,6 +97,7 @@ class Plays : public Workload {
   void make_ready(std::int32_t place, std::int32_t row);
   void release_barriers();
   bool is_held(const PlayRow& row) const;
+  std::int64_t warm_rows_open() const;
   void send(std::int32_t place, std::int32_t row, Client& client);
   void end(std::int32_t place, std::int32_t row);
   void cancel(const Item& item, Client& client);

@@ -91,6 +91,12 @@ function file.again(opened)
   opened.offset, opened.line, opened.given = 0, 0, 0
 end
 
+--- What the engine takes of a play: its rows without the times of the recording.
+function file.play(play)
+  for _, row in ipairs(play.rows) do row.start_s, row.end_s = nil, nil end
+  return { name = play.name, rows = play.rows }
+end
+
 --- A sentence on what was read.
 function file.note(opened)
   local sums = opened.counts
