@@ -168,6 +168,8 @@ test("ranks of a decode replica that keep copies get each their own", function()
 end)
 
 local wrong = {
+  { { ordr = "decode_first", colour = 3, lease_s = -1 }, "disaggregation", "unknown key 'colour'" },
+  { { ordr = "decode_first", colour = 3, lease_s = -1 }, "disaggregation", "also unknown: 'ordr'" },
   { { decider = "always" }, "disaggregation.decider", "decode_first" },
   { { order = "decode_first", decider = "allways" }, "decider", "did you mean 'always'" },
   { { order = "first" }, "disaggregation.order", "unknown order 'first'" },

@@ -144,7 +144,9 @@ end
 local function check_fields(reader, entry, group, kind)
   if type(group) ~= "table" or policy.is_instance(group) or policy.is_class(group) then return end
   local inner, plain = reader:child(entry.name), core.plain(group)
-  reader:at(entry.name, core.check_keys, plain, schema.names(entry.path), entry.path) -- all that are unknown
+  if entry.name == "disaggregation" then -- every unknown key, in front of wrong values
+    reader:at(entry.name, core.check_keys, plain, schema.names(entry.path), entry.path)
+  end
   for _, field in ipairs(entry.fields) do
     local is_number = field.type == "number" or field.type == "integer"
     if field.type == "boolean" or field.type == "choice" or field.figure_of then
