@@ -330,6 +330,27 @@ std::vector<int> NaiveReplica::pin(int id, int tokens) {
   return blocks;
 }
 
+/// A block that left right behind the one that follows it is of one run with it.
+std::vector<NaiveReplica::Lost> NaiveReplica::take_lost() {
+  std::vector<Lost> out;
+  int follower = -1;
+  for (const int hash : pool_.take_lost()) {
+    const bool goes_on = follower >= 0 && pool_.content(follower).first == hash;
+    follower = hash;
+    if (goes_on) {
+      out.back().kept -= config_.block_size;
+      continue;
+    }
+    std::vector<Token>& tokens = out.emplace_back().tokens;
+    for (int each = hash; each >= 0; each = pool_.content(each).first) {
+      const std::vector<Token>& own = pool_.content(each).second;
+      tokens.insert(tokens.begin(), own.begin(), own.end());
+    }
+    out.back().kept = static_cast<int>(tokens.size()) - config_.block_size;
+  }
+  return out;
+}
+
 // --- content of blocks
 
 void NaiveReplica::know_hashes(NaiveRequest& r) {

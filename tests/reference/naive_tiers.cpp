@@ -85,7 +85,7 @@ NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts
     stores_.emplace_back(replicas, NaiveStore(each));
     const int size = each.chunk_tokens;
     auto& by_request = keys_.emplace_back();
-    std::map<std::pair<int, std::vector<Token>>, int> known;
+    auto& known = known_.emplace_back();
     for (const Prompt& prompt : prompts) {
       std::vector<int>& own = by_request.emplace_back();
       const auto& tokens = prompt.plain.tokens;
@@ -151,7 +151,7 @@ void NaiveTiers::send_load(int id, Ps now) {
       const auto placed = at(0, each.replica).put(each.keys);
       if (placed) each.promoted = *placed;
     }
-    start(each, now);
+    start(each, now, std::max(now, held_until(each.replica)));
   }
   begun_.erase(id);
 }
@@ -166,29 +166,61 @@ void NaiveTiers::ask(std::size_t replica, int id, int sequence) {
 
 std::vector<int> NaiveTiers::computed(std::size_t replica, int id, int tokens, Ps now) {
   std::vector<int> out;
+  if (tiers_.writes_back) return out;
   int& told = told_[static_cast<std::size_t>(id)];
   if (tokens <= told) return out;
   const int before = std::exchange(told, tokens);
   for (std::size_t s = 0; s < stores_.size(); ++s) {
     const int first = before / size(s), end = tokens / size(s);
     if (first >= end) continue;
-    const std::optional<std::vector<int>> placed = at(s, replica).put(keys(s, id, first, end));
-    if (!placed) {
-      ++counts_[s].skipped;
-      continue;
-    }
-    if (placed->empty()) continue;
-    ++counts_[s].stores;
     Flow flow;
     flow.id = id;
     flow.replica = replica;
     flow.store = s;
-    flow.keys = *placed;
-    flow.tokens = size(s) * static_cast<int>(placed->size());
-    start(std::move(flow), now);
+    if (!put(flow, keys(s, id, first, end))) continue;
+    start(std::move(flow), now, now);
     out.push_back(end * size(s));
   }
   return out;
+}
+
+/// @returns whether there is something to write
+bool NaiveTiers::put(Flow& flow, const std::vector<int>& keys) {
+  const std::optional<std::vector<int>> placed = at(flow.store, flow.replica).put(keys);
+  StoreCounts& counts = counts_[flow.store];
+  if (!placed) ++counts.skipped;
+  if (!placed || placed->empty()) return false;
+  ++counts.stores;
+  flow.keys = *placed;
+  flow.tokens = size(flow.store) * static_cast<int>(placed->size());
+  return true;
+}
+
+void NaiveTiers::evicted(std::size_t replica, const std::vector<Token>& tokens, int kept, Ps now) {
+  for (std::size_t s = 0; s < stores_.size(); ++s) {
+    std::vector<int> keys;
+    int parent = -1;
+    for (int end = size(s); end <= static_cast<int>(tokens.size()); end += size(s)) {
+      const std::vector<Token> chunk(tokens.begin() + end - size(s), tokens.begin() + end);
+      parent = known_[s].at({parent, chunk});
+      if (end > kept) keys.push_back(parent);
+    }
+    Flow flow;
+    flow.holds = true;
+    flow.replica = replica;
+    flow.store = s;
+    if (!keys.empty() && put(flow, keys)) start(std::move(flow), now, now);
+  }
+}
+
+Ps NaiveTiers::held_until(std::size_t replica) const {
+  Ps end = 0;
+  for (const Flow& flow : flows_) {
+    if (!flow.holds || flow.replica != replica) continue;
+    const Ps alone = after(flow.start, flow.alpha_s + flow.bytes / whole_rate());
+    end = std::max(end, flow.moves ? flow.due : alone);
+  }
+  return end;
 }
 
 std::vector<StoreCounts> NaiveTiers::counts() const {
@@ -201,8 +233,10 @@ std::vector<StoreCounts> NaiveTiers::counts() const {
 
 // --- flows
 
-void NaiveTiers::start(Flow flow, Ps now) {
-  flow.alpha_s = in_seconds(tiers_.stores[flow.store].alpha) + in_seconds(tiers_.link_alpha);
+/// It waits until it begins as if it had that much more alpha.
+void NaiveTiers::start(Flow flow, Ps now, Ps begins) {
+  flow.alpha_s = in_seconds(tiers_.stores[flow.store].alpha) + in_seconds(tiers_.link_alpha) +
+                 in_seconds(begins - now);
   flow.bytes = flow.left = flow.tokens;
   flow.start = now;
   flow.moves = flow.alpha_s == 0;
@@ -253,7 +287,7 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
 /// All flows of one wire, which each replica has one of, have equal parts of it. A flow whose part
 /// stays the same keeps its end.
 void NaiveTiers::share(Ps now) {
-  const double whole = 1e12 / static_cast<double>(tiers_.link_token);
+  const double whole = whole_rate();
   for (Flow& flow : flows_) {
     if (!flow.moves) continue;
     int flows = 0;

@@ -14,6 +14,9 @@
 //   asked    the chunks of the prompt, the deepest first: the beginning is used last
 //   told     chunks of a prompt are stored once per request, also where it was preempted since, in
 //            every store those that end in what is told
+//   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete, in
+//            runs of blocks that left one right behind the other, the deepest first; its loads
+//            begin, and its step starts, when all that is written so should be over
 //   written  where all chunks of a run are there already, there is no write; a run without room
 //            is one skipped store
 //   flows    one without alpha moves at once. One that shared its wire ends at the first whole
@@ -70,12 +73,17 @@ class NaiveTiers {
   /// stores, the tokens up to the end of its run. pin() then says for each, from the first on,
   /// which blocks stay taken until it ends.
   std::vector<int> computed(std::size_t replica, int id, int tokens, Ps now);
+  /// Of a sequence, the tokens behind the first `kept` left a GPU.
+  void evicted(std::size_t replica, const std::vector<Token>& tokens, int kept, Ps now);
+  /// When writes of what left should be over.
+  Ps held_until(std::size_t replica) const;
   void pin(std::size_t write, std::size_t writes, std::vector<int> blocks) {
     flows_[flows_.size() - writes + write].pinned = std::move(blocks);
   }
 
   struct Flow {
     bool load = false;
+    bool holds = false;  // up steps
     bool last = false;  // of a load that is over: no other flow of it is left
     int id = -1, tokens = 0;
     std::size_t replica = 0, store = 0;
@@ -91,7 +99,9 @@ class NaiveTiers {
   std::vector<StoreCounts> counts() const;
 
  private:
-  void start(Flow flow, Ps now);
+  void start(Flow flow, Ps now, Ps begins);
+  bool put(Flow& flow, const std::vector<int>& keys);
+  double whole_rate() const { return 1e12 / static_cast<double>(tiers_.link_token); }
   void share(Ps now);
   int size(std::size_t store) const { return tiers_.stores[store].chunk_tokens; }
   /// The chunks [first, end) of its sequence.
@@ -113,6 +123,8 @@ class NaiveTiers {
   std::vector<StoreCounts> counts_;
   // by store and request: of the sequence up to the end of each chunk
   std::vector<std::vector<std::vector<int>>> keys_;
+  // by store: of what is in front of a chunk and the chunk's tokens
+  std::vector<std::map<std::pair<int, std::vector<Token>>, int>> known_;
   std::vector<bool> asked_;                 // by request
   std::vector<int> told_;                   // by request: tokens that the policy was told of
   std::vector<Flow> flows_;                 // in the order of their start

@@ -75,7 +75,7 @@ end)
 
 test("a copy of a run goes on alike, with what its policies remember", function()
   for _, tiers in ipairs { cpu { eviction = "session", capacity_bytes = 5e8 }, cpu { eviction = "pinned" },
-    cpu(nil, "break_even"), cpu(nil, "hicache") } do
+    cpu(nil, "break_even"), cpu(nil, "hicache"), cpu(nil, require "tiers.hicache" { write_policy = "write_back" }) } do
     local live = serve.open(scenario(tiers))
     live:run_until(2)
     local copy = live:fork()
@@ -84,6 +84,22 @@ test("a copy of a run goes on alike, with what its policies remember", function(
     test.equal(copy:result().summary.ttft_s.p99, live:result().summary.ttft_s.p99)
     test.equal(copy:result().summary.tiers[1].evictions, live:result().summary.tiers[1].evictions)
   end
+end)
+
+test("what is written back is less than what is written through, and steps wait for it", function()
+  local back = summary(cpu(nil, require "tiers.hicache" { write_policy = "write_back" })).tiers[1]
+  local through = summary(cpu(nil, "hicache")).tiers[1]
+  test.check(back.stores > 0 and back.hit_tokens > 0)
+  test.check(back.stored_bytes < through.stored_bytes, "%g is not less than %g", back.stored_bytes,
+    through.stored_bytes)
+  local scene = scenario(cpu(nil, require "tiers.hicache" { write_policy = "write_back" }))
+  local waits = 0
+  for id = 0, 40 do
+    for _, operation in ipairs(require("rooflua.measure").why(scene, id).operations) do
+      if operation.name == "kv_store" then waits = waits + 1 end
+    end
+  end
+  test.check(waits > 0, "no request's steps waited for a write")
 end)
 
 test("another step model is asked for prices from then on", function()

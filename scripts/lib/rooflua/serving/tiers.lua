@@ -151,9 +151,10 @@ local function stores_of(reader, given, known)
   return out
 end
 
---- Answers of policies that the engine reads once: whether answers are stored, uses are counted, content is promoted.
+--- Answers of policies that the engine reads once: whether answers are stored, uses are counted, content is
+--- promoted, and written when it leaves the GPU.
 local function settle(reader, own)
-  for _, field in ipairs { "outputs", "counts", "promote" } do
+  for _, field in ipairs { "outputs", "counts", "promote", "write_back" } do
     local value = own[field]
     if type(value) == "function" then value = value(own) end
     if value ~= nil and type(value) ~= "boolean" then
