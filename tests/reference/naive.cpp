@@ -331,8 +331,8 @@ std::vector<int> NaiveReplica::pin(int id, int tokens) {
 }
 
 /// A block that left right behind the one that follows it is of one run with it.
-std::vector<NaiveReplica::Lost> NaiveReplica::take_lost() {
-  std::vector<Lost> out;
+std::vector<NaiveTiers::Lost> NaiveReplica::take_lost() {
+  std::vector<NaiveTiers::Lost> out;
   int follower = -1;
   for (const int hash : pool_.take_lost()) {
     const bool goes_on = follower >= 0 && pool_.content(follower).first == hash;

@@ -44,8 +44,7 @@ void NaiveCluster::pass_flows() {
 
 void NaiveCluster::ask_stores(std::size_t i) {
   if (!tiers_) return;
-  for (const NaiveReplica::Lost& lost : engines_[i]->take_lost())
-    if (cluster_.tiers.writes_back) tiers_->evicted(i, lost.tokens, lost.kept, now_);
+  tiers_->evicted(i, engines_[i]->take_lost(), now_);
   for (const int id : engines_[i]->loading()) {
     tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
     tiers_->send_load(id, now_);
@@ -56,7 +55,7 @@ void NaiveCluster::ask_stores(std::size_t i) {
 
 /// How much later a step starts that could start then.
 Ps NaiveCluster::wait_for_writes(std::size_t i, Ps start) const {
-  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i) - start) : 0;
+  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i, now_) - start) : 0;
 }
 
 }  // namespace rooflua::reference

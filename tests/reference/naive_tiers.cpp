@@ -151,7 +151,7 @@ void NaiveTiers::send_load(int id, Ps now) {
       const auto placed = at(0, each.replica).put(each.keys);
       if (placed) each.promoted = *placed;
     }
-    start(each, now, std::max(now, held_until(each.replica)));
+    start(each, now, std::max(now, held_until(each.replica, now)));
   }
   begun_.erase(id);
 }
@@ -177,48 +177,56 @@ std::vector<int> NaiveTiers::computed(std::size_t replica, int id, int tokens, P
     flow.id = id;
     flow.replica = replica;
     flow.store = s;
-    if (!put(flow, keys(s, id, first, end))) continue;
+    put(flow, keys(s, id, first, end));
+    if (flow.keys.empty()) continue;
+    ++counts_[s].stores;
     start(std::move(flow), now, now);
     out.push_back(end * size(s));
   }
   return out;
 }
 
-/// @returns whether there is something to write
-bool NaiveTiers::put(Flow& flow, const std::vector<int>& keys) {
+/// What is put in is written, too.
+void NaiveTiers::put(Flow& flow, const std::vector<int>& keys) {
   const std::optional<std::vector<int>> placed = at(flow.store, flow.replica).put(keys);
-  StoreCounts& counts = counts_[flow.store];
-  if (!placed) ++counts.skipped;
-  if (!placed || placed->empty()) return false;
-  ++counts.stores;
-  flow.keys = *placed;
-  flow.tokens = size(flow.store) * static_cast<int>(placed->size());
-  return true;
+  if (!placed) {
+    ++counts_[flow.store].skipped;
+    return;
+  }
+  flow.keys.insert(flow.keys.end(), placed->begin(), placed->end());
+  flow.tokens += size(flow.store) * static_cast<int>(placed->size());
 }
 
-void NaiveTiers::evicted(std::size_t replica, const std::vector<Token>& tokens, int kept, Ps now) {
+void NaiveTiers::evicted(std::size_t replica, const std::vector<Lost>& all, Ps now) {
+  if (!tiers_.writes_back) return;
   for (std::size_t s = 0; s < stores_.size(); ++s) {
-    std::vector<int> keys;
-    int parent = -1;
-    for (int end = size(s); end <= static_cast<int>(tokens.size()); end += size(s)) {
-      const std::vector<Token> chunk(tokens.begin() + end - size(s), tokens.begin() + end);
-      parent = known_[s].at({parent, chunk});
-      if (end > kept) keys.push_back(parent);
-    }
     Flow flow;
     flow.holds = true;
     flow.replica = replica;
     flow.store = s;
-    if (!keys.empty() && put(flow, keys)) start(std::move(flow), now, now);
+    for (const auto& [tokens, kept] : all) {
+      std::vector<int> keys;
+      int parent = -1;
+      for (int end = size(s); end <= static_cast<int>(tokens.size()); end += size(s)) {
+        const std::vector<Token> chunk(tokens.begin() + end - size(s), tokens.begin() + end);
+        parent = known_[s].at({parent, chunk});
+        if (end > kept) keys.push_back(parent);
+      }
+      if (!keys.empty()) put(flow, keys);
+    }
+    if (flow.keys.empty()) continue;
+    ++counts_[s].stores;
+    start(std::move(flow), now, now);
   }
 }
 
-Ps NaiveTiers::held_until(std::size_t replica) const {
+/// A flow that began just now shares nothing yet.
+Ps NaiveTiers::held_until(std::size_t replica, Ps now) const {
   Ps end = 0;
   for (const Flow& flow : flows_) {
     if (!flow.holds || flow.replica != replica) continue;
     const Ps alone = after(flow.start, flow.alpha_s + flow.bytes / whole_rate());
-    end = std::max(end, flow.moves ? flow.due : alone);
+    end = std::max(end, flow.moves && flow.start < now ? flow.due : alone);
   }
   return end;
 }

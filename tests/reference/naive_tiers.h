@@ -15,8 +15,8 @@
 //   told     chunks of a prompt are stored once per request, also where it was preempted since, in
 //            every store those that end in what is told
 //   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete, in
-//            runs of blocks that left one right behind the other, the deepest first; its loads
-//            begin, and its step starts, when all that is written so should be over
+//            runs of blocks that left one right behind the other, the deepest first, and in one
+//            write per store; its loads begin, and its step starts, when those should be over
 //   written  where all chunks of a run are there already, there is no write; a run without room
 //            is one skipped store
 //   flows    one without alpha moves at once. One that shared its wire ends at the first whole
@@ -73,10 +73,15 @@ class NaiveTiers {
   /// stores, the tokens up to the end of its run. pin() then says for each, from the first on,
   /// which blocks stay taken until it ends.
   std::vector<int> computed(std::size_t replica, int id, int tokens, Ps now);
-  /// Of a sequence, the tokens behind the first `kept` left a GPU.
-  void evicted(std::size_t replica, const std::vector<Token>& tokens, int kept, Ps now);
+  /// Content that left: tokens of a sequence, of which those behind the first `kept` left.
+  struct Lost {
+    std::vector<Token> tokens;
+    int kept = 0;
+  };
+  /// What left a GPU in one plan.
+  void evicted(std::size_t replica, const std::vector<Lost>& all, Ps now);
   /// When writes of what left should be over.
-  Ps held_until(std::size_t replica) const;
+  Ps held_until(std::size_t replica, Ps now) const;
   void pin(std::size_t write, std::size_t writes, std::vector<int> blocks) {
     flows_[flows_.size() - writes + write].pinned = std::move(blocks);
   }
@@ -100,7 +105,7 @@ class NaiveTiers {
 
  private:
   void start(Flow flow, Ps now, Ps begins);
-  bool put(Flow& flow, const std::vector<int>& keys);
+  void put(Flow& flow, const std::vector<int>& keys);
   double whole_rate() const { return 1e12 / static_cast<double>(tiers_.link_token); }
   void share(Ps now);
   int size(std::size_t store) const { return tiers_.stores[store].chunk_tokens; }

@@ -124,7 +124,8 @@ class Tiers {
   void store(std::int32_t slot, const Request& request, const Progress& progress,
              std::int32_t tokens, std::int32_t why, Picoseconds now, std::vector<Trip>& trips);
   /// Content that left a GPU: its policy says which stores get it. The flows of the writes are
-  /// appended; the blocks belong to others already, so hold_steps() must follow.
+  /// appended, one per store for all of one plan; the blocks belong to others already, so
+  /// hold_steps() must follow.
   void store_evicted(std::int32_t replica, const LostRun& lost, Picoseconds now,
                      std::vector<Trip>& trips);
   /// The replica's next steps begin when this write is over.
@@ -254,6 +255,7 @@ class Tiers {
            std::vector<Trip>& trips);
   void tell(const Content& content, TierRun run, Picoseconds now, std::vector<Trip>& trips);
   void count_uses(const Content& content, TierRun& run) const;
+  bool joins(const Write& write, std::vector<Trip>& trips);
   Store::Owner owner(std::int32_t place, const Request* request, Picoseconds now) const;
 
   TiersConfig config_;

@@ -92,6 +92,19 @@ void Tiers::tell(const Content& content, TierRun run, Picoseconds now, std::vect
   }
 }
 
+/// What leaves in one plan for one store is one write.
+bool Tiers::joins(const Write& write, std::vector<Trip>& trips) {
+  for (Trip& trip : trips) {
+    Write& other = writes_[static_cast<std::size_t>(trip.ticket)];
+    if (other.place != write.place) continue;
+    other.bytes += write.bytes;
+    other.chunks.insert(other.chunks.end(), write.chunks.begin(), write.chunks.end());
+    trip.bytes = other.bytes;
+    return true;
+  }
+  return false;
+}
+
 /// Chunks that end within the run.
 void Tiers::put(const Content& content, std::int32_t store, const TierRun& run, Picoseconds now,
                 std::vector<Trip>& trips) {
@@ -113,8 +126,9 @@ void Tiers::put(const Content& content, std::int32_t store, const TierRun& run, 
   write.tokens = end * size;
   for (const Piece& each : write.chunks) write.bytes += bytes(size) * each.chunks();
   place(to).queued_bytes += write.bytes;
-  ++totals.stores;
   totals.stored_bytes += write.bytes;
+  if (content.request == nullptr && joins(write, trips)) return;
+  ++totals.stores;
   std::int32_t ticket = static_cast<std::int32_t>(writes_.size());
   if (spare_writes_.empty()) {
     writes_.emplace_back();
