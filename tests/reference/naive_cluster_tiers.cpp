@@ -55,7 +55,7 @@ void NaiveCluster::ask_stores(std::size_t i) {
 
 /// How much later a step starts that could start then.
 Ps NaiveCluster::wait_for_writes(std::size_t i, Ps start) const {
-  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i, now_) - start) : 0;
+  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i) - start) : 0;
 }
 
 }  // namespace rooflua::reference

@@ -151,7 +151,7 @@ void NaiveTiers::send_load(int id, Ps now) {
       const auto placed = at(0, each.replica).put(each.keys);
       if (placed) each.promoted = *placed;
     }
-    start(each, now, std::max(now, held_until(each.replica, now)));
+    start(each, now, std::max(now, held_until(each.replica)));
   }
   begun_.erase(id);
 }
@@ -220,14 +220,10 @@ void NaiveTiers::evicted(std::size_t replica, const std::vector<Lost>& all, Ps n
   }
 }
 
-/// A flow that began just now shares nothing yet.
-Ps NaiveTiers::held_until(std::size_t replica, Ps now) const {
+Ps NaiveTiers::held_until(std::size_t replica) const {
   Ps end = 0;
-  for (const Flow& flow : flows_) {
-    if (!flow.holds || flow.replica != replica) continue;
-    const Ps alone = after(flow.start, flow.alpha_s + flow.bytes / whole_rate());
-    end = std::max(end, flow.moves && flow.start < now ? flow.due : alone);
-  }
+  for (const Flow& flow : flows_)
+    if (flow.holds && flow.replica == replica) end = std::max(end, flow.expected);
   return end;
 }
 
@@ -250,6 +246,7 @@ void NaiveTiers::start(Flow flow, Ps now, Ps begins) {
   flow.moves = flow.alpha_s == 0;
   flow.since = now;
   flow.due = after(now, flow.alpha_s);
+  flow.expected = after(now, flow.alpha_s + flow.bytes / whole_rate());
   flows_.push_back(std::move(flow));
   if (flows_.back().moves) share(now);
 }
@@ -278,6 +275,8 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
   }
   flows_ = std::move(left);
   if (changed) share(now);
+  for (Flow& flow : flows_)
+    if (flow.moves) flow.expected = flow.due;
   for (Flow& flow : ended) {
     NaiveStore& store = at(flow.store, flow.replica);
     flow.load ? store.end_read(flow.keys) : store.end_put(flow.keys);

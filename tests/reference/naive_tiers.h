@@ -81,7 +81,7 @@ class NaiveTiers {
   /// What left a GPU in one plan.
   void evicted(std::size_t replica, const std::vector<Lost>& all, Ps now);
   /// When writes of what left should be over.
-  Ps held_until(std::size_t replica, Ps now) const;
+  Ps held_until(std::size_t replica) const;
   void pin(std::size_t write, std::size_t writes, std::vector<int> blocks) {
     flows_[flows_.size() - writes + write].pinned = std::move(blocks);
   }
@@ -96,6 +96,7 @@ class NaiveTiers {
     double alpha_s = 0, bytes = 0, left = 0, rate = 0;
     bool moves = false;
     Ps start = 0, since = 0, due = 0;
+    Ps expected = 0;  // its end, as it seems since flows moved last; at first as if it were alone
   };
   std::optional<Ps> next() const;
   /// @returns flows that end now, in the order of their start
