@@ -25,8 +25,8 @@ local HiCache = policy.define {
   promote = true,
   params = {
     write_policy = { default = "write_through", values = { "write_through", "write_through_selective", "write_back" },
-      doc = "Everything is stored at once, or only what several requests had, or what leaves the GPU and is not stored; "
-        .. "the step that needs its room waits until it is written.",
+      doc = "Everything is stored at once, or only what several requests had, or what leaves the GPU and is not "
+        .. "stored; the step that needs its room waits until it is written.",
       source = "SGLang --hicache-write-policy; hiradix_cache.py, evict and writing_check" },
     selective_uses = { default = 2, unit = "requests", min = 1, integer = true,
       doc = "Of write_through_selective: content is stored once so many requests had it.",
