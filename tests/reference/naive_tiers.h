@@ -14,7 +14,8 @@
 //   asked    the chunks of the prompt, the deepest first: the beginning is used last
 //   told     chunks of a prompt are stored once per request, also where it was preempted since, in
 //            every store those that end in what is told
-//   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete, in
+//   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete,
+//   in
 //            runs of blocks that left one right behind the other, the deepest first, and in one
 //            write per store; its loads begin, and its step starts, when those should be over
 //   written  where all chunks of a run are there already, there is no write; a run without room
@@ -89,7 +90,7 @@ class NaiveTiers {
   struct Flow {
     bool load = false;
     bool holds = false;  // up steps
-    bool last = false;  // of a load that is over: no other flow of it is left
+    bool last = false;   // of a load that is over: no other flow of it is left
     int id = -1, tokens = 0;
     std::size_t replica = 0, store = 0;
     std::vector<int> keys, pinned, promoted;

@@ -155,8 +155,8 @@ TEST_CASE("the engine and a naive cluster agree where stores have what left the 
   CHECK(seen.with_evictions >= 50);
 }
 
-// A drafter reads what the layers had of the last block, so a hit in the GPU loses it. The store may
-// give that block.
+// A drafter reads what the layers had of the last block, so a hit in the GPU loses it. The store
+// may give that block.
 TEST_CASE("the engine and a naive cluster agree where hits lose their last block") {
   Seen seen;
   const auto [first, last] = seeds(1, 400);
@@ -171,7 +171,8 @@ TEST_CASE("the engine and a naive cluster agree where hits lose their last block
     with_drops += !difference(run_naive(cluster), run_naive(kept)).empty();
   }
   seen.coverage.print("hits without their last block", first, last);
-  std::printf("with loads %d, other results where hits are whole %d\n", seen.with_loads, with_drops);
+  std::printf("with loads %d, other results where hits are whole %d\n", seen.with_loads,
+              with_drops);
   CHECK(seen.with_loads >= 100);
   CHECK(with_drops >= 50);
 }

@@ -1,5 +1,6 @@
 // The cache of extents against one that keeps every block by itself: the same hits and the same
-// content that leaves, block by block, whatever is seated, given more content, preempted, cut short and released in whatever order.
+// content that leaves, block by block, whatever is seated, given more content, preempted, cut short
+// and released in whatever order.
 
 #include <algorithm>
 #include <deque>

@@ -332,7 +332,7 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
   RouterSignals signals_;
   PrefixHolders holders_;
-  std::optional<RouterKnowledge> knowledge_;  // where the router keeps any
+  std::optional<RouterKnowledge> knowledge_;          // where the router keeps any
   std::vector<std::int32_t> of_each_block_size_;      // a replica for each
   mutable std::vector<std::int32_t> holding_places_;  // that were returned last
   Picoseconds frontend_token_ = 0;

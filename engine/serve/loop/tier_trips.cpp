@@ -229,8 +229,7 @@ void Simulation::write_back(Replica& replica) {
   const LostRuns lost = replica.take_lost();
   if (lost.empty()) return;
   trips_.clear();
-  for (const LostRun& run : lost)
-    tiers_->store_evicted(replica.view().index, run, now_, trips_);
+  for (const LostRun& run : lost) tiers_->store_evicted(replica.view().index, run, now_, trips_);
   for (const Tiers::Trip& trip : trips_) tiers_->hold_steps(trip.ticket);
   send_trips(Errand::store, -1);
 }

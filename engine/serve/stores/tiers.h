@@ -273,8 +273,8 @@ class Tiers {
   std::vector<Write> writes_;
   std::vector<std::int32_t> spare_loads_, spare_writes_;
   std::vector<std::vector<std::int32_t>> holding_;  // by replica: writes that hold up its steps
-  std::vector<StoreTotals> totals_;  // by store
-  HashMap uses_;                     // by hash of a chunk of the first store
+  std::vector<StoreTotals> totals_;                 // by store
+  HashMap uses_;                                    // by hash of a chunk of the first store
   // of the request that was asked for last
   TierFound found_;
   std::int64_t asked_version_ = -1;
