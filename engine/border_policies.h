@@ -89,7 +89,8 @@ typedef struct rooflua_tier_found {
   int32_t policy BORDER_INIT(-1);  // of the replica, in Lua's registry; -1: it is none of Lua's
 } rooflua_tier_found;
 
-/// KV of one request that may be stored: `why` 0 computed, 1 the request ended, 2 was preempted.
+/// KV that may be stored: `why` 0 computed, 1 the request ended, 2 was preempted, 3 it left the GPU
+/// (`slot` -1: it is of no request).
 typedef struct rooflua_tier_run {
   double bytes BORDER_INIT(0);
   int32_t slot BORDER_INIT(-1);

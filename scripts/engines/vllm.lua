@@ -58,6 +58,7 @@ return {
   memory = memory,
   tiers = tiers.of,
   host_memory = tiers.host_memory,
+  offload_blocks_before = tiers.blocks_before,
 
   command = "vllm serve",
   starts = { "vllm serve", "-m vllm.entrypoints.openai.api_server" },

@@ -69,6 +69,8 @@ local measure = {}
 ---| "ttft_s_p95"
 ---| "ttft_s_p99"
 ---| "ttft_s_std"
+---| "wasted_output_tokens"
+---| "wasted_prompt_tokens"
 -- end of names of metrics
 
 ---A step that ended, as metrics of scripts/metrics see it. Valid during the call only.

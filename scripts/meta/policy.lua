@@ -165,6 +165,8 @@ function policy.where(instance) end
 ---@field outputs boolean|(fun(self): boolean)|nil whether answers are stored as well, when their request ends
 ---@field counts boolean|(fun(self): boolean)|nil whether the engine counts run.uses
 ---@field promote boolean|(fun(self): boolean)|nil whether what comes from a later store or a peer goes into the first
+---@field write_back boolean|(fun(self): boolean)|nil whether `store` is asked about content that leaves the GPU; the
+--- step that needs its room waits until it is written
 
 --- What a policy of scripts/tiers is for.
 ---@class rooflua.TiersContext
@@ -194,13 +196,14 @@ function policy.where(instance) end
 
 --- Content that may be stored.
 ---@class rooflua.StoredRun
----@field why "filled"|"ended"|"preempted" what happened: a step computed it, its request ended, or lost its seat
+---@field why "filled"|"ended"|"preempted"|"evicted" what happened: a step computed it, its request ended or lost its
+--- seat, or its blocks in the GPU are given to others
 ---@field first_token integer
 ---@field last_token integer
----@field prompt boolean whether it is of a prompt; else of an answer
+---@field prompt boolean whether it is of a prompt; else of an answer. Of what is evicted nobody knows: true
 ---@field uses integer requests that asked for this content, this one included; 0 unless the policy `counts`
 ---@field bytes number
----@field request rooflua.Request
+---@field request rooflua.Request? nil where it is evicted
 
 --- A store now.
 ---@class rooflua.Store

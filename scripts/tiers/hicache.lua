@@ -7,7 +7,7 @@ local policy = require "rooflua.policy"
 local huge = math.huge
 
 ---@class tiers.HiCache: rooflua.Tiers
----@field write_policy "write_through"|"write_through_selective"
+---@field write_policy "write_through"|"write_through_selective"|"write_back"
 ---@field selective_uses integer
 ---@field load_back_threshold integer
 ---@field prefetch_threshold integer
@@ -17,16 +17,17 @@ local huge = math.huge
 ---@field host string name of the first store
 local HiCache = policy.define {
   name = "hicache",
-  doc = "SGLang HiCache: write-through to host and storage, layer-wise loads, prefetch from storage in the queue.",
+  doc = "SGLang HiCache: written through or back to the host, layer-wise loads, prefetch from storage in the queue.",
   source = "SGLang docs/advanced_features/hicache_design.md; python/sglang/srt/mem_cache/hiradix_cache.py, "
     .. "releases 0.5.0 to 0.5.9",
   overlap = "layers",
   prefetch = true,
   promote = true,
   params = {
-    write_policy = { default = "write_through", values = { "write_through", "write_through_selective" },
-      doc = "Everything is stored at once, or only what several requests had. Writing back is not modelled.",
-      source = "SGLang --hicache-write-policy" },
+    write_policy = { default = "write_through", values = { "write_through", "write_through_selective", "write_back" },
+      doc = "Everything is stored at once, or only what several requests had, or what leaves the GPU and is not "
+        .. "stored; the step that needs its room waits until it is written.",
+      source = "SGLang --hicache-write-policy; hiradix_cache.py, evict and writing_check" },
     selective_uses = { default = 2, unit = "requests", min = 1, integer = true,
       doc = "Of write_through_selective: content is stored once so many requests had it.",
       source = "SGLang hiradix_cache.py, write_through_threshold: 1, or 2 where selective (3 before 0.5.0)" },
@@ -51,8 +52,17 @@ local function is_selective(self) return self.write_policy == "write_through_sel
 --- Whether the engine counts how many requests had which content.
 HiCache.counts = is_selective
 
+--- Whether the engine asks about content that leaves the GPU.
+function HiCache:write_back() return self.write_policy == "write_back" end
+
 ---@param context rooflua.TiersContext
-function HiCache:bind(context) self.host = context.stores[1].name end
+function HiCache:bind(context)
+  self.host = context.stores[1].name
+  if self.write_policy == "write_back" and #context.stores > 1 then
+    error(("write_policy \"write_back\" writes to the first store alone, so nothing would come into '%s'; leave it out")
+      :format(context.stores[2].name), 0)
+  end
+end
 
 --- The tokens at the beginning that the host itself has.
 ---@param found rooflua.Found
@@ -85,6 +95,7 @@ end
 ---@param stores rooflua.Store[]
 ---@return string? ... names
 function HiCache:store(run, stores)
+  if self.write_policy == "write_back" then return run.why == "evicted" and self.host or nil end
   if run.why == "preempted" or is_selective(self) and run.uses < self.selective_uses then return end
   return every(stores)
 end

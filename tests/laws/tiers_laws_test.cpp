@@ -25,6 +25,7 @@ class Whims : public TierPolicy {
     counts_ = dice.upto(0, 1) == 0;
     promotes_ = dice.upto(0, 2) == 0;
     cuts_ = dice.upto(0, 2) == 0;
+    writes_back_ = dice.upto(0, 2) == 0;
     never_ = false;
   }
   bool never_;  // loads nothing, and stores all
@@ -52,6 +53,14 @@ class Whims : public TierPolicy {
     Dice dice(seed_ + static_cast<std::uint64_t>(request.id * 77 + run.first_token));
     return static_cast<std::uint32_t>(dice.upto(0, 15));
   }
+  std::uint32_t store_evicted(const TierRun& run, std::span<const StoreView> stores) override {
+    claimed = claimed && static_cast<std::int32_t>(stores.size()) == stores_ &&
+              run.first_token < run.last_token && run.slot == -1;
+    if (never_) return ~0u;
+    Dice dice(seed_ + static_cast<std::uint64_t>(run.first_token));
+    return static_cast<std::uint32_t>(dice.upto(0, 15));
+  }
+  bool writes_back() const override { return writes_back_ && !never_; }
   bool outputs() const override { return outputs_; }
   bool counts() const override { return counts_; }
   bool promotes() const override { return promotes_ && !never_; }
@@ -61,7 +70,7 @@ class Whims : public TierPolicy {
  private:
   std::uint64_t seed_;
   std::int32_t stores_;
-  bool outputs_, counts_, promotes_;
+  bool outputs_, counts_, promotes_, writes_back_;
 };
 
 struct Traffic : Observer {

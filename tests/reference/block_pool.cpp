@@ -12,7 +12,9 @@ BlockPool::BlockPool(int blocks, bool caching)
 
 int BlockPool::hash(int parent, std::vector<Token> tokens) {
   const int next = static_cast<int>(hashes_.size());
-  return hashes_.try_emplace({parent, std::move(tokens)}, next).first->second;
+  const auto [place, is_new] = hashes_.try_emplace({parent, std::move(tokens)}, next);
+  if (is_new) contents_.push_back(place->first);
+  return place->second;
 }
 
 int BlockPool::find(int hash) const {
@@ -29,7 +31,9 @@ int BlockPool::pop() {
   const int number = queue_.front();
   queue_.pop_front();
   blocks_[static_cast<std::size_t>(number)].references = 1;
+  const int hash = blocks_[static_cast<std::size_t>(number)].hash;
   drop_hash(number);
+  if (hash >= 0 && find(hash) < 0) lost_.push_back(hash);
   return number;
 }
 

@@ -28,6 +28,12 @@ class BlockPool {
   void touch(int block);
   /// A block from the head of the queue; its content is forgotten. @pre free_blocks() > 0
   int pop();
+  /// Hashes of which pop() took the last block since the last call, in that order.
+  std::vector<int> take_lost() { return std::exchange(lost_, {}); }
+  /// The parent of a hash, and the tokens of its block.
+  const std::pair<int, std::vector<Token>>& content(int hash) const {
+    return contents_[static_cast<std::size_t>(hash)];
+  }
   void set_hash(int block, int hash);
   /// Its content is not there after all.
   void drop_hash(int block);
@@ -45,6 +51,8 @@ class BlockPool {
   std::list<int> queue_;
   std::map<int, std::vector<int>> by_hash_;  // candidates, in the order they got it
   std::map<std::pair<int, std::vector<Token>>, int> hashes_;
+  std::vector<std::pair<int, std::vector<Token>>> contents_;  // by hash
+  std::vector<int> lost_;
   bool caching_;
 };
 

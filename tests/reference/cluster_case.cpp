@@ -211,7 +211,8 @@ std::string text(const ClusterCase& cluster) {
   if (!cluster.tiers.stores.empty())
     out << "  link: " << cluster.tiers.link_alpha << " + " << cluster.tiers.link_token
         << " per token" << (cluster.tiers.duplex ? ", duplex" : "")
-        << (cluster.tiers.promotes ? ", promotes" : "") << "\n";
+        << (cluster.tiers.promotes ? ", promotes" : "")
+        << (cluster.tiers.writes_back ? ", writes back" : "") << "\n";
   for (const Abort& each : cluster.aborts)
     out << "  at " << each.time << " request " << each.id << " is aborted\n";
   return out.str() + text(cluster.question);
@@ -252,19 +253,21 @@ class SplitsSome : public Decider {
   }
 };
 
-/// Loads what is found, and stores every part of a prompt in every store.
+/// Loads what is found, and stores in every store each part of a prompt, or what leaves the GPU.
 class LoadsAll : public TierPolicy {
  public:
-  explicit LoadsAll(bool promotes) : promotes_(promotes) {}
+  explicit LoadsAll(const TierCase& tiers) : tiers_(tiers) {}
   Load load(const rooflua::Request&, const TierFound& found) override { return {found.tokens}; }
   std::uint32_t store(const rooflua::Request&, const TierRun&,
                       std::span<const StoreView>) override {
-    return ~0u;
+    return tiers_.writes_back ? 0 : ~0u;
   }
-  bool promotes() const override { return promotes_; }
+  std::uint32_t store_evicted(const TierRun&, std::span<const StoreView>) override { return ~0u; }
+  bool writes_back() const override { return tiers_.writes_back; }
+  bool promotes() const override { return tiers_.promotes; }
 
  private:
-  bool promotes_;
+  const TierCase& tiers_;
 };
 
 void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
@@ -349,7 +352,7 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};
-  LoadsAll loads_all(cluster.tiers.promotes);
+  LoadsAll loads_all(cluster.tiers);
   add_tiers(cluster.tiers, loads_all, config, bindings);
   Simulation simulation(config, bindings);
   for (const Abort& each : cluster.aborts) {

@@ -290,46 +290,6 @@ void NaiveReplica::report(History& history) const {
   history.ended_waiting = ended_waiting_;
 }
 
-// --- stores
-
-/// Tokens that it loads where it is admitted now.
-int NaiveReplica::found_in_stores(NaiveRequest& r, int gpu) const {
-  if (tiers_ == nullptr || r.landed_kv || r.away) return 0;
-  return tiers_->find(place_, r.id, gpu, r.sequence());
-}
-
-/// Where others wait with loaded KV, or for it: the blocks that all of them and this request, which
-/// has so many, lack for their whole sequences. 0: there are no others.
-int NaiveReplica::needed_beside_loaded(const NaiveRequest& r, int has) const {
-  int others = 0, owed = 0;
-  for (const NaiveRequest& other : requests_) {
-    if (!other.loads && !other.landed_kv) continue;
-    ++others;
-    owed += std::max(0, ceil_blocks(other.sequence()) - static_cast<int>(other.blocks.size()));
-  }
-  if (others == 0) return 0;
-  return owed + ceil_blocks(r.sequence()) - has + config_.seat_blocks;
-}
-
-std::vector<int> NaiveReplica::seated() const {
-  std::vector<int> out;
-  for (const NaiveRequest* r : running_)
-    if (r->fresh) out.push_back(r->id);
-  return out;
-}
-
-std::vector<int> NaiveReplica::pin(int id, int tokens) {
-  const NaiveRequest& r = request(id);
-  std::vector<int> blocks;
-  for (int j = 0; j < tokens / config_.block_size; ++j) {
-    const int block = pool_.find(r.hashes[static_cast<std::size_t>(j)]);
-    if (block < 0) break;
-    blocks.push_back(block);
-  }
-  for (const int block : blocks) pool_.touch(block);
-  return blocks;
-}
-
 // --- content of blocks
 
 void NaiveReplica::know_hashes(NaiveRequest& r) {

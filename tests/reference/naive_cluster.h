@@ -67,6 +67,7 @@ class NaiveCluster : public RouteSource {
   // --- stores beside the GPUs (naive_cluster_tiers.cpp)
 
   void bind_tiers();
+  Ps wait_for_writes(std::size_t i, Ps start) const;
   void store_computed(const Rows& rows, std::size_t i);
   void pass_flows();
   void ask_stores(std::size_t i);

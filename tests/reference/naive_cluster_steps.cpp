@@ -100,7 +100,10 @@ void NaiveCluster::plan(const std::vector<std::size_t>& group) {
     note_step(steps);
     for (StepLog& step : steps) {
       step.end = lasts;
-      if (stages.several()) send_through(step, stages, lasts, left_[first]);
+      if (stages.several())
+        send_through(step, stages, lasts, left_[first]);
+      else
+        step.end += wait_for_writes(first, running_[first] ? planned_[first].front().end : now_);
       history_.empty_steps += step.rows.empty();
       planned_[static_cast<std::size_t>(step.replica)].push_back(std::move(step));
     }

@@ -44,12 +44,18 @@ void NaiveCluster::pass_flows() {
 
 void NaiveCluster::ask_stores(std::size_t i) {
   if (!tiers_) return;
+  tiers_->evicted(i, engines_[i]->take_lost(), now_);
   for (const int id : engines_[i]->loading()) {
     tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
     tiers_->send_load(id, now_);
   }
   for (const int id : engines_[i]->seated())
     tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
+}
+
+/// How much later a step starts that could start then.
+Ps NaiveCluster::wait_for_writes(std::size_t i, Ps start) const {
+  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i) - start) : 0;
 }
 
 }  // namespace rooflua::reference

@@ -146,6 +146,8 @@ class NaiveReplica : public Engine {
   /// Blocks with the content of its first tokens stay taken until unpin().
   std::vector<int> pin(int id, int tokens);
   void unpin(const std::vector<int>& blocks) { pool_.free_all(blocks); }
+  /// Content that left in the last plan.
+  std::vector<NaiveTiers::Lost> take_lost();
 
   /// The request is aborted: it leaves the queue or its seat, and its blocks are free. They keep
   /// the content that is known.

@@ -85,7 +85,7 @@ NaiveTiers::NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts
     stores_.emplace_back(replicas, NaiveStore(each));
     const int size = each.chunk_tokens;
     auto& by_request = keys_.emplace_back();
-    std::map<std::pair<int, std::vector<Token>>, int> known;
+    auto& known = known_.emplace_back();
     for (const Prompt& prompt : prompts) {
       std::vector<int>& own = by_request.emplace_back();
       const auto& tokens = prompt.plain.tokens;
@@ -151,7 +151,7 @@ void NaiveTiers::send_load(int id, Ps now) {
       const auto placed = at(0, each.replica).put(each.keys);
       if (placed) each.promoted = *placed;
     }
-    start(each, now);
+    start(each, now, std::max(now, held_until(each.replica)));
   }
   begun_.erase(id);
 }
@@ -166,29 +166,65 @@ void NaiveTiers::ask(std::size_t replica, int id, int sequence) {
 
 std::vector<int> NaiveTiers::computed(std::size_t replica, int id, int tokens, Ps now) {
   std::vector<int> out;
+  if (tiers_.writes_back) return out;
   int& told = told_[static_cast<std::size_t>(id)];
   if (tokens <= told) return out;
   const int before = std::exchange(told, tokens);
   for (std::size_t s = 0; s < stores_.size(); ++s) {
     const int first = before / size(s), end = tokens / size(s);
     if (first >= end) continue;
-    const std::optional<std::vector<int>> placed = at(s, replica).put(keys(s, id, first, end));
-    if (!placed) {
-      ++counts_[s].skipped;
-      continue;
-    }
-    if (placed->empty()) continue;
-    ++counts_[s].stores;
     Flow flow;
     flow.id = id;
     flow.replica = replica;
     flow.store = s;
-    flow.keys = *placed;
-    flow.tokens = size(s) * static_cast<int>(placed->size());
-    start(std::move(flow), now);
+    put(flow, keys(s, id, first, end));
+    if (flow.keys.empty()) continue;
+    ++counts_[s].stores;
+    start(std::move(flow), now, now);
     out.push_back(end * size(s));
   }
   return out;
+}
+
+/// What is put in is written, too.
+void NaiveTiers::put(Flow& flow, const std::vector<int>& keys) {
+  const std::optional<std::vector<int>> placed = at(flow.store, flow.replica).put(keys);
+  if (!placed) {
+    ++counts_[flow.store].skipped;
+    return;
+  }
+  flow.keys.insert(flow.keys.end(), placed->begin(), placed->end());
+  flow.tokens += size(flow.store) * static_cast<int>(placed->size());
+}
+
+void NaiveTiers::evicted(std::size_t replica, const std::vector<Lost>& all, Ps now) {
+  if (!tiers_.writes_back) return;
+  for (std::size_t s = 0; s < stores_.size(); ++s) {
+    Flow flow;
+    flow.holds = true;
+    flow.replica = replica;
+    flow.store = s;
+    for (const auto& [tokens, kept] : all) {
+      std::vector<int> keys;
+      int parent = -1;
+      for (int end = size(s); end <= static_cast<int>(tokens.size()); end += size(s)) {
+        const std::vector<Token> chunk(tokens.begin() + end - size(s), tokens.begin() + end);
+        parent = known_[s].at({parent, chunk});
+        if (end > kept) keys.push_back(parent);
+      }
+      if (!keys.empty()) put(flow, keys);
+    }
+    if (flow.keys.empty()) continue;
+    ++counts_[s].stores;
+    start(std::move(flow), now, now);
+  }
+}
+
+Ps NaiveTiers::held_until(std::size_t replica) const {
+  Ps end = 0;
+  for (const Flow& flow : flows_)
+    if (flow.holds && flow.replica == replica) end = std::max(end, flow.expected);
+  return end;
 }
 
 std::vector<StoreCounts> NaiveTiers::counts() const {
@@ -201,13 +237,16 @@ std::vector<StoreCounts> NaiveTiers::counts() const {
 
 // --- flows
 
-void NaiveTiers::start(Flow flow, Ps now) {
-  flow.alpha_s = in_seconds(tiers_.stores[flow.store].alpha) + in_seconds(tiers_.link_alpha);
+/// It waits until it begins as if it had that much more alpha.
+void NaiveTiers::start(Flow flow, Ps now, Ps begins) {
+  flow.alpha_s = in_seconds(tiers_.stores[flow.store].alpha) + in_seconds(tiers_.link_alpha) +
+                 in_seconds(begins - now);
   flow.bytes = flow.left = flow.tokens;
   flow.start = now;
   flow.moves = flow.alpha_s == 0;
   flow.since = now;
   flow.due = after(now, flow.alpha_s);
+  flow.expected = after(now, flow.alpha_s + flow.bytes / whole_rate());
   flows_.push_back(std::move(flow));
   if (flows_.back().moves) share(now);
 }
@@ -236,6 +275,8 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
   }
   flows_ = std::move(left);
   if (changed) share(now);
+  for (Flow& flow : flows_)
+    if (flow.moves) flow.expected = flow.due;
   for (Flow& flow : ended) {
     NaiveStore& store = at(flow.store, flow.replica);
     flow.load ? store.end_read(flow.keys) : store.end_put(flow.keys);
@@ -253,7 +294,7 @@ std::vector<NaiveTiers::Flow> NaiveTiers::pass(Ps now) {
 /// All flows of one wire, which each replica has one of, have equal parts of it. A flow whose part
 /// stays the same keeps its end.
 void NaiveTiers::share(Ps now) {
-  const double whole = 1e12 / static_cast<double>(tiers_.link_token);
+  const double whole = whole_rate();
   for (Flow& flow : flows_) {
     if (!flow.moves) continue;
     int flows = 0;

@@ -14,6 +14,10 @@
 //   asked    the chunks of the prompt, the deepest first: the beginning is used last
 //   told     chunks of a prompt are stored once per request, also where it was preempted since, in
 //            every store those that end in what is told
+//   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete,
+//   in
+//            runs of blocks that left one right behind the other, the deepest first, and in one
+//            write per store; its loads begin, and its step starts, when those should be over
 //   written  where all chunks of a run are there already, there is no write; a run without room
 //            is one skipped store
 //   flows    one without alpha moves at once. One that shared its wire ends at the first whole
@@ -70,19 +74,30 @@ class NaiveTiers {
   /// stores, the tokens up to the end of its run. pin() then says for each, from the first on,
   /// which blocks stay taken until it ends.
   std::vector<int> computed(std::size_t replica, int id, int tokens, Ps now);
+  /// Content that left: tokens of a sequence, of which those behind the first `kept` left.
+  struct Lost {
+    std::vector<Token> tokens;
+    int kept = 0;
+  };
+  /// What left a GPU in one plan.
+  void evicted(std::size_t replica, const std::vector<Lost>& all, Ps now);
+  /// When writes of what left should be over.
+  Ps held_until(std::size_t replica) const;
   void pin(std::size_t write, std::size_t writes, std::vector<int> blocks) {
     flows_[flows_.size() - writes + write].pinned = std::move(blocks);
   }
 
   struct Flow {
     bool load = false;
-    bool last = false;  // of a load that is over: no other flow of it is left
+    bool holds = false;  // up steps
+    bool last = false;   // of a load that is over: no other flow of it is left
     int id = -1, tokens = 0;
     std::size_t replica = 0, store = 0;
     std::vector<int> keys, pinned, promoted;
     double alpha_s = 0, bytes = 0, left = 0, rate = 0;
     bool moves = false;
     Ps start = 0, since = 0, due = 0;
+    Ps expected = 0;  // its end, as it seems since flows moved last; at first as if it were alone
   };
   std::optional<Ps> next() const;
   /// @returns flows that end now, in the order of their start
@@ -91,7 +106,9 @@ class NaiveTiers {
   std::vector<StoreCounts> counts() const;
 
  private:
-  void start(Flow flow, Ps now);
+  void start(Flow flow, Ps now, Ps begins);
+  void put(Flow& flow, const std::vector<int>& keys);
+  double whole_rate() const { return 1e12 / static_cast<double>(tiers_.link_token); }
   void share(Ps now);
   int size(std::size_t store) const { return tiers_.stores[store].chunk_tokens; }
   /// The chunks [first, end) of its sequence.
@@ -113,6 +130,8 @@ class NaiveTiers {
   std::vector<StoreCounts> counts_;
   // by store and request: of the sequence up to the end of each chunk
   std::vector<std::vector<std::vector<int>>> keys_;
+  // by store: of what is in front of a chunk and the chunk's tokens
+  std::vector<std::map<std::pair<int, std::vector<Token>>, int>> known_;
   std::vector<bool> asked_;                 // by request
   std::vector<int> told_;                   // by request: tokens that the policy was told of
   std::vector<Flow> flows_;                 // in the order of their start

@@ -20,6 +20,7 @@ struct StoreCase {
 struct TierCase {
   std::vector<StoreCase> stores;  // in the order of lookup; none: there are no tiers
   bool promotes = false;          // what comes from a later store is put into the first one as well
+  bool writes_back = false;       // what leaves the GPU is stored then, and nothing before
   Ps link_alpha = 0, link_token = 1;
   bool duplex = true;
 };

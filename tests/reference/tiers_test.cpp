@@ -73,10 +73,12 @@ std::string store_difference(const History& expected, const History& found) {
 
 struct Seen {
   Coverage coverage;
-  int with_loads = 0, with_skipped = 0, with_evictions = 0, with_both = 0;
+  int with_loads = 0, with_skipped = 0, with_evictions = 0, with_both = 0, with_stores = 0;
 
   void compare(std::uint64_t seed, int stores, std::size_t replicas) {
-    const ClusterCase cluster = draw_tiers(seed, stores, replicas);
+    compare(seed, draw_tiers(seed, stores, replicas));
+  }
+  void compare(std::uint64_t seed, const ClusterCase& cluster) {
     INFO("seed " << seed << "\n" << text(cluster));
     const History expected = run_naive(cluster);
     REQUIRE(store_difference(expected, run_engine(cluster)) == "");
@@ -84,6 +86,7 @@ struct Seen {
     const StoreCounts& last = expected.stores.back();
     with_loads += last.loads > 0;
     with_skipped += last.skipped > 0;
+    with_stores += last.stores > 0;
     with_evictions += last.evictions > 0;
     with_both += last.loads > 0 && expected.stores.front().loads > 0;
   }
@@ -133,6 +136,45 @@ TEST_CASE("the engine and a naive cluster agree where replicas share a store") {
   CHECK(seen.with_both >= 25);
   CHECK(seen.with_skipped >= 25);
   CHECK(seen.with_evictions >= 50);
+}
+
+TEST_CASE("the engine and a naive cluster agree where stores have what left the GPU") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 600);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    ClusterCase cluster = draw_tiers(seed, 1 + static_cast<int>(seed % 2), 1 + seed % 5 / 4);
+    cluster.tiers.writes_back = true;
+    seen.compare(seed, cluster);
+  }
+  seen.coverage.print("written back", first, last);
+  std::printf("with stores %d, loads %d, skipped stores %d, evictions %d\n", seen.with_stores,
+              seen.with_loads, seen.with_skipped, seen.with_evictions);
+  CHECK(seen.coverage.with_preemption >= 100);
+  CHECK(seen.with_stores >= 100);
+  CHECK(seen.with_loads >= 50);
+  CHECK(seen.with_evictions >= 50);
+}
+
+// A drafter reads what the layers had of the last block, so a hit in the GPU loses it. The store
+// may give that block.
+TEST_CASE("the engine and a naive cluster agree where hits lose their last block") {
+  Seen seen;
+  const auto [first, last] = seeds(1, 400);
+  int with_drops = 0;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    ClusterCase cluster = draw_tiers(seed, 1 + static_cast<int>(seed % 2), 1);
+    for (ClusterReplica& each : cluster.replicas) each.config.drops_last_hit = true;
+    cluster.tiers.writes_back = seed % 4 == 0;
+    seen.compare(seed, cluster);
+    ClusterCase kept = cluster;
+    for (ClusterReplica& each : kept.replicas) each.config.drops_last_hit = false;
+    with_drops += !difference(run_naive(cluster), run_naive(kept)).empty();
+  }
+  seen.coverage.print("hits without their last block", first, last);
+  std::printf("with loads %d, other results where hits are whole %d\n", seen.with_loads,
+              with_drops);
+  CHECK(seen.with_loads >= 100);
+  CHECK(with_drops >= 50);
 }
 
 }  // namespace rooflua::reference

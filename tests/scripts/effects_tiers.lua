@@ -37,9 +37,15 @@ local function pooled(served, one)
     tiers = { policy = one, stores = stores_in_first and { pool } or { small, pool } } }
 end
 
+--- One host, for what writes into no other store.
+local function with_host(served, one)
+  return conversations(served, { tiers = { policy = one, stores = { { name = "cpu", capacity_bytes = 8e8 } } } })
+end
+
 --- Scenes of a policy.
 function tiers.scenes(served)
-  return { function(one) return tiers.with_policy(served, one) end, function(one) return pooled(served, one) end }
+  return { function(one) return tiers.with_policy(served, one) end, function(one) return pooled(served, one) end,
+    function(one) return with_host(served, one) end }
 end
 
 --- Requests of two classes that ask for documents again, alternately.

@@ -121,6 +121,9 @@ test("HiCache is as large as its ratio to the GPU's pool, or as its size of each
   test.equal(said(all, "prefetch_policy"), "timeout")
   test.equal(said(all, "prefetch_threshold"), 512)
   test.equal(said(all, "prefetch_timeout_base_s"), 2)
+  all = sglang "--enable-hierarchical-cache --hicache-write-policy write_back"
+  test.equal(said(all, "write_policy"), "write_back")
+  test.equal(all.tiers.policies[1].write_back, true)
 end)
 
 test("what is left out is told", function()
@@ -136,7 +139,6 @@ test("what is left out is told", function()
       .. connector [[{"kv_connector":"LMCacheConnectorV1"}]]), "LMCACHE_LOCAL_CPU is false" },
     { of_command("LMCACHE_REMOTE_URL=lm://a:1 vllm serve meta-llama/Llama-3.1-8B "
       .. connector [[{"kv_connector":"LMCacheConnectorV1"}]]), "LMCACHE_REMOTE_URL: nothing says how fast" },
-    { sglang "--enable-hierarchical-cache --hicache-write-policy write_back", "writing back is not modelled" },
     { sglang "--enable-hierarchical-cache --hicache-storage-backend mooncake", "nothing says how fast mooncake is" },
     { sglang "--hicache-ratio 3", "no effect without --enable-hierarchical-cache" },
     { of_engine { "trtllm", ["kv_cache_config.host_cache_size"] = 3e9 }, "not when it leaves the GPU" },

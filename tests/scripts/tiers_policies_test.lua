@@ -95,7 +95,23 @@ test("HiCache writes through, or only what several requests had", function()
   test.equal(selective:counts(), true)
   test.equal(names(selective:store(run { uses = 1 }, stores)), "")
   test.equal(names(selective:store(run { uses = 2 }, stores)), "cpu ssd")
-  test.raises("write_back", function() of("hicache", { write_policy = "write_back" }) end)
+end)
+
+test("HiCache writes back what leaves the GPU, to the host alone", function()
+  local function context(...)
+    local out = {}
+    for i, name in ipairs { ... } do out[i] = { name = name } end
+    return { stores = out }
+  end
+  local back = policy.fresh(require "tiers.hicache" { write_policy = "write_back" })
+  back:bind(context "cpu")
+  test.equal(back:write_back(), true)
+  for _, why in ipairs { "filled", "ended", "preempted" } do
+    test.equal(names(back:store(run { why = why }, stores)), "")
+  end
+  test.equal(names(back:store(run { why = "evicted" }, stores)), "cpu")
+  test.equal(of "hicache":write_back(), false)
+  test.raises("nothing would come into 'ssd'", function() back:bind(context("cpu", "ssd")) end)
 end)
 
 test("LMCache waits for at most ten seconds, and has chunks of its own", function()

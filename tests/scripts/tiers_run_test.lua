@@ -1,5 +1,6 @@
 -- Runs with KV outside of the GPU: what more memory brings, what policies see and answer, and copies of runs.
 local test = dofile "tests/scripts/harness.lua"
+local measure = require "rooflua.measure"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local sweep = require "rooflua.sweep"
@@ -75,7 +76,7 @@ end)
 
 test("a copy of a run goes on alike, with what its policies remember", function()
   for _, tiers in ipairs { cpu { eviction = "session", capacity_bytes = 5e8 }, cpu { eviction = "pinned" },
-    cpu(nil, "break_even"), cpu(nil, "hicache") } do
+    cpu(nil, "break_even"), cpu(nil, "hicache"), cpu(nil, require "tiers.hicache" { write_policy = "write_back" }) } do
     local live = serve.open(scenario(tiers))
     live:run_until(2)
     local copy = live:fork()
@@ -84,6 +85,26 @@ test("a copy of a run goes on alike, with what its policies remember", function(
     test.equal(copy:result().summary.ttft_s.p99, live:result().summary.ttft_s.p99)
     test.equal(copy:result().summary.tiers[1].evictions, live:result().summary.tiers[1].evictions)
   end
+end)
+
+test("what is written back is less than what is written through, and steps wait for it", function()
+  local function back(blocks)
+    return scenario(cpu(nil, require "tiers.hicache" { write_policy = "write_back" }),
+      { deployment = { kv_blocks = blocks, max_model_len = 6000 } })
+  end
+  local function written(one) return serve.run(one).summary.tiers[1].stored_bytes end
+  test.equal(written(back(20000)), 0) -- nothing leaves
+  test.check(written(back(600)) > 0)
+  test.check(written(back(3000)) < written(scenario(cpu(nil, "hicache"),
+    { deployment = { kv_blocks = 3000, max_model_len = 6000 } })))
+  local waits_s = 0
+  for id = 20, 30 do
+    local _, document = measure.why(back(600), id)
+    for _, each in ipairs(document.ops) do
+      if each.op == "kv_store" then waits_s = waits_s + each.time_s end
+    end
+  end
+  test.check(waits_s > 0, "no step waited for a write")
 end)
 
 test("another step model is asked for prices from then on", function()

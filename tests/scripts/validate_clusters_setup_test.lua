@@ -102,6 +102,10 @@ test("an engine without a version is the release of its month; a generation is i
   test.check(table.concat(notes):find "the release of its month", "note")
   scenario, notes = scenario_of { engine_version = "" }
   test.check(scenario.engine[1] ~= "vllm 0.10.2" and table.concat(notes):find "the newest that is known", "newest")
+  scenario, notes = scenario_of { engine_version = "", offload = "cpu",
+    offload_connector = "OffloadingConnector", offload_blocks_per_replica = 1000, block_tokens = 16 }
+  test.equal(scenario.engine[1], "vllm 0.13.0")
+  test.check(table.concat(notes):find "counts the host's memory in blocks", "blocks")
   scenario = scenario_of { engine_version = "0.9.0", other_settings = "V0 engine; chunked prefill off" }
   test.equal(scenario.engine[1], "vllm 0.7.3")
   scenario = scenario_of { other_settings = "chunked prefill off", max_num_seqs = 64, max_model_len = 512 }

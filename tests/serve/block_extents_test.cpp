@@ -1,8 +1,10 @@
-// The cache of extents against one that keeps every block by itself: the same hits, block by block,
-// whatever is seated, given more content, preempted, cut short and released in whatever order.
+// The cache of extents against one that keeps every block by itself: the same hits and the same
+// content that leaves, block by block, whatever is seated, given more content, preempted, cut short
+// and released in whatever order.
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <random>
 
 #include "serve/kv/block_hashes.h"
@@ -26,6 +28,7 @@ struct BlockByBlock {
   std::deque<std::int32_t> queue;
   std::vector<std::vector<std::int32_t>> held;  // by slot
   std::int64_t now = 0;
+  std::vector<std::uint64_t> lost;  // content of which the last block was popped
 
   BlockByBlock(std::int32_t total, std::size_t slots)
       : blocks(static_cast<std::size_t>(total)), held(slots) {
@@ -55,7 +58,9 @@ struct BlockByBlock {
   void pop(std::size_t slot, std::int32_t count) {
     for (; count > 0; --count) {
       held[slot].push_back(queue.front());
+      const std::uint64_t hash = at(queue.front()).hash;
       at(queue.front()) = {0, 0, 1};
+      if (hash != 0 && find(hash) < 0) lost.push_back(hash);
       queue.pop_front();
     }
   }
@@ -113,7 +118,9 @@ void compare(bool drops_last, unsigned seed) {
   std::mt19937 luck(seed);
   const auto below = [&](std::int32_t n) { return static_cast<std::int32_t>(luck() % n); };
   KvCache cache(total, block_size, PrefixIndex::shared, drops_last);
+  cache.tell_lost(true);
   BlockByBlock naive(total, users);
+  std::map<std::uint64_t, std::uint64_t> before;  // what is in front of a block; 0: nothing
   std::vector<User> all(users);
   std::int32_t ids = 0;
   int released_at = -1;
@@ -173,12 +180,25 @@ void compare(bool drops_last, unsigned seed) {
       }
     }
     REQUIRE(cache.free_blocks() == static_cast<std::int32_t>(naive.queue.size()));
+    if (user.seated) {
+      std::uint64_t front = 0;
+      for (const std::uint64_t hash : hashes(tokens / block_size))
+        before[hash] = std::exchange(front, hash);
+    }
+    std::vector<std::uint64_t> lost;
+    for (const LostRun& run : cache.take_lost()) {
+      lost.insert(lost.end(), run.hashes.rbegin(), run.hashes.rend() - run.first);
+      std::uint64_t front = 0;
+      for (const std::uint64_t hash : run.hashes)
+        REQUIRE(before.at(hash) == std::exchange(front, hash));
+    }
+    REQUIRE(lost == std::exchange(naive.lost, {}));
   }
 }
 
 }  // namespace
 
-TEST_CASE("extents of blocks hit as blocks do that are kept one by one") {
+TEST_CASE("extents of blocks hit and leave as blocks do that are kept one by one") {
   for (unsigned seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     compare(false, seed);

@@ -22,7 +22,7 @@ class PlainTiers : public TierPolicy {
   };
   std::function<std::uint32_t(const Request&, const TierRun&)> stores =
       [](const Request& request, const TierRun&) { return request.klass == 0 ? ~0u : 0u; };
-  bool with_outputs = false, with_promotion = false;
+  bool with_outputs = false, with_promotion = false, with_write_back = false;
 
   Load load(const Request& request, const TierFound& found) override {
     return loads(request, found);
@@ -31,6 +31,12 @@ class PlainTiers : public TierPolicy {
                       std::span<const StoreView>) override {
     return stores(request, run);
   }
+  std::uint32_t store_evicted(const TierRun& run, std::span<const StoreView>) override {
+    evicted.push_back(run);
+    return ~0u;
+  }
+  bool writes_back() const override { return with_write_back; }
+  std::vector<TierRun> evicted;  // what it was told of that left the GPU
   bool outputs() const override { return with_outputs; }
   bool promotes() const override { return with_promotion; }
 };
@@ -74,6 +80,11 @@ struct TiersBench : Bench {
     out.klass = klass;
     out.segments = segments.emplace_back(std::move(prompt));
     return specs.emplace_back(out);
+  }
+  /// Nothing is stored before it leaves the GPU.
+  void write_back() {
+    policy.with_write_back = true;
+    policy.stores = [](const Request&, const TierRun&) { return 0u; };
   }
   /// A request that fills the cache of the GPU, so that what was there before is gone.
   void flush(double arrival_s) { add(arrival_s, {{0, replica().kv_blocks * 4 - 1}}, 1, 1); }

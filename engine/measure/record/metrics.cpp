@@ -58,6 +58,11 @@ constexpr Metric of_run[] = {
      &Summary::output_tokens},
     {"cached_tokens", "cached", "tokens", more, "prompt tokens whose KV was in the prefix cache",
      &Summary::cached_tokens},
+    {"wasted_prompt_tokens", "wasted in", "tokens", less,
+     "prompt tokens that were computed for requests that were aborted; none where none was",
+     &Summary::wasted_prompt_tokens},
+    {"wasted_output_tokens", "wasted out", "tokens", less,
+     "tokens that aborted requests had got; none where none was", &Summary::wasted_output_tokens},
     {"peak_output_tokens_per_s", "peak tokens/s", "tokens/s", more,
      "most output tokens in a whole second from the first arrival",
      &Summary::peak_output_tokens_per_s},
@@ -266,6 +271,9 @@ struct Value {
   double operator()(std::int64_t value) const { return static_cast<double>(value); }
   double operator()(double value) const { return value; }
   double operator()(const std::optional<double>& value) const { return value.value_or(none); }
+  double operator()(const std::optional<std::int64_t>& value) const {
+    return value ? static_cast<double>(*value) : none;
+  }
   double operator()(const Statistics& value) const { return value.*figure->read; }
   double operator()(bool value) const { return value ? 1 : 0; }
   double operator()(const Slo&) const { return none; }
@@ -334,12 +342,14 @@ std::string ColumnOf<Record>::label() const {
 template <class Record>
 bool ColumnOf<Record>::is_count() const {
   return std::holds_alternative<std::int64_t Record::*>(metric->source) ||
+         std::holds_alternative<std::optional<std::int64_t> Record::*>(metric->source) ||
          std::holds_alternative<OutcomeCounts Record::*>(metric->source);
 }
 
 template <class Record>
 bool ColumnOf<Record>::is_optional() const {
-  return std::holds_alternative<std::optional<double> Record::*>(metric->source);
+  return std::holds_alternative<std::optional<double> Record::*>(metric->source) ||
+         std::holds_alternative<std::optional<std::int64_t> Record::*>(metric->source);
 }
 
 template struct ColumnOf<Summary>;

@@ -39,8 +39,9 @@ using OutcomeCounts = std::array<std::int64_t, outcome_count>;
 /// Statistics are a distribution. Nothing: documents of another kind hold it (time_s).
 template <class Record>
 using Source = std::variant<std::monostate, std::int64_t Record::*, double Record::*,
-                            std::optional<double> Record::*, Statistics Record::*, bool Record::*,
-                            Slo Record::*, OutcomeCounts Record::*, EvidenceShares Record::*>;
+                            std::optional<double> Record::*, std::optional<std::int64_t> Record::*,
+                            Statistics Record::*, bool Record::*, Slo Record::*,
+                            OutcomeCounts Record::*, EvidenceShares Record::*>;
 
 template <class Record>
 struct MetricOf {

@@ -94,6 +94,10 @@ void SummaryObserver::on_done(const RequestDone& done) {
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
+  if (ends_early(done.outcome)) {
+    wasted_prompt_tokens_ = wasted_prompt_tokens_.value_or(0) + done.computed_tokens;
+    wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens;
+  }
   Group& of_class = group_of(classes_, done.klass);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   if (done.outcome != Outcome::completed) {
@@ -323,6 +327,8 @@ Summary SummaryObserver::sum_up() const {
   out.prompt_tokens = all.prompt_tokens;
   out.output_tokens = all.output_tokens;
   out.cached_tokens = all.cached_tokens;
+  out.wasted_prompt_tokens = wasted_prompt_tokens_;
+  out.wasted_output_tokens = wasted_output_tokens_;
   out.ttft_s = all.ttft_s;
   out.tpot_s = all.tpot_s;
   out.e2e_s = all.e2e_s;

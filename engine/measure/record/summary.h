@@ -143,6 +143,8 @@ struct Summary {
   std::array<std::int64_t, outcome_count> ended{};  // by Outcome
   double duration_s = 0, requests_per_s = 0, output_tokens_per_s = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0;
+  /// Computed for requests that were aborted; nothing where none was.
+  std::optional<std::int64_t> wasted_prompt_tokens, wasted_output_tokens;
   Statistics ttft_s, tpot_s, itl_s, e2e_s, queue_s;
   Slo slo;
   std::optional<double> goodput_per_s;  // nothing without an SLO
@@ -256,6 +258,7 @@ class SummaryObserver : public Observer {
   std::int64_t arrived_ = 0, in_flight_ = 0, peak_in_flight_ = 0;
   Picoseconds first_arrival_ = never, last_completion_ = 0, last_step_end_ = 0;
   std::array<std::int64_t, outcome_count> ended_{};
+  std::optional<std::int64_t> wasted_prompt_tokens_, wasted_output_tokens_;
   std::vector<Group> classes_, replicas_;
   std::vector<ReplicaCount> replica_counts_;
   LogHistogram itl_;

@@ -71,6 +71,9 @@ std::string throughput(const Summary& s) {
            percent(static_cast<double>(s.cached_tokens) / static_cast<double>(s.prompt_tokens)) +
            " of input cached";
   }
+  if (s.wasted_prompt_tokens)
+    out += "; of aborted requests " + grouped(*s.wasted_prompt_tokens) + " computed and " +
+           grouped(s.wasted_output_tokens.value_or(0)) + " out";
   return out + "\n";
 }
 

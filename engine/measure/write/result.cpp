@@ -45,6 +45,9 @@ struct Write {
     if (!value) return Json();
     return Json(*value);
   }
+  Written operator()(const std::optional<std::int64_t>& value) const {
+    return value ? Written(Json(*value)) : std::nullopt;
+  }
   Written operator()(const Statistics& value) const { return to_json(value); }
   Written operator()(const Slo& value) const {
     return value.given() ? Written(limits(value)) : std::nullopt;
@@ -88,6 +91,7 @@ struct Read {
   void operator()(double& value) const { value = fields.need_number(key); }
   void operator()(bool& value) const { value = fields.boolean(key).value_or(true); }
   void operator()(std::optional<double>& value) const { value = fields.number(key); }
+  void operator()(std::optional<std::int64_t>& value) const { value = fields.integer(key); }
   void operator()(Statistics& value) const {
     const Fields table = fields.need_table(key);
     value.count = table.integer("count").value_or(0);

@@ -57,7 +57,8 @@ const char* kind_of(const Metric& metric) {
   const bool number = std::holds_alternative<std::monostate>(metric.source) ||
                       std::holds_alternative<std::int64_t Summary::*>(metric.source) ||
                       std::holds_alternative<double Summary::*>(metric.source) ||
-                      std::holds_alternative<std::optional<double> Summary::*>(metric.source);
+                      std::holds_alternative<std::optional<double> Summary::*>(metric.source) ||
+                      std::holds_alternative<std::optional<std::int64_t> Summary::*>(metric.source);
   return number ? "number" : "other";
 }
 

@@ -29,6 +29,7 @@ LuaTierPolicy::LuaTierPolicy(Asking& asking, ServeBorder& border,
   outputs_ = truth(L, "outputs");
   counts_ = truth(L, "counts");
   promotes_ = truth(L, "promote");
+  writes_back_ = truth(L, "write_back");
   instance_ = LuaReference(L);
   lua_createtable(L, static_cast<int>(stores.size()), 0);
   for (std::size_t i = 0; i < stores.size(); ++i) {
@@ -46,10 +47,10 @@ LuaTierPolicy::LuaTierPolicy(Asking& asking, ServeBorder& border,
   store_ = library_function(L, "rooflua.border.tiering", "store");
 }
 
-/// The request is the only one that the policy sees.
-void LuaTierPolicy::open(const Request& request) const {
-  border_->requests = &request;
-  border_->slots = 1;
+/// The request is the only one that the policy sees; null: it sees none.
+void LuaTierPolicy::open(const Request* request) const {
+  border_->requests = request;
+  border_->slots = request != nullptr ? 1 : 0;
   border_->view = nullptr;
   border_->replica = nullptr;
 }
@@ -58,7 +59,7 @@ TierPolicy::Load LuaTierPolicy::load(const Request& request, const TierFound& fo
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its tiers (load)");
   const BorderScope scope(*border_, 3);
-  open(request);
+  open(&request);
   load_.push(L);
   lua_pushinteger(L, reference_);
   lua_pushinteger(L, 0);
@@ -71,15 +72,26 @@ TierPolicy::Load LuaTierPolicy::load(const Request& request, const TierFound& fo
 
 std::uint32_t LuaTierPolicy::store(const Request& request, const TierRun& run,
                                    std::span<const StoreView> stores) {
+  const BorderScope scope(*border_, 3);
+  open(&request);
+  return ask_store(run, stores, of_request(request));
+}
+
+std::uint32_t LuaTierPolicy::store_evicted(const TierRun& run, std::span<const StoreView> stores) {
+  const BorderScope scope(*border_, 3);
+  open(nullptr);
+  return ask_store(run, stores, "what left the GPU");
+}
+
+std::uint32_t LuaTierPolicy::ask_store(const TierRun& run, std::span<const StoreView> stores,
+                                       const std::string& whose) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its tiers (store)");
-  const BorderScope scope(*border_, 3);
-  open(request);
   store_.push(L);
   lua_pushinteger(L, reference_);
   lua_pushlightuserdata(L, const_cast<TierRun*>(&run));
   lua_pushlightuserdata(L, const_cast<StoreView*>(stores.data()));
-  if (lua_pcall(L, 3, 1, 0) != 0) rethrow(L, "tiers, store of " + of_request(request));
+  if (lua_pcall(L, 3, 1, 0) != 0) rethrow(L, "tiers, store of " + whose);
   const auto taken = static_cast<std::uint32_t>(lua_tointeger(L, -1));
   lua_pop(L, 1);
   return taken;

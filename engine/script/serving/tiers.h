@@ -19,20 +19,24 @@ class LuaTierPolicy : public TierPolicy {
   Load load(const Request& request, const TierFound& found) override;
   std::uint32_t store(const Request& request, const TierRun& run,
                       std::span<const StoreView> stores) override;
+  std::uint32_t store_evicted(const TierRun& run, std::span<const StoreView> stores) override;
+  bool writes_back() const override { return writes_back_; }
   bool outputs() const override { return outputs_; }
   bool counts() const override { return counts_; }
   bool promotes() const override { return promotes_; }
   std::int32_t reference() const override { return reference_; }
 
  private:
-  void open(const Request& request) const;
+  void open(const Request* request) const;
+  std::uint32_t ask_store(const TierRun& run, std::span<const StoreView> stores,
+                          const std::string& whose);
 
   Asking* asking_;
   ServeBorder* border_;
   LuaReference instance_;        // keeps it in the library's list
   std::int32_t reference_ = -1;  // its place there
   LuaReference load_, store_;
-  bool outputs_ = false, counts_ = false, promotes_ = false;
+  bool outputs_ = false, counts_ = false, promotes_ = false, writes_back_ = false;
 };
 
 /// scripts/eviction.

@@ -32,7 +32,9 @@ struct RequestDone {
   std::int32_t output_tokens = 0;  // that landed
   std::int32_t cached_tokens = 0;  // prefix hits at the first admission, in the GPU or in stores
   std::int32_t tier_tokens = 0;    // loaded from stores
-  Picoseconds load = 0;            // from the start of its last load to the end of it
+  /// Of a request that was aborted: tokens of its prompt that steps computed, each of them once.
+  std::int32_t computed_tokens = 0;
+  Picoseconds load = 0;  // from the start of its last load to the end of it
   /// Of a prompt that a prefill replica computed: when that was; when blocks were taken for it at
   /// the decode replica, and when its KV was there (earlier is possible where KV is pushed); the
   /// blocks that the prefill replica kept until then; bytes of KV that set off.

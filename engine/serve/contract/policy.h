@@ -187,6 +187,14 @@ class TierPolicy {
   /// @returns which stores take the run: bit i for the one declared at place i
   virtual std::uint32_t store(const Request& request, const TierRun& run,
                               std::span<const StoreView> stores) = 0;
+  /// The same of content that has left the GPU: a run without a request, of which it is not known
+  /// whether it was generated (`prompt` is 1). Asked where writes_back().
+  virtual std::uint32_t store_evicted(const TierRun& run, std::span<const StoreView> stores) {
+    (void)run, (void)stores;
+    return 0;
+  }
+  /// Whether content that leaves the GPU is written then. The step that needs its blocks waits.
+  virtual bool writes_back() const { return false; }
   /// Whether generated tokens are stored too, when their request ends.
   virtual bool outputs() const { return false; }
   /// Whether TierRun::uses is counted.

@@ -37,7 +37,7 @@ void BlockExtents::give_back(std::int32_t id) {
   put_in_queue(id, tail_, -1);
 }
 
-bool BlockExtents::pop(std::int32_t blocks) {
+bool BlockExtents::pop(std::int32_t blocks, LostRuns* runs) {
   bool lost = false;
   while (blocks > 0) {
     const std::int32_t id = head_;
@@ -46,7 +46,7 @@ bool BlockExtents::pop(std::int32_t blocks) {
     const std::int32_t some = std::min(blocks, at(id).blocks());
     blocks -= some;
     if (some == at(id).blocks()) leave_queue(id);
-    lose_deepest(id, some);
+    lose_deepest(id, some, runs);
   }
   return lost;
 }
@@ -57,7 +57,7 @@ void BlockExtents::hold(std::int32_t id) {
 
 void BlockExtents::drop(std::int32_t id) {
   const std::int32_t blocks = at(id).blocks();
-  lose_deepest(id, blocks);
+  lose_deepest(id, blocks, nullptr);
   push_blank_head(blocks);
 }
 
@@ -93,7 +93,7 @@ void BlockExtents::cut(std::int32_t id, std::int32_t blocks) {
 
 /// The deepest blocks of an extent lose their content. Of an extent that loses all of them nothing
 /// is left; it is not in the queue.
-void BlockExtents::lose_deepest(std::int32_t id, std::int32_t blocks) {
+void BlockExtents::lose_deepest(std::int32_t id, std::int32_t blocks, LostRuns* lost) {
   Extent& own = at(id);
   const std::int32_t on = own.path, to = own.high, from = to - blocks;
   const bool is_primary = own.is_primary, is_gone = from == own.low;
@@ -108,12 +108,13 @@ void BlockExtents::lose_deepest(std::int32_t id, std::int32_t blocks) {
     else
       all.erase(std::find(all.begin(), all.end(), id));
   }
-  if (is_primary) replace_primary(on, from, to);
+  if (is_primary) replace_primary(on, from, to, lost);
 }
 
 /// Blocks [from, to) of a path lost their primary copy: the next one of each is primary. Where
 /// there is none the path ends.
-void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int32_t to) {
+void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int32_t to,
+                                   LostRuns* lost) {
   std::vector<std::int32_t>& copies = path(id).copies;
   while (from < to) {
     std::int32_t upto = to;
@@ -125,6 +126,7 @@ void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int3
     }
     if (i == copies.size()) {
       ROOFLUA_ASSERT(to == path(id).length());
+      if (lost != nullptr) add_lost(id, from, *lost);
       if (holders_ != nullptr)
         holders_->lost(std::span(path(id).hashes).subspan(static_cast<std::size_t>(from)),
                        replica_);
@@ -150,6 +152,28 @@ void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int3
   }
 }
 
+/// The blocks of a path from `from` on leave.
+void BlockExtents::add_lost(std::int32_t id, std::int32_t from, LostRuns& lost) const {
+  const std::int32_t first = path(id).begin + from;
+  std::int32_t end = path(id).begin + path(id).length();
+  const auto last = static_cast<std::size_t>(end) - 1;
+  if (!lost.empty() && lost.back().first == end &&
+      lost.back().hashes[last] == path(id).hashes.back()) {
+    lost.back().first = first;
+    return;
+  }
+  LostRun& run = lost.emplace_back();
+  run.first = first;
+  run.hashes.resize(static_cast<std::size_t>(end));
+  // What is in front of a block is cached as long as the block is.
+  for (std::int32_t on = id; on >= 0; on = path(on).parent) {
+    const Path& part = path(on);
+    ROOFLUA_ASSERT(part.begin + part.length() >= end);
+    std::copy_n(part.hashes.begin(), end - part.begin, run.hashes.begin() + part.begin);
+    end = part.begin;
+  }
+}
+
 // --- paths
 
 void BlockExtents::prefetch(std::uint64_t hash, Part part) const {
@@ -161,7 +185,8 @@ void BlockExtents::prefetch(std::uint64_t hash, Part part) const {
   for (const std::int32_t id : path(found).primary) __builtin_prefetch(&extent(id));
 }
 
-std::int32_t BlockExtents::new_path(std::uint64_t first, bool is_first) {
+/// @param behind  the extent that it follows; -1: it begins sequences
+std::int32_t BlockExtents::new_path(std::uint64_t first, std::int32_t behind) {
   std::int32_t id = static_cast<std::int32_t>(paths_.size());
   if (spare_paths_.empty()) {
     paths_.emplace_back();
@@ -169,9 +194,10 @@ std::int32_t BlockExtents::new_path(std::uint64_t first, bool is_first) {
     id = spare_paths_.back();
     spare_paths_.pop_back();
   }
-  path(id).is_first = is_first;
+  path(id).parent = behind >= 0 ? extent(behind).path : -1;
+  path(id).begin = behind >= 0 ? path(path(id).parent).begin + extent(behind).high : 0;
   index_.set(first, id);
-  if (is_first && holders_ != nullptr) holders_->add(first, replica_);
+  if (path(id).is_first() && holders_ != nullptr) holders_->add(first, replica_);
   return id;
 }
 
@@ -180,7 +206,7 @@ void BlockExtents::end_path(std::int32_t id) {
   Path& own = path(id);
   const std::uint64_t first = own.hashes.front();
   index_.erase(first);
-  if (own.is_first && holders_ != nullptr) holders_->remove(first, replica_);
+  if (own.is_first() && holders_ != nullptr) holders_->remove(first, replica_);
   own.hashes.clear();
   spare_paths_.push_back(id);
 }
@@ -211,7 +237,7 @@ std::int32_t BlockExtents::add_copy(std::int32_t last, Place place, std::int32_t
 /// Blocks that are on no path.
 std::int32_t BlockExtents::add_new(std::int32_t last, std::span<const std::uint64_t> hashes) {
   const bool at_end = last >= 0 && at(last).high == path(at(last).path).length();
-  const std::int32_t id = at_end ? at(last).path : new_path(hashes.front(), last < 0);
+  const std::int32_t id = at_end ? at(last).path : new_path(hashes.front(), last);
   Path& own = path(id);
   if (!at_end || !at(last).is_primary || at(last).references != 1) {
     last = new_extent({.path = id, .low = own.length(), .high = own.length()});

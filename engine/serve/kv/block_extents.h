@@ -24,6 +24,14 @@
 
 namespace rooflua {
 
+/// Content that left the cache: blocks [first, hashes.size()) of a sequence, of which all hashes
+/// are here.
+struct LostRun {
+  std::vector<std::uint64_t> hashes;
+  std::int32_t first = 0;
+};
+using LostRuns = std::vector<LostRun>;
+
 class BlockExtents {
  public:
   struct Extent {
@@ -57,8 +65,10 @@ class BlockExtents {
   enum class Part { index, path, lists };
   void prefetch(std::uint64_t hash, Part part) const;
 
-  /// Takes blocks from the head of the queue. @returns whether content was lost
-  bool pop(std::int32_t blocks);
+  /// Takes blocks from the head of the queue. Content of which no copy is left is added to `lost`;
+  /// blocks that are lost right behind those that follow them in a sequence are one run with them.
+  /// @returns whether content was lost
+  bool pop(std::int32_t blocks, LostRuns* lost = nullptr);
   /// The first `blocks` of an extent become an extent of their own, with the same references.
   void cut(std::int32_t id, std::int32_t blocks);
   /// One more request holds it.
@@ -84,7 +94,9 @@ class BlockExtents {
     std::vector<std::uint64_t> hashes;
     std::vector<std::int32_t> primary;  // from the left
     std::vector<std::int32_t> copies;   // the others, by when they got their content
-    bool is_first = false;              // it begins sequences
+    std::int32_t parent = -1;           // on which it begins; -1: it begins sequences
+    std::int32_t begin = 0;             // blocks of a sequence in front of it
+    bool is_first() const { return parent < 0; }
     std::int32_t length() const { return static_cast<std::int32_t>(hashes.size()); }
   };
   struct Place {  // of a block
@@ -105,9 +117,10 @@ class BlockExtents {
   std::int32_t add_copy(std::int32_t last, Place place, std::int32_t blocks);
   std::int32_t add_new(std::int32_t last, std::span<const std::uint64_t> hashes);
   std::int32_t new_extent(const Extent& like);
-  std::int32_t new_path(std::uint64_t first, bool is_first);
-  void lose_deepest(std::int32_t id, std::int32_t blocks);
-  void replace_primary(std::int32_t path, std::int32_t from, std::int32_t to);
+  std::int32_t new_path(std::uint64_t first, std::int32_t behind);
+  void lose_deepest(std::int32_t id, std::int32_t blocks, LostRuns* lost);
+  void replace_primary(std::int32_t path, std::int32_t from, std::int32_t to, LostRuns* lost);
+  void add_lost(std::int32_t path, std::int32_t from, LostRuns& lost) const;
   void end_path(std::int32_t id);
   static void insert_behind(std::vector<std::int32_t>& all, std::int32_t id, std::int32_t added);
   void put_in_queue(std::int32_t id, std::int32_t previous, std::int32_t next);

@@ -100,6 +100,9 @@ class KvCache {
     free_ -= prefixes_.pin(name, request, progress, blocks);
   }
   void keep_private() { prefixes_.keep_private(); }
+  /// PrefixCache::tell_lost. @pre PrefixIndex::shared
+  void tell_lost(bool tells) { prefixes_.tell_lost(tells); }
+  LostRuns take_lost() { return prefixes_.take_lost(); }
   void unpin(std::int32_t name) { free_ += prefixes_.unpin(name); }
 
  private:

@@ -97,12 +97,17 @@ void PrefixCache::seat(std::int32_t slot, const Request& request, const Progress
 
 void PrefixCache::grow(std::int32_t slot, std::int32_t more) {
   chain(slot).blocks += more;
-  if (blocks_.pop(more)) ++version_;
+  pop(more);
 }
 
 void PrefixCache::take(std::int32_t more) {
   loose_ += more;
-  if (blocks_.pop(more)) ++version_;
+  pop(more);
+}
+
+/// Free blocks are somebody's now.
+void PrefixCache::pop(std::int32_t blocks) {
+  if (blocks_.pop(blocks, tells_lost_ ? &lost_ : nullptr)) ++version_;
 }
 
 /// The request holds so many blocks, some of which were counted with those of decodes.

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "serve/contract/request.h"
@@ -56,6 +57,10 @@ class PrefixCache {
             std::int32_t hit_blocks, std::int32_t fresh);
   void grow(std::int32_t slot, std::int32_t more);
   void take(std::int32_t more);
+  /// Whether content that leaves is kept for take_lost().
+  void tell_lost(bool tells) { tells_lost_ = tells; }
+  /// Content that left since the last call (BlockExtents::pop).
+  LostRuns take_lost() { return std::exchange(lost_, {}); }
   /// Private content too is found from now on, for pin().
   void keep_private() { keeps_private_ = true; }
   bool shares_output(const Request& request, const Progress& progress) const;
@@ -90,6 +95,7 @@ class PrefixCache {
   };
   Chain& chain(std::int32_t slot) const;
   void own_loose(Chain& own, std::int32_t blocks);
+  void pop(std::int32_t blocks);
   void index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
                     std::int32_t full);
   Hit hit_of(std::span<const std::uint64_t> known) const;
@@ -99,7 +105,8 @@ class PrefixCache {
   std::int32_t release_content(Chain& own, std::int32_t full);
 
   std::int32_t block_size_ = 16;
-  bool keeps_private_ = false;
+  bool keeps_private_ = false, tells_lost_ = false;
+  LostRuns lost_;
   std::int64_t version_ = 0;
   BlockExtents blocks_;
   std::int32_t loose_ = 0;

@@ -69,6 +69,10 @@ RequestDone Simulation::describe_aborted(std::int32_t slot, Outcome outcome,
   if (done.replica >= 0)
     done.output_tokens = emitted_tokens(replica(done.replica).view(), requests_[slot]) - in_flight;
   if (done.first_token != never && done.first_token > now_) done.first_token = never;
+  const bool whole = done.first_token != never || done.computed != never;
+  const std::int32_t context =
+      whole ? done.prompt_tokens : std::min(requests_[slot].context_tokens, done.prompt_tokens);
+  done.computed_tokens = std::max(0, context - done.cached_tokens);
   done.last_token = never;
   return done;
 }

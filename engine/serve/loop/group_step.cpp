@@ -66,6 +66,7 @@ std::int32_t Simulation::plan(Replica& replica) {
     const StepPlan& plan = ask ? replica.make_plan(policy, now_) : replica.repeat_plan(now_);
     if (plan.view().preempted > 0) tell_preemptions(replica);
     for (const std::int32_t slot : plan.pulled()) pull(slot);
+    if (tiers_) write_back(replica);
     if (tiers_) note_admissions(replica);
     // A scheduler that only took away is asked again at once, if no event would make that happen.
     const bool took = plan.view().preempted + plan.view().rejected > 0;
@@ -84,7 +85,7 @@ void Simulation::price_alone(Replica& replica) {
   operations_.front().clear();
   StepPrice own = price(batch, operations_.front());
   own.own_s = own.time_s;
-  if (tiers_) add_load_waits(replica, own, operations_.front());
+  if (tiers_) add_tier_waits(replica, own, operations_.front());
   commit(replica, own, operations_.front());
 }
 
@@ -102,7 +103,7 @@ void Simulation::price_together(RankGroup& group) {
     prices_[i] = StepPrice{};
     operations_[i].clear();
     if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
-    if (tiers_) add_load_waits(at(group.members[i]), prices_[i], operations_[i]);
+    if (tiers_) add_tier_waits(at(group.members[i]), prices_[i], operations_[i]);
     if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
   }
   group.view.steps += 1;

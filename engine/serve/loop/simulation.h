@@ -275,7 +275,7 @@ class Simulation final : public RouteSource, public PairSource {
   void note_admissions(const Replica& replica);
   void store_computed(std::span<const PrefillWork> prefills);
   void store_answer(std::int32_t slot, std::int32_t why);
-  void send_writes(std::int32_t slot);
+  void send_writes(std::int32_t slot, bool flushes);
   void send_trips(Errand errand, std::int32_t slot);
   void end_load(const FlowEnded& flow);
   void prefetch_from_stores(std::int32_t slot);
@@ -284,7 +284,9 @@ class Simulation final : public RouteSource, public PairSource {
   void receive_loaded(std::int32_t slot);
   void end_write(const FlowEnded& flow);
   void ask_again();
-  void add_load_waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations);
+  void add_tier_waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations);
+  double load_wait_s(const Replica& replica, Picoseconds start, double time_s) const;
+  void write_back(Replica& replica);
 
   // starvation
   bool starve();

@@ -146,13 +146,31 @@ void Simulation::ask_again() {
   }
 }
 
-/// Of a step whose requests load layer by layer, the first layer begins when its KV has come, and
-/// the last layer's KV comes at the end of the load.
-void Simulation::add_load_waits(Replica& replica, StepPrice& price,
+/// The step begins when what made room for it is written. Of a step whose requests load layer by
+/// layer, the first layer begins when its KV has come, and the last layer's KV comes at the end of
+/// the load.
+void Simulation::add_tier_waits(Replica& replica, StepPrice& price,
                                 std::vector<OpTime>& operations) {
-  if (tiers_->config().overlap != LoadOverlap::layers || replica.tiers() == nullptr) return;
+  if (replica.tiers() == nullptr) return;
   const Pipeline& pipeline = replica.pipeline();
   const Picoseconds start = pipeline.executing() ? std::max(now_, pipeline.front().end) : now_;
+  const Picoseconds written = tiers_->held_until(replica.view().index);
+  const double store_s = seconds(std::max<Picoseconds>(0, written - start));
+  const double load_s = load_wait_s(replica, start, price.time_s) - store_s;
+  const auto add = [&](const char* name, double wait_s) {
+    if (!(wait_s > 0)) return;
+    price.time_s += wait_s;
+    price.evidence_s[static_cast<int>(Evidence::modelled)] += wait_s;
+    if (!operations.empty()) operations.push_back({name, Evidence::modelled, wait_s});
+  };
+  add("kv_store", store_s);
+  add("kv_load", load_s);
+}
+
+/// How much longer a step that starts then and computes for `time_s` takes, as its requests load
+/// layer by layer.
+double Simulation::load_wait_s(const Replica& replica, Picoseconds start, double time_s) const {
+  if (tiers_->config().overlap != LoadOverlap::layers) return 0;
   const double layers = tiers_->config().layers;
   double wait_s = 0;
   for (const PrefillWork& work : replica.plan().prefills()) {
@@ -160,13 +178,10 @@ void Simulation::add_load_waits(Replica& replica, StepPrice& price,
     const Picoseconds began = tiers_->loaded(work.slot, requests_[work.slot]).start;
     const double load_s = seconds(tiers_->expected_end(work.slot) - began);
     const double late_s = seconds(start - began);
-    wait_s = std::max(
-        {wait_s, load_s / layers - late_s, load_s - late_s - price.time_s * (1 - 1 / layers)});
+    wait_s =
+        std::max({wait_s, load_s / layers - late_s, load_s - late_s - time_s * (1 - 1 / layers)});
   }
-  if (!(wait_s > 0)) return;
-  price.time_s += wait_s;
-  price.evidence_s[static_cast<int>(Evidence::modelled)] += wait_s;
-  if (!operations.empty()) operations.push_back({"kv_load", Evidence::modelled, wait_s});
+  return wait_s;
 }
 
 // --- writes
@@ -179,7 +194,7 @@ void Simulation::store_computed(std::span<const PrefillWork> prefills) {
     trips_.clear();
     tiers_->store(work.slot, request, requests_.progress(work.slot),
                   work.context_tokens + work.new_tokens, 0, now_, trips_);
-    send_writes(work.slot);
+    send_writes(work.slot, false);
   }
 }
 
@@ -192,13 +207,30 @@ void Simulation::store_answer(std::int32_t slot, std::int32_t why) {
   trips_.clear();
   tiers_->store(slot, request, requests_.progress(slot),
                 request.prompt_tokens + request.emitted_tokens - 1, why, now_, trips_);
-  send_writes(slot);
+  send_writes(slot, why == 2);
 }
 
-void Simulation::send_writes(std::int32_t slot) {
+/// The blocks that they read stay taken; a preempted request has none any more. Its writes are
+/// flushed before the step begins that may need its blocks.
+/// @source vLLM distributed/kv_transfer/kv_connector/v1/offloading/worker.py, handle_preemptions
+void Simulation::send_writes(std::int32_t slot, bool flushes) {
   if (trips_.empty()) return;
-  for (const Tiers::Trip& trip : trips_)
+  for (const Tiers::Trip& trip : trips_) {
     at(trip.from).pin(first_pin + trip.ticket, slot, tiers_->tokens_of_write(trip.ticket));
+    if (flushes) tiers_->hold_steps(trip.ticket);
+  }
+  send_trips(Errand::store, -1);
+}
+
+/// What the plan at hand pushed out of the GPU is written, and its step waits for that.
+/// @source SGLang srt/mem_cache/hiradix_cache.py (evict, writing_check), releases 0.4.6 to 0.5.9
+void Simulation::write_back(Replica& replica) {
+  if (replica.tiers() == nullptr) return;
+  const LostRuns lost = replica.take_lost();
+  if (lost.empty()) return;
+  trips_.clear();
+  for (const LostRun& run : lost) tiers_->store_evicted(replica.view().index, run, now_, trips_);
+  for (const Tiers::Trip& trip : trips_) tiers_->hold_steps(trip.ticket);
   send_trips(Errand::store, -1);
 }
 

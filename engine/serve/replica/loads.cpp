@@ -98,6 +98,12 @@ std::int32_t StepPlan::park_for_load(std::int32_t slot, const Admission& wish, K
 
 // --- what the replica keeps
 
+void ReplicaState::use_tiers(Tiers* tiers) {
+  tiers_ = tiers;
+  kv_.keep_private();
+  kv_.tell_lost(tiers->policy(view().index)->writes_back());
+}
+
 void ReplicaState::defer(std::int32_t slot) {
   queue_.leave(slot);
   board_.request(slot).phase = Phase::pending;

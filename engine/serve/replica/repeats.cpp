@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "serve/replica/replica.h"
+#include "serve/stores/tiers.h"
 
 namespace rooflua {
 
 // --- one by one
 
 bool Replica::repeats(Picoseconds now) const {
+  if (tiers_ != nullptr && tiers_->may_hold_steps(view().index)) return false;
   if (changed_ || !repeatable_ || now >= wake_ || !pipeline_.executing() || !pipeline_.full())
     return false;
   const Step& landing = pipeline_.front();

@@ -56,10 +56,7 @@ class ReplicaState : public VisibleReplica {
   /// Where routers look for cached prefixes.
   void tell(PrefixHolders& holders) { kv_.tell(&holders, view().index); }
   /// Stores beside its blocks; null: there are none. Again after a copy.
-  void use_tiers(Tiers* tiers) {
-    tiers_ = tiers;
-    kv_.keep_private();
-  }
+  void use_tiers(Tiers* tiers);
   Tiers* tiers() const { return tiers_; }
   /// What its scheduler reads of the ranks that step together; null: it steps alone.
   void see_group(const rooflua_group_view* group) { board_.view.group = group; }
@@ -94,6 +91,8 @@ class ReplicaState : public VisibleReplica {
   /// Cached blocks that a write into a store reads, until it ends.
   void pin(std::int32_t name, std::int32_t slot, std::int32_t tokens);
   void unpin(std::int32_t name);
+  /// Content that left its blocks since the last call, where its policy writes it back.
+  LostRuns take_lost() { return kv_.take_lost(); }
   /// Requests whose policy wants to be asked again come back to the queue.
   void ask_again();
   /// A waiting or seated request leaves with its blocks. Only when no token of it is in flight, but

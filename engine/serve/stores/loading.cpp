@@ -126,11 +126,13 @@ Tiers::Trip Tiers::trip_of(std::int32_t ticket, std::int32_t replica) const {
 void Tiers::send_load(std::int32_t slot, const Request& request, const Progress& progress,
                       Picoseconds now, std::vector<Trip>& trips) {
   State& own = state(slot, request);
-  own.loaded.start = now;
+  // What is written out of the GPU has left when the load begins.
+  own.loaded.start = std::max(now, held_until(request.replica));
   for (const std::int32_t ticket : own.loads) {
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
     if (std::exchange(load.sent, true)) continue;
     trips.push_back(trip_of(ticket, request.replica));
+    trips.back().alpha_s += seconds(own.loaded.start - now);
     if (policy(request.replica)->promotes()) promote(load, request, progress, now);
   }
 }
@@ -272,7 +274,7 @@ std::int32_t Tiers::cut_load(std::int32_t slot, const Requests& requests, Picose
   own.loads.clear();
   own.under_way = 0;
   own.loaded.tokens -= asked - come;
-  own.loaded.end = now;
+  own.loaded.end = std::max(now, own.loaded.start);
   return asked - come;
 }
 

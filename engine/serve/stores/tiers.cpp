@@ -70,6 +70,7 @@ Tiers::Tiers(const TiersConfig& config, std::vector<std::int32_t> block_sizes, c
   }
   shared_version_.resize(config_.stores.size());
   totals_.resize(config_.stores.size());
+  holding_.resize(block_sizes_.size());
 }
 
 void Tiers::use(const std::vector<TierPolicy*>& policies,

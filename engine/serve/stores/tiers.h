@@ -19,6 +19,7 @@
 
 #include "serve/contract/policy.h"
 #include "serve/contract/request.h"
+#include "serve/kv/block_extents.h"
 #include "serve/kv/hash_map.h"
 #include "serve/links/flows.h"
 #include "serve/links/wires.h"
@@ -122,6 +123,21 @@ class Tiers {
   /// `why`: TierRun. The flows of the writes are appended.
   void store(std::int32_t slot, const Request& request, const Progress& progress,
              std::int32_t tokens, std::int32_t why, Picoseconds now, std::vector<Trip>& trips);
+  /// Content that left a GPU: its policy says which stores get it. The flows of the writes are
+  /// appended, one per store for all of one plan; the blocks belong to others already, so
+  /// hold_steps() must follow.
+  void store_evicted(std::int32_t replica, const LostRun& lost, Picoseconds now,
+                     std::vector<Trip>& trips);
+  /// The replica's next steps begin when this write is over.
+  void hold_steps(std::int32_t ticket) {
+    holding_[static_cast<std::size_t>(replica_of_write(ticket))].push_back(ticket);
+  }
+  /// When the writes that hold up steps are over; 0: there are none.
+  Picoseconds held_until(std::int32_t replica) const;
+  /// Whether a step may have to wait for writes.
+  bool may_hold_steps(std::int32_t replica) const {
+    return policy(replica)->writes_back() || !holding_[static_cast<std::size_t>(replica)].empty();
+  }
   /// Tokens of the sequence of a write, up to its last chunk.
   std::int32_t tokens_of_write(std::int32_t ticket) const { return writes_at(ticket).tokens; }
   std::int32_t replica_of_write(std::int32_t ticket) const { return writes_at(ticket).replica; }
@@ -182,6 +198,13 @@ class Tiers {
     Pieces promoted;
     bool sent = false, done = false, prefetch = false;
   };
+  /// What is stored: of a request, or blocks that left a GPU.
+  struct Content {
+    std::int32_t replica = -1;
+    const Request* request = nullptr;
+    const Progress* progress = nullptr;
+    std::span<const std::uint64_t> lost = {};  // hashes of its blocks, where there is no request
+  };
   struct Write {
     std::int32_t replica = -1, place = -1, tokens = 0;
     double bytes = 0;
@@ -227,10 +250,12 @@ class Tiers {
   void release_load(std::int32_t ticket);
   Trip trip_of(std::int32_t ticket, std::int32_t replica) const;
   void count_uses(const Request& request, const Progress& progress);
-  void put(const Request& request, const Progress& progress, std::int32_t store, const TierRun& run,
-           Picoseconds now, std::vector<Trip>& trips);
-  void tell(const Request& request, const Progress& progress, TierRun run, Picoseconds now,
-            std::vector<Trip>& trips);
+  ChunkHashes chunk_hashes(std::int32_t store, const Content& content, std::int32_t end) const;
+  void put(const Content& content, std::int32_t store, const TierRun& run, Picoseconds now,
+           std::vector<Trip>& trips);
+  void tell(const Content& content, TierRun run, Picoseconds now, std::vector<Trip>& trips);
+  void count_uses(const Content& content, TierRun& run) const;
+  bool joins(const Write& write, std::vector<Trip>& trips);
   Store::Owner owner(std::int32_t place, const Request* request, Picoseconds now) const;
 
   TiersConfig config_;
@@ -247,8 +272,9 @@ class Tiers {
   std::vector<LoadTrip> loads_;
   std::vector<Write> writes_;
   std::vector<std::int32_t> spare_loads_, spare_writes_;
-  std::vector<StoreTotals> totals_;  // by store
-  HashMap uses_;                     // by hash of a chunk of the first store
+  std::vector<std::vector<std::int32_t>> holding_;  // by replica: writes that hold up its steps
+  std::vector<StoreTotals> totals_;                 // by store
+  HashMap uses_;                                    // by hash of a chunk of the first store
   // of the request that was asked for last
   TierFound found_;
   std::int64_t asked_version_ = -1;

@@ -40,13 +40,8 @@ function tiers.of(options, about)
     told[1] = ("--hicache-storage-backend: nothing says how fast %s is, so KV is kept in the host's memory alone; say "
       .. "`tiers`"):format(options.hicache_storage_backend)
   end
-  local policy = options.hicache_write_policy or "write_through"
-  if policy == "write_back" then
-    told[#told + 1] = "--hicache-write-policy: writing back is not modelled, KV is written as it is computed"
-    policy = "write_through"
-  end
   local extra = extra_of(options.hicache_storage_backend_extra_config)
-  return { policy = "hicache", parameters = { write_policy = policy,
+  return { policy = "hicache", parameters = { write_policy = options.hicache_write_policy,
       prefetch_policy = options.hicache_storage_prefetch_policy, prefetch_threshold = extra.prefetch_threshold,
       prefetch_timeout_base_s = extra.prefetch_timeout_base,
       prefetch_timeout_per_ki_token_s = extra.prefetch_timeout_per_ki_token },

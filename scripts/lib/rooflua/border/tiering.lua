@@ -91,7 +91,7 @@ end
 
 serving.load_by(tiering.decide)
 
-local why = { [0] = "filled", "ended", "preempted" }
+local why = { [0] = "filled", "ended", "preempted", "evicted" }
 
 --- Which stores take a run, as bits.
 function tiering.store(number, pointer, views)
@@ -104,7 +104,7 @@ function tiering.store(number, pointer, views)
     stores[i] = { name = name, per = names.per[i], capacity_bytes = view.capacity_bytes, used_bytes = view.used_bytes,
       evictable_bytes = view.evictable_bytes, queued_bytes = view.queued_bytes }
   end
-  local run = { request = handle_of(0), why = why[data.why], first_token = data.first_token,
+  local run = { request = data.slot >= 0 and handle_of(0) or nil, why = why[data.why], first_token = data.first_token,
     last_token = data.last_token, prompt = data.prompt ~= 0, uses = data.uses, bytes = data.bytes }
   local bits = 0
   local chosen = { instance:store(run, stores) }

@@ -9,6 +9,7 @@
 --     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md
 --     tiers         where KV is kept outside of the GPU: fun(options, about) -> tiers, sentences (engines/tiers.lua)
 --     host_memory   the options that keep KV in so many bytes of the host: fun(bytes, ranks) -> {name = value}
+--     offload_blocks_before  the first release that does not count the host's memory in blocks any more
 --     memory        how it divides the memory of a GPU: fun(facts) -> parts (engines/ledger.lua)
 --     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}, and
 --                   lists of rows
@@ -27,7 +28,8 @@ local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
-  "respelled", "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory", "tiers", "host_memory" }
+  "respelled", "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory", "tiers", "host_memory",
+  "offload_blocks_before" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

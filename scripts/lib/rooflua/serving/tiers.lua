@@ -151,9 +151,10 @@ local function stores_of(reader, given, known)
   return out
 end
 
---- Answers of policies that the engine reads once: whether answers are stored, uses are counted, content is promoted.
+--- Answers of policies that the engine reads once: whether answers are stored, uses are counted, content is
+--- promoted, and written when it leaves the GPU.
 local function settle(reader, own)
-  for _, field in ipairs { "outputs", "counts", "promote" } do
+  for _, field in ipairs { "outputs", "counts", "promote", "write_back" } do
     local value = own[field]
     if type(value) == "function" then value = value(own) end
     if value ~= nil and type(value) ~= "boolean" then
@@ -240,6 +241,9 @@ function tiers.of(reader, given, list, declared)
   end
   for i, each in ipairs(list) do
     own[i] = each.config.role ~= "decode" and settle(inside, bound(inside, "policy", chosen, context))
+    if own[i] and own[i].write_back and each.deployment.pp > 1 then
+      engine_tiers.tell(each, { "tiers.policy: with stages of pp no step waits for what is written back" })
+    end
   end
   local prefetch = group.prefetch
   if prefetch == nil then prefetch = chosen.prefetch == true end

@@ -38,8 +38,17 @@ local function of_generation(about, generation)
   end
 end
 
+--- The newest release whose command counts the host's memory in blocks, where a run of the row's deployment says it so.
+local function counting_blocks(about, row)
+  if not (row.deployment_counts_blocks and about.offload_blocks_before) then return nil end
+  for i = #about.releases, 1, -1 do
+    local name = about.releases[i].name
+    if release.earlier(name, about.offload_blocks_before) then return name end
+  end
+end
+
 --- {engine, release} of a row. Without a release it is the one in force in the month that the row names, else the
---- newest that is known.
+--- newest that is known and takes what the runs of its deployment say.
 function engine.chosen(row, notes)
   local name, version = row.engine:lower():match "^%S+", row.engine_version
   if row.engine:find "%(" then core.fail("%s: engine: nothing is known of '%s'", row.where, row.engine) end
@@ -58,7 +67,11 @@ function engine.chosen(row, notes)
   end
   local day = engine.day(row)
   local found, which = catalogue.newest(about), "the newest that is known"
-  if day ~= "" and on_day(about, day) then found, which = on_day(about, day), "the release of its month" end
+  if day ~= "" and on_day(about, day) then
+    found, which = on_day(about, day), "the release of its month"
+  elseif counting_blocks(about, row) then
+    found, which = counting_blocks(about, row), "the newest that counts the host's memory in blocks"
+  end
   notes[#notes + 1] = ("engine version not stated: %s %s, %s"):format(about.title, found, which)
   return choice.parse(about.name .. " " .. found)
 end

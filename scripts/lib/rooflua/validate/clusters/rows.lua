@@ -115,6 +115,17 @@ local function row_of(path, given, columns)
   return row
 end
 
+--- Runs of one deployment have one engine: whether one of them says the memory of the engine's own connector in blocks.
+local function mark_counted_blocks(list)
+  local counted = {}
+  for _, row in ipairs(list) do
+    if row.offload_blocks_per_replica and row.offload_connector == "OffloadingConnector" then
+      counted[row.deployment] = true
+    end
+  end
+  for _, row in ipairs(list) do row.deployment_counts_blocks = counted[row.deployment] end
+end
+
 --- The rows of a file, in its order, and its columns that are not known. A row with a `problem` could not be read.
 --- @return table list of {where, path, id, kind, deployment, pair, arm, arm_role, quality, counts, texts and numbers of
 ---   the settings by their columns, measured = {column = number}}
@@ -128,6 +139,7 @@ function rows.read(path)
     if line then row.problem = ("%s: id '%s' is that of line %d"):format(row.where, row.id, line) end
     out[i], lines[row.id] = row, line or given.line
   end
+  mark_counted_blocks(out)
   if #out == 0 then core.fail("%s: has a header and no row; expected a measured run per row", path) end
   return out, unknown_columns(columns)
 end
