@@ -67,13 +67,54 @@ local function columns(given)
   return json.encode { result.summary, result.requests }
 end
 
-for name, more in pairs { alone = {}, ["behind a frontend"] = { frontend = { base_s = 0.01, per_output_token_s = 1e-4 } },
+for name, more in pairs { alone = {},
+  ["behind a frontend"] = { frontend = { base_s = 0.01, per_output_token_s = 1e-4 } },
   ["two replicas"] = { replicas = 2, router = require "routers.prefix_affinity" {} } } do
   test("a chain with delays is multi_turn byte for byte: " .. name, function()
     local multi_turn = workload(function(rng) return turns_of(parameters, rng) end)
     test.equal(columns(scenario(conversations(parameters), more)), columns(scenario(multi_turn, more)))
   end)
 end
+
+test("the summary of a run with plays has their metrics, and no other run has", function()
+  local given = conversations(parameters)
+  local run = serve.open(scenario(given))
+  run:run()
+  local summary = run:result().summary
+  local plays = summary.plays
+  test.equal(plays.completed, 30)
+  test.equal(plays.play_turns.mean, 4)
+  test.near(plays.reuse, summary.cached_tokens / summary.prompt_tokens, 1e-12)
+  test.near(plays.reuse_ideal, plays.reuse, 0.05, "the cache holds all of it")
+  local sum = 0
+  for _, part in ipairs { "queue_s", "load_s", "prefill_s", "decode_s", "tool_s" } do sum = sum + plays[part].mean end
+  test.near(sum, plays.play_s.mean, 1e-9)
+  test.near(plays.tool_s.mean, 3 * 1.2375, 1e-9)
+  local plain = serve.open(scenario(MultiTurn(parameters)))
+  plain:run()
+  test.equal(plain:result().summary.plays, nil)
+end)
+
+test("done may return a list of requests", function()
+  local function made(answer)
+    local run = serve.open(scenario(workload(function()
+      return { sent = 0, next = function(state)
+        if state.sent > 0 then return nil end
+        state.sent = 1
+        return 0, 100, 10
+      end, done = answer }
+    end)))
+    run:run()
+    return run:result().summary
+  end
+  local function three(state, now_s)
+    if state.sent > 1 then return nil end
+    state.sent = 4
+    return { { now_s, 50, 5 }, { now_s + 1, 60, 6 }, { now_s + 1, 70, 7, { class = 1 } } }
+  end
+  test.equal(made(three).completed, 4)
+  test.raises("its entry 1 is", function() made(function() return { 7 } end) end)
+end)
 
 local function plays_of(list, state)
   return workload(function()

@@ -1,12 +1,13 @@
 // Plays: every row is sent when its parents' events say so, checked against the definition on
 // random graphs, with what was recorded of the run.
 
+#include "serve/plays/plays.h"
+
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 
-#include "serve/plays/plays.h"
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
@@ -114,8 +115,7 @@ std::optional<Picoseconds> time_of(const RowSeen& seen, RowEvent event) {
   if (event == RowEvent::sent) return seen.sent;
   if (!seen.done) return std::nullopt;
   if (event == RowEvent::first_token)
-    return seen.done->first_token == never ? std::nullopt
-                                           : std::optional(seen.done->first_token);
+    return seen.done->first_token == never ? std::nullopt : std::optional(seen.done->first_token);
   const bool completed = seen.done->outcome == Outcome::completed;
   if (completed != (event == RowEvent::done)) return std::nullopt;
   return seen.done->now;
@@ -198,8 +198,7 @@ TEST_CASE("random graphs: every row is sent when the definition says so, or not 
     for (const auto& [number, ended] : watch.plays) {
       const Play& play = scene.plays[static_cast<std::size_t>(number)];
       const PlayDone& done = ended.done;
-      if (scene.options.lanes == 0)
-        CHECK(done.start == picoseconds(play.arrival_s, "test"));
+      if (scene.options.lanes == 0) CHECK(done.start == picoseconds(play.arrival_s, "test"));
       check_rows(play, number, done.start, watch, seed % 2 == 0);
       CHECK(done.times.sum() <= done.end - done.start);
       CHECK(done.completed + done.failed + done.cancelled + done.left_out ==
@@ -253,8 +252,7 @@ TEST_CASE("a copy that is made at any instant has the same future") {
 TEST_CASE("four children at the first token of their parent are sent then, and all end") {
   Play play;
   play.rows.push_back(row(16, 8));
-  for (int i = 0; i < 4; ++i)
-    play.rows.push_back(row(16, 2, {{0, RowEvent::first_token, 0}}));
+  for (int i = 0; i < 4; ++i) play.rows.push_back(row(16, 2, {{0, RowEvent::first_token, 0}}));
   Bench bench(100, 64);
   Plays workload(std::make_unique<ListedPlays>(std::vector{play}), in_lanes(1));
   Watch watch;
@@ -273,8 +271,7 @@ TEST_CASE("idle time is capped, and what is behind moves forward by the same") {
   play.rows.push_back(row(16, 1, {{0, RowEvent::done, 100}}));
   play.rows.push_back(row(16, 1, {{0, RowEvent::done, 105}}));
   Bench bench(100, 64);
-  Plays workload(std::make_unique<ListedPlays>(std::vector{play}),
-                 in_lanes(1, 10));
+  Plays workload(std::make_unique<ListedPlays>(std::vector{play}), in_lanes(1, 10));
   Watch watch;
   Simulation simulation(bench.cluster, bindings(bench, workload, watch));
   simulation.run();
@@ -287,8 +284,7 @@ TEST_CASE("from until_s on nothing is sent, and plays under way are cut") {
   play.rows.push_back(row(16, 3));
   play.rows.push_back(row(16, 3, {{0, RowEvent::done, 1}}));
   Bench bench(100, 64);
-  Plays workload(std::make_unique<ListedPlays>(std::vector{play, play, play}),
-                 in_lanes(1, {}, 12));
+  Plays workload(std::make_unique<ListedPlays>(std::vector{play, play, play}), in_lanes(1, {}, 12));
   Watch watch;
   Simulation simulation(bench.cluster, bindings(bench, workload, watch));
   simulation.run();
@@ -342,8 +338,8 @@ TEST_CASE("the ideal hit is the longest prefix that any sequence before has, tok
       if (i > 0 && dice.upto(0, 3) > 0) {
         base = dice.upto(0, i - 1);
         prompt = prompts[static_cast<std::size_t>(base)];
-        prompt.resize(static_cast<std::size_t>(
-            dice.upto(0, static_cast<std::int32_t>(prompt.size()))));
+        prompt.resize(
+            static_cast<std::size_t>(dice.upto(0, static_cast<std::int32_t>(prompt.size()))));
       }
       for (std::int32_t k = dice.upto(1, 4); k > 0; --k)
         prompt.push_back({static_cast<std::uint64_t>(dice.upto(1, 6)), dice.upto(1, 4)});
@@ -364,8 +360,7 @@ TEST_CASE("the ideal hit is the longest prefix that any sequence before has, tok
       CAPTURE(seed, i);
       const auto segments = play.segments(play.rows.back());
       REQUIRE(segments.size() == prompt.size());
-      CHECK(seen.see(segments, marks[one.list], output, answer) ==
-            static_cast<std::int64_t>(most));
+      CHECK(seen.see(segments, marks[one.list], output, answer) == static_cast<std::int64_t>(most));
       if (output != 0) append(tokens, output, answer);
       all.push_back(tokens);
     }
@@ -387,8 +382,7 @@ TEST_CASE("mistakes of a play name row and field") {
   CHECK(message(play) ==
         "play 3: row 1: parents: the row waits for itself, or for rows that wait for themselves");
   play.rows = {row(1, 1), row(1, 1, {{6, RowEvent::sent, 0}})};
-  CHECK(message(play) ==
-        "play 3: row 2: parents[1].row: there is no row 7; the play has 2");
+  CHECK(message(play) == "play 3: row 2: parents[1].row: there is no row 7; the play has 2");
   play.rows = {row(1, 1), row(1, 1, {{0, RowEvent::sent, -1}})};
   CHECK(message(play).starts_with("play 3: row 2: parents[1].delay_s: expected seconds >= 0"));
 }
