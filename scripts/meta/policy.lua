@@ -276,6 +276,42 @@ function policy.where(instance) end
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
----@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, or a native stream
+---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, a state with
+--- `plays` (rooflua.PlayState), or a native stream
+
+--- What requests(rng) returns where requests depend on each other: plain state, besides these.
+---@class rooflua.PlayState
+---@field plays fun(state: table): rooflua.Play? the next play; nil: there are no more
+---@field lanes integer? plays at most at once; absent: each play has its arrival_s
+---@field shares_content boolean?
+---@field idle_cap_s number? while no request is in flight, the next one is sent at most this much later
+---@field until_s number? no request is sent from then on
+
+---@class rooflua.Play
+---@field arrival_s number? without lanes; not decreasing
+---@field name string?
+---@field rows rooflua.PlayRow[]
+
+---@class rooflua.PlayRow a request, sent at the latest of its parents' events and their delays
+---@field prompt_tokens integer
+---@field output_tokens integer
+---@field content {[1]: integer, [2]: integer}[]? ids and tokens
+---@field prefix {row: integer, segments: integer?}? content of an earlier row that comes before `content`
+---@field output_content integer?
+---@field class integer?
+---@field session integer?
+---@field priority integer?
+---@field max_output_tokens integer?
+---@field predicted_output_tokens integer?
+---@field parents rooflua.RowTrigger[]? absent: it is sent when the play starts
+---@field not_before_s number? after the start of the play
+---@field cancel rooflua.RowTrigger? the client goes away then
+---@field warm boolean? no metric counts it
+---@field barrier integer? it waits for warm rows with smaller barriers, of all plays under way
+
+---@class rooflua.RowTrigger
+---@field row integer of the play, from 1
+---@field event "sent"|"first_token"|"done"|"failed"? default "done"
+---@field delay_s number?
 
 return policy

@@ -38,6 +38,7 @@ TEST_CASE("every metric has one name, a label, help, and a unit that its name ag
   check_declarations(run_metrics());
   check_declarations(group_metrics());
   check_declarations(replica_metrics());
+  check_declarations(play_metrics());
   check_declarations(session_metrics());
   check_declarations(link_metrics());
 }

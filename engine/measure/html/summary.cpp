@@ -137,6 +137,29 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
   if (rows.size() > 1) page.table(rows);
 }
 
+/// What plays amounted to, of variants that have any.
+void add_plays(HtmlPage& page, const std::vector<Served>& variants) {
+  std::vector<std::vector<std::string>> rows{{"variant"}};
+  for (const auto& metric : play_metrics()) rows[0].emplace_back(metric.label);
+  for (const Served& each : variants) {
+    if (!each.summary.plays) continue;
+    const PlaySummary& plays = *each.summary.plays;
+    rows.push_back({name_of(each)});
+    for (const auto& metric : play_metrics()) {
+      if (const auto* count = std::get_if<std::int64_t PlaySummary::*>(&metric.source))
+        rows.back().push_back(grouped(plays.*(*count)));
+      if (const auto* value = std::get_if<double PlaySummary::*>(&metric.source))
+        rows.back().push_back(metric.unit == "1" ? percent(plays.*(*value))
+                                                 : figure(plays.*(*value)));
+      if (const auto* times = std::get_if<Statistics PlaySummary::*>(&metric.source)) {
+        const double mean = (plays.*(*times)).mean;
+        rows.back().push_back(metric.unit == "s" ? duration(mean) : figure(mean));
+      }
+    }
+  }
+  if (rows.size() > 1) page.table(rows);
+}
+
 /// What speculation gave, of variants that speculate.
 void add_speculation(HtmlPage& page, const std::vector<Served>& variants) {
   std::vector<std::vector<std::string>> rows{{"variant"}};
@@ -214,6 +237,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
+  add_plays(page, variants);
   add_links(page, variants);
   add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");

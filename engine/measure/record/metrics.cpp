@@ -199,6 +199,34 @@ constexpr MetricOf<A> of_apart[] = {
      &A::kept_block_s},
 };
 
+using P = PlaySummary;
+constexpr MetricOf<P> of_plays[] = {
+    {"completed", "completed", "plays", more,
+     "plays of which every request that was sent completed, or the play itself cancelled it",
+     &P::completed},
+    {"failed", "failed", "plays", less, "plays with a request that ended in another way",
+     &P::failed},
+    {"cut", "cut", "plays", neither, "plays under way when the workload's time was over", &P::cut},
+    {"plays_per_hour", "plays/h", "plays/h", more, "completed plays over duration_s",
+     &P::plays_per_hour},
+    {"play_s", "play", "s", less, "start to end of a completed play", &P::play_s},
+    {"play_turns", "turns", "turns", neither, "completed requests of a completed play",
+     &P::play_turns},
+    {"queue_s", "queue", "s", less,
+     "of play_s, requests on the critical path were sent and not scheduled", &P::queue_s},
+    {"load_s", "load", "s", less, "of play_s, their KV came from stores", &P::load_s},
+    {"prefill_s", "prefill", "s", less, "of play_s, scheduled to first token", &P::prefill_s},
+    {"decode_s", "decode", "s", less, "of play_s, first token to last", &P::decode_s},
+    {"tool_s", "tools", "s", neither, "of play_s, no request on the critical path ran: delays",
+     &P::tool_s},
+    {"reuse", "reuse", "1", more,
+     "prompt tokens whose KV was cached over prompt tokens, of completed requests of ended plays",
+     &P::reuse},
+    {"reuse_ideal", "ideal reuse", "1", neither,
+     "the same of a cache without end: whole blocks of what prompts and answers before begin with",
+     &P::reuse_ideal},
+};
+
 constexpr MetricOf<SessionSummary> of_sessions[] = {
     {"count", "sessions", "sessions", neither, "sessions with a completed turn",
      &SessionSummary::count},
@@ -308,6 +336,10 @@ std::span<const MetricOf<TierSummary>> tier_metrics() {
 
 std::span<const MetricOf<ApartSummary>> apart_metrics() {
   return of_apart;
+}
+
+std::span<const MetricOf<PlaySummary>> play_metrics() {
+  return of_plays;
 }
 
 std::span<const MetricOf<SessionSummary>> session_metrics() {

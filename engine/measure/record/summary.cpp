@@ -32,8 +32,9 @@ double Summary::unsupported_share() const {
 SummaryObserver::SummaryObserver(SummaryOptions options)
     : options_(std::move(options)), keeping_(options_.exact_requests > 0) {}
 
-void SummaryObserver::on_arrival(const Request&, Picoseconds now) {
+void SummaryObserver::on_arrival(const Request& request, Picoseconds now) {
   told_.reset();
+  if (is_warm(request.id)) return;
   ++arrived_;
   first_arrival_ = std::min(first_arrival_, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
@@ -91,6 +92,7 @@ bool SummaryObserver::good(const RequestDone& done, const Completed& request) co
 
 void SummaryObserver::on_done(const RequestDone& done) {
   told_.reset();
+  if (!warm_.empty() && warm_.erase(done.id) > 0) return;
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
@@ -354,6 +356,7 @@ Summary SummaryObserver::sum_up() const {
   out.links = link_summaries();
   out.tiers = tier_summaries();
   if (options_.apart) out.apart = apart_summary();
+  out.plays = play_summary();
   out.sessions = session_summary();
   return out;
 }

@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "cost/ledger.h"
@@ -132,6 +133,21 @@ struct ApartSummary {
       0;  // blocks that prefill replicas keep, times the seconds behind the prefill
 };
 
+/// What plays amounted to (serve/plays): requests that depend on each other.
+struct PlaySummary {
+  /// Plays that ended: every request that was sent completed, or the play itself cancelled it; one
+  /// ended in another way; the workload's end came first.
+  std::int64_t completed = 0, failed = 0, cut = 0;
+  double plays_per_hour = 0;      // completed, over duration_s
+  Statistics play_s, play_turns;  // of completed plays: start to end; completed requests
+  /// Of completed plays, where the time on the critical path went; of one play they add up to
+  /// play_s.
+  Statistics queue_s, load_s, prefill_s, decode_s, tool_s;
+  /// Of completed requests of all plays: prompt tokens whose KV was in a cache, over prompt tokens;
+  /// and those that an infinite cache would have had (serve/plays/seen_prompts.h).
+  double reuse = 0, reuse_ideal = 0;
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -165,6 +181,7 @@ struct Summary {
   std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
   std::vector<TierSummary> tiers;                 // as declared; empty where there are none
   std::optional<ApartSummary> apart;              // nothing where SummaryOptions do not ask
+  std::optional<PlaySummary> plays;               // nothing without
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -194,6 +211,8 @@ class SummaryObserver : public Observer {
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
+  void on_row(const RowSent& row) override;
+  void on_play(const PlayDone& play) override;
 
   /// What is known so far.
   Summary summary() const;
@@ -287,6 +306,17 @@ class SummaryObserver : public Observer {
     std::int64_t completed = 0, split = 0, transfers = 0;
     LogHistogram room_wait, kv_wait;
   } apart_;
+  struct PlayCounts {
+    bool used = false;
+    PlaySummary counts;
+    std::int64_t prompt_tokens = 0, cached_tokens = 0, ideal_tokens = 0;
+    LogHistogram time, turns, queue, load, prefill, decode, tool;
+  } plays_;
+  std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts
+  bool warming_ = false;                   // only such requests have been sent
+  bool is_warm(std::int32_t id) const { return !warm_.empty() && warm_.contains(id); }
+  void forget_steps();
+  std::optional<PlaySummary> play_summary() const;
   void note_transfer(const TransferSeen& transfer);
   void note_apart(const RequestDone& done);
   ApartSummary apart_summary() const;

@@ -112,6 +112,19 @@ std::vector<GroupColumn> columns_of_groups(bool with_goodput) {
   return out;
 }
 
+/// What plays amounted to, in two lines.
+std::string play_lines(const PlaySummary& plays) {
+  std::string out = "plays     " + grouped(plays.completed) + " completed";
+  if (plays.failed > 0) out += ", " + grouped(plays.failed) + " failed";
+  if (plays.cut > 0) out += ", " + grouped(plays.cut) + " cut";
+  return out + ", " + figure(plays.plays_per_hour) + " per hour; " + duration(plays.play_s.mean) +
+         " (p99 " + duration(plays.play_s.p99) + "), " + figure(plays.play_turns.mean) +
+         " turns\n          critical path: queue " + duration(plays.queue_s.mean) + ", load " +
+         duration(plays.load_s.mean) + ", prefill " + duration(plays.prefill_s.mean) + ", decode " +
+         duration(plays.decode_s.mean) + ", tools " + duration(plays.tool_s.mean) + "; reuse " +
+         percent(plays.reuse) + ", ideal " + percent(plays.reuse_ideal) + "\n";
+}
+
 /// What replicas that are apart for prefill and decode amounted to, in two lines.
 std::string apart_line(const ApartSummary& apart) {
   std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
@@ -175,6 +188,7 @@ std::string groups(const Summary& s) {
     out += "\n" + table.text();
   }
   if (s.apart) out += "\n" + apart_line(*s.apart);
+  if (s.plays) out += "\n" + play_lines(*s.plays);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";

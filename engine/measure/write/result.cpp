@@ -241,6 +241,10 @@ Json to_json(const Summary& s) {
     out["disaggregation"] = Json::object();
     write(out["disaggregation"], apart_metrics(), *s.apart);
   }
+  if (s.plays) {
+    out["plays"] = Json::object();
+    write(out["plays"], play_metrics(), *s.plays);
+  }
   if (s.sessions) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
@@ -306,6 +310,10 @@ Summary summary_from_json(const Json& json, const std::string& file) {
   if (const auto apart = f.table("disaggregation")) {
     s.apart = ApartSummary{};
     read(*apart, apart_metrics(), *s.apart);
+  }
+  if (const auto plays = f.table("plays")) {
+    s.plays = PlaySummary{};
+    read(*plays, play_metrics(), *s.plays);
   }
   if (const auto sessions = f.table("sessions")) {
     s.sessions = SessionSummary{};

@@ -19,9 +19,20 @@ namespace {
 using Names = std::vector<std::string>;
 
 const Names play_fields{"arrival_s", "name", "rows"};
-const Names row_fields{"prompt_tokens", "output_tokens", "content", "output_content", "prefix",
-                       "class", "session", "priority", "max_output_tokens",
-                       "predicted_output_tokens", "parents", "not_before_s", "cancel", "warm",
+const Names row_fields{"prompt_tokens",
+                       "output_tokens",
+                       "content",
+                       "output_content",
+                       "prefix",
+                       "class",
+                       "session",
+                       "priority",
+                       "max_output_tokens",
+                       "predicted_output_tokens",
+                       "parents",
+                       "not_before_s",
+                       "cancel",
+                       "warm",
                        "barrier"};
 const Names trigger_fields{"row", "event", "delay_s"};
 const Names prefix_fields{"row", "segments"};
@@ -205,8 +216,9 @@ void read_row(const Reader& from, Play& play, bool shares_content, std::vector<S
   std::int32_t base = read_prefix(from, play, segments);
   read_content(from, segments);
   if (!shares_content && (!segments.empty() || row.spec.output_content != 0))
-    throw Error("", from.where() + ": has content, which nothing reads: the table that "
-                                   "requests(rng) returns does not say shares_content = true");
+    throw Error("", from.where() +
+                        ": has content, which nothing reads: the table that "
+                        "requests(rng) returns does not say shares_content = true");
   check_lengths(from, row, segments);
   const auto before = static_cast<std::int32_t>(play.rows.size());
   if (base < 0 && !row.parents.empty()) base = row.parents.front().row;

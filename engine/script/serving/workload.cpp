@@ -36,8 +36,9 @@ LuaWorkload::LuaWorkload(Asking& asking)
   done_ = field_reference(L, "done");
   more_ = field_reference(L, "more");
   if (more_ && !done_) {
-    throw Error("workload", "requests(rng) returned a table with more and without done; more is "
-                            "asked after done");
+    throw Error("workload",
+                "requests(rng) returned a table with more and without done; more is "
+                "asked after done");
   }
   lua_getfield(L, -1, "shares_content");
   shares_content_ = lua_toboolean(L, -1) != 0;
@@ -198,7 +199,8 @@ bool LuaWorkload::read_numbers(RequestSpec& spec) {
   return false;
 }
 
-/// Calls `function` by `call`, which is made of it. False if it has no request.
+/// Calls `function` by `call`, which is made of it. False if it has no request; where `done`
+/// returned a list, that is on top of the stack then.
 /// @param ended  the request that ended; -1: none did
 bool LuaWorkload::ask(const LuaReference& call, const LuaReference& function, std::int32_t ended,
                       RequestSpec& spec) {
@@ -212,9 +214,30 @@ bool LuaWorkload::ask(const LuaReference& call, const LuaReference& function, st
   }
   if (asked_->answer == none) return false;
   if (asked_->answer == numbers && read_numbers(spec)) return true;
+  if (&function == &done_ && lua_istable(L, top + 1))
+    return lua_settop(L, top + 1), false;  // a list of them
   const bool more = read_answer(function, top + 1, spec);
   lua_settop(L, top);
   return more;
+}
+
+/// What `done` returned as a list: {arrival_s, prompt_tokens, output_tokens, fields} of each.
+void LuaWorkload::send_list(int list, FollowUps& follow_ups) {
+  lua_State* L = asking_->L;
+  RequestSpec spec;
+  const int count = static_cast<int>(lua_objlen(L, list));
+  for (int i = 1; i <= count; ++i) {
+    lua_rawgeti(L, list, i);
+    const int entry = lua_gettop(L);
+    if (!lua_istable(L, entry))
+      throw Error("workload",
+                  "done: expected a list of {arrival_s, prompt_tokens, output_tokens, "
+                  "fields}; its entry " +
+                      std::to_string(i) + " is " + describe_value(L, entry));
+    for (int field = 1; field <= 4; ++field) lua_rawgeti(L, entry, field);
+    if (read_answer(done_, entry + 1, spec)) follow_ups.send(spec);
+    lua_settop(L, list);
+  }
 }
 
 bool LuaWorkload::next(RequestSpec& spec) {
@@ -230,7 +253,13 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   asked_->klass = done.klass;
   asked_->completed = done.outcome == Outcome::completed;
   RequestSpec spec;
-  if (this->ask(call_done_, done_, done.id, spec)) follow_ups.send(spec);
+  const int top = lua_gettop(asking_->L);
+  if (this->ask(call_done_, done_, done.id, spec)) {
+    follow_ups.send(spec);
+  } else if (lua_gettop(asking_->L) > top) {
+    send_list(top + 1, follow_ups);
+    lua_settop(asking_->L, top);
+  }
   if (!more_) return;
   while (this->ask(call_more_, more_, done.id, spec)) follow_ups.send(spec);
 }

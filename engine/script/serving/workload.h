@@ -15,9 +15,10 @@ namespace rooflua::script {
 /// The left_out = {source, unit, total, reasons = {[why] = count}} of a workload's state.
 std::optional<Unsent> left_out_of(const Asking& asking, const LuaReference& state);
 
-/// scripts/workloads: what `requests(rng)` returned, where it has no plays (plays.h). Either a function, or a table of plain state
-/// with next(state) and optionally done(state, now_s, session, class, completed) and more(state),
-/// which can be copied. `more` is asked after every `done`, until it has no request.
+/// scripts/workloads: what `requests(rng)` returned, where it has no plays (plays.h). Either a
+/// function, or a table of plain state with next(state) and optionally done(state, now_s, session,
+/// class, completed) and more(state), which can be copied. `done` returns one request or a list of
+/// them; `more` is asked after every `done`, until it has no request.
 class LuaWorkload : public Workload, public OfSimulation {
  public:
   /// @param source  the function or table, on top of the stack, taken
@@ -34,6 +35,7 @@ class LuaWorkload : public Workload, public OfSimulation {
  private:
   bool ask(const LuaReference& call, const LuaReference& function, std::int32_t ended,
            RequestSpec& spec);
+  void send_list(int list, FollowUps& follow_ups);
   bool read_numbers(RequestSpec& spec);
   bool read_request(int first, RequestSpec& spec);
   bool read_answer(const LuaReference& function, int first, RequestSpec& spec);

@@ -113,8 +113,8 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
     tiers_.emplace(config_.tiers, block_sizes(config_.replicas), kv_links_->wires());
   bind_tiers();
   watches_first_tokens_ = bindings_.workload->watches_first_tokens();
-  workload_due_ = bindings_.workload->due();
   read_ahead();
+  workload_due_ = bindings_.workload->due();
 }
 
 Simulation::~Simulation() = default;

@@ -38,11 +38,11 @@
 // (plain_step.cpp), and its price may have been asked for ahead (replica/priced_run.h).
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
-// (a request from sent to done), clients.cpp (times of the workload), routing.cpp (what routers see), handover.cpp (prompts that one
-// replica computes and another one decodes), pushing.cpp (their KV sets off before they are
-// computed), splitting.cpp (which replicas they have), tier_trips.cpp (KV that goes to stores and
-// comes from them), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
-// prefetch.cpp.
+// (a request from sent to done), clients.cpp (times of the workload), routing.cpp (what routers
+// see), handover.cpp (prompts that one replica computes and another one decodes), pushing.cpp
+// (their KV sets off before they are computed), splitting.cpp (which replicas they have),
+// tier_trips.cpp (KV that goes to stores and comes from them), abort.cpp, starvation.cpp (5 and 6),
+// plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
 
 #include <array>
 #include <atomic>

@@ -15,13 +15,13 @@ struct LiveRow {
   State state = State::waiting;
   bool saw_first_token = false;
   Outcome outcome = Outcome::unfinished;
-  std::int32_t missing = 0;         // parents that have not happened
-  std::int32_t waited_for = -1;     // the parent whose event and delay came last
+  std::int32_t missing = 0;      // parents that have not happened
+  std::int32_t waited_for = -1;  // the parent whose event and delay came last
   RowEvent waited_event = RowEvent::sent;
   std::int32_t handle = -1, slot = -1, id = -1;
   std::int32_t cached_tokens = 0;
   std::int64_t ideal_tokens = 0;
-  Picoseconds due = 0;              // not before; of the workload's own clock
+  Picoseconds due = 0;  // not before; of the workload's own clock
   Picoseconds sent = never, scheduled = never, first_token = never, end = never;
   Picoseconds load = 0;
 };

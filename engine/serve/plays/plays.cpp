@@ -146,10 +146,10 @@ void Plays::skip_idle_time() {
   if (idle_cap_ == never || in_flight_ > 0 || items_.empty()) return;
   Picoseconds first = never;
   items_.each([&](const Item& item) {
-    const bool sends = item.kind == Kind::send ? at(item.place).number == item.number &&
-                                                     at(item.place).row(item.row).state ==
-                                                         LiveRow::State::ready
-                                               : item.kind == Kind::arrival;
+    const bool sends = item.kind == Kind::send
+                           ? at(item.place).number == item.number &&
+                                 at(item.place).row(item.row).state == LiveRow::State::ready
+                           : item.kind == Kind::arrival;
     if (sends) first = std::min(first, item.time);
   });
   if (first == never) return;
@@ -175,10 +175,10 @@ void Plays::expect_arrival() {
   if (!ask(play)) return;
   const Picoseconds arrival = picoseconds(play.arrival_s, "workload: arrival_s");
   if (arrival < last_arrival_)
-    throw Error("workload: " + numbered(taken_),
-                "arrival_s: " + std::to_string(play.arrival_s) +
-                    " s lies before the play in front of it (" +
-                    std::to_string(seconds(last_arrival_)) + " s); arrivals must not decrease");
+    throw Error("workload: " + numbered(taken_), "arrival_s: " + std::to_string(play.arrival_s) +
+                                                     " s lies before the play in front of it (" +
+                                                     std::to_string(seconds(last_arrival_)) +
+                                                     " s); arrivals must not decrease");
   last_arrival_ = arrival;
   expected_ = std::move(play);
   push(std::max(arrival, now_ + skipped_), Kind::arrival);
@@ -295,8 +295,7 @@ void Plays::send(std::int32_t place, std::int32_t row, Client& client) {
   spec.segments = live.play->segments(said);
   spec.row = own.handle;
   SeenPrompts::Mark none;
-  SeenPrompts::Mark& mark =
-      said.list < 0 ? none : live.marks[static_cast<std::size_t>(said.list)];
+  SeenPrompts::Mark& mark = said.list < 0 ? none : live.marks[static_cast<std::size_t>(said.list)];
   own.ideal_tokens = SeenPrompts::ideal_tokens(
       seen_.see(spec.segments, mark, spec.output_content, spec.output_tokens), spec.prompt_tokens,
       client.block_size());
@@ -339,8 +338,7 @@ void Plays::end(std::int32_t place, std::int32_t row) {
 void Plays::cancel(const Item& item, Client& client) {
   const LiveRow& own = at(item.place).row(item.row);
   if (own.state != LiveRow::State::sent) return leave_out(item.place, item.row, Reason::cancelled);
-  if (own.sent < now_ || item.kind == Kind::late_cancel)
-    return client.cancel(own.slot, own.handle);
+  if (own.sent < now_ || item.kind == Kind::late_cancel) return client.cancel(own.slot, own.handle);
   again_.push_back(item);
   again_.back().kind = Kind::late_cancel;
 }

@@ -125,8 +125,8 @@ class Plays : public Workload {
   Picoseconds last_arrival_ = 0;
   std::vector<Handle> handles_;
   std::vector<std::int32_t> free_handles_;
-  std::vector<Handle> held_;                                     // at a barrier
-  std::array<std::int64_t, Play::most_barriers> warm_open_{};    // by barrier
+  std::vector<Handle> held_;                                   // at a barrier
+  std::array<std::int64_t, Play::most_barriers> warm_open_{};  // by barrier
   std::array<std::int64_t, reasons> unsent_{};
   std::int64_t rows_ = 0;
   std::vector<Handle> unreachable_;
