@@ -36,7 +36,7 @@ struct RequestSpec {
   /// need only live until the call that hands it over returns or asks for the next request.
   std::span<const Segment> segments;
   std::uint64_t output_content = 0;  // identity of the generated tokens (a later turn repeats them)
-  std::int32_t row = -1;  // what the workload knows it by (serve/plays); -1: by nothing
+  std::int32_t row = -1;             // what the workload knows it by (serve/plays); -1: by nothing
 };
 
 /// What policies and routers may read: the struct in border.h, which LuaJIT reads in place.
