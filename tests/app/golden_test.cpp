@@ -54,6 +54,13 @@ TEST_CASE("every other question has its answer", "[golden]") {
   }
 }
 
+TEST_CASE("agents fill caches, and routers, tools and memory of the host change what they find there",
+          "[golden]") {
+  for (const char* scenario :
+       {"32_agents", "33_agents_and_routers", "34_tool_time", "35_memory_for_agents"})
+    compare_with_golden(scenario, "--jobs 2");
+}
+
 TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", "[golden]") {
   compare_with_golden("27_disk_or_compute", "--jobs 2");
 }

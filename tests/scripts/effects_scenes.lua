@@ -379,6 +379,7 @@ function effects.of(test)
     "link_bytes_per_s", "domain_gpus", "node_gpus", "network_bytes_per_s", "host_bytes_per_s", "sms", "clock_hz",
     "l2_bytes", "tables_from" }
   tiers.declare(effects)
+  dofile("tests/scripts/effects_agents.lua").declare(effects, test)
   routers.declare(effects, served, load)
   links.declare(effects)
   effects.keys = keys_of()

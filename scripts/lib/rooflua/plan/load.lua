@@ -1,6 +1,7 @@
 -- The load of a plan: the workload at a multiple of it, with a number of requests, and the lengths that it draws.
 local core = require "rooflua.base.core"
 local lengths = require "rooflua.lengths"
+local drawn = require "rooflua.plays.drawn"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"
@@ -119,6 +120,10 @@ end
 local function draw(source, add)
   if type(source) == "userdata" then
     for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[2], row[3]) end
+    return
+  end
+  if type(source) == "table" and source.plays then
+    drawn.each(source, most_drawn, function(_, prompt, output) add(prompt, output) end)
     return
   end
   local is_function, waiting, count = type(source) == "function", {}, 0

@@ -3,6 +3,7 @@
 local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local ledger = require "rooflua.border.ledger"
+local drawn = require "rooflua.plays.drawn"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local prices = require "rooflua.scenario.prices"
@@ -29,6 +30,10 @@ function forecast.requests(workload, streams)
     for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[1], row[2], row[3]) end
     local described = native.trace_describe(source)
     out.left_out, out.notes = described.left_out, described.notes
+    return out
+  end
+  if type(source) == "table" and type(source.plays) == "function" then
+    drawn.each(source, most_drawn, add)
     return out
   end
   -- What the run refuses is not drawn: the trial of policies says what is wrong with it.

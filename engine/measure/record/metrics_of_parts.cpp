@@ -1,0 +1,137 @@
+// The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
+// and decode apart, plays.
+
+#include "measure/record/metrics.h"
+
+namespace rooflua {
+
+namespace {
+
+constexpr Better neither = Better::neither, less = Better::less, more = Better::more;
+
+using S = SpeculationSummary;
+constexpr MetricOf<S> of_speculation[] = {
+    {"rounds", "rounds", "rows", neither, "decodes that landed", &S::rounds},
+    {"drafted_tokens", "drafted", "tokens", neither, "drafts that rounds verified",
+     &S::drafted_tokens},
+    {"accepted_tokens", "accepted", "tokens", more, "drafts of rounds that were accepted",
+     &S::accepted_tokens},
+    {"acceptance_rate", "accepted", "1", more, "accepted over drafted tokens", &S::acceptance_rate},
+    {"tokens_per_round", "tokens/round", "tokens", more,
+     "1 + accepted tokens over rounds, as engines count it", &S::tokens_per_round},
+    {"overshoot_tokens", "overshoot", "tokens", less, "accepted behind the end of an answer",
+     &S::overshoot_tokens},
+    {"discarded_tokens", "discarded", "tokens", less,
+     "tokens of decodes whose request had ended when they ran, or was aborted",
+     &S::discarded_tokens},
+    {"wasted_share", "wasted", "1", less,
+     "refused, overshoot and discarded tokens over the tokens of all decodes", &S::wasted_share},
+    {"draft_time_share", "drafting", "1", less, "share of the time of steps that drafts took",
+     &S::draft_time_share},
+};
+
+using L = LinkSummary;
+constexpr MetricOf<L> of_link[] = {
+    {"transfers", "transfers", "transfers", neither, "transfers that went over it", &L::transfers},
+    {"bytes", "bytes", "bytes", neither, "that they carried", &L::bytes},
+    {"stretch_mean", "stretch", "times", less,
+     "time of a transfer over what it takes where no other shares its links, on average",
+     &L::stretch_mean},
+    {"stretch_max", "stretch max", "times", less, "the largest of them", &L::stretch_max},
+    {"busiest_frac", "busiest wire", "1", neither,
+     "bytes of its busiest wire over what that could carry in the run", &L::busiest_frac},
+};
+
+using T = TierSummary;
+constexpr MetricOf<T> of_tier[] = {
+    {"hit_tokens", "hit tokens", "tokens", more, "tokens that were loaded from it", &T::hit_tokens},
+    {"peer_hit_tokens", "from peers", "tokens", neither,
+     "tokens that were loaded from another instance of it", &T::peer_hit_tokens},
+    {"hit_frac", "hits", "1", more,
+     "tokens that were loaded over the prompt tokens of completed requests", &T::hit_frac},
+    {"loads", "loads", "transfers", neither, "transfers to a GPU", &T::loads},
+    {"loaded_bytes", "loaded", "bytes", neither, "that they carried", &T::loaded_bytes},
+    {"load_s", "load", "s", less, "a transfer to a GPU", &T::load_s},
+    {"stores", "stores", "transfers", neither, "transfers from a GPU", &T::stores},
+    {"stored_bytes", "stored", "bytes", neither, "that they carried", &T::stored_bytes},
+    {"skipped_stores", "skipped", "transfers", less, "for which there was no room",
+     &T::skipped_stores},
+    {"evictions", "evicted", "chunks", neither, "chunks that left for others", &T::evictions},
+    {"capacity_bytes", "capacity", "bytes", neither, "of one instance", &T::capacity_bytes},
+    {"used_bytes_max", "most used", "bytes", neither, "by one instance at any time",
+     &T::used_bytes_max},
+};
+
+using A = ApartSummary;
+constexpr MetricOf<A> of_apart[] = {
+    {"split_frac", "split", "1", neither,
+     "part of the completed requests whose prompt a prefill replica computed", &A::split_frac},
+    {"kv_bytes", "KV sent", "bytes", neither, "KV that was sent between replicas", &A::kv_bytes},
+    {"recomputed", "recomputed", "requests", less,
+     "completed requests whose computed prompt was kept no longer (lease_s), and computed again",
+     &A::recomputed},
+    {"room_wait_s", "wait for room", "s", less,
+     "from the computed prompt to blocks for it at the decode replica; 0: they were taken before",
+     &A::room_wait_s},
+    {"kv_wait_s", "wait for KV", "s", less,
+     "from the computed prompt to all of its KV at the decode replica", &A::kv_wait_s},
+    {"stretch_mean", "stretch", "times", less,
+     "time of a transfer over what it takes where no other shares its links, on average",
+     &A::stretch_mean},
+    {"stretch_max", "stretch max", "times", less, "the largest of them", &A::stretch_max},
+    {"kept_block_s", "kept", "block-seconds", less,
+     "blocks of computed prompts at prefill replicas, times how long they are kept",
+     &A::kept_block_s},
+};
+
+using P = PlaySummary;
+constexpr MetricOf<P> of_plays[] = {
+    {"completed", "completed", "plays", more,
+     "plays of which every request that was sent completed, or the play itself cancelled it",
+     &P::completed},
+    {"failed", "failed", "plays", less, "plays with a request that ended in another way",
+     &P::failed},
+    {"cut", "cut", "plays", neither, "plays under way when the workload's time was over", &P::cut},
+    {"plays_per_hour", "plays/h", "plays/h", more, "completed plays over duration_s",
+     &P::plays_per_hour},
+    {"play_s", "play", "s", less, "start to end of a completed play", &P::play_s},
+    {"play_turns", "turns", "turns", neither, "completed requests of a completed play",
+     &P::play_turns},
+    {"queue_s", "queue", "s", less,
+     "of play_s, requests on the critical path were sent and not scheduled", &P::queue_s},
+    {"load_s", "load", "s", less, "of play_s, their KV came from stores", &P::load_s},
+    {"prefill_s", "prefill", "s", less, "of play_s, scheduled to first token", &P::prefill_s},
+    {"decode_s", "decode", "s", less, "of play_s, first token to last", &P::decode_s},
+    {"tool_s", "tools", "s", neither, "of play_s, no request on the critical path ran: delays",
+     &P::tool_s},
+    {"reuse", "reuse", "1", more,
+     "prompt tokens whose KV was cached over prompt tokens, of completed requests of ended plays",
+     &P::reuse},
+    {"reuse_ideal", "ideal reuse", "1", neither,
+     "the same of a cache without end: whole blocks of what prompts and answers before begin with",
+     &P::reuse_ideal},
+};
+
+}  // namespace
+
+std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {
+  return of_speculation;
+}
+
+std::span<const MetricOf<LinkSummary>> link_metrics() {
+  return of_link;
+}
+
+std::span<const MetricOf<TierSummary>> tier_metrics() {
+  return of_tier;
+}
+
+std::span<const MetricOf<ApartSummary>> apart_metrics() {
+  return of_apart;
+}
+
+std::span<const MetricOf<PlaySummary>> play_metrics() {
+  return of_plays;
+}
+
+}  // namespace rooflua
