@@ -123,7 +123,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       return add(static_cast<std::int64_t>(value));
     return add(static_cast<double>(value));
   }
-  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override {
+    if (!packing_) return add(value);
+    if (!(value >= 0 && value <= most_packed) || std::floor(value) != value) refuse_packed();
+    return pack(static_cast<number_unsigned_t>(value));
+  }
   bool string(string_t& value) override {
     if (const auto number = marks_ ? marked_number(value) : std::nullopt) return add(*number);
     return add(std::move(value));
@@ -175,8 +179,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  static constexpr std::int32_t most_packed = std::numeric_limits<std::int32_t>::max();
+
   bool pack(number_unsigned_t value) {
-    if (value > std::numeric_limits<std::int32_t>::max()) refuse_packed();
+    if (value > most_packed) refuse_packed();
     const auto whole = static_cast<std::int32_t>(value);
     packed_.append(reinterpret_cast<const char*>(&whole), sizeof whole);
     return true;

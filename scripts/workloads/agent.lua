@@ -3,7 +3,7 @@
 ---
 --- The defaults are those of public captures of a coding agent: medians, 90th and 99th percentiles of prompts, answers,
 --- growth, pauses and turns, and the share of prompt tokens that a cache without end would hit.
-local agents = require "rooflua.plays.agents"
+local contexts = require "workloads.agents.contexts"
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
@@ -84,7 +84,7 @@ end
 local function next_play(state)
   if state.begun >= state.count then return nil end
   state.begun = state.begun + 1
-  local play = agents.play(state.own, state.begun)
+  local play = contexts.play(state.own, state.begun)
   local sent = { name = play.name, rows = play.rows }
   if state.rate > 0 then
     state.clock_s = arrivals.in_time(state.clock_s + state.starts:exponential(state.rate), state.begun, state.count,
@@ -104,7 +104,7 @@ local function drawn(agent, rng)
     edit_probability = agent.edit_probability, edit_within = agent.edit_within,
     side_probability = agent.side_probability, sub_agent_probability = agent.sub_agent_probability,
     sub_agent_event = agent.sub_agent_event, cancel_probability = agent.cancel_probability,
-    cancel_after_s = agent.cancel_after_s, sub_class = 1, limit = arrivals.limit(agent),
+    cancel_after_s = agent.cancel_after_s, sub_class = 1, sessions = -1, limit = arrivals.limit(agent),
     tool_s = tool_times(agent),
   }
   for name, key in pairs { turn = "turns", first = "first_tokens", growth = "growth_tokens", output = "output_tokens",

@@ -3,9 +3,9 @@
 --- Every lane has one session with all agents that it starts. The sessions of the beginning are under way: each stands at
 --- a moment of its recording. Requests for one token warm the caches; then the measurement begins. When a session has
 --- ended, its lane takes the next one of the file from its first turn, with contents that nothing has cached.
-local file = require "rooflua.plays.file"
+local plays = require "rooflua.plays"
 local policy = require "rooflua.policy"
-local snapshot = require "rooflua.plays.snapshot"
+local snapshot = require "workloads.agents.snapshot"
 
 ---@class workloads.AgentX: rooflua.Workload
 ---@field path string
@@ -64,10 +64,10 @@ end
 local function taken(state)
   local empty = 0
   while true do
-    local play = file.next(state.file)
+    local play = plays.next(state.file)
     if not play then
-      file.again(state.file)
-      play = file.next(state.file)
+      plays.again(state.file)
+      play = plays.next(state.file)
     end
     play = shortened(play, state.max_context_tokens)
     state.left_out.total = state.left_out.total + #play.rows + (play.left_out or 0)
@@ -82,9 +82,9 @@ end
 local function next_play(state)
   local play = taken(state)
   state.begun = state.begun + 1
-  if state.begun > state.first then return file.play(play) end
+  if state.begun > state.first then return plays.sent(play) end
   local share = state.start_min + (state.start_max - state.start_min) * state.moments:uniform()
-  return file.play(snapshot.cut(play, share, state.warmup_requests) or play)
+  return plays.sent(snapshot.cut(play, share, state.warmup_requests) or play)
 end
 
 ---@param rng rooflua.Random
@@ -92,7 +92,7 @@ function AgentX:requests(rng)
   if self.start_min > self.start_max then
     error(("workload.start_min: %g is above start_max = %g"):format(self.start_min, self.start_max), 0)
   end
-  local opened = file.open(self.path, 64, 0)
+  local opened = plays.open(self.path, 64, 0)
   if opened.format ~= "weka" then
     error(("workload.path: %s is a file of %s; expected Weka captures, whose requests have recorded times"):format(
       self.path, opened.format), 0)
@@ -112,7 +112,7 @@ function AgentX:requests(rng)
     max_context_tokens = self.max_context_tokens,
     moments = rng:stream "moments",
     left_out = { source = "agentx", unit = "requests", total = 0, reasons = { ["past max_context_tokens"] = 0 } },
-    notes = function(state) return { file.note(state.file) } end,
+    notes = function(state) return { plays.note(state.file) } end,
   }
 end
 

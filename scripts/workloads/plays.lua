@@ -1,5 +1,5 @@
 --- Recorded plays: sessions whose requests wait for each other, from a file.
-local file = require "rooflua.plays.file"
+local plays = require "rooflua.plays"
 local policy = require "rooflua.policy"
 
 ---@class workloads.Plays: rooflua.Workload
@@ -22,15 +22,15 @@ local Plays = policy.define {
 }
 
 local function next_play(state)
-  local play = file.next(state.file)
+  local play = plays.next(state.file)
   if not play then return nil end
-  local out = file.play(play)
+  local out = plays.sent(play)
   if state.lanes == nil then out.arrival_s = play.start_s end
   return out
 end
 
 function Plays:requests()
-  local opened = file.open(self.path, self.hash_block_tokens, self.limit)
+  local opened = plays.open(self.path, self.hash_block_tokens, self.limit)
   if self.lanes == 0 and opened.format == "weka" then
     error("workload.lanes: plays of a Weka file have no recorded start; expected at least 1", 0)
   end
@@ -40,7 +40,7 @@ function Plays:requests()
     idle_cap_s = self.idle_cap_s > 0 and self.idle_cap_s or nil,
     shares_content = true,
     file = opened,
-    notes = function(state) return { file.note(state.file) } end,
+    notes = function(state) return { plays.note(state.file) } end,
   }
 end
 

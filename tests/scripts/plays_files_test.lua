@@ -6,7 +6,7 @@ local file = require "rooflua.plays.file"
 local json = require "rooflua.json"
 local random = require "rooflua.random"
 local recorded = require "rooflua.plays.recorded"
-local snapshot = require "rooflua.plays.snapshot"
+local snapshot = require "workloads.agents.snapshot"
 local weka = require "rooflua.plays.weka"
 
 --- Tokens that two prompts have in common at the left, by their segments.

@@ -22,7 +22,7 @@ function file.open(path, hash_block_tokens, limit)
   if path == nil or path == "" then core.fail "workload.path: is missing; expected a file of recorded plays" end
   path = files.find(path, "workload: path", "file")
   if not native.file_exists(path) then core.fail("workload.path: %s: there is no such file", path) end
-  local opened = { path = path, limit = limit, offset = 0, line = 0, given = 0, next_content = first_content,
+  local opened = { path = path, limit = limit, offset = 0, line = 0, given = 0, sessions = 0, next_content = first_content,
     counts = { plays = 0, rows = 0, total = 0, unique = 0, shared = 0 } }
   local text = native.read_line(path, 0)
   if not text or text == "" then core.fail("workload.path: %s: its first line is empty; expected a play", path) end
@@ -82,7 +82,14 @@ function file.next(opened)
       count(opened, play, opened.given == 0 and opened.read or nil)
     end
   end
-  if play then opened.given = opened.given + 1 end
+  if not play then return nil end
+  opened.given = opened.given + 1
+  local last = 0
+  for _, row in ipairs(play.rows) do
+    last = math.max(last, row.session or 0)
+    row.session = row.session and row.session + opened.sessions - 1
+  end
+  opened.sessions = opened.sessions + last
   return play
 end
 
@@ -92,7 +99,7 @@ function file.again(opened)
 end
 
 --- What the engine takes of a play: its rows without the times of the recording.
-function file.play(play)
+function file.sent(play)
   for _, row in ipairs(play.rows) do row.start_s, row.end_s = nil, nil end
   return { name = play.name, rows = play.rows }
 end

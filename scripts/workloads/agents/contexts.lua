@@ -5,17 +5,23 @@
 -- of reasoning are dropped, the next prompt repeats the visible answer only, at another place: it is computed again.
 local arrivals = require "rooflua.arrivals"
 
-local agents = {}
+local contexts = {}
 
 --- Content ids of a play: 2^32 per play, so that no two plays share one.
 local ids_per_play = 4294967296
 --- The system prompts that all plays share: of the main agent, of agents that turns start.
-agents.main_system, agents.sub_system = 1, 2
+contexts.main_system, contexts.sub_system = 1, 2
 
 --- A new content id of a play.
 local function new_id(play)
   play.ids = play.ids + 1
   return play.number * ids_per_play + play.ids
+end
+
+--- The main agent of a play and each agent that it starts is a session of its own.
+local function new_session(own)
+  own.sessions = own.sessions + 1
+  return own.sessions
 end
 
 --- A context that has only its system prompt.
@@ -83,8 +89,7 @@ local function fits(own, context, tokens) return context.tokens + tokens <= own.
 
 --- The requests of an agent that a turn starts. Returns the row that ends it.
 local function sub_agent(own, play, from, event)
-  play.sessions = play.sessions + 1
-  local context = new_context(play, agents.sub_system, own.sub_system_tokens, play.sessions)
+  local context = new_context(play, contexts.sub_system, own.sub_system_tokens, new_session(own))
   context.class = own.sub_class
   add(play, context, own.task(own.sub_growths))
   local last
@@ -116,8 +121,7 @@ end
 
 --- A request that has nothing of the context, such as one for a title.
 local function side_request(own, play, after)
-  play.sessions = play.sessions + 1
-  local context = new_context(play, agents.sub_system, 0, play.sessions)
+  local context = new_context(play, contexts.sub_system, 0, new_session(own))
   context.class = own.sub_class
   add(play, context, own.growth(own.sides))
   ask(own, play, context, { { row = after, event = "ended", delay_s = 0 } })
@@ -126,9 +130,10 @@ end
 --- The next play.
 --- @param own table what is drawn, from which stream (workloads/agent.lua)
 --- @param number integer from 1
-function agents.play(own, number)
-  local play = { number = number, ids = 0, sessions = 1, rows = {}, name = ("agent-%d"):format(number) }
-  local context = new_context(play, own.shared_system and agents.main_system or new_id(play), own.system_tokens, 1)
+function contexts.play(own, number)
+  local play = { number = number, ids = 0, rows = {}, name = ("agent-%d"):format(number) }
+  local context = new_context(play, own.shared_system and contexts.main_system or new_id(play), own.system_tokens,
+    new_session(own))
   add(play, context, own.first(own.firsts))
   local parents
   for turn = 1, own.turn(own.turns) do
@@ -144,4 +149,4 @@ function agents.play(own, number)
   return play
 end
 
-return agents
+return contexts
