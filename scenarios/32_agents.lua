@@ -5,7 +5,9 @@
 --- Method    2 to 32 sessions at once, 48 in all; the same sessions each time.
 --- Measures  TTFT; which part of the prompt tokens is found in the cache, and which part a cache without end would have;
 ---           how long a session takes, and what it waits for.
---- Expect    EXPECT
+--- Expect    Up to eight sessions the cache holds their contexts: nearly all that can be found is found, and the median
+---           of TTFT stays below 50 ms. With sixteen a third of the prompt tokens is computed again, with thirty-two
+---           more than a half; the GPU then does not more work an hour but less, and a request waits half a minute.
 --- Limits    Users do not pause. One replica; what more of them need is a router that knows prefixes.
 return {
   rooflua = 1,

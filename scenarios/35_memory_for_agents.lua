@@ -5,7 +5,9 @@
 --- Method    0 to 600 GB of the host's memory for KV, as vLLM's OffloadingConnector uses it, over PCIe 5.
 --- Measures  Which part of the prompt tokens comes from the GPU, from the host, and which is computed; TTFT; sessions
 ---           per hour.
---- Expect    EXPECT
+--- Expect    100 GB bring most of it: 7 % of the prompt tokens are computed where it was a third, the median of TTFT
+---           falls to a third, and a fifth more sessions end in an hour. More than 200 GB bring nothing. The p99 of
+---           TTFT stays above 20 s: prompts wait for room on the GPU, which memory of the host does not give.
 --- Limits    The link is the GPU's alone. Prompts are stored, answers are not.
 local function memory(gb)
   return { label = ("%d GB"):format(gb), set = gb > 0 and { tiers = { policy = require "tiers.vllm_cpu" {},
