@@ -3,8 +3,8 @@
 --- Setup     Llama-3.1-8B, bf16, on one H100, whose KV cache holds 430,000 tokens. Sessions of coding agents with
 ---           contexts up to 120,000 tokens, turns whose tools take two seconds, and agents that turns start.
 --- Method    2 to 32 sessions at once, 48 in all; the same sessions each time.
---- Measures  TTFT; which part of the prompt tokens is found in the cache, and which part a cache without end would have;
----           how long a session takes, and what it waits for.
+--- Measures  TTFT; which part of the prompt tokens is found in the cache, and which part a cache without end would
+---           have; how long a session takes, and what it waits for.
 --- Expect    Up to eight sessions the cache holds their contexts: nearly all that can be found is found, and the median
 ---           of TTFT stays below 50 ms. With sixteen a third of the prompt tokens is computed again, with thirty-two
 ---           more than a half; the GPU then does not more work an hour but less, and a request waits half a minute.

@@ -25,8 +25,8 @@ return {
   },
   vary = { ["workload.tool_time_s"] = { 0.5, 2, 8, 30, 120 } },
   report = function(results)
-    local rows = { { "tool s", "reuse %", "ideal %", "TTFT p50 ms", "TTFT p99 ms", "session p50 s", "without tools, mean s",
-      "sessions/h" } }
+    local rows = { { "tool s", "reuse %", "ideal %", "TTFT p50 ms", "TTFT p99 ms", "session p50 s",
+      "without tools, mean s", "sessions/h" } }
     for _, result in ipairs(results) do
       local s, p = result.summary, result.summary.plays
       rows[#rows + 1] = { result.name:match "=(.*)", 100 * p.reuse, 100 * p.reuse_ideal, s.ttft_s.p50 * 1000,

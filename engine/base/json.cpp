@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/numbers/number_words.h"
@@ -313,19 +311,6 @@ Json parse_json_packed(std::string_view text, const std::string& name, std::stri
   Builder builder(text, name, false, key);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
-}
-
-Json read_json(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    const bool there = std::filesystem::exists(path);
-    throw Error(path.string(), there ? "cannot be read" : "there is no such file");
-  }
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (text.str().empty()) throw Error(path.string(), "is empty");
-  return parse_json(text.str(), path.string());
 }
 
 void append_json_number(double value, std::string& out) {

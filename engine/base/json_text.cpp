@@ -1,6 +1,10 @@
 #include "base/json_text.h"
 
 #include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
 
 namespace rooflua {
 
@@ -28,6 +32,19 @@ bool is_true(const Json& object, std::string_view key) {
 
 Json texts_json(const std::vector<std::string>& texts) {
   return Json(Json::Array(texts.begin(), texts.end()));
+}
+
+Json read_json(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw Error(path.string(), "is a folder");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    const bool there = std::filesystem::exists(path);
+    throw Error(path.string(), there ? "cannot be read" : "there is no such file");
+  }
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (text.str().empty()) throw Error(path.string(), "is empty");
+  return parse_json(text.str(), path.string());
 }
 
 }  // namespace rooflua

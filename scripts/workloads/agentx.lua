@@ -1,8 +1,8 @@
 --- AgentX: recorded coding agents on lanes, as SemiAnalysis InferenceX and AIPerf replay them.
 ---
---- Every lane has one session with all agents that it starts. The sessions of the beginning are under way: each stands at
---- a moment of its recording. Requests for one token warm the caches; then the measurement begins. When a session has
---- ended, its lane takes the next one of the file from its first turn, with contents that nothing has cached.
+--- Every lane has one session with all agents that it starts. The sessions of the beginning are under way: each stands
+--- at a moment of its recording. Requests for one token warm the caches; then the measurement begins. When a session
+--- has ended, its lane takes the next one of the file from its first turn, with contents that nothing has cached.
 local plays = require "rooflua.plays"
 local policy = require "rooflua.policy"
 local snapshot = require "workloads.agents.snapshot"
@@ -15,7 +15,8 @@ local AgentX = policy.define {
   doc = "The AgentX protocol: recorded coding agents on lanes, with warm caches, for an hour.",
   source = "ai-dynamo/aiperf pull requests 1165 and 1250; SemiAnalysisAI/InferenceX pull request 2415",
   params = {
-    path = { default = "", doc = "A file of Weka captures; looked for beside the scenario, then in the working directory." },
+    path = { default = "",
+      doc = "A file of Weka captures; looked for beside the scenario, then in the working directory." },
     lanes = { default = 64, unit = "sessions", min = 1, integer = true, doc = "Sessions at once." },
     duration_s = { default = 3600, unit = "s", min = 0, exclusive_min = true,
       doc = "Measured time from the end of the warm-up on." },
@@ -27,7 +28,8 @@ local AgentX = policy.define {
     idle_cap_s = { default = 10, unit = "s", min = 0,
       doc = "While no request is in flight, the next one comes at most this much later; 0 = no limit." },
     max_context_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
-      doc = "Requests whose prompt and answer exceed this are left out, as in captures for smaller contexts; 0 = none." },
+      doc = "Requests whose prompt and answer exceed this are left out, as in captures for smaller contexts; "
+        .. "0 = none." },
   },
 }
 

@@ -1,8 +1,9 @@
 --- Rollouts of reinforcement learning: batches of answers, with a barrier behind each.
 ---
 --- A batch is `prompts` prompts with `samples` answers each, all sent at once. When as many answers as the batch needs
---- have ended, the model is updated, and the next batch is sent. Answers that are still written then go on beside it. An
---- answer longer than `budget_tokens` is cut there and continued in the next batch, behind its prompt and what it has.
+--- have ended, the model is updated, and the next batch is sent. Answers that are still written then go on beside it.
+--- An answer longer than `budget_tokens` is cut there and continued in the next batch, behind its prompt and what it
+--- has.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"

@@ -184,7 +184,8 @@ local function by_hand(number)
   end
   return { id = "hand-" .. number, models = { "m" }, block_size = 64, hash_id_scope = "local", requests = {
     n(0, 200, 20, { 1, 2, 3 }), n(3, 330, 30, { 1, 2, 3, 4, 5 }),
-    { t = 5, type = "subagent", agent_id = "a", requests = { n(5, 130, 5, { 9, 10 }), n(8, 260, 5, { 9, 10, 11, 12 }) } },
+    { t = 5, type = "subagent", agent_id = "a", requests = { n(5, 130, 5, { 9, 10 }),
+      n(8, 260, 5, { 9, 10, 11, 12 }) } },
     n(12, 128 + number, 9, { 1, 2 }), n(14, 390, 9, { 1, 2, 3, 4, 5, 6 }), n(14.5, 64, 3, { 9 }) } }
 end
 
@@ -280,8 +281,10 @@ test("mistakes name the file, the line, the request and the key", function()
     change(out)
     return { by_hand(2), out }
   end
-  fails(play(function(p) p.requests[2]["in"] = -4 end), ":2: request 2: in: expected a whole number >= 1, found number -4")
-  fails(play(function(p) p.requests[2].hash_ids = json.array { 1, 2, 3, 4, 5, 6, 7 } end), "hash_ids: 7 ids of 64 tokens")
+  fails(play(function(p) p.requests[2]["in"] = -4 end),
+    ":2: request 2: in: expected a whole number >= 1, found number -4")
+  fails(play(function(p) p.requests[2].hash_ids = json.array { 1, 2, 3, 4, 5, 6, 7 } end),
+    "hash_ids: 7 ids of 64 tokens")
   fails(play(function(p) p.requests[1].type = "q" end), 'request 1: type: expected "n", "s" or "subagent"')
   fails(play(function(p) p.requests[3].requests[1].t = json.null end), "request 3: request 1: t: is missing")
   fails(play(function(p) p.hash_id_scope = "global" end), 'hash_id_scope: expected "local"')

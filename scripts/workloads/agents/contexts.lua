@@ -1,8 +1,9 @@
--- Plays of a coding agent, drawn from distributions: turns whose prompts repeat the context, and agents that turns start.
+-- Plays of a coding agent, drawn from distributions: turns whose prompts repeat the context, agents that turns start.
 --
 -- A context is one content that grows: the system prompt in front of it, then what users, tools and answers add. An
--- answer that the next prompt repeats word for word is a content of its own, because the engine has its KV. Where tokens
--- of reasoning are dropped, the next prompt repeats the visible answer only, at another place: it is computed again.
+-- answer that the next prompt repeats word for word is a content of its own, because the engine has its KV. Where
+-- tokens of reasoning are dropped, the next prompt repeats the visible answer only, at another place: it is computed
+-- again.
 local arrivals = require "rooflua.arrivals"
 
 local contexts = {}
@@ -26,7 +27,8 @@ end
 
 --- A context that has only its system prompt.
 local function new_context(play, system, system_tokens, session)
-  local context = { system = system, system_tokens = system_tokens, parts = {}, tokens = system_tokens, session = session }
+  local context = { system = system, system_tokens = system_tokens, parts = {}, tokens = system_tokens,
+    session = session }
   if system_tokens > 0 then context.parts[1] = { system, system_tokens } end
   return context
 end

@@ -2,8 +2,10 @@
 --
 -- The play stands at a moment of its recording. Of each agent that goes on behind that moment, the last request before
 -- it is sent again for one token: it carries the whole context. Then the next requests follow for one token each,
--- without pauses. What is left is measured: it begins at the barrier, when all warm-up requests of all plays have ended.
--- @source ai-dynamo/aiperf, docs/benchmark-modes/semianalysis-agentx-faq.md; SemiAnalysisAI/InferenceX pull request 2415
+-- without pauses. What is left is measured: it begins at the barrier, when all warm-up requests of all plays have
+-- ended.
+-- @source ai-dynamo/aiperf, docs/benchmark-modes/semianalysis-agentx-faq.md;
+--         SemiAnalysisAI/InferenceX pull request 2415
 local snapshot = {}
 
 local function length_of(rows)

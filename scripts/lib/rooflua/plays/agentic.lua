@@ -1,7 +1,8 @@
 -- Recorded requests with their dependencies, a request per line.
 --
 --     agentic_mooncake_v2  a header, then {request_id, play_id, session_id, input_length, output_length, hash_ids,
---                          not_before_ms, dependencies = {{request_id, trigger = "dispatch" or "completion", delay_ms}}}
+--                          not_before_ms, dependencies = {{request_id, trigger, delay_ms}}}; trigger: "dispatch" or
+--                          "completion"
 --     agentic_mooncake     {request_id, session_id, input_length, output_length, hash_ids, timestamp, delay, wait_for,
 --                          tool_wait_ms}: sent when all of wait_for are done, and delay + tool_wait_ms later
 --     mooncake_sessions    {session_id, input_length, output_length, hash_ids, timestamp or delay}: AIPerf's
@@ -51,9 +52,9 @@ local dependencies = {
     return out
   end,
   agentic_mooncake = function(where, row)
-    local out = {}
+    local out, delay_s = {}, seconds(where, row, "delay") + seconds(where, row, "tool_wait_ms")
     for i, id in ipairs(fields.list(where, row, "wait_for")) do
-      out[i] = { id = id, event = "ended", delay_s = seconds(where, row, "delay") + seconds(where, row, "tool_wait_ms") }
+      out[i] = { id = id, event = "ended", delay_s = delay_s }
     end
     return out
   end,
@@ -64,7 +65,8 @@ local dependencies = {
   end,
 }
 
-local begins = { agentic_mooncake_v2 = "not_before_ms", agentic_mooncake = "timestamp", mooncake_sessions = "timestamp" }
+local begins = { agentic_mooncake_v2 = "not_before_ms", agentic_mooncake = "timestamp",
+  mooncake_sessions = "timestamp" }
 
 --- The play that a row belongs to. Rows of agentic_mooncake that depend on each other are of one play.
 local function play_of(format, row, waits, by_id)
@@ -89,64 +91,89 @@ local function link(play)
   end
 end
 
+--- The prompt of a row: its length and what it consists of. The last id may stand for a part of a block.
+local function prompt_of(own, where, row)
+  local prompt, ids = whole(where, row, "input_length", 1), fields.list(where, row, "hash_ids")
+  local count = math.min(#ids, math.floor(prompt / own.contents.block_tokens))
+  local from_0 = {}
+  for i = 1, count do from_0[i - 1] = ids[i] end
+  local content, shared = blocks.content(own.contents, from_0, count, prompt)
+  own.counts.total, own.counts.shared = own.counts.total + count, own.counts.shared + shared
+  return prompt, content
+end
+
+--- The play with that key; a new one where there is none.
+local function play_with(own, key)
+  local play = own.by_key[key]
+  if not play then
+    play = { key = key, name = key, rows = {}, by_id = {}, sessions = {}, session_count = 0 }
+    own.by_key[key], own.plays[#own.plays + 1] = play, play
+  end
+  return play
+end
+
+--- The number of a session in its play.
+local function session_of(play, name)
+  if name == nil then return nil end
+  if not play.sessions[name] then
+    play.session_count = play.session_count + 1
+    play.sessions[name] = play.session_count
+  end
+  return play.sessions[name]
+end
+
+local function add(own, where, line, row)
+  local format = own.format
+  local session = row.session_id ~= nil and tostring(row.session_id) or nil
+  local id = row.request_id ~= nil and tostring(row.request_id) or ("line %d"):format(line)
+  local waits = dependencies[format](where, row, session and own.last[session])
+  for _, wait in ipairs(waits) do wait.id = tostring(wait.id) end
+  local play = play_with(own, play_of(format, row, waits, own.by_id))
+  if play.by_id[id] then core.fail("%s: request_id: %s stands in the file twice", where, id) end
+  local prompt, content = prompt_of(own, where, row)
+  local begin = begins[format]
+  play.rows[#play.rows + 1] = { prompt_tokens = prompt, content = content, waits = waits, where = where,
+    output_tokens = math.max(1, whole(where, row, "output_length", 0)), session = session_of(play, session),
+    start_s = row[begin] ~= nil and seconds(where, row, begin) or nil }
+  play.by_id[id], own.by_id[id] = #play.rows, { play = play }
+  if session then own.last[session] = id end
+end
+
+--- Times become times from the start of the play.
+local function finish(play, format)
+  link(play)
+  play.start_s = math.huge
+  for _, row in ipairs(play.rows) do play.start_s = math.min(play.start_s, row.start_s or math.huge) end
+  if play.start_s == math.huge then play.start_s = 0 end
+  for _, row in ipairs(play.rows) do
+    local dated = row.start_s and (format == "agentic_mooncake_v2" or not row.parents)
+    row.not_before_s, row.start_s = dated and row.start_s - play.start_s or nil, nil
+  end
+  play.by_id, play.sessions, play.session_count, play.key = nil, nil, nil, nil
+end
+
 --- The plays of a file, in the order in which they begin.
 --- @param documents table[] {line, value} of each row
 --- @param hash_block_tokens integer tokens that one id stands for
 function agentic.plays(path, documents, format, hash_block_tokens, first_content)
-  local plays, by_key, by_id, last = {}, {}, {}, {}
-  local own = blocks.new(hash_block_tokens, first_content)
-  local counts = { block_tokens = hash_block_tokens, total = 0, shared = 0 }
+  local own = { format = format, plays = {}, by_key = {}, by_id = {}, last = {},
+    contents = blocks.new(hash_block_tokens, first_content),
+    counts = { block_tokens = hash_block_tokens, total = 0, shared = 0 } }
   for _, each in ipairs(documents) do
     local row, where = each.value, ("%s:%d"):format(path, each.line)
-    if agentic.tells(row) == format or row.input_length ~= nil then
-      local session = row.session_id ~= nil and tostring(row.session_id) or nil
-      local id = row.request_id ~= nil and tostring(row.request_id) or ("line %d"):format(each.line)
-      local waits = dependencies[format](where, row, session and last[session])
-      for _, wait in ipairs(waits) do wait.id = tostring(wait.id) end
-      local key = play_of(format, row, waits, by_id)
-      local play = by_key[key]
-      if not play then
-        play = { key = key, name = key, rows = {}, by_id = {}, sessions = {}, session_count = 0 }
-        by_key[key], plays[#plays + 1] = play, play
-      end
-      if play.by_id[id] then core.fail("%s: request_id: %s stands in the file twice", where, id) end
-      local prompt = whole(where, row, "input_length", 1)
-      local ids = fields.list(where, row, "hash_ids")
-      local count = math.min(#ids, math.floor(prompt / hash_block_tokens)) -- the last id may stand for a part of a block
-      local from_0 = {}
-      for i = 1, count do from_0[i - 1] = ids[i] end
-      local content, shared = blocks.content(own, from_0, count, prompt)
-      counts.total, counts.shared = counts.total + count, counts.shared + shared
-      if session and not play.sessions[session] then
-        play.session_count = play.session_count + 1
-        play.sessions[session] = play.session_count
-      end
-      play.rows[#play.rows + 1] = { prompt_tokens = prompt,
-        output_tokens = math.max(1, whole(where, row, "output_length", 0)), content = content, waits = waits,
-        where = where, session = session and play.sessions[session], start_s = row[begins[format]] ~= nil and seconds(where, row, begins[format]) or nil }
-      play.by_id[id], by_id[id] = #play.rows, { play = play }
-      if session then last[session] = id end
+    if row.input_length ~= nil then
+      add(own, where, each.line, row)
     elseif row.request_id ~= nil or row.session_id ~= nil then
       core.fail("%s: input_length: is missing", where)
     end
   end
-  for _, play in ipairs(plays) do
-    link(play)
-    play.start_s = math.huge
-    for _, row in ipairs(play.rows) do play.start_s = math.min(play.start_s, row.start_s or math.huge) end
-    if play.start_s == math.huge then play.start_s = 0 end
-    for _, row in ipairs(play.rows) do
-      local dated = row.start_s and (format == "agentic_mooncake_v2" or not row.parents)
-      row.not_before_s, row.start_s = dated and row.start_s - play.start_s or nil, nil
-    end
-    play.by_id, play.sessions, play.session_count, play.key = nil, nil, nil, nil
-  end
-  table.sort(plays, function(a, b)
+  for _, play in ipairs(own.plays) do finish(play, format) end
+  table.sort(own.plays, function(a, b)
     if a.start_s ~= b.start_s then return a.start_s < b.start_s end
     return a.name < b.name
   end)
-  counts.unique, counts.first_free = own.unique, first_content + #own.runs
-  return plays, counts
+  own.counts.unique, own.counts.first_free = own.contents.unique, first_content + #own.contents.runs
+  return own.plays, own.counts
 end
 
 return agentic

@@ -1,8 +1,9 @@
 -- What prompts of one play consist of, from the ids of their blocks.
 --
 -- Two prompts share a prefix as far as their lists of ids agree. A *run* is a content whose blocks follow each other in
--- every prompt that has the later one. A prompt is a path: a part of a run, then a part of another one that begins there.
--- A prompt that only adds blocks to the one before lengthens the run, so that it has one segment, however long it is.
+-- every prompt that has the later one. A prompt is a path: a part of a run, then a part of another one that begins
+-- there. A prompt that only adds blocks to the one before lengthens the run, so that it has one segment, however
+-- long it is.
 local blocks = {}
 
 --- The contents of one play. Its runs have the content ids first_content, first_content + 1, ...

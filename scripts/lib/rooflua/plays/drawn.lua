@@ -10,8 +10,8 @@ function drawn.each(source, most, use)
     local play = source.plays(source)
     if type(play) ~= "table" or type(play.rows) ~= "table" then return end
     for _, row in ipairs(play.rows) do
-      if type(row) ~= "table" or type(row.prompt_tokens) ~= "number" or type(row.output_tokens) ~= "number" then return end
-      if count >= most then return end
+      local ok = type(row) == "table" and type(row.prompt_tokens) == "number" and type(row.output_tokens) == "number"
+      if not ok or count >= most then return end
       count = count + 1
       use(play.arrival_s or 0, row.prompt_tokens, row.output_tokens)
     end

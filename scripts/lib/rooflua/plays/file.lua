@@ -22,8 +22,8 @@ function file.open(path, hash_block_tokens, limit)
   if path == nil or path == "" then core.fail "workload.path: is missing; expected a file of recorded plays" end
   path = files.find(path, "workload: path", "file")
   if not native.file_exists(path) then core.fail("workload.path: %s: there is no such file", path) end
-  local opened = { path = path, limit = limit, offset = 0, line = 0, given = 0, sessions = 0, next_content = first_content,
-    counts = { plays = 0, rows = 0, total = 0, unique = 0, shared = 0 } }
+  local opened = { path = path, limit = limit, offset = 0, line = 0, given = 0, sessions = 0,
+    next_content = first_content, counts = { plays = 0, rows = 0, total = 0, unique = 0, shared = 0 } }
   local text = native.read_line(path, 0)
   if not text or text == "" then core.fail("workload.path: %s: its first line is empty; expected a play", path) end
   if text:sub(1, 2) == "\31\139" then
@@ -108,9 +108,9 @@ end
 function file.note(opened)
   local sums = opened.counts
   local share = sums.total > 0 and sums.shared / sums.total or 0
-  return ("%s: %s, %d plays with %d requests were read; %.0f blocks of prompts, %.0f of them different; a cache without "
-    .. "end has %.1f %% of them"):format(opened.path, opened.format, sums.plays, sums.rows, sums.total, sums.unique,
-    100 * share)
+  return ("%s: %s, %d plays with %d requests were read; %.0f blocks of prompts, %.0f of them different; a cache "
+    .. "without end has %.1f %% of them"):format(opened.path, opened.format, sums.plays, sums.rows, sums.total,
+    sums.unique, 100 * share)
 end
 
 return file

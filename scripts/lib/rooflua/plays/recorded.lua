@@ -81,7 +81,9 @@ function recorded.rows(agents)
     if each.position > 1 then
       local previous = each.agent.requests[each.position - 1]
       before[1] = previous
-      for _, last in ipairs(joined(agents, each.agent, previous.start_s, each.start_s)) do before[#before + 1] = last end
+      for _, last in ipairs(joined(agents, each.agent, previous.start_s, each.start_s)) do
+        before[#before + 1] = last
+      end
     elseif each.agent.parent then
       before[1] = begun(each.agent.parent.requests, each.start_s)
     end

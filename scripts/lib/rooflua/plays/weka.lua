@@ -1,8 +1,8 @@
 -- Weka captures of coding agents, as AgentX replays them: a play per line.
 --
 -- {id, block_size, hash_id_scope = "local", requests = {{type = "n" or "s", t, in, out, hash_ids, api_time}, ...,
--- {type = "subagent", t, requests = {...}}}}. `t` is in seconds from the start of the play, hash_ids has one id per full
--- block of the prompt, and ids mean the same within a play only.
+-- {type = "subagent", t, requests = {...}}}}. `t` is in seconds from the start of the play, hash_ids has one id per
+-- full block of the prompt, and ids mean the same within a play only.
 -- @source kubernetes-sigs/inference-perf, inference_perf/datagen/replay/weka_trace_replay_datagen.py;
 --         ai-dynamo/aiperf, docs/benchmark-modes/semianalysis-agentx-faq.md
 local blocks = require "rooflua.plays.blocks"
