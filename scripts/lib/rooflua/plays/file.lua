@@ -29,7 +29,11 @@ function file.open(path, hash_block_tokens, limit)
   if text:sub(1, 2) == "\31\139" then
     core.fail("workload.path: %s: is packed with gzip; unpack it, as plays are read when they begin", path)
   end
-  if weka.tells(weka.decode(text, path .. ":1")) then
+  local reads, document = pcall(weka.decode, text, path .. ":1")
+  if not reads then
+    core.fail("workload.path: %s: is no file of plays (docs/AGENTS.md): its first line is no JSON", path)
+  end
+  if weka.tells(document) then
     opened.format = "weka"
     return opened
   end
