@@ -41,4 +41,11 @@ function arrivals.in_time(arrival_s, sent, count, key) end
 ---@return table
 function arrivals.open_loop(workload, rng, gap) end
 
+--- The answer length of a request with that limit, and the limit that it declares; nil: none.
+---@param limit integer|string from arrivals.limit
+---@param output_tokens integer
+---@return integer output_tokens
+---@return integer? max_output_tokens
+function arrivals.limited(limit, output_tokens) end
+
 return arrivals

@@ -4,6 +4,7 @@
 --- at a moment of its recording. Requests for one token warm the caches; then the measurement begins. When a session
 --- has ended, its lane takes the next one of the file from its first turn, with contents that nothing has cached.
 local plays = require "rooflua.plays"
+local arrivals = require "rooflua.arrivals"
 local policy = require "rooflua.policy"
 local snapshot = require "workloads.agents.snapshot"
 
@@ -27,6 +28,7 @@ local AgentX = policy.define {
       doc = "Warm-up requests of a lane for one token, behind those that carry the contexts." },
     idle_cap_s = { default = 10, unit = "s", min = 0,
       doc = "While no request is in flight, the next one comes at most this much later; 0 = no limit." },
+    max_output_tokens = arrivals.limit_parameter "exact",
     max_context_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Requests whose prompt and answer exceed this are left out, as in captures for smaller contexts; "
         .. "0 = none." },
@@ -83,6 +85,9 @@ end
 
 local function next_play(state)
   local play = taken(state)
+  for _, row in ipairs(play.rows) do
+    row.output_tokens, row.max_output_tokens = arrivals.limited(state.limit, row.output_tokens)
+  end
   state.begun = state.begun + 1
   if state.begun > state.first then return plays.sent(play) end
   local share = state.start_min + (state.start_max - state.start_min) * state.moments:uniform()
@@ -106,6 +111,7 @@ function AgentX:requests(rng)
     measured_s = self.duration_s,
     shares_content = true,
     file = opened,
+    limit = arrivals.limit(self),
     first = self.lanes,
     begun = 0,
     start_min = self.start_min,

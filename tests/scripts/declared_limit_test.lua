@@ -7,11 +7,29 @@ local serve = require "rooflua.serve"
 local names = {}
 for file in assert(io.popen "ls scripts/workloads"):lines() do names[#names + 1] = file:match "^(.*)%.lua$" end
 
+local captured = {}
+for i = 1, 10 do
+  captured[i] = ('{"id": "%d", "block_size": 64, "requests": [{"t": 0, "type": "n", "in": 70, "out": %d}, {"t": 5, '
+    .. '"type": "n", "in": 140, "out": %d}]}\n'):format(i, 3 * i, 2 * i)
+end
+local recording = test.file("captured.jsonl", table.concat(captured))
+local more = { agentx = { lanes = 1, warmup_requests = 0, path = recording }, plays = { path = recording } }
+
+--- The next request of a source; of plays, the last one of the next play that does not depend on the one before.
+local function next_of(source)
+  if not source.plays then return source.next(source) end
+  local play = source.plays(source)
+  local row = play.rows[play.rows[#play.rows].prompt_tokens == 140 and #play.rows or 1]
+  return 0, row.prompt_tokens, row.output_tokens, row
+end
+
 local function requests_of(name, limit, seed)
-  local source = require("workloads." .. name) { max_output_tokens = limit }:requests(random.streams(seed or 1))
+  local given = { max_output_tokens = limit }
+  for key, value in pairs(more[name] or {}) do given[key] = value end
+  local source = require("workloads." .. name)(given):requests(random.streams(seed or 1))
   local out = {}
   for i = 1, 8 do
-    local arrival_s, prompt, output, fields = source.next(source)
+    local arrival_s, prompt, output, fields = next_of(source)
     out[i] = { arrival_s = arrival_s, prompt = prompt, output = output,
                declared = fields and fields.max_output_tokens or nil }
   end
@@ -39,7 +57,9 @@ test("a limit that is no whole number is refused by every workload", function()
   for _, name in ipairs(names) do
     for _, wrong in ipairs { -1, 2.5, "exactly", true } do
       test.raises("workload.max_output_tokens: expected a whole number >= 0 or \"exact\"", function()
-        require("workloads." .. name) { max_output_tokens = wrong }:requests(random.streams(1))
+        local given = { max_output_tokens = wrong }
+        for key, value in pairs(more[name] or {}) do given[key] = value end
+        require("workloads." .. name)(given):requests(random.streams(1))
       end)
     end
   end

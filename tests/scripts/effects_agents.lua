@@ -42,6 +42,7 @@ function agents.declare(effects, test)
   needs["workloads.agentx"] = { path = plays, lanes = 2, duration_s = 30, warmup_requests = 1 }
   values["workloads.agentx.path"] = { test.file("others.jsonl", captured(40) .. captured(50)) }
   values["workloads.agentx.max_context_tokens"] = { 1000 }
+  values["workloads.agentx.max_output_tokens"], values["workloads.plays.max_output_tokens"] = { 2 }, { 2 }
   values["workloads.agentx.duration_s"] = { 5 }
   values["workloads.agentx.start_min"], values["workloads.agentx.start_max"] = { 0 }, { 0.3 }
   values["workloads.agentx.warmup_requests"], values["workloads.agentx.idle_cap_s"] = { 0 }, { 1 }

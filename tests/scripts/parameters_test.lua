@@ -20,10 +20,10 @@ local small = { num_requests = 6, num_prompts = 6, sessions = 3, prompt_tokens =
   random_input_len = 40, random_output_len = 4, turns = 2, clients = 2, plays = 2, lanes = 2, duration_s = 20,
   path = test.file("trace.csv", "arrival_s,prompt_tokens,output_tokens\n0,40,4\n0.1,30,5\n") }
 
-local of_plays = test.file("plays.jsonl", '{"session_id": "a", "input_length": 600, "output_length": 3, "hash_ids": [1], '
-  .. '"timestamp": 0}\n')
-local captured = test.file("captures.jsonl", '{"id": "a", "block_size": 64, "requests": [{"t": 0, "type": "n", "in": 70, '
-  .. '"out": 3, "hash_ids": [1]}, {"t": 5, "type": "n", "in": 140, "out": 3, "hash_ids": [1, 2]}]}\n')
+local of_plays = test.file("plays.jsonl", '{"session_id": "a", "input_length": 600, "output_length": 3, '
+  .. '"hash_ids": [1], "timestamp": 0}\n')
+local captured = test.file("captures.jsonl", '{"id": "a", "block_size": 64, "requests": [{"t": 0, "type": "n", '
+  .. '"in": 70, "out": 3, "hash_ids": [1]}, {"t": 5, "type": "n", "in": 140, "out": 3, "hash_ids": [1, 2]}]}\n')
 local paths = { agentx = captured, plays = of_plays }
 
 --- Legal sizes that would take too long.

@@ -51,6 +51,14 @@ function arrivals.declare(limit, output_tokens, fields)
 end
 local declare = arrivals.declare
 
+--- The answer length of a request with that limit, and the limit that it declares; nil: none.
+--- @param limit integer|string from arrivals.limit
+function arrivals.limited(limit, output_tokens)
+  local fields
+  output_tokens, fields = declare(limit, output_tokens)
+  return output_tokens, fields and fields.max_output_tokens
+end
+
 --- Parameters that open-loop workloads share.
 function arrivals.parameters(more)
   local params = {

@@ -55,11 +55,11 @@ end
 
 --- A row that asks with the whole context; what of the answer the next prompt repeats is added to it.
 local function ask(own, play, context, parents)
-  local output, declared = arrivals.declare(own.limit, own.output(own.outputs), {})
+  local output, declared = arrivals.limited(own.limit, own.output(own.outputs))
   local content = {}
   for i = 1, #context.parts do content[i] = context.parts[i] end
   local row = { prompt_tokens = context.tokens, output_tokens = output, content = content, parents = parents,
-    session = context.session, class = context.class, max_output_tokens = declared.max_output_tokens }
+    session = context.session, class = context.class, max_output_tokens = declared }
   play.rows[#play.rows + 1] = row
   local reasoning = math.floor(output * own.reasoning_share + 0.5)
   if reasoning > 0 and not own.keep_reasoning then
