@@ -6,9 +6,9 @@
 --- Measures  Which part of the prompt tokens is found in caches, TTFT, how long a session takes.
 --- Expect    By session, replicas have all but one or two points of what is possible; in turn, three quarters of it.
 ---           Prefix affinity lies between, with a p99 of TTFT ten times as high: all contexts begin with the same
----           system prompt, so that one replica gets most of them. Six agents at once cost every router some points of
----           reuse, except for prefix affinity, and make a session twice as long, because the next turn waits for all
----           six.
+---           system prompt, so that two replicas get nine requests in ten. Six agents at once cost every router some
+---           points of reuse, except for prefix affinity, and make a session twice as long, because the next turn waits
+---           for all six.
 --- Limits    Agents of a session count as sessions of their own, so that `session` spreads them.
 local function case(label, agents, router)
   return { label = label, set = { ["workload.sub_agents"] = agents, router = router } }

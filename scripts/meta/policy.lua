@@ -286,6 +286,8 @@ function policy.where(instance) end
 ---@field shares_content boolean?
 ---@field idle_cap_s number? while no request is in flight, the next one is sent at most this much later
 ---@field until_s number? no request is sent from then on
+---@field measured_s number? the same, so long after all warm rows have ended
+---@field notes string[]|(fun(state: table): string[])|nil sentences for every output
 
 ---@class rooflua.Play
 ---@field arrival_s number? without lanes; not decreasing
@@ -311,7 +313,7 @@ function policy.where(instance) end
 
 ---@class rooflua.RowTrigger
 ---@field row integer of the play, from 1
----@field event "sent"|"first_token"|"done"|"failed"? default "done"
+---@field event "sent"|"first_token"|"done"|"failed"|"ended"? default "done"
 ---@field delay_s number?
 
 return policy

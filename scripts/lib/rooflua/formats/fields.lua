@@ -52,6 +52,15 @@ function fields.needed(where, document, key, most, hint)
   return value
 end
 
+--- A whole number of tokens that must be there, at least `least`.
+function fields.whole(where, document, key, least)
+  local value = fields.at(document, key)
+  if type(value) ~= "number" or value % 1 ~= 0 or value < least or value > fields.most_tokens then
+    fail("%s: %s: expected a whole number >= %d, found %s", where, key, least, core.describe(value))
+  end
+  return value
+end
+
 --- A list at that key; an empty one where it is missing.
 function fields.list(where, document, key)
   local value = fields.at(document, key)

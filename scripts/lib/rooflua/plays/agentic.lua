@@ -27,14 +27,6 @@ function agentic.tells(row)
   return nil
 end
 
-local function whole(where, row, key, least)
-  local value = row[key]
-  if type(value) ~= "number" or value % 1 ~= 0 or value < least or value > fields.most_tokens then
-    core.fail("%s: %s: expected a whole number >= %d, found %s", where, key, least, core.describe(value))
-  end
-  return value
-end
-
 local function seconds(where, row, key) return (fields.number(where, row, key, fields.most_stamp_s) or 0) / 1000 end
 
 --- The rows on which a row depends, by request id: {id, event, delay_s}.
@@ -93,7 +85,7 @@ end
 
 --- The prompt of a row: its length and what it consists of. The last id may stand for a part of a block.
 local function prompt_of(own, where, row)
-  local prompt, ids = whole(where, row, "input_length", 1), fields.list(where, row, "hash_ids")
+  local prompt, ids = fields.whole(where, row, "input_length", 1), fields.list(where, row, "hash_ids")
   local count = math.min(#ids, math.floor(prompt / own.contents.block_tokens))
   local from_0 = {}
   for i = 1, count do from_0[i - 1] = ids[i] end
@@ -133,7 +125,7 @@ local function add(own, where, line, row)
   local prompt, content = prompt_of(own, where, row)
   local begin = begins[format]
   play.rows[#play.rows + 1] = { prompt_tokens = prompt, content = content, waits = waits, where = where,
-    output_tokens = math.max(1, whole(where, row, "output_length", 0)), session = session_of(play, session),
+    output_tokens = math.max(1, fields.whole(where, row, "output_length", 0)), session = session_of(play, session),
     start_s = row[begin] ~= nil and seconds(where, row, begin) or nil }
   play.by_id[id], own.by_id[id] = #play.rows, { play = play }
   if session then own.last[session] = id end

@@ -45,14 +45,20 @@ function file.open(path, hash_block_tokens, limit)
     core.fail("workload.path: %s: is no file of plays; known formats: %s (docs/AGENTS.md)", path,
       table.concat(file.formats, ", "))
   end
-  opened.rows, opened.read = agentic.plays(path, documents, opened.format, hash_block_tokens, first_content)
+  local rows, counts = agentic.plays(path, documents, opened.format, hash_block_tokens, first_content)
+  opened.rows = rows
+  for _, play in ipairs(rows) do
+    opened.counts.plays, opened.counts.rows = opened.counts.plays + 1, opened.counts.rows + #play.rows
+  end
+  for _, key in ipairs { "total", "unique", "shared" } do opened.counts[key] = counts[key] end
   return opened
 end
 
+--- Adds a play of a Weka file, which is read when it begins, to what was read.
 local function count(opened, play, counts)
   local sums = opened.counts
   sums.plays, sums.rows = sums.plays + 1, sums.rows + #play.rows
-  for _, key in ipairs { "total", "unique", "shared" } do sums[key] = sums[key] + (counts and counts[key] or 0) end
+  for _, key in ipairs { "total", "unique", "shared" } do sums[key] = sums[key] + counts[key] end
 end
 
 --- The next play of a Weka file; nil at its end.
@@ -82,9 +88,6 @@ function file.next(opened)
     play = next_weka(opened)
   else
     play = opened.rows[opened.given + 1]
-    if play then
-      count(opened, play, opened.given == 0 and opened.read or nil)
-    end
   end
   if not play then return nil end
   opened.given = opened.given + 1

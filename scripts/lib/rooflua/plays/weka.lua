@@ -26,16 +26,8 @@ function weka.tells(document)
   return type(document) == "table" and type(document.requests) == "table" and document.block_size ~= nil
 end
 
-local function whole(where, request, key, least)
-  local value = request[key]
-  if type(value) ~= "number" or value % 1 ~= 0 or value < least or value > fields.most_tokens then
-    core.fail("%s: %s: expected a whole number >= %d, found %s", where, key, least, core.describe(value))
-  end
-  return value
-end
-
 local function request_of(where, request, own)
-  local prompt, output = whole(where, request, "in", 1), whole(where, request, "out", 0)
+  local prompt, output = fields.whole(where, request, "in", 1), fields.whole(where, request, "out", 0)
   local packed = request.hash_ids or ""
   if type(packed) ~= "string" then
     core.fail("%s: hash_ids: expected a list of whole numbers, found %s", where, core.describe(packed))
@@ -77,7 +69,7 @@ end
 --- @return table agents
 --- @return table counts {name, total, unique, shared, first_free}: blocks, and the first content id that is not used
 function weka.read(where, document, first_content)
-  local size = whole(where, document, "block_size", 1)
+  local size = fields.whole(where, document, "block_size", 1)
   if document.hash_id_scope ~= nil and document.hash_id_scope ~= "local" and document.hash_id_scope ~= json.null then
     core.fail('%s: hash_id_scope: expected "local", found %s', where, core.describe(document.hash_id_scope))
   end
