@@ -223,7 +223,7 @@ void Simulation::send_writes(std::int32_t slot, bool flushes) {
 }
 
 /// What the plan at hand pushed out of the GPU is written, and its step waits for that.
-/// @source SGLang srt/mem_cache/hiradix_cache.py (evict, writing_check), releases 0.4.6 to 0.5.9
+/// @source SGLang srt/mem_cache/hiradix_cache.py (evict, writing_check)
 void Simulation::write_back(Replica& replica) {
   if (replica.tiers() == nullptr) return;
   const LostRuns lost = replica.take_lost();
