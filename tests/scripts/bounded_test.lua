@@ -1,6 +1,5 @@
 -- Contexts that attention reads in part: what a step model is told of them, by the engine and in batches made by hand.
 local test = dofile "tests/scripts/harness.lua"
-local aborts = dofile "tests/scripts/aborts.lua"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
@@ -164,38 +163,6 @@ test("the caps and the chunk of a model reach its replicas and what is bound to 
   test.equal(told.kept, "100 120 0 0, 32")
   test.check(not told.wrong)
   test.check(told.chunks > 20, "found %s", tostring(told.chunks))
-end)
-
--- Speed -------------------------------------------------------------------------------------------
-
---- Whether a line names something that the compiler can never compile. Such a place is soon interpreted, without
---- further messages.
-local function hopeless(line) return line:find "bytecode" or line:find "blacklisted" end
-
-test("a step model that asks for sums of bounded contexts stays in compiled code", function()
-  local Sums = policy.define { name = "sums", doc = "A time that follows from bounded contexts.", params = {} }
-  function Sums:time(now)
-    local tokens = now:chunk_tokens(64)
-    for i = 1, #self.caps do tokens = tokens + now:bounded_tokens(self.caps[i]) end
-    return 0.001 + 1e-7 * tokens
-  end
-  local steps = Sums {}
-  steps.caps = { 16, 64, 150, 400 }
-  local state = { sent = 0, next = function(state)
-    state.sent = state.sent + 1
-    return state.sent * 0.02, 1 + state.sent * 37 % 300, 1 + state.sent * 53 % 200
-  end }
-  local run = native.serve_open({ replicas = { replica { context_caps = { 16, 64, 150, 400 }, context_chunk = 64,
-    kv_blocks = 10000 } } }, { VllmV1 { max_num_seqs = 12, max_num_batched_tokens = 256 } }, { { steps = steps } }, nil,
-    state)
-  local function advance(until_s) return aborts.of(native.serve_advance_until, run, until_s) end
-  -- One place may be given up after other traces of this file: which ones come first is hashed by address.
-  for _, line in ipairs(advance(200).lines) do
-    test.check(not hopeless(line) or line:find "blacklisted %(1 times%)", line)
-  end
-  local found = advance(400)
-  test.check(native.serve_summary(run).steps > 30000, "too few steps to say anything")
-  test.check(found.aborts == 0, table.concat(found.lines, "; "))
 end)
 
 -- The library reads the batch of this test from here on: it comes last.
