@@ -19,7 +19,6 @@ class LuaPlaySource : public PlaySource {
   std::unique_ptr<PlaySource> fork() const override;
   void belong_to(Asking& asking) { asking_ = &asking; }
   std::optional<Unsent> left_out() const;
-  /// The sentences of the state's notes: a list, or a function of the state that returns one.
   std::vector<std::string> notes() const;
 
  private:
