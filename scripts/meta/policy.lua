@@ -286,7 +286,7 @@ function policy.where(instance) end
 ---@field done (fun(state: table, now_s: number, session: integer, class: integer, completed: boolean,
 --- landed_tokens: integer): any, integer?, integer?, table?)? after an end: the request that follows, or a list of them
 ---@field more (fun(state: table): number?, integer?, integer?, table?)? asked after `done`, until it returns nil
----@field cancels (fun(state: table): integer?)? asked then, until it returns nil: a session whose requests are cancelled
+---@field cancels (fun(state: table): integer?)? asked then, until it returns nil: a session whose requests end now
 ---@field shares_content boolean?
 ---@field classes string[]? names of classes, that of class 0 first
 ---@field left_out table?

@@ -1,8 +1,8 @@
 --- A mix of workloads. Each part is a class with a name, and may have a priority.
 ---
 --- A part draws from random streams of its own: arrivals stay the same when another part changes. The rates of the
---- parts are their shares. A part whose requests have classes of their own, as the tenants of a chat, keeps them: "part,
---- class". Limits of a class stand under slo.classes, by its name.
+--- parts are their shares. A part whose requests have classes of their own, as the tenants of a chat, keeps them:
+--- "part, class". Limits of a class stand under slo.classes, by its name.
 local inner = require "workloads.composed.inner"
 local policy = require "rooflua.policy"
 

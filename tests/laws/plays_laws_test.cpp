@@ -31,8 +31,7 @@ TEST_CASE("rows follow their parents, plays end with their last row, and the pat
       for (const auto& [key, seen] : run.watch.rows) tokens += seen.done.output_tokens;
       CHECK(run.simulation->totals().output_tokens == tokens);
       for (const auto& [number, told] : run.watch.plays) {
-        const Account account{world.plays[static_cast<std::size_t>(number)], number, run.watch,
-                              told};
+        const Account account{world, number, run.watch, told};
         account.check();
         cancelled += told.done.cancelled;
       }

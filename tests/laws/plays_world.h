@@ -178,6 +178,10 @@ struct World {
       plays.back().arrival_s = arrival_s += 0.25 * dice.upto(0, 9) + (shape.apart ? 0.0001 : 0);
     }
   }
+  /// No request is served before one that was sent earlier to its replica.
+  bool serves_in_turn() const {
+    return bench.cluster.tiers.stores.empty() && bench.cluster.frontend.per_prompt_token_s == 0;
+  }
   void abort_some(std::uint64_t seed) {
     Dice dice(seed + 4);
     for (int i = dice.upto(0, 5); i > 0; --i) aborts.insert(dice.upto(1, 150));
@@ -186,9 +190,9 @@ struct World {
  private:
   void draw_replicas(Dice& dice, Kind kind) {
     ReplicaConfig replica = bench.replica();
-    replica.kv_blocks = kind == Kind::tight ? dice.upto(34, 44) : 300;
-    if (kind == Kind::stores) replica.kv_blocks = dice.upto(40, 70);
-    replica.max_model_len = kind == Kind::tight || kind == Kind::stores ? 130 : 300;
+    const bool is_small = kind == Kind::tight || kind == Kind::stores;
+    replica.kv_blocks = is_small ? dice.upto(34, 44) : 300;
+    replica.max_model_len = is_small ? 130 : 300;
     replica.max_num_batched_tokens = dice.upto(20, 200);
     replica.max_num_seqs = dice.upto(0, 1) == 0 ? dice.upto(2, 8) : 0;
     replica.async_depth = dice.upto(1, 2);

@@ -56,8 +56,8 @@ function agents.declare(effects, test)
     output_tokens = { distribution = "uniform", min = 5, max = 60 }, budget_tokens = 40 }
   values["workloads.rollout.prompt_tokens"], values["workloads.rollout.output_tokens"] = { 400 }, { 30 }
   values["workloads.rollout.max_output_tokens"] = { 20 }
-  needs["workloads.rollout.keep_kv"] = { batches = 3, prompts = 4, samples = 2, prompt_tokens = 200, over_sampling = 1.5,
-    output_tokens = { distribution = "uniform", min = 5, max = 60 }, rest = "continue" }
+  needs["workloads.rollout.keep_kv"] = { batches = 3, prompts = 4, samples = 2, prompt_tokens = 200,
+    over_sampling = 1.5, output_tokens = { distribution = "uniform", min = 5, max = 60 }, rest = "continue" }
   local Poisson = require "workloads.poisson"
   local function part(name, more)
     local out = { name = name, workload = Poisson { num_requests = 9, rate_per_s = 5 } }

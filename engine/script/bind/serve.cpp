@@ -13,7 +13,6 @@
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"
 #include "script/serving/run.h"
-#include "script/serving/workload.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/memory_account.h"
@@ -98,9 +97,8 @@ int serve_open(lua_State* L) {
     run->trace_requests = static_cast<std::int64_t>(box->trace->rows.size());
     if (options.classes.empty()) options.classes = box->trace->classes;
   } else {
-    if (options.classes.empty()) options.classes = classes_of(run->asking, 5);
     lua_pushvalue(L, 5);
-    run->workload = lua_workload(run->asking);
+    run->workload = lua_workload(run->asking, options.classes);
   }
   settle_class_slo(options);
   run->classes = options.classes;

@@ -367,8 +367,9 @@ std::optional<Unsent> LuaPlays::left_out() const {
   return said;
 }
 
-std::unique_ptr<Workload> lua_workload(Asking& asking) {
+std::unique_ptr<Workload> lua_workload(Asking& asking, std::vector<std::string>& classes) {
   lua_State* L = asking.L;
+  if (classes.empty()) classes = classes_of(asking, lua_gettop(L));
   if (!lua_istable(L, -1) || !has_field(L, "plays")) return std::make_unique<LuaWorkload>(asking);
   const PlaysOptions options = read_options(L, lua_gettop(L));
   return std::make_unique<LuaPlays>(std::make_unique<LuaPlaySource>(asking), options);

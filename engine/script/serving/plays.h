@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
@@ -45,6 +47,7 @@ class LuaPlays final : public Plays, public OfSimulation {
 };
 
 /// What requests(rng) returned, on top of the stack, taken: plays, or a LuaWorkload.
-std::unique_ptr<Workload> lua_workload(Asking& asking);
+/// @param classes  names of classes; where there are none, filled with those of the workload
+std::unique_ptr<Workload> lua_workload(Asking& asking, std::vector<std::string>& classes);
 
 }  // namespace rooflua::script
