@@ -142,12 +142,34 @@ struct Account {
     return out;
   }
 
+  /// A step of the path waited for the event of the step before it that came last, with its delay;
+  /// the first one for no row, or for a warm one.
+  void check_link(const PlayStep* before, const PlayStep& step) const {
+    std::optional<Picoseconds> last;
+    for (const RowTrigger& parent : said(step.row).parents)
+      last = std::max(last.value_or(0),
+                      *time_of(row(parent.row), parent.event) + later(parent.delay_s));
+    const auto binds = [&](const RowTrigger& parent) {
+      const auto event = time_of(row(parent.row), parent.event);
+      return *event + later(parent.delay_s) == last && parent.row == before->row &&
+             *event == before->until;
+    };
+    const std::vector<RowTrigger>& parents = said(step.row).parents;
+    if (before != nullptr) {
+      CHECK(std::any_of(parents.begin(), parents.end(), binds));
+    } else if (last && !has_barrier()) {
+      CHECK(*last < told.done.start + later(said(step.row).not_before_s));
+    }
+  }
+
   /// Each step of the path begins where the one before it ends, and its parts are what was told of
   /// its request.
   void check_path() const {
     Picoseconds at = told.done.start;
     PlayTimes sum;
+    const PlayStep* before = nullptr;
     for (const PlayStep& step : told.path) {
+      check_link(std::exchange(before, &step), step);
       const RequestDone& done = row(step.row).done;
       CHECK(step.id == done.id);
       CHECK(step.sent == row(step.row).sent);
