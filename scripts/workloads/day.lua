@@ -94,6 +94,10 @@ local function more(state) return state.own.more(state.own) end
 local function cancelled(state) return state.own.cancels(state.own) end
 local function notes(state) return state.own.notes(state.own) end
 
+--- The day of what `of` makes of its workload, as of a multiple of its load.
+---@param of fun(workload: rooflua.Workload): rooflua.Workload
+function Day:scaled(of) return policy.with(self, { of = of(self.of) }) end
+
 ---@param rng rooflua.Random
 function Day:requests(rng)
   local own = inner.open(self.of, rng, "workload.of")

@@ -118,6 +118,16 @@ local function cancelled(state)
   return session and session * #state.parts + part.index - 1
 end
 
+--- The mix of what `of` makes of each part, as of a multiple of its load.
+---@param of fun(workload: rooflua.Workload): rooflua.Workload
+function Mix:scaled(of)
+  local parts = {}
+  for i, part in ipairs(self.parts) do
+    parts[i] = { name = part.name, workload = of(part.workload), priority = part.priority }
+  end
+  return policy.with(self, { parts = parts })
+end
+
 ---@param rng rooflua.Random
 function Mix:requests(rng)
   check(self.parts)

@@ -320,4 +320,24 @@ test("a day holds a mix, chats and plays; pauses stay as they are", function()
   end)
 end)
 
+-- Plans
+
+test("plans and forecasts see all turns of a mix, and multiply the rates of its parts", function()
+  local load = require "rooflua.plan.load"
+  local function question(workload) return { workload = workload, seed = 1, load = { kind = "recorded", peak = 1 } } end
+  local mix = Mix { parts = { { name = "chat", workload = chats { prompt_tokens = 50, sessions = 20 } },
+    { name = "report", workload = reports() } } }
+  test.equal(load.drawn(question(mix)).count, 20 * 3 + 50)
+  test.equal(load.drawn(question(Day { of = mix })).count, 20 * 3 + 50)
+  test.check(load.is_scalable(question(Day { of = mix })), "a multiple of it is another load")
+  local double = load.workload(question(Day { of = mix, noise = 0.5 }), nil, 2)
+  test.equal(double.noise, 0.5)
+  test.equal(double.of.parts[1].workload.session_rate_per_s, 2)
+  test.equal(double.of.parts[2].workload.rate_per_s, 4)
+  local loop = Mix { parts = { { name = "loop", workload = require "workloads.closed_loop" {} } } }
+  test.check(not load.is_scalable(question(loop)), "no multiple of clients")
+  local rollout = require "workloads.rollout" { prompts = 3, samples = 2, batches = 4, output_tokens = 9 }
+  test.equal(load.drawn(question(rollout)).count, 24)
+end)
+
 test.finish()

@@ -5,7 +5,6 @@ local inner = {}
 
 --- The state of a workload that another one is made of. @param where the key that holds it, for errors
 function inner.open(given, rng, where)
-  if policy.is_class(given) then given = given {} end
   if not policy.is_instance(given) or type(given.requests) ~= "function" then
     error(("%s: expected a workload such as require \"workloads.poisson\" { rate_per_s = 2 }, found %s")
       :format(where, policy.is_instance(given) and tostring(given) or type(given)), 0)
