@@ -72,6 +72,16 @@ test("chats have the turns and lengths of their collection", function()
   within(prompts / #list, 280, 900 / math.sqrt(#list), "prompt, whose tail is cut")
 end)
 
+test("presets are the other collections", function()
+  for name, means in pairs { sharegpt = { 3.51, 348.45, 269.93 }, lmsys = { 2.02, 200, 400 } } do
+    local list = sent(Chat:preset(name) { sessions = 4000, max_context_tokens = 1000000, system_tokens = 0 })
+    local outputs = 0
+    for _, each in ipairs(list) do outputs = outputs + each.output end
+    within(#list / 4000, means[1], 5 / math.sqrt(4000), name .. ": turns")
+    within(outputs / #list, means[2], means[3] / math.sqrt(#list), name .. ": answer, whose tail is cut")
+  end
+end)
+
 test("tenants have their shares, classes by name, and a system prompt each or one for all", function()
   local function of(parameters)
     parameters.sessions, parameters.turns, parameters.system_tokens = 3000, 2, 160
