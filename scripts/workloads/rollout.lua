@@ -33,6 +33,10 @@ local Rollout = policy.define {
       doc = "Prompts that are sent over those that a batch needs; the batch ends when it has what it needs." },
     whole_prompts = { default = true, source = "slime: a group is done when all its samples are",
       doc = "A batch needs prompts with all their answers; false: as many answers, of whichever prompts." },
+    filtered_share = { default = 0, unit = "1", min = 0, max = 0.99,
+      source = "DAPO, dynamic sampling (arXiv 2503.14476); slime: --dynamic-sampling-filter-path",
+      doc = "Share of prompts that do not count when their answers are there, because all are right or all wrong. More "
+        .. "prompts are sent as soon as fewer are under way than the batch needs, as many as for a batch." },
     rest = { default = "finish", values = { "finish", "drop", "continue" },
       source = "slime: abort(), --partial-rollout",
       doc = "Answers that are still written when a batch has what it needs: finish, beside the next batch; drop, "
@@ -83,16 +87,20 @@ local function send(state, group, answer, at_s)
 end
 
 local function send_group(state, group, at_s)
-  group.open = 0
+  group.open, state.under_way = 0, state.under_way + 1
   for _, answer in ipairs(group.answers) do send(state, group, answer, at_s) end
   group.answers = {}
+end
+
+local function send_new(state, count, at_s)
+  for _ = 1, count do send_group(state, new_group(state), at_s) end
 end
 
 --- The requests of the next batch: answers that are continued, then new ones.
 local function next_batch(state, at_s)
   state.batch, state.ended, state.stops, state.queue, state.taken = state.batch + 1, 0, false, {}, 0
-  state.first_session = state.session + 1
-  local carried, places = state.carried, math.ceil(state.prompts * state.over_sampling)
+  state.first_session, state.under_way = state.session + 1, 0
+  local carried, places = state.carried, state.places
   state.carried = {}
   for _, group in ipairs(carried) do
     if not state.keep_kv then
@@ -105,7 +113,7 @@ local function next_batch(state, at_s)
     group.carried, group.aborted = false, false
     send_group(state, group, at_s)
   end
-  for _ = 1, places do send_group(state, new_group(state), at_s) end
+  send_new(state, places, at_s)
 end
 
 local function take(state)
@@ -166,9 +174,10 @@ local function settle(state, open, completed, landed_tokens)
   end
   group.open = group.open - 1
   if open.batch ~= state.batch or open.cancelled then return end
-  if not state.whole_prompts then
-    state.ended = state.ended + 1
-  elseif group.open == 0 then
+  if state.whole_prompts and group.open > 0 then return end
+  if state.filtered_share > 0 and state.filters:uniform() < state.filtered_share then
+    state.under_way = state.under_way - 1
+  else
     state.ended = state.ended + 1
   end
 end
@@ -177,7 +186,13 @@ local function answered(state, now_s, session, _, completed, landed_tokens)
   local open = state.open[session]
   state.open[session] = nil
   settle(state, open, completed, landed_tokens)
-  if open.batch ~= state.batch or state.ended < state.needed then return nil end
+  if open.batch ~= state.batch then return nil end
+  if state.ended < state.needed then
+    if state.filtered_share == 0 or state.under_way >= state.needed then return nil end
+    state.queue, state.taken = {}, 0
+    send_new(state, state.places, now_s)
+    return take(state)
+  end
   if state.rest ~= "finish" then
     if not state.stops then stop(state) elseif open.cancelled then state.stopping = state.stopping - 1 end
     if state.stopping > 0 then return nil end
@@ -195,7 +210,10 @@ end
 
 --- Parameters that would change nothing.
 local function check(rollout)
-  if rollout.rest ~= "finish" and rollout.over_sampling == 1 then
+  if rollout.filtered_share > 0 and not rollout.whole_prompts then
+    error("workload.filtered_share: prompts are filtered, and with whole_prompts = false single answers count", 0)
+  end
+  if rollout.rest ~= "finish" and rollout.over_sampling == 1 and rollout.filtered_share == 0 then
     error("workload.rest: without over_sampling nothing is left when a batch has what it needs", 0)
   end
   if rollout.keep_kv and rollout.rest ~= "continue" and rollout.budget_tokens == 0 then
@@ -221,7 +239,9 @@ function Rollout:requests(rng)
     batches = self.batches,
     prompts = self.prompts,
     samples = self.samples,
-    over_sampling = self.over_sampling,
+    places = math.ceil(self.prompts * self.over_sampling),
+    filtered_share = self.filtered_share,
+    filters = rng:stream "filters",
     whole_prompts = self.whole_prompts,
     rest = self.rest,
     keep_kv = self.keep_kv,
@@ -230,6 +250,7 @@ function Rollout:requests(rng)
     needed = self.whole_prompts and self.prompts or self.prompts * self.samples,
     batch = 0,
     ended = 0,
+    under_way = 0,
     taken = 0,
     contents = 0,
     kept_tokens = 0,

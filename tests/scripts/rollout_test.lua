@@ -5,6 +5,12 @@ local policy = require "rooflua.policy"
 local Rollout = require "workloads.rollout"
 local serve, json = rooflua.serve, rooflua.json
 
+--- Every third prompt is filtered, beginning with the first.
+local function filter(own)
+  own.drawn = own.drawn + 1
+  return own.drawn % 3 == 1 and 0.1 or 0.9
+end
+
 --- Rollouts whose answers have these lengths, one after the other.
 local function rollouts(parameters, lengths)
   local class = policy.define { name = "listed_rollouts", doc = "Rollouts of a test.", params = {} }
@@ -12,6 +18,7 @@ local function rollouts(parameters, lengths)
     local state = Rollout(parameters):requests(rng)
     state.lengths, state.drawn = lengths, 0
     state.outputs = state
+    if state.filtered_share > 0 then state.filters = { drawn = 0, uniform = filter } end
     state.output = function(own)
       own.drawn = own.drawn % #own.lengths + 1
       return own.lengths[own.drawn]
@@ -105,6 +112,19 @@ test("a limit holds for the whole answer, and a budget for one batch", function(
   test.equal(result.left_out.total or result.left_out[1].total, 4)
 end)
 
+test("prompts that are filtered do not count, and more are sent when too few are under way", function()
+  -- The first prompt is filtered with its second token. One is under way, and two are needed: two more are sent. With
+  -- the fourth token of the third prompt two count, and the fourth has 4 of 5.
+  local given = { batches = 1, over_sampling = 1, filtered_share = 0.5 }
+  check(ran(given, { 2, 3, 4, 5 }), { requests = 4, completed = 4, output = 14 })
+  given.rest = "drop"
+  check(ran(given, { 2, 3, 4, 5 }), { requests = 4, completed = 3, cancelled = 1, wasted_prompt = 100,
+    wasted_output = 4, output = 9 })
+  -- Of three that are sent one is filtered: two are under way, as many as are needed.
+  given.over_sampling = 1.5
+  check(ran(given, { 2, 3, 4, 5 }), { requests = 3, completed = 3, output = 9 })
+end)
+
 test("behind a frontend the client aborts when it sees the last token, and a fork goes on in the same way", function()
   local late = { frontend = { per_output_token_s = 10 } } -- all answers have ended by then
   check(ran({ rest = "drop" }, { 2, 4, 10 }, late), { requests = 6, completed = 6, output = 32 })
@@ -126,6 +146,8 @@ end)
 test("what would change nothing is refused", function()
   test.raises("workload.rest: without over_sampling",
     function() opened({ rest = "drop", over_sampling = 1 }, { 1 }) end)
+  test.raises("workload.filtered_share: prompts are filtered",
+    function() opened({ filtered_share = 0.1, whole_prompts = false }, { 1 }) end)
   test.raises("workload.keep_kv: no answer is continued", function() opened({ keep_kv = true }, { 1 }) end)
 end)
 
