@@ -318,7 +318,7 @@ typedef struct rooflua_follow_up {
   int32_t klass BORDER_INIT(0);
   int32_t completed BORDER_INIT(0);
   int32_t landed_tokens BORDER_INIT(0);  // output tokens of the request that ended
-  int32_t answer BORDER_INIT(0);  // 0: no request; 1: these three numbers; 2: on Lua's stack
+  int32_t answer BORDER_INIT(0);         // 0: no request; 1: these three numbers; 2: on Lua's stack
   double arrival_s BORDER_INIT(0), prompt_tokens BORDER_INIT(0), output_tokens BORDER_INIT(0);
 } rooflua_follow_up;
 
