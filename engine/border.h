@@ -313,11 +313,12 @@ typedef struct rooflua_step_run {
 /// A question to the workload, and its answer: the next request of its stream, or the request that
 /// follows the end of another one.
 typedef struct rooflua_follow_up {
-  double now_s BORDER_INIT(0);  // of the end, with the next three
+  double now_s BORDER_INIT(0);  // of the end, with the next four
   int32_t session BORDER_INIT(-1);
   int32_t klass BORDER_INIT(0);
   int32_t completed BORDER_INIT(0);
-  int32_t answer BORDER_INIT(0);  // 0: no request; 1: these three numbers; 2: on Lua's stack
+  int32_t landed_tokens BORDER_INIT(0);  // output tokens of the request that ended
+  int32_t answer BORDER_INIT(0);         // 0: no request; 1: these three numbers; 2: on Lua's stack
   double arrival_s BORDER_INIT(0), prompt_tokens BORDER_INIT(0), output_tokens BORDER_INIT(0);
 } rooflua_follow_up;
 

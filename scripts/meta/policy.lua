@@ -276,8 +276,23 @@ function policy.where(instance) end
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
+---@field scaled? fun(self, of: fun(part: rooflua.Workload): rooflua.Workload): rooflua.Workload of one that is made of
+--- others: the same with what `of` makes of each
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, a state with
 --- `plays` (rooflua.PlayState), or a native stream
+
+--- What requests(rng) returns: plain state, besides these. `next` and `done` return arrival_s, prompt_tokens,
+--- output_tokens and fields, or nil.
+---@class rooflua.RequestState
+---@field next fun(state: table): number?, integer?, integer?, table?
+---@field done (fun(state: table, now_s: number, session: integer, class: integer, completed: boolean,
+--- landed_tokens: integer): any, integer?, integer?, table?)? after an end: the request that follows, or a list of them
+---@field more (fun(state: table): number?, integer?, integer?, table?)? asked after `done`, until it returns nil
+---@field cancels (fun(state: table): integer?)? asked then, until it returns nil: a session whose requests end now
+---@field shares_content boolean?
+---@field classes string[]? names of classes, that of class 0 first
+---@field left_out table?
+---@field notes string[]|(fun(state: table): string[])|nil sentences for every output
 
 --- What requests(rng) returns where requests depend on each other: plain state, besides these.
 ---@class rooflua.PlayState
@@ -287,6 +302,7 @@ function policy.where(instance) end
 ---@field idle_cap_s number? while no request is in flight, the next one is sent at most this much later
 ---@field until_s number? no request is sent from then on
 ---@field measured_s number? the same, so long after all warm rows have ended
+---@field classes string[]? names of classes, that of class 0 first
 ---@field notes string[]|(fun(state: table): string[])|nil sentences for every output
 
 ---@class rooflua.Play

@@ -20,6 +20,10 @@ local MultiTurn = policy.define {
       doc = "Mean pause between an answer and the next turn, exponential." },
     system_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "System prompt that all sessions share." },
+    tenants = { default = 1, type = "any", unit = "tenants",
+      doc = "Whose the sessions are: a number of equal tenants, or their names with their shares of the sessions. "
+        .. "Several tenants are classes." },
+    shared_system = { default = true, doc = "All tenants have the same system prompt; false: each its own." },
     prompt_tokens = { default = 256, type = "any", unit = "tokens",
       doc = "New prompt tokens of a turn." },
     output_tokens = { default = 256, type = "any", unit = "tokens",
@@ -30,9 +34,42 @@ local MultiTurn = policy.define {
   },
 }
 
---- Content ids: 1 is the system prompt; each session has a range of ids for its prompts and answers.
+--- Content ids: 1 is the system prompt, or that of the first tenant, and so on. Each session has a range of ids for its
+--- prompts and answers.
 local IDS_PER_SESSION = 65536
 local MOST_TURNS = IDS_PER_SESSION / 2 - 1
+
+--- Names of the tenants, in order, and the sum of the shares up to each of them; nil: there is one.
+local function tenants_of(workload)
+  local given, names, sums, sum = workload.tenants, {}, {}, 0
+  local function fail(expected) error("workload.tenants: expected " .. expected, 0) end
+  if type(given) == "number" then
+    if not (given >= 1 and given < IDS_PER_SESSION and given % 1 == 0) then fail "a whole number from 1 to 65535" end
+    for i = 1, given do names[i], sums[i] = "tenant " .. i, i / given end
+  elseif type(given) == "table" then
+    for name in pairs(given) do
+      if type(name) ~= "string" then fail "names with shares, such as { acme = 3, beta = 1 }" end
+      names[#names + 1] = name
+    end
+    table.sort(names)
+    for i, name in ipairs(names) do
+      local share = given[name]
+      if type(share) ~= "number" or not (share > 0 and share < 1e9) then fail("a share > 0 of '" .. name .. "'") end
+      sum = sum + share
+      sums[i] = sum
+    end
+    if #names == 0 then fail "at least one name" end
+    for i in ipairs(sums) do sums[i] = sums[i] / sum end
+  else
+    fail "a number of tenants, or their names with their shares"
+  end
+  local own = not workload.shared_system
+  if own and (#names == 1 or workload.system_tokens == 0) then
+    error("workload.shared_system: false changes nothing with one tenant, or without system_tokens", 0)
+  end
+  if type(given) == "number" and given == 1 then return nil end
+  return names, sums
+end
 
 --- Ends a session and counts the turns that will not be sent.
 local function give_up(state, session, why)
@@ -55,6 +92,7 @@ local function turn(state, session, at_s)
   for i = 1, #session.content do content[i] = session.content[i] end
   content[#content + 1] = { base, prompt }
   fields.session, fields.content, fields.output_content = session.index, content, base + 1
+  if session.tenant > 0 then fields.class = session.tenant end
   session.content = {}
   for i = 1, #content do session.content[i] = content[i] end
   session.content[#content + 1] = { base + 1, output }
@@ -66,13 +104,21 @@ end
 local function next_request(state)
   if state.begun >= state.sessions then return nil end
   state.clock_s = state.clock_s + state.starts:exponential(state.rate)
-  local session = { index = state.begun, turn = 0, tokens = state.system_tokens, content = {} }
+  local session = { index = state.begun, turn = 0, tokens = state.system_tokens, content = {}, tenant = 0 }
+  if state.shares then
+    local drawn = state.draws:uniform()
+    while session.tenant < #state.shares - 1 and drawn >= state.shares[session.tenant + 1] do
+      session.tenant = session.tenant + 1
+    end
+  end
   session.turns = state.turns(state.turn_counts)
   if session.turns > MOST_TURNS then
     error(("workload.turns: expected at most %d, drew %.0f"):format(MOST_TURNS, session.turns), 0)
   end
   state.left_out.total = state.left_out.total + session.turns
-  if state.system_tokens > 0 then session.content[1] = { 1, state.system_tokens } end
+  if state.system_tokens > 0 then
+    session.content[1] = { 1 + (state.shared_system and 0 or session.tenant), state.system_tokens }
+  end
   state.open[state.begun] = session
   state.begun = state.begun + 1
   return turn(state, session, state.clock_s)
@@ -95,6 +141,7 @@ end
 
 ---@param rng rooflua.Random
 function MultiTurn:requests(rng)
+  local names, shares = tenants_of(self)
   return {
     next = next_request,
     done = answered,
@@ -112,6 +159,10 @@ function MultiTurn:requests(rng)
     system_tokens = self.system_tokens,
     max_context_tokens = self.max_context_tokens,
     sessions = self.sessions,
+    shared_system = self.shared_system,
+    classes = names,
+    shares = shares,
+    draws = names and rng:stream("tenants"),
     shares_content = true,
     left_out = { source = "multi_turn", unit = "turns", total = 0,
       reasons = { ["past max_context_tokens"] = 0, ["after a turn that failed"] = 0 } },

@@ -61,6 +61,10 @@ TEST_CASE("agents fill caches, and routers, tools and memory of the host change 
     compare_with_golden(scenario, "--jobs 2");
 }
 
+TEST_CASE("batches of rollouts are shorter where their rest is aborted and continued", "[golden]") {
+  compare_with_golden("36_rollouts", "--jobs 2");
+}
+
 TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", "[golden]") {
   compare_with_golden("27_disk_or_compute", "--jobs 2");
 }

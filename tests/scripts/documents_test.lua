@@ -36,7 +36,7 @@ end
 local said = {
   ["README.md"] = {
     { "(%d+) models, (%d+) GPUs of which (%a+) have measured kernels", "models", "GPUs", "measured" },
-    { "(%a+) step models", "steps" }, { "(%a+) routers", "routers" }, { "(%a+) workloads, including", "workloads" },
+    { "(%a+) step models", "steps" }, { "(%a+) routers", "routers" }, { "(%w+) workloads, including", "workloads" },
     { "(%d+) questions, each with its scenario", "questions" } },
   ["docs/COMPARISON.md"] = {
     { "| of (%a+) GPUs, published by", "measured" }, { "| (%d+); a router may refuse", "routers" },

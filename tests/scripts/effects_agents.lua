@@ -56,6 +56,32 @@ function agents.declare(effects, test)
     output_tokens = { distribution = "uniform", min = 5, max = 60 }, budget_tokens = 40 }
   values["workloads.rollout.prompt_tokens"], values["workloads.rollout.output_tokens"] = { 400 }, { 30 }
   values["workloads.rollout.max_output_tokens"] = { 20 }
+  needs["workloads.rollout.keep_kv"] = { batches = 3, prompts = 4, samples = 2, prompt_tokens = 200,
+    over_sampling = 1.5, output_tokens = { distribution = "uniform", min = 5, max = 60 }, rest = "continue" }
+  local Poisson = require "workloads.poisson"
+  local function part(name, more)
+    local out = { name = name, workload = Poisson { num_requests = 9, rate_per_s = 5 } }
+    for key, value in pairs(more or {}) do out[key] = value end
+    return out
+  end
+  needs["workloads.mix"] = { parts = { part "a", part "b" } }
+  values["workloads.mix.parts"] = { { part "a" } }
+  needs["workloads.day"] = { of = Poisson { num_requests = 30, rate_per_s = 5 }, hour_s = 0.5, noise = 0.3,
+    weekdays = { 1, 1, 1, 1, 1, 0.5, 0.25 } }
+  values["workloads.day.of"] = { Poisson { num_requests = 20, rate_per_s = 5 } }
+  local hours = {}
+  for i = 1, 24 do hours[i] = i end
+  values["workloads.day.hours"], values["workloads.day.weekdays"] = { hours }, { { 1, 2, 3, 4, 5, 6, 7 } }
+  values["workloads.day.start_hour"] = { 130 }
+  for _, name in ipairs { "multi_turn", "chat" } do
+    needs["workloads." .. name] = { sessions = 12, session_rate_per_s = 5, turns = 3, think_time_s = 0.5,
+      system_tokens = 300, tenants = 3, prompt_tokens = 50, output_tokens = 20 }
+    values["workloads." .. name .. ".tenants"] = { { acme = 1, beta = 9 } }
+    values["workloads." .. name .. ".turns"], values["workloads." .. name .. ".prompt_tokens"] = { 2 }, { 90 }
+    values["workloads." .. name .. ".output_tokens"] = { 9 }
+    values["workloads." .. name .. ".max_output_tokens"] = { 7 }
+    values["workloads." .. name .. ".max_context_tokens"] = { 400 }
+  end
 end
 
 return agents

@@ -61,6 +61,7 @@ local function made(class, name, value)
     if core.plain(class.params)[key] ~= nil then overrides[key] = size end
   end
   if overrides.path then overrides.path = paths[class.name] or overrides.path end
+  if core.plain(class.params).of then overrides.of = require "workloads.poisson" { num_requests = 4 } end
   overrides[name] = value
   return class(overrides)
 end

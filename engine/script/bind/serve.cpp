@@ -98,7 +98,7 @@ int serve_open(lua_State* L) {
     if (options.classes.empty()) options.classes = box->trace->classes;
   } else {
     lua_pushvalue(L, 5);
-    run->workload = lua_workload(run->asking);
+    run->workload = lua_workload(run->asking, options.classes);
   }
   settle_class_slo(options);
   run->classes = options.classes;

@@ -342,24 +342,7 @@ std::optional<Unsent> LuaPlaySource::left_out() const {
 }
 
 std::vector<std::string> LuaPlaySource::notes() const {
-  lua_State* L = asking_->L;
-  const int top = lua_gettop(L);
-  std::vector<std::string> out;
-  state_.push(L);
-  lua_getfield(L, -1, "notes");
-  if (lua_isfunction(L, -1)) {
-    lua_pushvalue(L, top + 1);
-    if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "workload, notes");
-  }
-  if (lua_istable(L, -1)) {
-    for (int i = 1; i <= static_cast<int>(lua_objlen(L, -1)); ++i) {
-      lua_rawgeti(L, -1, i);
-      if (lua_type(L, -1) == LUA_TSTRING) out.emplace_back(lua_tostring(L, -1));
-      lua_pop(L, 1);
-    }
-  }
-  lua_settop(L, top);
-  return out;
+  return notes_of(*asking_, state_);
 }
 
 std::vector<std::string> LuaPlays::notes() const {
@@ -384,8 +367,9 @@ std::optional<Unsent> LuaPlays::left_out() const {
   return said;
 }
 
-std::unique_ptr<Workload> lua_workload(Asking& asking) {
+std::unique_ptr<Workload> lua_workload(Asking& asking, std::vector<std::string>& classes) {
   lua_State* L = asking.L;
+  if (classes.empty()) classes = classes_of(asking, lua_gettop(L));
   if (!lua_istable(L, -1) || !has_field(L, "plays")) return std::make_unique<LuaWorkload>(asking);
   const PlaysOptions options = read_options(L, lua_gettop(L));
   return std::make_unique<LuaPlays>(std::make_unique<LuaPlaySource>(asking), options);

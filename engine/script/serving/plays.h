@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "script/serving/asking.h"
 #include "script/serving/lua_reference.h"
@@ -19,7 +21,6 @@ class LuaPlaySource : public PlaySource {
   std::unique_ptr<PlaySource> fork() const override;
   void belong_to(Asking& asking) { asking_ = &asking; }
   std::optional<Unsent> left_out() const;
-  /// The sentences of the state's notes: a list, or a function of the state that returns one.
   std::vector<std::string> notes() const;
 
  private:
@@ -46,6 +47,7 @@ class LuaPlays final : public Plays, public OfSimulation {
 };
 
 /// What requests(rng) returned, on top of the stack, taken: plays, or a LuaWorkload.
-std::unique_ptr<Workload> lua_workload(Asking& asking);
+/// @param classes  names of classes; where there are none, filled with those of the workload
+std::unique_ptr<Workload> lua_workload(Asking& asking, std::vector<std::string>& classes);
 
 }  // namespace rooflua::script

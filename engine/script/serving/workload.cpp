@@ -1,8 +1,10 @@
 #include "script/serving/workload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -24,7 +26,7 @@ LuaWorkload::LuaWorkload(Asking& asking)
                 "requests(rng) must return a function, a trace, or a table with next; found " +
                     describe_value(L, lua_gettop(L)));
   }
-  for (const char* name : {"next", "done", "more"}) {
+  for (const char* name : {"next", "done", "more", "cancels"}) {
     lua_getfield(L, -1, name);
     if (!lua_isfunction(L, -1) && !lua_isnil(L, -1)) {
       throw Error("workload", std::string("requests(rng) returned a table whose ") + name +
@@ -35,10 +37,11 @@ LuaWorkload::LuaWorkload(Asking& asking)
   next_ = field_reference(L, "next");
   done_ = field_reference(L, "done");
   more_ = field_reference(L, "more");
-  if (more_ && !done_) {
-    throw Error("workload",
-                "requests(rng) returned a table with more and without done; more is "
-                "asked after done");
+  cancels_ = field_reference(L, "cancels");
+  for (const auto& [asked, name] : {std::pair{&more_, "more"}, std::pair{&cancels_, "cancels"}}) {
+    if (!*asked || done_) continue;
+    throw Error("workload", "requests(rng) returned a table with " + std::string(name) +
+                                " and without done; " + name + " is asked after done");
   }
   lua_getfield(L, -1, "shares_content");
   shares_content_ = lua_toboolean(L, -1) != 0;
@@ -252,6 +255,7 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
   asked_->session = done.session;
   asked_->klass = done.klass;
   asked_->completed = done.outcome == Outcome::completed;
+  asked_->landed_tokens = done.output_tokens;
   RequestSpec spec;
   const int top = lua_gettop(asking_->L);
   if (this->ask(call_done_, done_, done.id, spec)) {
@@ -260,8 +264,50 @@ void LuaWorkload::on_done(const RequestDone& done, FollowUps& follow_ups) {
     send_list(top + 1, follow_ups);
     lua_settop(asking_->L, top);
   }
-  if (!more_) return;
-  while (this->ask(call_more_, more_, done.id, spec)) follow_ups.send(spec);
+  while (more_ && this->ask(call_more_, more_, done.id, spec)) follow_ups.send(spec);
+  if (cancels_) ask_cancels(done.now);
+}
+
+/// Sessions whose client goes away now.
+void LuaWorkload::ask_cancels(Picoseconds now) {
+  lua_State* L = asking_->L;
+  const int top = lua_gettop(L);
+  while (true) {
+    cancels_.push(L);
+    state_.push(L);
+    if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "workload, cancels");
+    if (lua_isnil(L, -1)) break;
+    const double session = lua_tonumber(L, -1);
+    constexpr double most = std::numeric_limits<std::int32_t>::max();
+    if (lua_type(L, -1) != LUA_TNUMBER || !(session >= 0 && session <= most) ||
+        session != std::floor(session)) {
+      throw Error("workload",
+                  "cancels: expected the number of a session, found " + describe_value(L, -1));
+    }
+    cancelled_.push_back({now, static_cast<std::int32_t>(session)});
+    lua_settop(L, top);
+  }
+  lua_settop(L, top);
+}
+
+Picoseconds LuaWorkload::due() const {
+  Picoseconds first = never;
+  for (const Cancelled& each : cancelled_) first = std::min(first, each.time);
+  return first;
+}
+
+void LuaWorkload::on_due(Picoseconds now, Client& client) {
+  std::vector<std::int32_t> sessions;
+  std::erase_if(cancelled_, [&](const Cancelled& each) {
+    if (each.time > now) return false;
+    sessions.push_back(each.session);
+    return true;
+  });
+  client.cancel_sessions(sessions);
+}
+
+std::vector<std::string> LuaWorkload::notes() const {
+  return state_ ? notes_of(*asking_, state_) : std::vector<std::string>{};
 }
 
 std::optional<Unsent> LuaWorkload::left_out() const {
@@ -289,6 +335,43 @@ std::optional<Unsent> left_out_of(const Asking& asking, const LuaReference& stat
   return out;
 }
 
+std::vector<std::string> notes_of(const Asking& asking, const LuaReference& state) {
+  lua_State* L = asking.L;
+  const int top = lua_gettop(L);
+  std::vector<std::string> out;
+  state.push(L);
+  lua_getfield(L, -1, "notes");
+  if (lua_isfunction(L, -1)) {
+    lua_pushvalue(L, top + 1);
+    if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "workload, notes");
+  }
+  if (lua_istable(L, -1)) {
+    for (int i = 1; i <= static_cast<int>(lua_objlen(L, -1)); ++i) {
+      lua_rawgeti(L, -1, i);
+      if (lua_type(L, -1) == LUA_TSTRING) out.emplace_back(lua_tostring(L, -1));
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, top);
+  return out;
+}
+
+std::vector<std::string> classes_of(const Asking& asking, int state) {
+  lua_State* L = asking.L;
+  std::vector<std::string> out;
+  if (!lua_istable(L, state)) return out;
+  const int top = lua_gettop(L);
+  lua_getfield(L, state, "classes");
+  const Json names = to_json(L, top + 1, "workload: classes");
+  lua_settop(L, top);
+  if (names.is_null()) return out;
+  const auto is_name = [](const Json& each) { return each.is_text(); };
+  if (!names.is_array() || !std::all_of(names.items().begin(), names.items().end(), is_name))
+    throw Error("workload", "classes: expected a list of names, that of class 0 first");
+  for (const Json& each : names.items()) out.push_back(each.text());
+  return out;
+}
+
 std::unique_ptr<Workload> LuaWorkload::fork() const {
   if (!state_) return nullptr;
   lua_State* L = asking_->L;
@@ -297,6 +380,7 @@ std::unique_ptr<Workload> LuaWorkload::fork() const {
   if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "copying the workload");
   auto copy = std::make_unique<LuaWorkload>(*asking_);
   copy->count_ = count_;
+  copy->cancelled_ = cancelled_;
   return copy;
 }
 

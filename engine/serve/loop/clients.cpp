@@ -1,7 +1,11 @@
 // Times of the workload: it sends and cancels requests when others have got somewhere
 // (serve/plays).
 
+#include <algorithm>
+#include <compare>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "serve/loop/simulation.h"
 
@@ -27,6 +31,26 @@ class Simulation::ClientNow : public Client {
     Simulation& s = simulation_;
     if (!s.is_live(slot) || s.requests_.progress(slot).row != row) return;
     s.abort(slot, Outcome::cancelled);
+  }
+
+  void cancel_sessions(std::span<const std::int32_t> sessions) override {
+    Simulation& s = simulation_;
+    std::unordered_map<std::int32_t, std::size_t> places;
+    for (std::size_t i = 0; i < sessions.size(); ++i) places.emplace(sessions[i], i);
+    struct Found {
+      std::size_t place;
+      std::int32_t id, slot;
+      auto operator<=>(const Found&) const = default;
+    };
+    std::vector<Found> found;
+    for (std::int32_t slot = 0; slot < s.requests_.slots(); ++slot) {
+      if (!s.is_live(slot)) continue;
+      const Request& request = s.requests_[slot];
+      if (const auto at = places.find(request.session); at != places.end())
+        found.push_back({at->second, request.id, slot});
+    }
+    std::sort(found.begin(), found.end());
+    for (const Found& each : found) s.abort(each.slot, Outcome::cancelled);
   }
 
   void end_play(const PlayDone& play) override {

@@ -31,7 +31,8 @@ local function next_by(fn, state)
 end
 
 local function done_by(fn, state)
-  local arrival_s, prompt, output, fields = fn(state, asked.now_s, asked.session, asked.klass, asked.completed ~= 0)
+  local arrival_s, prompt, output, fields = fn(state, asked.now_s, asked.session, asked.klass, asked.completed ~= 0,
+    asked.landed_tokens)
   if answers(arrival_s, prompt, output, fields) then return end
   return arrival_s, prompt, output, fields
 end

@@ -52,6 +52,32 @@ function load.read(reader, given, workload)
   return { kind = "recorded", peak = peak }
 end
 
+--- A workload at a multiple of its load. One that is made of others says which (`scaled`).
+local function times(workload, factor)
+  if type(workload.scaled) == "function" then
+    return workload:scaled(function(part) return times(part, factor) end)
+  end
+  local parameters, changes = policy.parameters(workload), {}
+  local name = first_of(parameters, recorded_rates)
+  if name then changes[name] = parameters[name] * factor end
+  if parameters.time_scale then changes.time_scale = parameters.time_scale / factor end
+  return policy.with(workload, changes)
+end
+
+--- Whether a multiple of the load of a workload is another load.
+local function has_multiples(workload)
+  if type(workload.scaled) == "function" then
+    local all = true
+    workload:scaled(function(part)
+      all = all and has_multiples(part)
+      return part
+    end)
+    return all
+  end
+  local parameters = policy.parameters(workload)
+  return first_of(parameters, recorded_rates) ~= nil or parameters.time_scale ~= nil
+end
+
 --- The workload with so many requests, at `scale` times the load that is asked for.
 ---@param requests integer? nil: as many as the workload has
 function load.workload(question, requests, scale)
@@ -63,9 +89,7 @@ function load.workload(question, requests, scale)
   elseif asked.kind == "clients" then
     changes[first_of(parameters, client_names)] = math.max(1, math.floor(asked.value * factor + 0.5))
   elseif factor ~= 1 then
-    local name = first_of(parameters, recorded_rates)
-    if name then changes[name] = parameters[name] * factor end
-    if parameters.time_scale then changes.time_scale = parameters.time_scale / factor end
+    workload = times(workload, factor)
   end
   local count = first_of(parameters, count_names)
   if requests and count then changes[count] = requests end
@@ -88,9 +112,7 @@ end
 
 --- Whether a multiple of the load is another load: a recorded one may have nothing that a multiple changes.
 function load.is_scalable(question)
-  if question.load.kind ~= "recorded" then return true end
-  local parameters = policy.parameters(question.workload)
-  return first_of(parameters, recorded_rates) ~= nil or parameters.time_scale ~= nil
+  return question.load.kind ~= "recorded" or has_multiples(question.workload)
 end
 
 --- Whether the number of requests can be chosen, so that short runs are possible.
@@ -102,16 +124,27 @@ local most_drawn = 20000
 --- {session, class} of the requests whose answers are still to come.
 local function draw_answers(source, waiting, add, count)
   local first = 1
+  local function sent(before, prompt, output, fields)
+    if type(prompt) ~= "number" or type(output) ~= "number" or count >= most_drawn then return end
+    add(prompt, output)
+    count = count + 1
+    local own = type(fields) == "table" and fields or {}
+    waiting[#waiting + 1] = { session = own.session or before.session, class = own.class or before.class }
+  end
   while waiting[first] and count < most_drawn do
     local each = waiting[first]
     first = first + 1
-    local ok, at_s, prompt, output, fields = pcall(source.done, source, 0, each.session, each.class, true)
+    local ok, at_s, prompt, output, fields = pcall(source.done, source, 0, each.session or -1, each.class or 0, true, 0)
     if not ok then return end
-    if type(at_s) == "number" and type(prompt) == "number" then
-      add(prompt, output)
-      count = count + 1
-      local own = type(fields) == "table" and fields or {}
-      waiting[#waiting + 1] = { session = own.session or each.session, class = own.class or each.class }
+    if type(at_s) == "table" then
+      for _, one in ipairs(at_s) do sent(each, one[2], one[3], one[4]) end
+    elseif at_s then
+      sent(each, prompt, output, fields)
+    end
+    while type(source.more) == "function" and count < most_drawn do
+      ok, at_s, prompt, output, fields = pcall(source.more, source)
+      if not ok or not at_s then break end
+      sent(each, prompt, output, fields)
     end
   end
 end
