@@ -110,7 +110,7 @@ void add_plays_of(HtmlPage& page, const Json& plays) {
 
 }  // namespace
 
-void add_plays(HtmlPage& page, const std::vector<Served>& variants) {
+void add_single_plays(HtmlPage& page, const std::vector<Served>& variants) {
   std::size_t drawn = 0, known = 0;
   for (const Served& each : variants) {
     const Json* plays = plays_of(each);

@@ -79,6 +79,8 @@ class Journal : public Observer {
   /// Plays in the order in which they ended.
   const std::vector<PlayEnded>& plays() const { return plays_.ended(); }
   /// The account of the play with this number (from 0), if it is over. O(requests that ended)
+  /// A step that was planned before its request lost its seat counts as `preempted`: the journal
+  /// reads no prices.
   std::optional<WhyPlay> why_play(std::int64_t play) const;
   /// The step of that replica that ended last, if one did.
   const StepWork* last_step(std::int32_t replica) const;

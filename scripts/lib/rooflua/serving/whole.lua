@@ -43,6 +43,8 @@ local function found_in_a_run(reader, given, options, ask)
   return found
 end
 
+local no_plays = "there are no plays in this run: no request waits for another one"
+
 --- The request or play that --why names, as options of a run. For a word such as "slowest" the scenario runs once to
 --- find it.
 ---@param word string? "55", "slowest", "slowest_ttft", "slowest_tpot", "play:12", "play:slowest", ...
@@ -56,7 +58,10 @@ local function followed(reader, given, word)
     return { why = id or reader:fail(where, "no request was completed") }
   end
   local number = reader:at(where, chosen_play.number, play) or found_in_a_run(reader, given, { plays = true },
-    function(run) return reader:at(where, chosen_play.of, native.serve_listed_plays(run), play) end)
+    function(run)
+      if not native.serve_summary(run).plays then reader:fail(where, no_plays) end
+      return reader:at(where, chosen_play.of, native.serve_listed_plays(run), play)
+    end)
   return { why_play = number - 1 }
 end
 
@@ -67,7 +72,7 @@ local function why_play_of(reader, run, options, asked, partial)
   if text then return text, document end
   if partial then return end
   local where, count = "--why " .. options.why, document or 0
-  if count == 0 then reader:fail(where, "there are no plays in this run: no request waits for another one") end
+  if count == 0 then reader:fail(where, no_plays) end
   reader:fail(where, "no such play; %d began (%s)", count, chosen_play.range(count))
 end
 
