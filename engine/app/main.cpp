@@ -125,7 +125,9 @@ void add_validate(CLI::App& app, Door& door) {
   command->add_option("cases", a->folder, "Folder with sets of measured runs, or the CSV of one")
       ->required()
       ->check(app::existing());
-  command->add_option("--tables", a->tables, "Folder of kernel tables (default: `tables` in the same folder)")
+  command
+      ->add_option("--tables", a->tables,
+                   "Folder of kernel tables (default: `tables` in the same folder)")
       ->check(app::existing());
   command->add_option("--only", a->only, "Only cases with this in their case_id, of all sets");
   command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")

@@ -115,7 +115,8 @@ TEST_CASE("every key that a run is opened with is read") {
   const ListenerOptions& asked = config.listeners;
   CHECK((asked.record && asked.journal && asked.sketch && asked.keep_requests && asked.caps &&
          asked.growth && asked.plays));
-  CHECK((asked.why == 3 && asked.why_play == 4 && asked.progress == "title" && asked.expected_requests == 9));
+  CHECK((asked.why == 3 && asked.why_play == 4 && asked.progress == "title" &&
+         asked.expected_requests == 9));
   CHECK((asked.requests_path == "r" && asked.rows_path == "o" && asked.trace_path == "t"));
   CHECK((asked.limits->front().metric == QuantileLimit::Metric::tpot &&
          asked.limits->front().most_above == 2));

@@ -28,8 +28,8 @@ local function has(out, ...)
 end
 
 local text = [[return { rooflua = 1, seed = 5, model = "llama-3.1-8b", hardware = "h100-sxm", steps = "roofline_v1",
-  engine = "vllm 0.24", deployment = { kv_blocks = 2500, max_model_len = 16000 }%s
-  workload = require "workloads.agent" { plays = 14, lanes = 7, max_context_tokens = 14000, pause_probability = 0,
+  engine = "vllm 0.24", deployment = { kv_blocks = 8000, max_model_len = 100000 }%s
+  workload = require "workloads.agent" { plays = 14, lanes = 7, max_context_tokens = 60000, pause_probability = 0,
     turns = { distribution = "lognormal", mean = 6, sigma = 0.7, max = 20 } } }]]
 write("agents.lua", text:format ",")
 write("plain.lua", [[return { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm", steps = "roofline_v1",
@@ -69,7 +69,7 @@ local function check_account(why)
   for key, value in pairs(why.where_s) do test.near(headings[key], value, 1e-9, key) end
 end
 
-local tiers = 'tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 5e9 } } },'
+local tiers = 'tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 40e9 } } },'
 local apart = 'replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } }, '
   .. 'router = "least_outstanding", network = { path = { "nic" } }, links = { nic = { bytes_per_s = 8e9 } },'
 for name, more in pairs { alone = "", ["with a store"] = tiers, ["prefill and decode apart"] = apart } do
@@ -123,8 +123,8 @@ test("a play is named by number, by quantile or by its name, of a scenario, a si
     end
     test.equal(select(2, measure.why_play(run, "p50")).play, middle.play)
   end
-  for message, which in pairs { ["unknown play 'agent'"] = "agent", ["did not come to an end in this run; 14 plays"] = 15,
-    ["plays count from 1"] = 0, ["expected a text"] = {} } do
+  for message, which in pairs { ["unknown play 'agent'"] = "agent",
+    ["did not come to an end in this run; 14 plays"] = 15, ["plays count from 1"] = 0, ["expected text, found a table"] = {} } do
     test.raises(message, function() measure.why_play(scenario(), which) end)
   end
   test.raises("play 15 does not come to an end", function() measure.why_play(live, 15) end)

@@ -68,7 +68,7 @@ std::string figure_of_play(const Json& play) {
   const std::string name = text_of(play, "name");
   chart.title = "Play " + std::to_string(play.find("play")->integer()) +
                 (name.empty() ? "" : " " + name) + ", " + what_of(play) + ": " + duration(play_s);
-  chart.x = {"time from its start", unit.name, Axis::Kind::linear, 0.0, {}};
+  chart.x = {"time from its start", unit.name, Axis::Kind::linear, 0.0, play_s * unit.per_s, {}};
   chart.parts = parts;
   chart.mark = "critical path";
   std::map<std::int64_t, std::size_t> drawn;  // by row: its place

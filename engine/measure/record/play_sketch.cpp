@@ -18,9 +18,8 @@ template <class Time>
 void keep_longest(std::vector<DrawnRow>& rows, std::size_t most, Time time, std::int64_t& left,
                   Picoseconds& left_time) {
   if (rows.size() <= most) return;
-  std::stable_sort(rows.begin(), rows.end(), [&](const DrawnRow& a, const DrawnRow& b) {
-    return time(a) > time(b);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const DrawnRow& a, const DrawnRow& b) { return time(a) > time(b); });
   for (std::size_t i = most; i < rows.size(); ++i) {
     ++left;
     left_time += time(rows[i]);
@@ -98,9 +97,9 @@ const DrawnPlay* PlaySketch::median() const {
     const auto distance = [&](const Kept& each) {
       return std::abs(static_cast<double>(time_of(each.drawn.play)) - median);
     };
-    return &std::min_element(kept_.begin(), kept_.end(),
-                             [&](const Kept& a, const Kept& b) { return distance(a) < distance(b); })
-                ->drawn;
+    return &std::min_element(kept_.begin(), kept_.end(), [&](const Kept& a, const Kept& b) {
+              return distance(a) < distance(b);
+            })->drawn;
   }
   std::vector<const DrawnPlay*> order;
   for (const Kept& each : kept_) order.push_back(&each.drawn);

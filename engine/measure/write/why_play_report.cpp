@@ -111,8 +111,8 @@ std::string path_table(const WhyPlay& why) {
       add(others, each.step.times);
       continue;
     }
-    rows.push_back({std::to_string(each.step.row + 1), std::to_string(each.step.id),
-                    waited_for(why, i)});
+    rows.push_back(
+        {std::to_string(each.step.row + 1), std::to_string(each.step.id), waited_for(why, i)});
     add_times(rows.back(), each.step.times);
     rows.back().push_back(largest_part(each.where));
   }
@@ -172,13 +172,12 @@ std::string beside_line(const WhyPlay& why) {
 /// The request of the path with most time, tool delays apart: what to ask about next.
 std::string longest_line(const WhyPlay& why) {
   const auto own = [](const WhyPlay::Row& row) { return row.where.sum() - row.where.tool; };
-  const auto most =
-      std::max_element(why.path.begin(), why.path.end(),
-                       [&](const auto& a, const auto& b) { return own(a) < own(b); });
+  const auto most = std::max_element(why.path.begin(), why.path.end(),
+                                     [&](const auto& a, const auto& b) { return own(a) < own(b); });
   if (most == why.path.end() || own(*most) == 0) return "";
   const std::string id = std::to_string(most->step.id);
-  return "longest on the path: request " + id + ", " + duration(seconds(own(*most))) +
-         "; why " + id + " says what it waited for\n";
+  return "longest on the path: request " + id + ", " + duration(seconds(own(*most))) + "; why " +
+         id + " says what it waited for\n";
 }
 
 }  // namespace
