@@ -124,7 +124,8 @@ test("a play is named by number, by quantile or by its name, of a scenario, a si
     test.equal(select(2, measure.why_play(run, "p50")).play, middle.play)
   end
   for message, which in pairs { ["unknown play 'agent'"] = "agent",
-    ["did not come to an end in this run; 14 plays"] = 15, ["plays count from 1"] = 0, ["expected text, found a table"] = {} } do
+    ["did not come to an end in this run; 14 plays"] = 15, ["plays count from 1"] = 0,
+    ["expected text, found a table"] = {} } do
     test.raises(message, function() measure.why_play(scenario(), which) end)
   end
   test.raises("play 15 does not come to an end", function() measure.why_play(live, 15) end)
