@@ -68,7 +68,8 @@ void add_run(CLI::App& app, Door& door) {
   command
       ->add_option("--why", a->why,
                    "Say where the time of request N went (from 0, by arrival), or of the slowest: "
-                   "slowest, slowest_ttft, slowest_tpot")
+                   "slowest, slowest_ttft, slowest_tpot; or of a play: play:N (from 1), "
+                   "play:slowest, play:p50, play:NAME")
       ->check(app::request_word());
   command->add_flag("--explain", a->explain, "Print the price of a step operation by operation");
   app::add_intervals(command, a->intervals);
@@ -124,7 +125,9 @@ void add_validate(CLI::App& app, Door& door) {
   command->add_option("cases", a->folder, "Folder with sets of measured runs, or the CSV of one")
       ->required()
       ->check(app::existing());
-  command->add_option("--tables", a->tables, "Folder of kernel tables (default: `tables` in the same folder)")
+  command
+      ->add_option("--tables", a->tables,
+                   "Folder of kernel tables (default: `tables` in the same folder)")
       ->check(app::existing());
   command->add_option("--only", a->only, "Only cases with this in their case_id, of all sets");
   command->add_option("--steps", a->steps, "Step model to compare, the first is the main one")

@@ -51,11 +51,12 @@ CLI::Validator request_word() {
       [](const std::string& given) {
         for (const char* word : {"slowest", "slowest_ttft", "slowest_tpot"})
           if (given == word) return std::string();
+        if (given.starts_with("play:") && given.size() > 5) return std::string();
         std::string number = given;
         const std::string problem = whole(0, 2147483647)(number);
         return problem.empty() ? problem
-                               : "expected the number of a request, slowest, slowest_ttft or "
-                                 "slowest_tpot, found '" +
+                               : "expected the number of a request, slowest, slowest_ttft, "
+                                 "slowest_tpot or play:N, found '" +
                                      given + "'";
       },
       "N");

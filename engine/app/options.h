@@ -20,7 +20,7 @@ using Door = std::function<int(const std::filesystem::path& home)>;
 CLI::Validator between(double least, double most);
 /// A whole number between two bounds.
 CLI::Validator whole(long least, long most);
-/// The number of a request, or a word for one: "slowest".
+/// The number of a request, or a word for one: "slowest"; or a play: "play:12".
 CLI::Validator request_word();
 /// One of these names.
 CLI::Validator one_of(std::vector<std::string> names);

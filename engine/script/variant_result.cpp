@@ -122,6 +122,10 @@ void add_served(VariantResult& out, const Json& result, std::shared_ptr<const Su
     out.document["why"] = *why;
     out.details += "\n" + text_of(result, "why_text");
   }
+  if (const Json* why = result.find("why_play"); why != nullptr && why->is_object()) {
+    out.document["why_play"] = *why;
+    out.details += "\n" + text_of(result, "why_play_text");
+  }
   if (const Json* step = result.find("explained"); step != nullptr && step->is_object()) {
     out.document["explain"] = step_json(rows_of(*step), shares_from_json(*step->find("evidence")),
                                         step->find("time_s")->number());

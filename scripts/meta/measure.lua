@@ -132,6 +132,16 @@ function measure.summary(run) end
 ---@return table document
 function measure.why(scenario, id) end
 
+---Where the time of one play went: its critical path row by row (`path`: row, request, what it waited for, `tool_s`,
+---`queue_s`, `load_s`, `prefill_s`, `decode_s`, and `where_s` by heading), their sums, which add up to `play_s`, and
+---the requests `beside` the path. On the command line: `run --why play:N`. A scenario is run again from its start; a
+---live simulation remembers, and a fork of it goes on until the play is over.
+---@param scenario table|rooflua.Live as of measure.why
+---@param which integer|string the play: from 1 in the order in which plays begin, "slowest", "p99", or a name
+---@return string report
+---@return table document
+function measure.why_play(scenario, which) end
+
 ---Compares runs: rows of a metric, one value per run, and the ratio of the last to the first. For sweeps over
 ---seeds: mean differences from the first variant, paired seed by seed, {metric, variant, baseline, mean, difference,
 ---low, high, seeds, clear}. options: metrics, level (0.95), method ("t" or "bootstrap").

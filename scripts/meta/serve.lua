@@ -330,6 +330,15 @@ function Live:steps() end
 --- Every request that ended, in that order: its times, and `where_s` by heading; `where_to_first_s` to its first token.
 ---@return table[]
 function Live:ended() end
+--- Every play that ended, in that order: play (its number, from 1), name, start_s, end_s, play_s, cut; completed,
+--- failed, cancelled and left_out count its requests.
+---@return table[]
+function Live:plays() end
+--- Where the time of a play went; nil until it is over. See measure.why_play.
+---@param number integer from 1, in the order in which plays begin
+---@return string? report
+---@return table? document
+function Live:why_play(number) end
 --- The step of a replica that ended last, with prefill_work, decode_ids and decode_contexts; nil before the first.
 ---@param index integer?
 ---@return table?

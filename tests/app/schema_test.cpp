@@ -34,7 +34,13 @@ TEST_CASE("results of every kind fit the schema of results") {
                          "  workload = require 'workloads.multi_turn' {},\n"
                          "  report = function(results) return { { 'gpus' }, { results[1].gpus } } "
                          "end }\n";
+  const std::string agents = folder.path() / "agents.lua";
+  std::ofstream(agents) << "return { model = 'llama-3.1-8b', hardware = 'h200', steps = "
+                           "'roofline_v1',\n"
+                           "  workload = require 'workloads.agent' { plays = 3, lanes = 2, "
+                           "max_context_tokens = 60000 } }\n";
   std::string all;
+  all += written(folder, "agents", "run " + agents + " --why play:1");
   all += written(folder, "step",
                  "step --model llama-3.1-8b --hardware h100 --decode 100x8 --prefill 0+100");
   all += written(folder, "stopped", "run " + stopped + " --timeout 0.3");

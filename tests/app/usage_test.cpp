@@ -97,7 +97,8 @@ TEST_CASE("a message says what is missing or wrong, and suggests") {
   misused("run x.lua --jobs abc", "expected a whole number from 1 to 1024, found 'abc'");
   misused("run x.lua --jobs 1e3", "expected a whole number from 1 to 1024, found '1e3'");
   misused("run x.lua --why 2.5",
-          "expected the number of a request, slowest, slowest_ttft or slowest_tpot, found '2.5'");
+          "expected the number of a request, slowest, slowest_ttft, slowest_tpot or play:N, found "
+          "'2.5'");
   misused("plan --rate 0", "expected a number from 0.000001 to 1000000000");
   misused("run x.lua --quiet=abc", "--quiet takes no value");
   misused("run x.lua --jbos 2", "unknown option '--jbos'; did you mean '--jobs'");

@@ -117,6 +117,7 @@ local actions = {
   function() a_live():waiting(1) a_live():steps() a_live():ended() a_live():last_step(1) end,
   function() a_live():explain(1) end,
   function() a_live():why(random:whole(0, 20)) end,
+  function() a_live():plays() a_live():why_play(number()) end,
   function() return a_live().now_s end,
   function() serve.run(scenario()) end,
   function()

@@ -156,3 +156,26 @@ TEST_CASE("a full disk is noticed") {
   out.setstate(std::ios::badbit);
   CHECK_THROWS_AS(timeline.finish(), Error);
 }
+
+TEST_CASE("a request of a play says which play and which row, and no other request does") {
+  std::ostringstream out;
+  Timeline timeline(out, "trace");
+  timeline.on_row({0, 4, 2, false});
+  timeline.on_row({1, 5, 0, true});
+  test::play(timeline);
+  timeline.finish();
+  const Json trace = parse_json(out.str(), "trace");
+  int told = 0;
+  for (const Json* event : events(trace, "b")) {
+    if (event->find("name")->text() != "request") continue;
+    const Json& args = *event->find("args");
+    const std::int64_t id = args.find("request")->integer();
+    CHECK((args.find("play") != nullptr) == (id < 2));
+    CHECK((args.find("warm") != nullptr) == (id == 1));
+    if (id >= 2) continue;
+    CHECK(args.find("play")->integer() == (id == 0 ? 5 : 6));
+    CHECK(args.find("row")->integer() == (id == 0 ? 3 : 1));
+    ++told;
+  }
+  CHECK(told == 2);
+}

@@ -28,7 +28,8 @@ const char* const whole = R"({
   "bench": {"model": "m", "label": "l", "request_rate": "inf", "burstiness": 1,
             "max_concurrency": 8},
   "exact_requests": 5, "gap_per_token": true, "closes": true, "record": true, "journal": true,
-  "sketch": true, "keep_requests": true, "caps": true, "growth": true, "why": 3,
+  "sketch": true, "keep_requests": true, "caps": true, "growth": true, "why": 3, "why_play": 4,
+  "plays": true,
   "progress": "title", "expected_requests": 9, "requests_path": "r", "rows_path": "o",
   "trace_path": "t", "limits": [{"metric": "tpot", "limit_s": 1, "most_above": 2}]})";
 
@@ -113,8 +114,9 @@ TEST_CASE("every key that a run is opened with is read") {
   CHECK((config.summary.exact_requests == 5 && config.summary.gap_per_token && config.closes));
   const ListenerOptions& asked = config.listeners;
   CHECK((asked.record && asked.journal && asked.sketch && asked.keep_requests && asked.caps &&
-         asked.growth));
-  CHECK((asked.why == 3 && asked.progress == "title" && asked.expected_requests == 9));
+         asked.growth && asked.plays));
+  CHECK((asked.why == 3 && asked.why_play == 4 && asked.progress == "title" &&
+         asked.expected_requests == 9));
   CHECK((asked.requests_path == "r" && asked.rows_path == "o" && asked.trace_path == "t"));
   CHECK((asked.limits->front().metric == QuantileLimit::Metric::tpot &&
          asked.limits->front().most_above == 2));

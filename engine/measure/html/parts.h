@@ -34,6 +34,8 @@ void add_differences(HtmlPage& page, const std::vector<Served>& variants);
 void add_latencies(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
 void add_timeline(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
 void add_breakdown(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
+/// The requests of single plays over time; nothing where there are no plays.
+void add_single_plays(HtmlPage& page, const std::vector<Served>& variants);
 /// How far figures of runs or times of batches may be off; nothing where no document says it.
 void add_intervals(HtmlPage& page, const Json& variants);
 /// What the time of each variant's runs rests on.

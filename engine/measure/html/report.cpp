@@ -115,6 +115,7 @@ void add_served(HtmlPage& page, const HtmlReport& report, const std::vector<html
   html::add_intervals(page, *report.document.find("variants"));
   html::add_latencies(page, runs, choice);
   html::add_timeline(page, runs, choice);
+  html::add_single_plays(page, runs);
   html::add_breakdown(page, runs, choice);
   const std::string choices = choice.json();
   if (!choices.empty()) page.choices(choices);

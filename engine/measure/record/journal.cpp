@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "serve/replica/replica.h"
 
 namespace rooflua {
@@ -172,12 +173,42 @@ void Journal::on_kv(const Request& request, Picoseconds now) {
 }
 
 void Journal::on_done(const RequestDone& done) {
+  rows_.on_done(done);
   Live* live = find_live(done.id);
   if (live == nullptr) return;
   catch_up(*live);
   live->why.on_done(done);
   if (live->why.why()) ended_.push_back(*live->why.why());
   live_.erase(done.id);
+}
+
+// --- plays
+
+void Journal::on_play(const PlayDone& play) {
+  plays_.on_play(play);
+  KeptPlay kept{play, {play.path.begin(), play.path.end()}, rows_.take(play.play)};
+  kept.done.name = nullptr;
+  kept.done.path = {};
+  kept_plays_.push_back(std::move(kept));
+}
+
+std::optional<WhyPlay> Journal::why_play(std::int64_t play) const {
+  for (std::size_t i = 0; i < kept_plays_.size(); ++i) {
+    const KeptPlay& kept = kept_plays_[i];
+    if (kept.done.play != play) continue;
+    std::map<std::int32_t, const Why*> by_id;
+    for (const PlayStep& step : kept.path) by_id[step.id] = nullptr;
+    for (const Why& each : ended_)
+      if (const auto found = by_id.find(each.done.id); found != by_id.end()) found->second = &each;
+    const auto why_of = [&](std::int32_t id) -> const Why& {
+      ROOFLUA_ASSERT(by_id.at(id) != nullptr);
+      return *by_id.at(id);
+    };
+    WhyPlay out = rooflua::why_play(kept.done, kept.path, kept.requests, why_of);
+    out.play = plays_.ended()[i];
+    return out;
+  }
+  return std::nullopt;
 }
 
 const Why* Journal::find(std::int32_t id) const {

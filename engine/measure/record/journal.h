@@ -6,11 +6,13 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "measure/record/draft_work.h"
 #include "measure/record/why.h"
+#include "measure/record/why_play.h"
 #include "serve/contract/observer.h"
 #include "serve/loop/group.h"
 
@@ -66,12 +68,20 @@ class Journal : public Observer {
   void on_load(const Request& request, Picoseconds now) override;
   void on_loaded(const Request& request, Picoseconds now) override;
   void on_done(const RequestDone& done) override;
+  void on_row(const RowSent& row) override { rows_.on_row(row); }
+  void on_play(const PlayDone& play) override;
 
   const std::vector<EndedStep>& steps() const { return steps_; }
   /// Requests in the order in which they ended.
   const std::vector<Why>& ended() const { return ended_; }
   /// The request with this id, if it has ended.
   const Why* find(std::int32_t id) const;
+  /// Plays in the order in which they ended.
+  const std::vector<PlayEnded>& plays() const { return plays_.ended(); }
+  /// The account of the play with this number (from 0), if it is over. O(requests that ended)
+  /// A step that was planned before its request lost its seat counts as `preempted`: the journal
+  /// reads no prices.
+  std::optional<WhyPlay> why_play(std::int64_t play) const;
   /// The step of that replica that ended last, if one did.
   const StepWork* last_step(std::int32_t replica) const;
 
@@ -93,6 +103,15 @@ class Journal : public Observer {
   std::vector<EndedStep> steps_;
   std::map<std::int32_t, std::deque<StepWork>> planned_;  // by replica; those under way
   std::map<std::int32_t, StepWork> last_;
+
+  struct KeptPlay {
+    PlayDone done;  // without its path
+    std::vector<PlayStep> path;
+    std::vector<PlayRequest> requests;
+  };
+  PlayRows rows_;
+  PlayList plays_;
+  std::vector<KeptPlay> kept_plays_;  // as plays_
 };
 
 }  // namespace rooflua

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "base/power.h"
 
@@ -218,6 +219,7 @@ void Sketch::on_step(const StepDone& step) {
 }
 
 void Sketch::on_done(const RequestDone& done) {
+  plays_.on_done(done);
   if (done.outcome != Outcome::completed) return;
   ttft_.add(done.first_token - done.arrival);
   e2e_.add(done.last_token - done.arrival);
@@ -231,6 +233,7 @@ Json Sketch::json() const {
   out["quantiles"]["tpot_s"] = curve(tpot_);
   out["quantiles"]["itl_s"] = curve(itl_);
   out["quantiles"]["e2e_s"] = curve(e2e_);
+  if (Json plays = plays_.json(); !plays.is_null()) out["plays"] = std::move(plays);
   if (waiting_.empty()) return out;
   const Picoseconds width = std::max({waiting_.width(), output_.width()});
   TimeBins waiting = waiting_, running = running_, tokens = tokens_, busy = busy_, output = output_;

@@ -3,10 +3,12 @@
 // and a sample of its steps. Memory stays flat however long the run is.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/json.h"
 #include "measure/record/draft_work.h"
+#include "measure/record/play_sketch.h"
 #include "measure/record/quantile.h"
 #include "serve/contract/observer.h"
 #include "serve/loop/group.h"
@@ -97,15 +99,21 @@ class StepSurvey {
 
 class Sketch : public Observer {
  public:
+  /// @param play  a play that is drawn besides those of the median and the longest time, from 0
+  explicit Sketch(std::optional<std::int64_t> play = {}) : plays_(play) {}
+
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_priced(const StepPriced& step) override { sample_.add(step.batch, step.price); }
   void on_step(const StepDone& step) override;
   void on_done(const RequestDone& done) override;
+  void on_row(const RowSent& row) override { plays_.on_row(row); }
+  void on_play(const PlayDone& play) override { plays_.on_play(play); }
 
   const StepSurvey& sample() const { return sample_; }
 
   /// {quantiles: {ttft_s: [[q, value], ...], tpot_s, itl_s, e2e_s},
-  ///  timeline: {bin_s, waiting: [...], running, kv_used_frac, step_tokens, output_tokens_per_s}}
+  ///  timeline: {bin_s, waiting: [...], running, kv_used_frac, step_tokens, output_tokens_per_s},
+  ///  plays: of play_sketch.h, where there are some}
   /// Times of the timeline count from the first arrival. Quantiles are within
   /// LogHistogram::relative_error of the summary's.
   Json json() const;
@@ -122,6 +130,7 @@ class Sketch : public Observer {
   TimeBins waiting_, running_, tokens_, busy_, output_;
   std::vector<Blocks> blocks_;  // per replica
   StepSurvey sample_;
+  PlaySketch plays_;
 };
 
 }  // namespace rooflua

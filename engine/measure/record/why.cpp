@@ -104,17 +104,18 @@ LatencyHeading WhyObserver::during(const StepDone& step, const Planned* planned)
   return step.prefills.empty() ? LatencyHeading::queue_decode : LatencyHeading::queue_prefill;
 }
 
-/// What is known of the step of this replica that ends now.
-std::optional<WhyObserver::Planned> WhyObserver::landed(std::int32_t replica) {
-  const auto found = planned_.find(replica);
+/// What is known of the step that ends now: nothing if it was planned before this observer began.
+std::optional<WhyObserver::Planned> WhyObserver::landed(const StepDone& step) {
+  const auto found = planned_.find(step.replica);
   if (found == planned_.end() || found->second.empty()) return std::nullopt;
+  if (found->second.front().serial > step.serial) return std::nullopt;
   std::optional<Planned> out = std::move(found->second.front());
   found->second.pop_front();
   return out;
 }
 
 void WhyObserver::on_step(const StepDone& step) {
-  const std::optional<Planned> planned = landed(step.replica);
+  const std::optional<Planned> planned = landed(step);
   if (step.replica != replica_ || phase_ == Phase::away || step.end <= since_) return;
   const bool in_stages = step.price->stages > 1;
   const bool works = planned && planned->works;
@@ -284,6 +285,7 @@ PriceDetail WhyObserver::wanted_detail(const Batch& batch) const {
 void WhyObserver::on_priced(const StepPriced& step) {
   const Batch& batch = step.batch;
   Planned out;
+  out.serial = step.serial;
   out.works = works_for_it(batch);
   if (out.works) out.ops.assign(step.operations.begin(), step.operations.end());
   if (out.works && out.ops.empty()) out.ops.push_back({"unrecorded", Evidence::assumed, 1});

@@ -45,6 +45,8 @@ constexpr bool is_rare(LatencyHeading heading) {
 }
 /// "queue behind prefill", "decode", ...
 std::string_view name(LatencyHeading heading);
+/// Its key in documents: "queue_prefill_s", "decode_s", ...
+const char* key(LatencyHeading heading);
 
 /// What kept a waiting request out of a step: the first of these that holds right after the plan of
 /// the step.
@@ -126,6 +128,7 @@ class WhyObserver : public Observer {
  private:
   enum class Phase { away, waiting, loading, seated, decoding, preempted };
   struct Planned {
+    std::int64_t serial = 0;
     bool works = false;
     bool waited = false;         // the request stood in the queue of that replica
     bool seat_was_lost = false;  // it was preempted after this step was planned
@@ -146,7 +149,7 @@ class WhyObserver : public Observer {
   Picoseconds count_stages(const StepDone& step, LatencyHeading heading, Picoseconds part);
   void note_first_token();
   void count_waiting(const StepDone& step, const Planned& planned, Picoseconds part);
-  std::optional<Planned> landed(std::int32_t replica);
+  std::optional<Planned> landed(const StepDone& step);
 
   std::int32_t request_;
   std::int32_t replica_ = -1;

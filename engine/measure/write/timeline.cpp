@@ -209,10 +209,21 @@ void Timeline::on_blocks(const BlocksChanged& blocks) {
   counter(blocks.replica, blocks.now, "KV blocks", blocks.used_blocks, counters.blocks);
 }
 
+/// Of a request of a play: which one it is.
+void Timeline::add_row(std::int32_t request) {
+  const auto found = rows_.find(request);
+  if (found == rows_.end()) return;
+  out_ << ",\"play\":" << found->second.play + 1 << ",\"row\":" << found->second.row + 1;
+  if (found->second.warm) out_ << ",\"warm\":true";
+}
+
 // Requests share a name: viewers group spans by it, and pack a group into few rows.
 void Timeline::on_done(const RequestDone& done) {
   unseated_.erase(done.id);
-  if (++requests_ > options_.requests) return;
+  if (++requests_ > options_.requests) {
+    rows_.erase(done.id);
+    return;
+  }
   open_event("b", requests_process, done.arrival);
   out_ << ",\"cat\":\"request\",\"id\":" << done.id
        << ",\"name\":\"request\",\"args\":{\"request\":" << done.id
@@ -223,6 +234,8 @@ void Timeline::on_done(const RequestDone& done) {
   if (static_cast<std::size_t>(done.klass) < options_.classes.size()) {
     out_ << ",\"class\":" << json_text(options_.classes[static_cast<std::size_t>(done.klass)]);
   }
+  add_row(done.id);
+  rows_.erase(done.id);
   out_ << "}}";
   const Picoseconds end = done.last_token == never ? done.now : done.last_token;
   const Picoseconds first = done.first_token == never ? end : done.first_token;

@@ -5,7 +5,8 @@
 // and what bounds them ("decode, memory"), preemptions as marks, and counters for its queue, its
 // running requests, the tokens of its batch and its KV cache, which fall to rest while it idles.
 // One process with a span per request: queue, prefill, decode, and within them the times when it
-// was preempted. The file is written as the run goes; memory does not grow with the run.
+// was preempted. A request of a play says which play and which row, both from 1. The file is
+// written as the run goes; memory does not grow with the run.
 
 #include <cstdint>
 #include <map>
@@ -36,6 +37,7 @@ class Timeline : public Observer {
   void on_step(const StepDone& step) override;
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
+  void on_row(const RowSent& row) override { rows_[row.id] = row; }
   void on_done(const RequestDone& done) override;
 
   /// The run was stopped: `why` becomes otherData.partial.
@@ -61,11 +63,13 @@ class Timeline : public Observer {
   void name_process(std::int64_t process, const std::string& name);
   void counter(std::int32_t index, Picoseconds time, const char* name, std::int64_t value,
                std::int64_t& last);
+  void add_row(std::int32_t request);
   void span(std::int32_t request, std::string_view name, Picoseconds from, Picoseconds to);
 
   TextOut out_;
   TimelineOptions options_;
   std::vector<Counters> replicas_;
+  std::map<std::int32_t, RowSent> rows_;          // requests of plays that have not ended
   std::map<std::int32_t, Picoseconds> unseated_;  // preempted requests, since when
   std::int64_t requests_ = 0, steps_ = 0;
   Json partial_;  // null: the run went to its end

@@ -57,6 +57,10 @@ std::string_view name(LatencyHeading heading) {
   return names[static_cast<std::size_t>(heading)];
 }
 
+const char* key(LatencyHeading heading) {
+  return keys[static_cast<std::size_t>(heading)];
+}
+
 std::string_view name(WaitReason reason) {
   return held_names[static_cast<std::size_t>(reason)];
 }

@@ -122,6 +122,21 @@ int serve_why_of(lua_State* L, Run& run) {
   return 2;
 }
 
+/// serve_plays(run) -> a table per play that ended, in that order.
+int serve_plays(lua_State* L, Run& run) {
+  return push_json(L, to_json(journal_of(run).plays()), false);
+}
+
+/// serve_why_play_of(run, play from 0) -> report text and document; nothing while that play is not
+/// over.
+int serve_why_play_of(lua_State* L, Run& run) {
+  const auto why = journal_of(run).why_play(check_index(L, "play"));
+  if (!why) return 0;
+  lua_pushstring(L, report(*why).c_str());
+  push_json(L, to_json(*why), false);
+  return 2;
+}
+
 /// serve_last_step(run, replica from 1) -> the step that ended last there; nothing before the
 /// first.
 int serve_last_step(lua_State* L, Run& run) {
@@ -164,6 +179,8 @@ void bind_journal(lua_State* L) {
   set_function(L, "serve_ended", on_run<"ended", serve_ended>);
   set_function(L, "serve_ended_csv", on_run<"ended", serve_ended_csv>);
   set_function(L, "serve_why_of", on_run<"why", serve_why_of>);
+  set_function(L, "serve_plays", on_run<"plays", serve_plays>);
+  set_function(L, "serve_why_play_of", on_run<"why_play", serve_why_play_of>);
   set_function(L, "serve_last_step", on_run<"last_step", serve_last_step>);
   set_function(L, "step_report", guarded<step_report_text>);
 }

@@ -9,6 +9,7 @@
 #include "measure/record/growth.h"
 #include "measure/record/sketch.h"
 #include "measure/record/why.h"
+#include "measure/record/why_play.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/left_out.h"
 #include "measure/write/report.h"
@@ -266,6 +267,28 @@ int serve_why(lua_State* L, Run& run) {
   return 2;
 }
 
+/// serve_why_play(run) -> report text and document; without them, if that play is not over, how
+/// many plays have begun.
+int serve_why_play(lua_State* L, Run& run) {
+  const auto* observer = run.find<WhyPlayObserver>();
+  if (observer == nullptr) return 0;
+  if (!observer->why()) {
+    lua_pushnil(L);
+    lua_pushnumber(L, static_cast<lua_Number>(observer->begun()));
+    return 2;
+  }
+  lua_pushstring(L, report(*observer->why()).c_str());
+  push_json(L, to_json(*observer->why()), false);
+  return 2;
+}
+
+/// serve_listed_plays(run) -> a table per play that ended, in that order.
+int serve_listed_plays(lua_State* L, Run& run) {
+  const auto* list = run.find<PlayList>();
+  if (list == nullptr) return 0;
+  return push_json(L, to_json(list->ended()), false);
+}
+
 Json amounts_json(const Amounts& amounts) {
   Json out = Json::object();
   out["steps"] = amounts.steps;
@@ -341,6 +364,8 @@ void bind_results(lua_State* L) {
   set_function(L, "serve_limited", on_run<"result", serve_limited>);
   set_function(L, "serve_growth", on_run<"result", serve_growth>);
   set_function(L, "serve_why", on_run<"why", serve_why>);
+  set_function(L, "serve_why_play", on_run<"why", serve_why_play>);
+  set_function(L, "serve_listed_plays", on_run<"plays", serve_listed_plays>);
   set_function(L, "serve_sketch", on_run<"result", serve_sketch>);
 }
 

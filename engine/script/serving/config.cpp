@@ -26,6 +26,8 @@ constexpr auto summary_rows = rows_of<SummaryOptions>(
 
 constexpr auto listener_rows = rows_of<Listeners>(
     figure<&Listeners::why>("why", "1", 0, 2147483647, open, "the request to explain"),
+    figure<&Listeners::why_play>("why_play", "1", 0, most_requests, open,
+                                 "the play to explain, from 0"),
     figure<&Listeners::expected_requests>("expected_requests", "requests", 0, most_requests, open,
                                           "of the bar"),
     figure<&Listeners::record>("record", open, "what each plan did"),
@@ -33,7 +35,8 @@ constexpr auto listener_rows = rows_of<Listeners>(
     figure<&Listeners::sketch>("sketch", open, "steps are sampled"),
     figure<&Listeners::keep_requests>("keep_requests", open, "times of every request"),
     figure<&Listeners::caps>("caps", open, "what seats and budget decide is watched"),
-    figure<&Listeners::growth>("growth", open, "whether queues grow is watched"));
+    figure<&Listeners::growth>("growth", open, "whether queues grow is watched"),
+    figure<&Listeners::plays>("plays", open, "plays are listed"));
 
 constexpr Word<QuantileLimit::Metric> limit_words[] = {
     {QuantileLimit::Metric::ttft, "ttft", "time to first token"},

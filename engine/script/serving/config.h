@@ -19,9 +19,10 @@ struct ListenerOptions {
   std::optional<std::string> progress;            // the title of a bar
   std::optional<std::int64_t> expected_requests;  // of the bar
   std::optional<int> why;                         // the request to explain
+  std::optional<std::int64_t> why_play;           // the play to explain, from 0
   std::optional<std::vector<QuantileLimit>> limits;
   bool record = false, journal = false, sketch = false, keep_requests = false, caps = false,
-       growth = false;
+       growth = false, plays = false;
   VllmBenchOptions bench;  // the traffic, for requests_path
 };
 

@@ -10,6 +10,7 @@
 #include "measure/record/quantile_watch.h"
 #include "measure/record/sketch.h"
 #include "measure/record/why.h"
+#include "measure/record/why_play.h"
 #include "measure/write/progress.h"
 #include "measure/write/requests.h"
 #include "measure/write/timeline.h"
@@ -83,9 +84,11 @@ void Run::open_listeners(const ListenerOptions& asked) {
     listen(std::make_unique<ProgressBar>(*asked.progress,
                                          asked.expected_requests.value_or(trace_requests)));
   if (asked.why) listen(std::make_unique<WhyObserver>(*asked.why));
+  if (asked.why_play) listen(std::make_unique<WhyPlayObserver>(*asked.why_play));
+  if (asked.plays) listen(std::make_unique<PlayList>());
   if (asked.record) listen(std::make_unique<ScheduleRecord>());
   if (asked.journal) listen(std::make_unique<Journal>());
-  if (asked.sketch) listen(std::make_unique<Sketch>());
+  if (asked.sketch) listen(std::make_unique<Sketch>(asked.why_play));
   if (asked.keep_requests) listen(std::make_unique<KeptRequests>());
   if (asked.caps) listen(std::make_unique<CapWatch>());
   if (asked.growth) listen(std::make_unique<GrowthWatch>());

@@ -9,6 +9,7 @@
 #include "serve/contract/batch.h"
 #include "serve/contract/clock.h"
 #include "serve/contract/request.h"
+#include "serve/contract/row_event.h"
 
 namespace rooflua {
 
@@ -69,9 +70,11 @@ struct PlayTimes {
   Picoseconds sum() const { return tool + queue + load + prefill + decode; }
 };
 
-/// A row on the critical path. The next one waited for `event` of it.
+/// A row on the critical path. The next one waited for `event` of it; of the last one it is `done`
+/// or `failed`.
 struct PlayStep {
   std::int32_t row = 0, id = -1;
+  RowEvent event = RowEvent::done;
   Picoseconds sent = 0, until = 0;  // until: that event; of the last one, its end
   PlayTimes times;                  // sum() = until - the `until` of the step before
 };

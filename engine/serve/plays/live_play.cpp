@@ -62,12 +62,19 @@ void LivePlay::find_path(PlayDone& out, std::vector<PlayStep>& path) const {
     if (last < 0 || rows[i].end >= rows[static_cast<std::size_t>(last)].end)
       last = static_cast<std::int32_t>(i);
   }
-  Picoseconds until = last < 0 ? 0 : rows[static_cast<std::size_t>(last)].end;
+  if (last < 0) {
+    out.end = out.start;
+    return;
+  }
+  Picoseconds until = rows[static_cast<std::size_t>(last)].end;
+  const bool completed = rows[static_cast<std::size_t>(last)].outcome == Outcome::completed;
+  RowEvent event = completed ? RowEvent::done : RowEvent::failed;
   while (last >= 0 && !said(last).warm) {
     const LiveRow& row = rows[static_cast<std::size_t>(last)];
-    path.push_back({last, row.id, row.sent, until, times_of(row, until)});
+    path.push_back({last, row.id, event, row.sent, until, times_of(row, until)});
     last = row.waited_for;
-    if (last >= 0) until = time_of(rows[static_cast<std::size_t>(last)], row.waited_event);
+    event = row.waited_event;
+    if (last >= 0) until = time_of(rows[static_cast<std::size_t>(last)], event);
   }
   std::reverse(path.begin(), path.end());
   Picoseconds from = out.start;

@@ -8,22 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/vocabulary.h"
 #include "serve/contract/request.h"
+#include "serve/contract/row_event.h"
 
 namespace rooflua {
-
-/// What a row may wait for of another row.
-enum class RowEvent : std::int32_t { sent, first_token, done, failed, ended };
-inline constexpr Word<RowEvent> row_event_words[] = {
-    {RowEvent::sent, "sent", "the client sent the request"},
-    {RowEvent::first_token, "first_token", "the client sees its first token"},
-    {RowEvent::done, "done", "the client sees its last token"},
-    {RowEvent::failed, "failed", "it ended in any other way; cancelled ones are among these"},
-    {RowEvent::ended, "ended", "it ended, however"},
-};
-static_assert(in_order(row_event_words));
-inline constexpr int row_event_count = std::size(row_event_words);
 
 /// An event of another row, and how much later.
 struct RowTrigger {

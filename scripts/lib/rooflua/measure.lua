@@ -1,5 +1,6 @@
 --- What was seen: summaries, comparisons, and why one request took as long as it did.
 local native = require "rooflua.native"
+local chosen_play = require "rooflua.measure.chosen_play"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local differences = require "rooflua.measure.differences"
@@ -21,17 +22,30 @@ function measure.summary(run)
   return run.summary
 end
 
-local function why_in(live, id)
-  local text, document = live:why(id)
+--- The account of a request or play in a simulation that remembers: of one that is not over, in a fork.
+---@param method string "why" or "why_play"
+---@param what string for errors: "request" or "play"
+local function why_in(live, method, what, id)
+  local text, document = live[method](live, id)
   if text then return text, document end
   local fork, now_s = live:fork(), live.now_s
   repeat
     local more = fork:step()
-    text, document = fork:why(id)
+    text, document = fork[method](fork, id)
   until text or not more
-  if not text then fail("measure.why: request %d does not come to an end in this run", id) end
+  if not text then fail("measure.%s: %s %d does not come to an end in this run", method, what, id) end
   document.ended = false
   return ("not over at %.6g s; if nothing changes:\n"):format(now_s) .. text, document
+end
+
+--- The scenario, or the live simulation, that a run is of.
+local function followed_of(scenario, where)
+  local origin = lookback.origin(core.table(scenario, where))
+  if origin and origin.live then return origin.live end
+  if not origin and rawget(scenario, "summary") ~= nil then
+    fail("%s: this run does not say which scenario it is of (it was read, or copied); give the scenario", where)
+  end
+  return scenario
 end
 
 --- Where one request's time went, every picosecond under one heading: a report, and the same as a table.
@@ -41,15 +55,33 @@ end
 ---@param id integer the request, counted from 0 in order of arrival
 function measure.why(scenario, id)
   core.whole(id, "measure.why: request")
-  local origin = lookback.origin(core.table(scenario, "measure.why"))
-  if origin and origin.live then scenario = origin.live end
-  if not origin and rawget(scenario, "summary") ~= nil then
-    fail "measure.why: this run does not say which scenario it is of (it was read, or copied); give the scenario"
-  end
-  if serve.is_live(scenario) and serve.remembers(scenario) then return why_in(scenario, id) end
-  local run = serve.follow(scenario, id)
+  scenario = followed_of(scenario, "measure.why")
+  if serve.is_live(scenario) and serve.remembers(scenario) then return why_in(scenario, "why", "request", id) end
+  local run = serve.follow(scenario, "measure.why", { why = id })
   local text, document = native.serve_why(run)
   if not text then fail("measure.why: request %d did not come to an end in this run", id) end
+  return text, document
+end
+
+--- Where the time of one play went: its critical path request by request, every picosecond under one heading; a
+--- report, and the same as a table.
+---@param scenario table as of measure.why
+---@param which integer|string from 1 in the order in which plays begin; "slowest"; "p99"; or a name
+function measure.why_play(scenario, which)
+  local where = "measure.why_play"
+  if type(which) ~= "number" then core.text(which, where .. ": play") end
+  scenario = followed_of(scenario, where)
+  local number = chosen_play.number(which)
+  if serve.is_live(scenario) and serve.remembers(scenario) then
+    return why_in(scenario, "why_play", "play", number or chosen_play.of(scenario:plays(), which))
+  end
+  if not number then
+    number = chosen_play.of(native.serve_listed_plays(serve.follow(scenario, where, { plays = true })), which)
+  end
+  local text, document = native.serve_why_play(serve.follow(scenario, where, { why_play = number - 1 }))
+  if not text then
+    fail("%s: play %d did not come to an end in this run; %d plays began", where, number, document or 0)
+  end
   return text, document
 end
 

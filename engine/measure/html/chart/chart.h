@@ -7,6 +7,8 @@
 // dash or marker, too. Points that an axis cannot place (NaN, 0 on a log axis) are left out, and
 // a line is broken there.
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,32 @@ struct BarChart {
   std::string attributes = {};  // as of lines
 };
 
+/// A stretch of time in a row of a Gantt chart, of one of the chart's parts.
+struct GanttSpan {
+  double from = 0, to = 0;
+  std::size_t part = 0;
+  bool thin = false;  // a pause between what runs
+};
+
+struct GanttRow {
+  std::string label;
+  std::string note;     // in the tooltip
+  bool marked = false;  // framed, and its label in the colour of text
+  std::vector<GanttSpan> spans;
+  std::optional<std::size_t> after = {};  // the row above that it waited for, until `from`
+  double from = 0;
+};
+
+/// Rows one below the other over a common time, and lines from marked rows to those that waited for
+/// them.
+struct GanttChart {
+  std::string title;
+  Axis x;
+  std::vector<BarPart> parts;
+  std::vector<GanttRow> rows;
+  std::string mark;  // what the frame means, for the legend
+};
+
 /// How a quantity is distributed over requests: value against percentile, p99 as far from p90 as
 /// p90 from min. Each curve's points are (q in [0, 1], value), ascending.
 LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries> curves);
@@ -80,5 +108,6 @@ LineChart quantile_chart(std::string title, Axis value, std::vector<ChartSeries>
 std::string svg(const LineChart& chart);
 std::string svg(const ScatterChart& chart);
 std::string svg(const BarChart& chart);
+std::string svg(const GanttChart& chart);
 
 }  // namespace rooflua

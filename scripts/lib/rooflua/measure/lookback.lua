@@ -77,6 +77,17 @@ function lookback.add(Live, state_of, open)
       .. "\nor they do not do the same in a second run\n", document
   end
 
+  --- A copy of every play that ended, in order of its end.
+  function Live:plays()
+    return native.serve_plays(state_of(self).run)
+  end
+
+  --- Where the time of a play went: a report, and the same as a table; nil until the play is over.
+  ---@param number integer from 1, in the order in which plays begin
+  function Live:why_play(number)
+    return native.serve_why_play_of(state_of(self).run, core.whole(number, "why_play: play", 1) - 1)
+  end
+
   --- A copy of the step of a replica that ended last: its requests and their contexts.
   function Live:last_step(index)
     local state = state_of(self)

@@ -16,7 +16,8 @@ local times = {
 function slowest.is_word(text)
   if times[text] then return true end
   if not tonumber(text) then
-    core.fail("expected the number of a request, or %s, found '%s'", core.join(slowest.words, ", "), tostring(text))
+    core.fail("expected the number of a request, play:N, or %s, found '%s'", core.join(slowest.words, ", "),
+      tostring(text))
   end
   return false
 end

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local answers = require "rooflua.intervals.answers"
 local breakdown = require "rooflua.measure.breakdown"
 local changes = require "rooflua.repl.changes"
+local chosen_play = require "rooflua.measure.chosen_play"
 local core = require "rooflua.base.core"
 local failures = require "rooflua.serving.failures"
 local help = require "rooflua.text.help"
@@ -233,12 +234,14 @@ list.explain = { usage = ":explain [REPLICA]", doc = "the last step as a tree: w
   end }
 
 list.why = { argument = slowest.words, usage = ":why ID",
-  doc = "where the time of a request went; ID is a number, slowest, slowest_ttft or slowest_tpot",
+  doc = "where the time of a request went; ID is a number, slowest, slowest_ttft or slowest_tpot; or of a play: "
+    .. "play:N, play:slowest, play:p99 or play:NAME",
   run = function(session, arguments)
-    local id = not slowest.is_word(arguments) and tonumber(arguments)
+    local play = chosen_play.word(arguments)
+    local id = play or not slowest.is_word(arguments) and tonumber(arguments)
       or slowest.of_ended(current(session):ended(), arguments)
     if not id then fail "no request was completed yet" end
-    local text, document = measure.why(current(session), id)
+    local text, document = measure[play and "why_play" or "why"](current(session), id)
     session.environment._ = document
     say(session, (text:gsub("\n+$", "")))
   end }

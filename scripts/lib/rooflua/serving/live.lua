@@ -125,13 +125,15 @@ function live.open(given, options)
   return live.begin(reader, given, { journal = options.remember ~= false })
 end
 
---- A scenario, a simulation's scenario or that of a result, run from its start to its end with one request followed.
---- Returns the engine's run.
-function live.follow(given, id)
-  core.table(given, "measure.why: scenario")
+--- A scenario, a simulation's scenario or that of a result, run from its start to its end with one request or play
+--- followed. Returns the engine's run.
+---@param where string for errors
+---@param options table of live.begin: why, why_play or plays
+function live.follow(given, where, options)
+  core.table(given, where .. ": scenario")
   local origin = meta_of(given) and state_of(given) or lookback.origin(given)
   local simulation = begin(origin and origin.file or "scenario", core.plain(origin and origin.given or given),
-    { why = id })
+    options)
   simulation:run()
   return state_of(simulation).run
 end

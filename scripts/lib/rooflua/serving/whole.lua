@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local breakdown = require "rooflua.measure.breakdown"
 local capacity_text = require "rooflua.engines.capacity_text"
+local chosen_play = require "rooflua.measure.chosen_play"
 local core = require "rooflua.base.core"
 local answers = require "rooflua.intervals.answers"
 local failures = require "rooflua.serving.failures"
@@ -23,8 +24,8 @@ local function announced(workload)
   return type(count) == "number" and count < 2 ^ 53 and math.floor(count) or nil
 end
 
-local function outputs_of(options, given, why)
-  local outputs = { why = why }
+local function outputs_of(options, given, followed)
+  local outputs = { why = followed.why, why_play = followed.why_play }
   for _, key in ipairs { "requests_path", "rows_path", "trace_path", "progress" } do
     outputs[key] = options[key]
   end
@@ -33,15 +34,46 @@ local function outputs_of(options, given, why)
   return outputs
 end
 
---- The number of the request that --why names. For a word such as "slowest" the scenario runs once to find it.
----@param word string? "55", "slowest", "slowest_ttft" or "slowest_tpot"
-local function followed(reader, given, word)
-  if word == nil or tonumber(word) then return word and tonumber(word) end
-  local state = live.state(live.begin(reader, given, { keep_requests = true }))
+--- What `ask` finds in a run of the scenario that is made for it.
+local function found_in_a_run(reader, given, options, ask)
+  local state = live.state(live.begin(reader, given, options))
   native.serve_run_or_stop(state.run)
-  local found = slowest.of_columns(native.serve_requests(state.run), word)
+  local found = ask(state.run)
   native.serve_close(state.run)
-  return found or reader:fail("--why " .. word, "no request was completed")
+  return found
+end
+
+local no_plays = "there are no plays in this run: no request waits for another one"
+
+--- The request or play that --why names, as options of a run. For a word such as "slowest" the scenario runs once to
+--- find it.
+---@param word string? "55", "slowest", "slowest_ttft", "slowest_tpot", "play:12", "play:slowest", ...
+---@return {why: integer?, why_play: integer?}
+local function followed(reader, given, word)
+  if word == nil or tonumber(word) then return { why = word and tonumber(word) } end
+  local play, where = chosen_play.word(word), "--why " .. word
+  if not play then
+    local id = found_in_a_run(reader, given, { keep_requests = true },
+      function(run) return slowest.of_columns(native.serve_requests(run), word) end)
+    return { why = id or reader:fail(where, "no request was completed") }
+  end
+  local number = reader:at(where, chosen_play.number, play) or found_in_a_run(reader, given, { plays = true },
+    function(run)
+      if not native.serve_summary(run).plays then reader:fail(where, no_plays) end
+      return reader:at(where, chosen_play.of, native.serve_listed_plays(run), play)
+    end)
+  return { why_play = number - 1 }
+end
+
+--- The account of a play that --why names; nothing where it names none.
+local function why_play_of(reader, run, options, asked, partial)
+  if not asked.why_play then return end
+  local text, document = native.serve_why_play(run)
+  if text then return text, document end
+  if partial then return end
+  local where, count = "--why " .. options.why, document or 0
+  if count == 0 then reader:fail(where, no_plays) end
+  reader:fail(where, "no such play; %d began (%s)", count, chosen_play.range(count))
 end
 
 --- A row per request that ended, in order of arrival: {arrival_s, prompt_tokens, output_tokens, outcome, ttft_s,
@@ -79,21 +111,23 @@ end
 ---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain; document: the summary as
 ---  a table
 function whole.run(reader, given, options)
-  local followed_id = followed(reader, given, options.why)
-  local state = live.state(live.begin(reader, given, outputs_of(options, given, followed_id)))
+  local asked = followed(reader, given, options.why)
+  local state = live.state(live.begin(reader, given, outputs_of(options, given, asked)))
   local run = state.run
   local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
   local sketch, steps, of_steps = breakdown.tell(state)
   local why_text, why = native.serve_why(run)
-  if followed_id and not (why or partial) then
+  if asked.why and not (why or partial) then
     reader:fail("--why " .. options.why, "no such request; %d were sent", native.serve_totals(run).arrived)
   end
+  local why_play_text, why_play = why_play_of(reader, run, options, asked, partial)
   local summary = native.serve_summary(run)
   local result = { kind = "serve",
     text = head_of(state, given) .. native.serve_hand_over(run), intervals = answers.of_run(state, summary),
     left_out = native.serve_left_out(run),
-    partial = partial, why = why, why_text = why_text, summary = options.document and native.serve_document(run),
+    partial = partial, why = why, why_text = why_text, why_play = why_play, why_play_text = why_play_text,
+    summary = options.document and native.serve_document(run),
     notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state),
     requests = request_rows(run, given) }
   if options.sketch then
