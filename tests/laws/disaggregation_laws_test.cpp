@@ -63,6 +63,12 @@ struct Pools {
     return recorder;
   }
 
+  /// Decode replicas have no prefix cache: what they have cached is sent by chunks, not at the end.
+  void keep_nothing_decoded() {
+    for (ReplicaConfig& each : made.cluster.replicas)
+      if (each.role == Role::decode) each.prefix_caching = false;
+  }
+
   /// One request after the other, far apart.
   void space_out() {
     for (std::size_t i = 0; i < made.specs.size(); ++i)
@@ -105,6 +111,7 @@ TEST_CASE("alone, layers are never later than chunks, and chunks never later tha
     CAPTURE(seed);
     Pools pools(seed, 1);
     pools.space_out();
+    pools.keep_nothing_decoded();
     pools.made.scheduler.chunk = 8;
     std::vector<Recorder> seen;
     for (const Push push : {Push::end, Push::chunks, Push::layers}) {

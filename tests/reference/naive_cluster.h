@@ -25,7 +25,8 @@ struct Parcel {  // KV on its way from a prefill replica to a decode replica
 /// Of a prompt that one replica computes and another one decodes.
 struct Apart {
   int to = -1;              // its decode replica; -1: not chosen yet
-  int sent = 0, flows = 0;  // tokens whose KV was sent; parcels on their way
+  int sent = 0, flows = 0;  // tokens whose KV was sent, or is cached there; parcels on their way
+  int cached = 0;           // tokens that were found there
   bool reserved = false;    // blocks are taken there, and the prompt is not computed
   bool computed = false;
 };
@@ -60,6 +61,7 @@ class NaiveCluster : public RouteSource {
   bool reserve(int id);
   void push(const Rows& rows, std::size_t i);
   void hand_over(int id, std::size_t from);
+  void pull(int id, std::size_t to);
   void send(int id, int tokens, int from);
   void end_parcel(const Parcel& parcel);
   void route(int id);

@@ -68,11 +68,20 @@ void NaiveCluster::hand_over(int id, std::size_t from) {
   send(id, prompts()[static_cast<std::size_t>(id)].plain.prompt, static_cast<int>(from));
 }
 
+/// It has blocks at its decode replica. What is cached there is not sent.
+void NaiveCluster::pull(int id, std::size_t to) {
+  const int prompt = prompts()[static_cast<std::size_t>(id)].plain.prompt;
+  Apart& apart = apart_[static_cast<std::size_t>(id)];
+  apart.cached = apart.sent = std::min(engines_[to]->cached_tokens(id), prompt - 1);
+  history_.cached_pulls += apart.cached > 0;
+  send(id, prompt, served(id).prefill_replica);
+}
+
 /// KV of its first tokens sets off, but for what was sent.
 void NaiveCluster::send(int id, int tokens, int from) {
   Apart& apart = apart_[static_cast<std::size_t>(id)];
   const Ps prompt = prompts()[static_cast<std::size_t>(id)].plain.prompt;
-  const bool is_last = tokens == prompt, is_first = apart.sent == 0;
+  const bool is_last = tokens == prompt, is_first = apart.sent == apart.cached;
   Ps time = cluster_.transfer_token * (tokens - apart.sent);
   if (is_last)
     time += cluster_.transfer_fixed +

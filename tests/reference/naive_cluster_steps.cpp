@@ -36,8 +36,7 @@ StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
     wake_[i] = engines_[i]->wake();
     if (cluster_.replicas[i].role == Role::prefill)
       for (const int id : engines_[i]->preempted()) cancel(id);
-    for (const int id : engines_[i]->pulled())
-      send(id, prompts()[static_cast<std::size_t>(id)].plain.prompt, served(id).prefill_replica);
+    for (const int id : engines_[i]->pulled()) pull(id, i);
     ask_stores(i);
     if (!step.rows.empty() || !engines_[i]->took_away() || !planned_[i].empty()) return step;
   }

@@ -160,6 +160,8 @@ class NaiveReplica : public Engine {
     return static_cast<int>(lookup(requests_[static_cast<std::size_t>(id)]).size()) *
            config_.block_size;
   }
+  /// Of a request that has blocks and was not computed here.
+  int cached_tokens(int id) const { return request(id).hashed * config_.block_size; }
   const NaiveRequest& request(int id) const { return requests_[static_cast<std::size_t>(id)]; }
   bool idle() const { return running_.empty() && waiting_.empty(); }
   /// When it wants to be asked again; unset: only when something happens.

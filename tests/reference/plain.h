@@ -99,6 +99,7 @@ struct History {
   int empty_steps = 0;       // of ranks without tokens, beside others of their group
   int most_under_way = 0;    // steps at once, with stages
   int dealt_over_plans = 0;  // plans behind which requests were left to enter, with stages
+  int cached_pulls = 0;      // prompts of which a part was cached where they are decoded
   int held_back = 0;         // prompts whose KV found no room at its decode replica at first
   bool finished = true;      // false: requests were left and nothing could run
   std::vector<StoreCounts> stores;

@@ -65,7 +65,7 @@ std::int32_t Simulation::plan(Replica& replica) {
     totals_.plans_asked += ask;
     const StepPlan& plan = ask ? replica.make_plan(policy, now_) : replica.repeat_plan(now_);
     if (plan.view().preempted > 0) tell_preemptions(replica);
-    for (const std::int32_t slot : plan.pulled()) pull(slot);
+    for (const StepPlan::Pulled& pulled : plan.pulled()) pull(pulled);
     if (tiers_) write_back(replica);
     if (tiers_) note_admissions(replica);
     // A scheduler that only took away is asked again at once, if no event would make that happen.

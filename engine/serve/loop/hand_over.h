@@ -12,7 +12,8 @@ struct HandOver {
   /// Where it is decoded; -1: not chosen yet. It counts there as outstanding from then on.
   std::int32_t to = -1;
   std::int32_t reserved_blocks = 0;  // at `to`, while its prompt is being computed
-  std::int32_t sent_tokens = 0;      // whose KV has set off
+  std::int32_t sent_tokens = 0;      // whose KV has set off, or is cached at `to`
+  std::int32_t cached_tokens = 0;    // at `to` when its KV was pulled
   bool pushed = false;               // blocks at `to` were reserved before it was computed
   Picoseconds computed = never;      // by the prefill replica
   Picoseconds room = never;          // blocks were taken at `to`

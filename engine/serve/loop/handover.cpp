@@ -4,14 +4,15 @@
 //   prefilled   the prompt is computed; its blocks stay at the prefill replica (kept_blocks), and
 //               the request queues at the decode replica
 //   pulled      the decode replica's scheduler admits it: blocks for all of its prompt are taken
-//               there, and the KV is on its way; without room the request stays in the queue, and
-//               the prefill replica's blocks stay taken
+//               there, and the KV that is not cached there is on its way; without room the request
+//               stays in the queue, and the prefill replica's blocks stay taken
 //   arrived     the prefill replica's blocks are free; those of the decode replica carry content,
 //               and the request waits for a seat in front of all that hold no blocks
 //
 // Where KV sets off before its prompt is computed (pushing.cpp), blocks at the decode replica are
 // reserved by then: such a prompt is not queued there before its KV has arrived.
 
+#include <algorithm>
 #include <utility>
 
 #include "serve/loop/simulation.h"
@@ -45,9 +46,13 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
     leases_.push_back({after(now_, lease_s, "disaggregation.lease_s"), slot, id});
 }
 
-/// It has blocks at the decode replica: its KV sets off.
-void Simulation::pull(std::int32_t slot) {
-  hand_over_of(slot).room = now_;
+/// It has blocks at the decode replica: its KV sets off, but for what is cached there.
+void Simulation::pull(const StepPlan::Pulled& pulled) {
+  const std::int32_t slot = pulled.slot;
+  HandOver& apart = hand_over_of(slot);
+  apart.room = now_;
+  apart.cached_tokens = std::min(pulled.cached_tokens, requests_[slot].prompt_tokens - 1);
+  apart.sent_tokens = apart.cached_tokens;
   if (kv_links_) {  // nobody knows yet when it is there
     for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
   }
@@ -67,7 +72,7 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
   const double sent = transfer.bytes_per_token * apart.sent_tokens;
   const double bytes =
       is_last ? transfer.bytes(tokens) - sent : transfer.bytes_per_token * tokens - sent;
-  const bool is_first = apart.sent_tokens == 0;
+  const bool is_first = apart.sent_tokens == apart.cached_tokens;
   apart.sent_tokens = tokens;
   if (bytes <= 0 && !(is_first && is_last)) return;
   apart.sent_bytes += bytes;

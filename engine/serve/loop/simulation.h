@@ -242,7 +242,7 @@ class Simulation final : public RouteSource, public PairSource {
 
   // KV transfers
   void hand_over(std::int32_t slot, std::int32_t from);
-  void pull(std::int32_t slot);
+  void pull(const StepPlan::Pulled& pulled);
   void send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before = 0);
   void let_go(std::int32_t slot);
   void tell_blocks(std::int32_t replica);

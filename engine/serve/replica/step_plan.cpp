@@ -238,7 +238,7 @@ inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish)
   if (need > on_->kv().free_blocks()) return 0;
   if (away) {
     on_->park(slot, hit, blocks);
-    pulled_.push_back(slot);
+    pulled_.push_back({slot, hit.blocks * block_size});
     return 1;
   }
   if (tiers && loaded > 0) {

@@ -48,8 +48,12 @@ class StepPlan final : public Plan {
   /// Requests that decode() planned.
   std::span<const std::int32_t> singles() const { return singles_; }
   std::span<const std::int32_t> preempted() const { return preempted_; }
+  struct Pulled {
+    std::int32_t slot = -1;
+    std::int32_t cached_tokens = 0;  // found in the prefix cache here
+  };
   /// Requests that got blocks for KV that is to come.
-  std::span<const std::int32_t> pulled() const { return pulled_; }
+  std::span<const Pulled> pulled() const { return pulled_; }
   /// Requests whose KV is loaded from stores from now on. The queue has them no longer, or they
   /// have a seat already (LoadOverlap::layers).
   std::span<const std::int32_t> loading() const { return loading_; }
@@ -109,7 +113,8 @@ class StepPlan final : public Plan {
   std::int32_t at_hand_tokens_ = 0;  // of the request at the cursor, once they are fixed
   bool cut_ = false;                 // the limit or the budget bound decode_all
   std::vector<PrefillWork> prefills_;
-  std::vector<std::int32_t> preempted_, pulled_, loading_;  // slots
+  std::vector<std::int32_t> preempted_, loading_;  // slots
+  std::vector<Pulled> pulled_;
 };
 
 }  // namespace rooflua
