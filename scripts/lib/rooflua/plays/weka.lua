@@ -11,15 +11,11 @@ local fields = require "rooflua.formats.fields"
 local json = require "rooflua.json"
 
 local ffi = require("rooflua.border.abi").ffi
-local native = require "rooflua.native"
 
 local weka = {}
 
 --- Lists of ids come as texts of four bytes each: a play has millions of them.
 local id_list = ffi.typeof "const int32_t *"
-
---- The play of a line.
-function weka.decode(text, where) return native.json_decode_packed(text, where, "hash_ids") end
 
 --- A document is a play of this format.
 function weka.tells(document)
