@@ -20,7 +20,7 @@ end
 
 local function id_of(where, row, key)
   local id = row[key]
-  if type(id) ~= "number" or id % 1 ~= 0 then
+  if type(id) ~= "number" or id % 1 ~= 0 or math.abs(id) > 2 ^ 53 then
     core.fail("%s: %s: expected a whole number, found %s", where, key, core.describe(id))
   end
   return id
@@ -58,7 +58,8 @@ local function read(own, where, row)
   local prompt = fields.whole(where, row, "input_length", 1)
   note_kind(own, row)
   local chat = { where = where, id = id,
-    parent = row.parent_chat_id ~= nil and id_of(where, row, "parent_chat_id") or -1, at_s = fields.needed(where, row, "timestamp"), row = { prompt_tokens = prompt, session = 1,
+    parent = row.parent_chat_id ~= nil and id_of(where, row, "parent_chat_id") or -1,
+    at_s = fields.needed(where, row, "timestamp"), row = { prompt_tokens = prompt, session = 1,
       output_tokens = math.max(1, fields.whole(where, row, "output_length", 0)),
       content = content_of(own, where, row, prompt) } }
   own.chats[id], own.order[#own.order + 1] = chat, chat

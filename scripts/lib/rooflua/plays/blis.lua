@@ -4,8 +4,8 @@
 -- input_tokens are those that a round adds to the prompt and the answer of the round before; input_tokens_reset is the
 -- whole of a prompt whose context began again. Without it input_tokens are the whole prompt, behind the prefix of the
 -- row's prefix_group. A round comes think_time_us after the end of the one before. Where that is not recorded, the
--- pause is from last_chunk_time_us to arrival_time_us. Without both it comes so long after the one before as recorded, and
--- not before that one has ended.
+-- pause is from last_chunk_time_us to arrival_time_us. Without both it comes so long after the one before as recorded,
+-- and not before that one has ended.
 -- @source inference-sim/inference-sim, sim/workload/{tracev2,replay,trace_encode,fixed_accumulate}.go
 local collection = require "rooflua.plays.collection"
 local core = require "rooflua.base.core"
