@@ -297,7 +297,9 @@ test("faults of spans, sessions and traces name what is wrong", function()
   local rows = chats()
   rows[1].parent_chat_id = 3
   test.raises(":1: parent_chat_id: the request waits for itself", function() open(lines_of(rows)) end)
-  test.raises(":4: round_index: expected 1 in session s, found 2", function() open((blis:gsub("1,c,s,1", "1,c,s,4"))) end)
+  test.raises(":4: round_index: expected 1 in session s, found 2", function()
+    open((blis:gsub("1,c,s,1", "1,c,s,4")))
+  end)
   test.raises(":2: output_tokens: expected a whole number", function() open((blis:gsub("64,16", "64,-1"))) end)
 end)
 

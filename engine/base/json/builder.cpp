@@ -35,7 +35,8 @@ void JsonBuilder::whole(std::int64_t value) {
 }
 
 void JsonBuilder::whole(std::uint64_t value) {
-  if (value <= static_cast<std::uint64_t>(INT64_MAX)) return whole(static_cast<std::int64_t>(value));
+  if (value <= static_cast<std::uint64_t>(INT64_MAX))
+    return whole(static_cast<std::int64_t>(value));
   add(static_cast<double>(value));
 }
 
@@ -57,6 +58,7 @@ void JsonBuilder::key(std::string name) {
 }
 
 void JsonBuilder::open_array() {
+  if (packing_) refuse_packed();
   if (reading_.packed_key.empty() || !key_waits_ || values_.back().key != reading_.packed_key)
     return open();
   packing_ = true;
@@ -87,8 +89,8 @@ void JsonBuilder::pack(std::int32_t value) {
 }
 
 void JsonBuilder::refuse_packed() const {
-  throw Error(reading_.name, std::string(reading_.packed_key) +
-                                 ": expected whole numbers from 0 to 2147483647");
+  throw Error(reading_.name,
+              std::string(reading_.packed_key) + ": expected whole numbers from 0 to 2147483647");
 }
 
 void JsonBuilder::open() {

@@ -9,6 +9,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
+constexpr std::size_t most_kept = 16 << 20;  // bytes of a text, for which memory is kept
+
 void tell(const dom::element& value, JsonBuilder& builder) {
   switch (value.type()) {
     case dom::element_type::ARRAY:
@@ -47,9 +49,11 @@ std::optional<Json> read_simd_json(std::string_view text, const JsonReading& rea
   // Kept from text to text: the pages of a new one cost as much as the reading.
   thread_local dom::parser parser;
   dom::element document;
-  if (parser.parse(text.data(), text.size()).get(document) != simdjson::SUCCESS) return std::nullopt;
+  if (parser.parse(text.data(), text.size()).get(document) != simdjson::SUCCESS)
+    return std::nullopt;
   JsonBuilder builder(reading);
   tell(document, builder);
+  if (text.size() > most_kept) parser = dom::parser();
   return builder.take();
 }
 

@@ -73,7 +73,9 @@ int packed_json_line(lua_State* L) {
   if (!read_line(path, check_number(L, 2, "offset"), line)) return 0;
   lua_pushnumber(L, line.behind);
   if (line.text.empty()) return 1;
-  push_json(L, parse_json_packed(line.text, name, check_text(L, 4, "key"), most_deep), true);
+  const Json value = parse_json_packed(line.text, name, check_text(L, 4, "key"), most_deep);
+  if (line.text.size() > (std::size_t{16} << 20)) std::string().swap(line.text);
+  push_json(L, value, true);
   return 2;
 }
 
