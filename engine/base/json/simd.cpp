@@ -9,7 +9,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t most_kept = 16 << 20;  // bytes of a text, for which memory is kept
+constexpr std::size_t most_kept = 128 << 20;  // bytes of a text, for which memory is kept
 
 void tell(const dom::element& value, JsonBuilder& builder) {
   switch (value.type()) {

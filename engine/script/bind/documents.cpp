@@ -74,7 +74,7 @@ int packed_json_line(lua_State* L) {
   lua_pushnumber(L, line.behind);
   if (line.text.empty()) return 1;
   const Json value = parse_json_packed(line.text, name, check_text(L, 4, "key"), most_deep);
-  if (line.text.size() > (std::size_t{16} << 20)) std::string().swap(line.text);
+  if (line.text.size() > (std::size_t{128} << 20)) std::string().swap(line.text);
   push_json(L, value, true);
   return 2;
 }
