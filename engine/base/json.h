@@ -105,8 +105,10 @@ Json parse_json(std::string_view text, const std::string& name,
                 NumberWords words = NumberWords::none);
 /// The same, where arrays at this key hold whole numbers from 0 to 2^31 - 1 only and may be long:
 /// each becomes a text of its numbers, four bytes each in the machine's order.
+/// @param most_deep  containers that may stand inside of each other
 /// @throws Error as parse_json() does, and for anything else in such an array
-Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key);
+Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key,
+                       int most_deep = 512);
 /// @throws Error as parse_json() does, or if the file cannot be read
 Json read_json(const std::filesystem::path& path);
 

@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "base/json/simd.h"
 #include "base/toml.h"
 #include "tests/catch.h"
 
@@ -138,4 +142,120 @@ TEST_CASE("arrays in objects in arrays keep their order, and each object has its
       R"([[],{},[[1],[]],{"a":{"a":[{"a":null},2]},"b":[{"a":1},{"a":2}],"c":"x"},3])";
   CHECK(dump_json(parse_json(text, "f")) == text);
   CHECK_THROWS_AS(parse_json(R"({"a":[{"b":1}],"c":{"a":1},"a":2})", "f"), Error);
+}
+
+namespace {
+
+/// What a reading gives: the document as text, or the error.
+template <class Read>
+std::string outcome(const Read& read) {
+  try {
+    return dump_json(read());
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// A text of JSON, or nearly one, of pieces at which readers differ.
+std::string random_text(std::mt19937& draws, int depth) {
+  static const std::vector<std::string> pieces{"0",
+                                               "-0",
+                                               "12",
+                                               "-7",
+                                               "1.5",
+                                               "1e3",
+                                               "-0.0",
+                                               "1E400",
+                                               "18446744073709551615",
+                                               "9223372036854775808",
+                                               "123456789012345678901234567890",
+                                               "0.1",
+                                               "5e-324",
+                                               "2.2250738585072011e-308",
+                                               "01",
+                                               "+1",
+                                               ".5",
+                                               "1.",
+                                               "NaN",
+                                               "Infinity",
+                                               "nul",
+                                               "null",
+                                               "true",
+                                               "false",
+                                               "\"a\"",
+                                               "\"\\u00e9\"",
+                                               "\"\\ud83d\\ude00\"",
+                                               "\"\\ud83d\"",
+                                               "\"\\ude00\"",
+                                               "\"\\x\"",
+                                               "\"\\u0000\"",
+                                               "\"\t\"",
+                                               "\"\xc3\x28\"",
+                                               "\"\xc3\xa9\"",
+                                               "\"",
+                                               "[]",
+                                               "{}",
+                                               "[1,]",
+                                               "[,1]",
+                                               "[1 2]",
+                                               "{\"a\"}",
+                                               "{1:2}"};
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(draws() % n); };
+  if (depth == 0 || below(4) == 0) return pieces[below(pieces.size())];
+  std::string out;
+  const bool object = below(2) == 0;
+  const std::size_t count = below(4);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) out += ", ";
+    if (object) out += "\"" + std::string(1, static_cast<char>('a' + below(6))) + "\": ";
+    out += random_text(draws, depth - 1);
+  }
+  return (object ? "{" : "[") + out + (object ? "}" : "]");
+}
+
+}  // namespace
+
+TEST_CASE("both readers of JSON give the same documents and the same errors") {
+  std::mt19937 draws(7);
+  int taken = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = random_text(draws, 4);
+    if (draws() % 8 == 0 && !text.empty()) text.resize(draws() % text.size());
+    const std::string name = "a.json";
+    CAPTURE(text);
+    // No array stands at this key: the second reader tells all of the text to the same builder.
+    CHECK(outcome([&] { return parse_json_packed(text, name, "none"); }) ==
+          outcome([&] { return parse_json(text, name); }));
+    try {
+      taken += read_simd_json(text, {name, false, "none"}).has_value() ? 1 : 0;
+    } catch (const Error&) {
+    }
+  }
+  CHECK((taken > 2000) == has_simd_json());
+}
+
+TEST_CASE("nesting is limited alike by both readers of JSON") {
+  for (const int depth : {149, 150, 151, 511, 512, 513, 1100}) {
+    const std::string text = std::string(static_cast<std::size_t>(depth), '[') +
+                             std::string(static_cast<std::size_t>(depth), ']');
+    CHECK(outcome([&] { return parse_json_packed(text, "a.json", "none"); }) ==
+          outcome([&] { return parse_json(text, "a.json"); }));
+    const std::string limited =
+        outcome([&] { return parse_json_packed(text, "a.json", "none", 150); });
+    CHECK((limited == "a.json: nested more than 150 deep") == (depth > 150));
+  }
+}
+
+TEST_CASE("packed arrays hold whole numbers of 31 bits only") {
+  const auto packed = [](const std::string& text) {
+    return outcome([&] { return parse_json_packed(text, "a.json", "k"); });
+  };
+  CHECK(
+      parse_json_packed("{\"k\": [1, 2147483647, 3.0]}", "a.json", "k").find("k")->text().size() ==
+      12);
+  for (const char* wrong :
+       {"-1", "2147483648", "1.5", "null", "[1]", "{}", "\"1\"", "1e20", "99999999999999999999"}) {
+    CHECK(packed("{\"k\": [1, " + std::string(wrong) + "]}") ==
+          "a.json: k: expected whole numbers from 0 to 2147483647");
+  }
 }

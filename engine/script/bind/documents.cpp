@@ -1,5 +1,6 @@
 // Natives for documents: JSON, CSV, and numbers as JSON writes them.
 
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,8 @@ namespace rooflua::script {
 namespace {
 
 /// A limit on nesting: no written document reaches it, and a recursion that deep fits on the stack.
+constexpr int most_deep = 150;
+
 void check_depth(const std::string& text, const std::string& name) {
   int depth = 0;
   bool quoted = false;
@@ -30,8 +33,8 @@ void check_depth(const std::string& text, const std::string& name) {
     }
     if (c == '"') quoted = true;
     if (c == ']' || c == '}') --depth;
-    if ((c == '[' || c == '{') && ++depth > 150) {
-      throw Error(name, "nested more than 150 levels deep");
+    if ((c == '[' || c == '{') && ++depth > most_deep) {
+      throw Error(name, "nested more than " + std::to_string(most_deep) + " levels deep");
     }
   }
 }
@@ -43,12 +46,37 @@ int json_decode(lua_State* L) {
   return push_json(L, parse_json(text, name), true);
 }
 
-/// json_decode_packed(text, name, key) -> the value, in which an array at that key is a text of
-/// whole numbers, four bytes each (base/json.h).
-int json_decode_packed(lua_State* L) {
-  const std::string text = check_text(L, 1, "text"), name = check_text(L, 2, "name");
-  check_depth(text, name);
-  return push_json(L, parse_json_packed(text, name, check_text(L, 3, "key")), true);
+struct Line {
+  std::string text;
+  double behind = 0;  // the byte behind it
+};
+
+/// Reads the line of a file that begins at that byte; false at the end of the file.
+bool read_line(const std::string& path, double offset, Line& line) {
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(offset));
+  if (!in) throw Error("", "cannot read " + path);
+  if (!std::getline(in, line.text)) return false;
+  line.behind = offset + static_cast<double>(line.text.size()) + (in.eof() ? 0 : 1);
+  if (!line.text.empty() && line.text.back() == '\r') line.text.pop_back();
+  return true;
+}
+
+/// packed_json_line(path, offset, name, key) -> the byte behind the line that begins at that byte,
+/// and its value, in which an array at that key is a text of whole numbers, four bytes each
+/// (base/json.h); no value for an empty line, nothing at the end of the file. For files that are
+/// larger than what a run takes of them.
+int packed_json_line(lua_State* L) {
+  const std::string path = check_text(L, 1, "path"), name = check_text(L, 3, "name");
+  // Kept from line to line: the pages of a new one cost as much as the reading.
+  thread_local Line line;
+  if (!read_line(path, check_number(L, 2, "offset"), line)) return 0;
+  lua_pushnumber(L, line.behind);
+  if (line.text.empty()) return 1;
+  const Json value = parse_json_packed(line.text, name, check_text(L, 4, "key"), most_deep);
+  if (line.text.size() > (std::size_t{128} << 20)) std::string().swap(line.text);
+  push_json(L, value, true);
+  return 2;
 }
 
 /// json_documents(text, name) -> {{line, value}, ...}: every document of the text (base/user/
@@ -176,7 +204,7 @@ int json_marks(lua_State* L) {
 
 void bind_documents(lua_State* L) {
   set_function(L, "json_decode", guarded<json_decode>);
-  set_function(L, "json_decode_packed", guarded<json_decode_packed>);
+  set_function(L, "packed_json_line", guarded<packed_json_line>);
   set_function(L, "json_documents", guarded<json_documents>);
   set_function(L, "yaml_decode", guarded<yaml_decode>);
   set_function(L, "json_encode", guarded<json_encode>);

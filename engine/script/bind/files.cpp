@@ -43,20 +43,17 @@ int read_file(lua_State* L) {
   return 1;
 }
 
-/// read_line(path, offset) -> the line that begins at that byte, and the byte behind it; nothing at
-/// the end of the file. For files that are larger than what a run takes of them.
-int read_line(lua_State* L) {
+/// read_head(path, bytes) -> the first line, or as much of it as lies in so many bytes.
+int read_head(lua_State* L) {
   const std::string path = check_text(L, 1, "path");
+  std::string text(static_cast<std::size_t>(luaL_checknumber(L, 2)), '\0');
   std::ifstream in(path, std::ios::binary);
-  std::string line;
-  in.seekg(static_cast<std::streamoff>(luaL_checknumber(L, 2)));
   if (!in) throw Error("", "cannot read " + path);
-  if (!std::getline(in, line)) return 0;
-  const double next = lua_tonumber(L, 2) + static_cast<double>(line.size()) + (in.eof() ? 0 : 1);
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  lua_pushlstring(L, line.data(), line.size());
-  lua_pushnumber(L, next);
-  return 2;
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  const std::size_t size = std::min(text.find('\n'), text.size());
+  lua_pushlstring(L, text.data(), size);
+  return 1;
 }
 
 /// read_user_text(path) -> the text of a user's file in UTF-8 (base/user/text.h). Raises an error
@@ -167,7 +164,7 @@ int load_text(lua_State* L) {
 
 void bind_files(lua_State* L) {
   set_function(L, "read_file", guarded<read_file>);
-  set_function(L, "read_line", guarded<read_line>);
+  set_function(L, "read_head", guarded<read_head>);
   set_function(L, "read_user_text", guarded<user_text_of>);
   set_function(L, "read_toml", guarded<read_toml_file>);
   set_function(L, "file_exists", guarded<file_exists>);

@@ -13,7 +13,7 @@ local span_name = "llm_request"
 local failed_status = 2
 
 --- {key = value}: OTLP writes {key, value = {intValue = "12"}}, and whole numbers as text.
-local function attributes_of(where, owner)
+function otlp.attributes(where, owner)
   local out = {}
   for _, each in ipairs(fields.list(where, owner, "attributes")) do
     local value = fields.at(each, "value.doubleValue") or tonumber(fields.at(each, "value.intValue"))
@@ -33,7 +33,7 @@ local function number_of(where, attributes, name, most)
 end
 
 local function request_of(where, span)
-  local attributes, start_ns = attributes_of(where, span), tonumber(fields.at(span, "startTimeUnixNano"))
+  local attributes, start_ns = otlp.attributes(where, span), tonumber(fields.at(span, "startTimeUnixNano"))
   if not start_ns then fail("%s: startTimeUnixNano: expected nanoseconds since 1970", where) end
   local request = { start_ns = start_ns, id = attributes["gen_ai.request.id"],
     failed = fields.at(span, "status.code") == failed_status }
@@ -49,7 +49,7 @@ end
 local function is_simulated(batch)
   local resource = fields.list(batch.where, batch.document, "resourceSpans")[1]
   if type(resource) ~= "table" or type(resource.resource) ~= "table" then return false end
-  return attributes_of(batch.where, resource.resource)["service.name"] == fields.simulated
+  return otlp.attributes(batch.where, resource.resource)["service.name"] == fields.simulated
 end
 
 --- Calls `visit(where, span)` for every span of a request; returns the names of all other spans.

@@ -7,7 +7,8 @@
 --                          tool_wait_ms}: sent when all of wait_for are done, and delay + tool_wait_ms later
 --     mooncake_sessions    {session_id, input_length, output_length, hash_ids, timestamp or delay}: AIPerf's
 --                          mooncake_trace with sessions. The first row of a session has a timestamp, the later ones
---                          come `delay` after the end of the one before
+--                          come `delay` after the end of the one before. A row without session_id is a play
+--     mooncake_trace       the same without any session: every row is a play, at its timestamp
 -- Times are in milliseconds.
 -- @source ai-dynamo/dynamo, lib/data-gen (AgenticMooncakeRow); ai-dynamo/aiperf, docs/benchmark-modes/trace-replay.md
 local blocks = require "rooflua.plays.blocks"
@@ -23,7 +24,9 @@ function agentic.tells(row)
   if row.input_length ~= nil and row.request_id ~= nil and (row.wait_for ~= nil or row.branches ~= nil) then
     return "agentic_mooncake"
   end
-  if row.input_length ~= nil and row.session_id ~= nil then return "mooncake_sessions" end
+  local is_row = row.input_length ~= nil or row.text_input ~= nil or row.messages ~= nil
+  if is_row and row.session_id ~= nil then return "mooncake_sessions" end
+  if is_row and (row.timestamp ~= nil or row.hash_ids ~= nil) then return "mooncake_trace" end
   return nil
 end
 
@@ -56,14 +59,16 @@ local dependencies = {
     return { { id = before, event = "ended", delay_s = seconds(where, row, "delay") } }
   end,
 }
+dependencies.mooncake_trace = function() return {} end
 
 local begins = { agentic_mooncake_v2 = "not_before_ms", agentic_mooncake = "timestamp",
-  mooncake_sessions = "timestamp" }
+  mooncake_sessions = "timestamp", mooncake_trace = "timestamp" }
 
 --- The play that a row belongs to. Rows of agentic_mooncake that depend on each other are of one play.
-local function play_of(format, row, waits, by_id)
+local function play_of(format, row, waits, by_id, id)
   if format == "agentic_mooncake_v2" then return tostring(row.play_id) end
-  if format == "mooncake_sessions" then return tostring(row.session_id) end
+  if format == "mooncake_trace" then return id end
+  if format == "mooncake_sessions" then return row.session_id ~= nil and tostring(row.session_id) or id end
   local first = waits[1] and by_id[waits[1].id]
   return first and first.play.key or row.session_id and tostring(row.session_id) or tostring(row.request_id)
 end
@@ -120,7 +125,7 @@ local function add(own, where, line, row)
   local id = row.request_id ~= nil and tostring(row.request_id) or ("line %d"):format(line)
   local waits = dependencies[format](where, row, session and own.last[session])
   for _, wait in ipairs(waits) do wait.id = tostring(wait.id) end
-  local play = play_with(own, play_of(format, row, waits, own.by_id))
+  local play = play_with(own, play_of(format, row, waits, own.by_id, id))
   if play.by_id[id] then core.fail("%s: request_id: %s stands in the file twice", where, id) end
   local prompt, content = prompt_of(own, where, row)
   local begin = begins[format]
@@ -144,6 +149,9 @@ local function finish(play, format)
   play.by_id, play.sessions, play.session_count, play.key = nil, nil, nil, nil
 end
 
+--- Keys of AIPerf that state a prompt by its text.
+local texts = { "text_input", "messages", "payload" }
+
 --- The plays of a file, in the order in which they begin.
 --- @param documents table[] {line, value} of each row
 --- @param hash_block_tokens integer tokens that one id stands for
@@ -153,9 +161,15 @@ function agentic.plays(path, documents, format, hash_block_tokens, first_content
     counts = { block_tokens = hash_block_tokens, total = 0, shared = 0 } }
   for _, each in ipairs(documents) do
     local row, where = each.value, ("%s:%d"):format(path, each.line)
+    if type(row) ~= "table" then core.fail("%s: expected an object, found %s", where, core.describe(row)) end
+    for _, key in ipairs(texts) do
+      if row[key] ~= nil then
+        core.fail("%s: %s: is a text, whose tokens are not known here; state input_length and hash_ids", where, key)
+      end
+    end
     if row.input_length ~= nil then
       add(own, where, each.line, row)
-    elseif row.request_id ~= nil or row.session_id ~= nil then
+    elseif format:find "^mooncake" or row.request_id ~= nil or row.session_id ~= nil then
       core.fail("%s: input_length: is missing", where)
     end
   end

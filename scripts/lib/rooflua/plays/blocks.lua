@@ -49,15 +49,37 @@ local function segment(own, content, run, taken)
   if taken > 0 then content[#content + 1] = { own.first_content + run - 1, taken * own.block_tokens } end
 end
 
+--- How many ids two prompts have in common at the front.
+local function common(ids, count, before)
+  local most, other, n = math.min(count, before.count), before.ids, 0
+  while n < most and ids[n] == other[n] do n = n + 1 end
+  return n
+end
+
+--- The path of an earlier prompt as far as its first `taken` blocks: what lies in front of the last run is added to
+--- `content`. Such a path never changes: a run at whose end another one begins is not lengthened any more.
+--- @return integer run
+--- @return integer taken blocks of that run
+local function path_of(own, content, before, taken)
+  for _, each in ipairs(before.content) do
+    local blocks_of = each[2] / own.block_tokens
+    if taken <= blocks_of then return each[1] - own.first_content + 1, taken end
+    content[#content + 1], taken = each, taken - blocks_of
+  end
+end
+
 --- The segments of a prompt, and how many of its blocks an earlier prompt of the play had in front.
 --- @param ids any the ids of its full blocks, from ids[0] on
 --- @param count integer how many
 --- @param prompt_tokens integer what is left behind the last block is shared with no prompt
+--- @param before table? {ids, count, content} of an earlier prompt, which saves time where this one begins like it
 --- @return table content {id, tokens} each
 --- @return integer shared blocks
-function blocks.content(own, ids, count, prompt_tokens)
+function blocks.content(own, ids, count, prompt_tokens, before)
   local content, run, taken, shared, fresh = {}, 1, 0, 0, false
-  for i = 1, count do
+  if before then shared = common(ids, count, before) end
+  if shared > 0 then run, taken = path_of(own, content, before, shared) end
+  for i = shared + 1, count do
     local id, list = ids[i - 1], own.runs[run]
     if list[taken + 1] ~= id then
       if may_grow(own, run, taken) then

@@ -11,22 +11,19 @@ local fields = require "rooflua.formats.fields"
 local json = require "rooflua.json"
 
 local ffi = require("rooflua.border.abi").ffi
-local native = require "rooflua.native"
 
 local weka = {}
 
 --- Lists of ids come as texts of four bytes each: a play has millions of them.
 local id_list = ffi.typeof "const int32_t *"
 
---- The play of a line.
-function weka.decode(text, where) return native.json_decode_packed(text, where, "hash_ids") end
-
 --- A document is a play of this format.
 function weka.tells(document)
   return type(document) == "table" and type(document.requests) == "table" and document.block_size ~= nil
 end
 
-local function request_of(where, request, own)
+--- @param before table? {ids, count, content, packed} of the request before it of its agent
+local function request_of(where, request, own, before)
   local prompt, output = fields.whole(where, request, "in", 1), fields.whole(where, request, "out", 0)
   local packed = request.hash_ids or ""
   if type(packed) ~= "string" then
@@ -39,23 +36,25 @@ local function request_of(where, request, own)
       own.block_tokens, prompt)
   end
   local start_s = fields.needed(where, request, "t")
-  local content, shared = blocks.content(own, ids, count, prompt)
+  local content, shared = blocks.content(own, ids, count, prompt, before)
   own.total, own.shared = own.total + full, own.shared + shared
   return { start_s = start_s, end_s = start_s + (fields.number(where, request, "api_time") or 0),
-    prompt_tokens = prompt, output_tokens = math.max(1, output), content = content, kind = request.type }
+    prompt_tokens = prompt, output_tokens = math.max(1, output), content = content, kind = request.type },
+    { ids = ids, count = count, content = content, packed = packed } -- the ids lie in `packed`
 end
 
 --- The requests of an agent, and behind them those of the agents that it started.
 local function agent_of(where, list, parent, own, agents)
   local agent = { parent = parent, requests = {} }
   agents[#agents + 1] = agent
+  local before
   for i, each in ipairs(list) do
     local here = ("%s: request %d"):format(where, i)
     if type(each) ~= "table" then core.fail("%s: expected an object, found %s", here, core.describe(each)) end
     if each.type == "subagent" then
       agent_of(here, fields.list(here, each, "requests"), agent, own, agents)
     elseif each.type == "n" or each.type == "s" then
-      agent.requests[#agent.requests + 1] = request_of(here, each, own)
+      agent.requests[#agent.requests + 1], before = request_of(here, each, own, before)
     else
       core.fail("%s: type: expected \"n\", \"s\" or \"subagent\", found %s", here, core.describe(each.type))
     end
