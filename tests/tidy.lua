@@ -23,8 +23,7 @@ local package_home = {
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
-  { "yaml.h", "engine/base/yaml" }, { "simdjson.h", "engine/base/json/" },
-  { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
+  { "yaml.h", "engine/base/yaml" }, { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
   { "catch2/", "tests/catch" },
 }
 local function check_include(path, number, floor, target)

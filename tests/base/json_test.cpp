@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json/simd.h"
 #include "base/toml.h"
 #include "tests/catch.h"
 
@@ -215,26 +214,23 @@ std::string random_text(std::mt19937& draws, int depth) {
 
 }  // namespace
 
-TEST_CASE("both readers of JSON give the same documents and the same errors") {
+TEST_CASE("where nothing is packed, packed reading gives the same documents and the same errors") {
   std::mt19937 draws(7);
-  int taken = 0;
+  int refused = 0;
   for (int i = 0; i < 20000; ++i) {
     std::string text = random_text(draws, 4);
     if (draws() % 8 == 0 && !text.empty()) text.resize(draws() % text.size());
     const std::string name = "a.json";
     CAPTURE(text);
-    // No array stands at this key: the second reader tells all of the text to the same builder.
-    CHECK(outcome([&] { return parse_json_packed(text, name, "none"); }) ==
-          outcome([&] { return parse_json(text, name); }));
-    try {
-      taken += read_simd_json(text, {name, false, "none"}).has_value() ? 1 : 0;
-    } catch (const Error&) {
-    }
+    const std::string plain = outcome([&] { return parse_json(text, name); });
+    CHECK(outcome([&] { return parse_json_packed(text, name, "none"); }) == plain);
+    refused += plain.starts_with(name) ? 1 : 0;
   }
-  CHECK((taken > 2000) == has_simd_json());
+  CHECK(refused > 2000);
+  CHECK(refused < 18000);
 }
 
-TEST_CASE("nesting is limited alike by both readers of JSON") {
+TEST_CASE("nesting is limited alike where arrays are packed") {
   for (const int depth : {149, 150, 151, 511, 512, 513, 1100}) {
     const std::string text = std::string(static_cast<std::size_t>(depth), '[') +
                              std::string(static_cast<std::size_t>(depth), ']');

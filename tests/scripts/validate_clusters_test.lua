@@ -65,6 +65,31 @@ test("every kind runs, and the document has its figures under the kind's name", 
   has(out.text, "needs a trace")
 end)
 
+local function sessions(more)
+  local row = { kind = "agents", deployment = "fleet", quality = "C", output_tok_s = "", ttft_mean_s = "",
+    ttft_p50_s = 2, requests_s = 3, load_kind = "concurrency", concurrency = 6, stage_duration_s = 900,
+    workload = "recorded sessions", pair = "one", missing = "trace not in this repository",
+    kv_tokens_per_replica = 400000, block_tokens = 16 }
+  for name, value in pairs(more) do row[name] = value end
+  return row
+end
+
+test("agents whose recording is missing run on drawn sessions, and gains of their pairs are told", function()
+  local folder = files({ sessions { arm_role = "reference", replicas = 1 },
+    sessions { arm_role = "treatment", replicas = 2, requests_s = 6, ttft_p50_s = 1 } }, nil, { more = { "missing" } })
+  local out = run_in(folder, { set = { "clusters.sessions_s=90" } })
+  local of = out.document.clusters.agents
+  test.equal(of.beside.ran, 2)
+  test.equal(of.beside.gain.pairs, 1)
+  test.check(of.beside.gain.direction ~= nil, "no direction")
+  has(out.text, "drawn by workloads.agent")
+  has(out.text, "of 900 s of sessions 90 s are simulated")
+  local longer = run_in(folder, { set = { "clusters.sessions_s=120" } }).document.clusters.agents.beside.gain
+  test.check(longer.error ~= of.beside.gain.error, "the simulated time changes nothing")
+  local named = run({ sessions { missing = "KV tokens" } }, nil, { more = { "missing" } })
+  has(named.text, "there is no profiles/recorded sessions.json")
+end)
+
 test("a measurement that is its own simulation has no error", function()
   local row = of_kind "routers"
   local simulated = by_id(run { row }).row1.simulated

@@ -1,5 +1,4 @@
-// JSON by nlohmann's reader. Large documents with packed arrays are read by simdjson first, where
-// the program has it (json/simd.h).
+// JSON by nlohmann's reader.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,7 +6,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json/builder.h"
-#include "base/json/simd.h"
 #include "base/numbers/number_words.h"
 
 namespace rooflua {
@@ -117,9 +115,7 @@ Json parse_json(std::string_view text, const std::string& name, NumberWords word
 
 Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key,
                        int most_deep) {
-  const JsonReading reading{name, false, key, most_deep};
-  if (auto value = read_simd_json(text, reading)) return std::move(*value);
-  return read(text, reading);
+  return read(text, {name, false, key, most_deep});
 }
 
 }  // namespace rooflua

@@ -16,6 +16,16 @@ local system = require "rooflua.validate.clusters.system"
 
 local figures = {}
 
+--- Drawn sessions of a row: a part of the time of the row is simulated.
+local function session_stage(run, options, notes)
+  local seconds = run.stages[1].duration_s
+  if seconds > options.sessions_s then
+    notes[#notes + 1] = ("of %g s of sessions %g s are simulated; --set clusters.sessions_s says how many"):format(
+      seconds, options.sessions_s)
+  end
+  return { { clients = run.stages[1].clients, duration_s = math.min(seconds, options.sessions_s) } }
+end
+
 --- The stages of a run as workloads have them, and how many requests each has.
 local function stages_of(run)
   local out = {}
@@ -35,7 +45,7 @@ local function by_stage(result, counts)
   local columns, out, at = result.requests, {}, 0
   for stage, count in ipairs(counts) do
     out[stage] = {}
-    for i = at + 1, at + count do
+    for i = at + 1, math.min(at + count, #columns.errors) do
       if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
       out[stage][i - at] = { start_s = columns.start_times[i], ttft_s = columns.ttfts[i], e2e_s = columns.e2els[i],
         prompt = columns.input_lens[i], output = columns.output_lens[i] }
@@ -54,18 +64,19 @@ local function spread(out, name, values, unit, factor)
 end
 
 --- Figures of requests by the names of columns.
-function figures.of(requests, timeout_s)
+--- @param until_s number? the client goes away then: what completes later is not counted
+function figures.of(requests, timeout_s, until_s)
   local ttft, e2e, tpot, first, last = {}, {}, {}, math.huge, 0
   local prompts, outputs = 0, 0
   for _, each in ipairs(requests) do
     first = math.min(first, each.start_s)
-    if each.e2e_s <= timeout_s then
+    if each.e2e_s <= timeout_s and each.start_s + each.e2e_s <= (until_s or math.huge) then
       ttft[#ttft + 1], e2e[#e2e + 1] = each.ttft_s, each.e2e_s
       if each.output > 1 then tpot[#tpot + 1] = (each.e2e_s - each.ttft_s) / (each.output - 1) end
       prompts, outputs, last = prompts + each.prompt, outputs + each.output, math.max(last, each.start_s + each.e2e_s)
     end
   end
-  local out, window = { completed = #e2e, failed = #requests - #e2e }, last - first
+  local out, window = { completed = #e2e, failed = #requests - #e2e }, until_s or last - first
   if #e2e == 0 then return out end
   spread(out, "ttft", ttft, "s", 1)
   spread(out, "e2e", e2e, "s", 1)
@@ -98,6 +109,7 @@ end
 
 local function of_row(member, stages, run)
   local timeout_s = member.about.timeout_s
+  if member.about.form == "sessions" then return figures.of(stages[1], timeout_s, run.seconds) end
   if member.place then return figures.of(stages[member.place], timeout_s) end
   return of_all_stages(stages, run, timeout_s)
 end
@@ -122,12 +134,16 @@ end
 
 --- Runs a run. @return table {rows = {figures of each member}, evidence, notes}
 function figures.answer(run, options)
-  local first = run.members[1]
-  local stages = stages_of(run)
+  local first, session_notes = run.members[1], {}
+  local is_sessions = first.about.form == "sessions"
+  local stages = is_sessions and session_stage(run, options, session_notes) or stages_of(run)
+  run.seconds = stages[1].duration_s
   local scenario, notes = system.scenario(first.row, first.about, stages, options)
   local counts = {}
   if first.about.form == "conversations" then
     counts[1] = stages[1].requests
+  elseif is_sessions then
+    counts[1] = math.huge
   else
     for i, stage in ipairs(scenario.workload:list()) do counts[i] = stage.count end
   end
@@ -139,7 +155,7 @@ function figures.answer(run, options)
     own.transfer_ms = transfer_ms(member.row, scenario.network)
     out.rows[i] = own
   end
-  for _, list in ipairs { first.about.notes, result.notes or {} } do
+  for _, list in ipairs { first.about.notes, session_notes, result.notes or {} } do
     for _, note in ipairs(list) do notes[#notes + 1] = note end
   end
   out.notes = notes

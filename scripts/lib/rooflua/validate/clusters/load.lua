@@ -155,6 +155,16 @@ local function own_stage(row, profile, prompts, kind, notes)
   return cannot(row, "load_kind: %s", core.unknown_name("load", kind, known))
 end
 
+--- Sessions of agents on as many lanes as the row has, for its time. The recording that clients replayed is not among
+--- the data: workloads.agent draws sessions like those of public recordings.
+function load.sessions(row)
+  local lanes = need(row, "concurrency", row.concurrency)
+  local seconds = need(row, "stage_duration_s", row.stage_duration_s)
+  return { form = "sessions", prompts = { lanes = lanes, most = row.max_model_len },
+    own = { clients = lanes, duration_s = seconds }, arrivals = "", gap_s = 0, in_flight = 0, timeout_s = math.huge,
+    notes = { "the recording is not among the data: sessions are drawn by workloads.agent, from their first turn on" } }
+end
+
 -- Descriptions -------------------------------------------------------------------------------------------------------
 
 --- The number of a stage, from 0, "all", or nil where the row states none.
@@ -195,6 +205,7 @@ end
 --- @return table description
 function load.of(row, profile)
   profile = profile or { kind = "random" }
+  if profile.kind == "trace" and row.kind == "agents" then return load.sessions(row) end
   local given, notes = profile.load or {}, {}
   local kind = row.load_kind ~= "" and row.load_kind or given.kind or ""
   if profile.kind == "trace" or kind == "trace" then cannot(row, "needs a trace that is not among the data") end

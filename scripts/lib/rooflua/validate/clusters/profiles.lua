@@ -132,6 +132,9 @@ local function without_nulls(value)
   return out
 end
 
+--- Whether there is a profile of that name.
+function profiles.has(set, name) return set.found[name] ~= nil end
+
 --- The profile that a CSV names, checked.
 --- @param set table of profiles.of
 --- @param csv string path of the CSV

@@ -35,7 +35,9 @@ end
 --- What a row is run as: its description, and a text that is equal for rows of one run.
 local function describe(row, set)
   if row.load_kind == "trace" then core.fail("%s: needs a trace that is not among the data", row.where) end
-  local profile = row.workload ~= "" and profiles.read(set, row.workload, row.path) or nil
+  local is_recording = row.kind == "agents" and row.missing:find "trace" and not profiles.has(set, row.workload)
+  local profile = is_recording and { kind = "trace" }
+    or row.workload ~= "" and profiles.read(set, row.workload, row.path) or nil
   check_needs(row)
   local about = load.of(row, profile)
   local parts = { row.workload, json.encode(about.prompts), about.arrivals, about.gap_s, about.timeout_s,

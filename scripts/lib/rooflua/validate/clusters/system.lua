@@ -7,6 +7,7 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local router = require "rooflua.validate.clusters.router"
+local sessions = require "rooflua.validate.clusters.sessions"
 local spec = require "rooflua.spec"
 local tiers = require "rooflua.validate.clusters.tiers"
 local weights = require "rooflua.validate.closed_loops.weights"
@@ -108,7 +109,8 @@ end
 
 -- Scenarios --------------------------------------------------------------------------------------------------------
 
-local function workload_of(about, stages)
+local function workload_of(about, stages, model)
+  if about.form == "sessions" then return sessions.of(about.prompts, stages[1].duration_s, model) end
   if about.form == "conversations" then
     return policy.with(policies.of(Reader.new "validate", "workload", "conversations"), core.copy(about.prompts,
       { clients = stages[1].clients, num_requests = stages[1].requests }))
@@ -133,7 +135,7 @@ function system.scenario(row, about, stages, options)
   local chosen = engine.chosen(row, notes)
   local out = { title = row.id, seed = options.seed, model = model, hardware = hardware, steps = options.steps,
     engine = engine.of(row, chosen, notes),
-    mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages),
+    mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages, model),
     frontend = frontend_of(is_split(row)) }
   local tp, replicas = row.tp or 1, count_of(row, model)
   if is_split(row) then
