@@ -249,8 +249,8 @@ return {
       disable_overlap_schedule = false, max_prefill_tokens = 16384, schedule_policy = "fcfs",
       schedule_conservativeness = 1, enable_mixed_chunk = false, scheduler_recv_interval = 1,
       max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
-    { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has a "
-      .. "chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
+    { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has "
+      .. "a chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
     { page_size = page_of_backend,
       source = "python/sglang/srt/server_args.py: pages of trtllm_mla, trtllm_mha, flashmla and cutlass_mla" },
     { when = has_drafts, max_running_requests = 48, source = "python/sglang/srt/server_args.py: with drafts" },
