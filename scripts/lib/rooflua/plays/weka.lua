@@ -43,6 +43,8 @@ local function request_of(where, request, own, before)
     { ids = ids, count = count, content = content, packed = packed } -- the ids lie in `packed`
 end
 
+local function by_start(a, b) return a.start_s < b.start_s end
+
 --- The requests of an agent, and behind them those of the agents that it started.
 local function agent_of(where, list, parent, own, agents)
   local agent = { parent = parent, requests = {} }
@@ -59,7 +61,7 @@ local function agent_of(where, list, parent, own, agents)
       core.fail("%s: type: expected \"n\", \"s\" or \"subagent\", found %s", here, core.describe(each.type))
     end
   end
-  table.sort(agent.requests, function(a, b) return a.start_s < b.start_s end)
+  table.sort(agent.requests, by_start)
   return agents
 end
 
