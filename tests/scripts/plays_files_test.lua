@@ -2,6 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local agentic = require "rooflua.plays.agentic"
 local blocks = require "rooflua.plays.blocks"
+local fields = require "rooflua.formats.fields"
 local file = require "rooflua.plays.file"
 local json = require "rooflua.json"
 local random = require "rooflua.random"
@@ -265,6 +266,57 @@ test("rows of a session come so long after the one before", function()
   test.equal(plays[1].name, "y")
   test.equal(plays[1].start_s, 0.4)
   test.equal(said(plays[2].rows[2]), "1 ended +0.25")
+end)
+
+--- The next play, its contents and sessions counted from the first ones, and these.
+local function counted(opened)
+  local play, content, session, last = file.next(opened), math.huge, math.huge, 0
+  for _, row in ipairs(play.rows) do
+    session = math.min(session, row.session)
+    for _, each in ipairs(row.content) do
+      if each[1] > 0 then content, last = math.min(content, each[1]), math.max(last, each[1]) end
+    end
+  end
+  for _, row in ipairs(play.rows) do
+    row.session = row.session - session
+    for _, each in ipairs(row.content) do
+      if each[1] > 0 then each[1] = each[1] - content end
+    end
+  end
+  return json.encode(play), content, last, session
+end
+
+test("a Weka file that begins again gives the same plays, with other contents and sessions", function()
+  local path = temporary { by_hand(1), by_hand(2) }
+  local opened, texts, most, last_session = file.open(path, 512, 0), {}, 0, -1
+  for pass = 1, 3 do
+    for number = 1, 2 do
+      local text, content, last, session = counted(opened)
+      texts[number] = texts[number] or text
+      test.equal(text, texts[number])
+      test.check(content > most and session > last_session, ("pass %d: something is used again"):format(pass))
+      most, last_session = last, session
+    end
+    test.equal(file.next(opened), nil)
+    file.again(opened)
+  end
+  os.remove(path)
+end)
+
+test("a key of a field is split once, not for each document", function()
+  local gmatch, calls = string.gmatch, 0
+  rawset(string, "gmatch", function(...)
+    calls = calls + 1
+    return gmatch(...)
+  end)
+  collectgarbage "stop" -- what is split may be collected
+  for i = 1, 100 do
+    test.equal(fields.number("a", { times = { start_at = i } }, "times.start_at"), i)
+    test.equal(fields.at({ times = json.null }, "times.start_at"), nil)
+  end
+  collectgarbage "restart"
+  rawset(string, "gmatch", gmatch)
+  test.equal(calls, 1)
 end)
 
 -- Mistakes --------------------------------------------------------------------------------------------------
