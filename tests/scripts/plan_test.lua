@@ -170,6 +170,14 @@ test("candidates that are one deployment run once, and others with one name are 
   test.equal(done.found.candidates[2].name, "H100, tp 1, vllm, 32 seats, budget 1024 (2)")
 end)
 
+test("of a workload that no multiple changes a plan names no largest load", function()
+  local done = setup.report({ load = "recorded", ranks = 2 }, { workload = require "workloads.agent" { plays = 2,
+    lanes = 2, turns = 5, sub_agent_probability = 0, pause_probability = 0, max_context_tokens = 30000 } })
+  test.at_least(#done.plan.ranks, 1)
+  for i in ipairs(done.plan.ranks) do test.equal(done.document.ranks[i].load.holds_to, nil) end
+  test.check(done.text:find("a multiple of this load is the same load", 1, true), "%s", done.text)
+end)
+
 test("a deployment that holds more than was looked for is told so, and its capacity decides nothing", function()
   local done = setup.report { load = { rate_per_s = 2 }, ranks = 2 }
   local capped = 0

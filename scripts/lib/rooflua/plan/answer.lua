@@ -4,6 +4,7 @@ local confidence = require "rooflua.plan.confidence"
 local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
+local load = require "rooflua.plan.load"
 local money = require "rooflua.plan.money"
 local search = require "rooflua.plan.search"
 local strict = require "rooflua.plan.strict"
@@ -180,8 +181,10 @@ local function unranked(best, looked, ranks)
   return all, cheaper
 end
 
---- Largest loads of deployments as multiples of the load, and of the first without one replica.
+--- Largest loads of deployments as multiples of the load, and of the first without one replica. There are none where
+--- a multiple of the workload is the same workload.
 local function add_loads(question, ranks)
+  if not load.is_scalable(question) then return end
   local asks, seeks_load = {}, question.objective.seeks == "load"
   for i, item in ipairs(ranks) do
     asks[i] = { candidate = item.candidate, replicas = item.result.replicas, meets = true,
@@ -234,8 +237,9 @@ local function lost_by(question, item, best)
   local function per_replica(each) return each.result[all] / each.result.replicas end
   local function of_gpu(each) return per_gpu[figure] and each.result[figure] / each.result[all] or 1 end
   local function capacity(each) return each.holds_to / each.result.replicas end
+  local function is_known(each) return (each.holds_to or 0) > 0 and of_gpu(each) > 0 end
   if not (item.result[figure] and best.result[figure]) then return nil end
-  if not (item.holds_to > 0 and best.holds_to > 0 and of_gpu(best) > 0 and of_gpu(item) > 0) then return nil end
+  if not (is_known(item) and is_known(best)) then return nil end
   local out = { [per_gpu[figure] or "price"] = per_gpu[figure] and of_gpu(item) / of_gpu(best) or nil }
   if item.holds_more or best.holds_more then
     out.all_gpus = item.result[all] / best.result[all]

@@ -39,7 +39,8 @@ local function rank_lines(add, lines, question, item, rank)
   local costs = standing.costs(question, item)
   if costs ~= "" then add(3, "%s", costs) end
   local holds = question.objective.seeks == "load" and "one run holds" or item.holds_more and "holds" or "holds up to"
-  local held = item.holds_to and ("    %s %s"):format(holds, words.held(question, item)) or ""
+  local held = item.holds_to and ("    %s %s"):format(holds, words.held(question, item))
+    or "    a multiple of this load is the same load"
   if item.without_one then
     held = held .. ("    without one replica: %s"):format(words.load(question, item.without_one))
   end
