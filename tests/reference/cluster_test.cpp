@@ -37,7 +37,8 @@ ClusterCase on_ticks(ClusterCase cluster) {
 TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
   Coverage coverage;
   int reads_group = 0, grouped = 0, with_empty_steps = 0, apart_in_groups = 0, synchronised = 0;
-  int apart = 0, waited = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0, routers[5] = {};
+  int apart = 0, waited = 0, cached = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0,
+      routers[5] = {};
   const auto [first, last] = seeds(1, 400);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ClusterCase cluster = draw_cluster(seed);
@@ -59,6 +60,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
                     std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
                                 [](const ClusterReplica& each) { return each.sync > 0; });
     with_empty_steps += expected.empty_steps > 0;
+    cached += expected.cached_pulls > 0;
     bool sleeps = false, elsewhere = false;
     for (const ClusterReplica& each : cluster.replicas) sleeps |= each.policy == 2 && each.hold > 0;
     for (const Served& each : expected.requests)
@@ -67,7 +69,8 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     spread += elsewhere;
   }
   coverage.print("clusters", first, last);
-  std::printf("prefill apart %d, of them waited for decode %d\n", apart, waited);
+  std::printf("prefill apart %d, of them waited for decode %d, found parts there %d\n", apart,
+              waited, cached);
   std::printf("stale signals %d, frontends %d, sleeping schedulers %d\n", stale, frontends,
               sleepers);
   std::printf("ranks that step together %d, with empty steps %d, prefill apart %d\n", grouped,
@@ -87,6 +90,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   CHECK(coverage.ended_waiting >= 10);
   CHECK(apart >= 100);
   CHECK(waited >= 50);
+  CHECK(cached >= 10);
   CHECK(stale >= 100);
   CHECK(frontends >= 100);
   CHECK(sleepers >= 100);
