@@ -15,7 +15,7 @@ function plays.open(path, hash_block_tokens, limit) end
 ---@return table? play {name, rows, start_s}
 function plays.next(opened) end
 
---- The file begins again with its first play, whose contents are others than before.
+--- A Weka file begins again with its first play, whose contents are others than before; an error for other formats.
 ---@param opened table
 function plays.again(opened) end
 

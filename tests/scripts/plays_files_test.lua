@@ -286,6 +286,13 @@ local function counted(opened)
   return json.encode(play), content, last, session
 end
 
+test("a file of another format does not begin again", function()
+  local path = test.file("once.jsonl", '{"session_id": "a", "input_length": 20, "output_length": 3, "hash_ids": [1]}\n')
+  local opened = file.open(path, 512, 0)
+  file.next(opened)
+  test.raises("only Weka files begin again", function() file.again(opened) end)
+end)
+
 test("a Weka file that begins again gives the same plays, with other contents and sessions", function()
   local path = temporary { by_hand(1), by_hand(2) }
   local opened, texts, most, last_session = file.open(path, 512, 0), {}, 0, -1

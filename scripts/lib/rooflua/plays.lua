@@ -17,7 +17,7 @@ end
 --- and start_s and end_s where the recording has them.
 function plays.next(opened) return file.next(core.table(opened, "plays.next: opened")) end
 
---- The file begins again with its first play, whose contents are others than before.
+--- A Weka file begins again with its first play, whose contents are others than before; an error for other formats.
 function plays.again(opened) return file.again(core.table(opened, "plays.again: opened")) end
 
 --- What a workload yields of a play: its name and its rows, without the times of the recording.

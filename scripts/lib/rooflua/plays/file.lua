@@ -132,8 +132,12 @@ function file.next(opened)
   return play
 end
 
---- Begins again with the first play. What is read again has other contents, so that nothing of it is cached.
+--- Begins again with the first play of a Weka file. What is read again has other contents, so that nothing of it is
+--- cached. Files of other formats are read once, as a whole.
 function file.again(opened)
+  if opened.format ~= "weka" then
+    core.fail("plays.again: %s is a file of %s; only Weka files begin again", opened.path, opened.format)
+  end
   opened.offset, opened.line, opened.given = 0, 0, 0
 end
 
