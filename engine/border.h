@@ -176,8 +176,11 @@ typedef struct rooflua_request {
   int32_t draft_tokens BORDER_INIT(0);    // that it brings to the next plan
   int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
   int32_t accepted_tokens BORDER_INIT(0);
-  int32_t rounds BORDER_INIT(0);       // that landed
-  int32_t padding[3] BORDER_INIT({});  // to 128 bytes, so that a slot's place is found by a shift
+  int32_t rounds BORDER_INIT(0);    // that landed
+  int32_t tenant BORDER_INIT(-1);   // who sent it; -1: nobody says
+  int32_t program BORDER_INIT(-1);  // that it is a part of; -1: of none
+  int32_t attempt BORDER_INIT(0);   // 0, or which retry of its client it is. The last of 128 bytes:
+                                    // a slot's place is found by a shift
 } rooflua_request;
 
 /// What a scheduler may read of the ranks that step together: before the plans of this instant, so

@@ -113,6 +113,9 @@ local measure = {}
 ---@field priority integer
 ---@field class integer
 ---@field session integer?
+---@field tenant integer?
+---@field program integer?
+---@field attempt integer 0, or which retry of its client it was
 ---@field replica integer? where it ended, from 1
 ---@field prefill_replica integer? where its prompt was computed, with disaggregation
 

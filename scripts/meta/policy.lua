@@ -251,6 +251,9 @@ function policy.where(instance) end
 ---@field priority integer lower values are served first
 ---@field class integer
 ---@field session integer?
+---@field tenant integer? who sent it
+---@field program integer? of which it is a part
+---@field attempt integer 0, or which retry of its client it is
 ---@field prefix integer
 ---@field max_output_tokens integer?
 ---@field predicted_output_tokens integer? if the workload gives one
@@ -318,6 +321,9 @@ function policy.where(instance) end
 ---@field output_content integer?
 ---@field class integer?
 ---@field session integer?
+---@field tenant integer?
+---@field program integer?
+---@field deadline_s number? > 0: so long after it was sent its answer is of no use
 ---@field priority integer?
 ---@field max_output_tokens integer?
 ---@field predicted_output_tokens integer?

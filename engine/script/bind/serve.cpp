@@ -78,7 +78,7 @@ void listen_metrics(lua_State* L, int index, Run& run) {
 }
 
 /// serve_open(config, schedulers, steps, router?, workload, metrics?, speculations?,
-/// {tier_policies, evictions, stores}?, decider?) -> run
+/// {tier_policies, evictions, stores}?, surroundings?) -> run
 int serve_open(lua_State* L) {
   lua_settop(L, 9);
   const Json given = to_json(L, 1, "scenario");
@@ -89,7 +89,7 @@ int serve_open(lua_State* L) {
     run->seed = static_cast<std::uint64_t>(config.cluster.replicas.front().seed);
   run->speculations = read_speculations(L, 7, *run);
   run->tiers = read_tiers(L, 8, run->asking, serve_state(L).border);
-  run->decider = read_decider(L, 9, run->asking);
+  run->surroundings = read_surroundings(L, 9, run->asking);
   SummaryOptions& options = config.summary;
   if (is_object<TraceBox>(L, 5)) {
     const auto& box = check_object<TraceBox>(L, 5, "workload");
@@ -235,7 +235,7 @@ struct Changes {
   std::unique_ptr<LuaRouter> router;
   std::vector<LuaSpeculation> speculations;
   LuaTiers tiers;
-  std::unique_ptr<LuaDecider> decider;
+  Surroundings surroundings;
 };
 
 /// From arguments 2 to 7. Nothing of the run has changed yet when one of them is an error.
@@ -262,7 +262,7 @@ Changes read_changes(lua_State* L, Run& run) {
   one_each(5, out.speculations.size(), "speculator");
   out.tiers = read_tiers(L, 6, run.asking, state.border);
   one_each(6, out.tiers.policies.size(), "policy of tiers");
-  out.decider = read_decider(L, 7, run.asking);
+  out.surroundings = read_surroundings(L, 7, run.asking);
   for (std::size_t i = 0; i < out.speculations.size(); ++i) {
     const bool speculates =
         i < run.speculations.size() && run.speculations[i].speculator != nullptr;
@@ -275,7 +275,7 @@ Changes read_changes(lua_State* L, Run& run) {
   return out;
 }
 
-/// serve_set(run, schedulers?, steps?, router?, speculations?, tiers?, decider?): from now on
+/// serve_set(run, schedulers?, steps?, router?, speculations?, tiers?, surroundings?): from now on
 int serve_set(lua_State* L, Run& run) {
   lua_settop(L, 7);
   Changes given = read_changes(L, run);
@@ -306,15 +306,13 @@ int serve_set(lua_State* L, Run& run) {
     std::swap(run.tiers, given.tiers);
     simulation.set_tiers(run.bindings());
   }
-  if (given.decider != nullptr) {
-    simulation.set_decider(*given.decider);
-    run.decider.swap(given.decider);
-  }
+  replace(run.surroundings, given.surroundings, simulation);
   run.broken = was_broken;
   return 0;
 }
 
-/// serve_fork(run, schedulers, steps, router?, metrics?, speculations?, tiers?, decider?) -> a run
+/// serve_fork(run, schedulers, steps, router?, metrics?, speculations?, tiers?, surroundings?) -> a
+/// run
 int serve_fork(lua_State* L, Run& run) {
   lua_settop(L, 8);
   auto fork = std::make_shared<Run>();
@@ -322,7 +320,7 @@ int serve_fork(lua_State* L, Run& run) {
   fork->seed = run.seed;
   fork->speculations = read_speculations(L, 6, *fork);
   fork->tiers = read_tiers(L, 7, fork->asking, serve_state(L).border);
-  fork->decider = read_decider(L, 8, fork->asking);
+  fork->surroundings = read_surroundings(L, 8, fork->asking);
   fork->workload = run.workload->fork();
   if (auto* workload = dynamic_cast<OfSimulation*>(fork->workload.get()))
     workload->belong_to(fork->asking);

@@ -133,6 +133,11 @@ void LuaOwnMetrics::on_done(const RequestDone& done) {
   fill.index("prefill_replica", done.prefill_replica);
   fill.nothing("session");
   if (done.session >= 0) fill.number("session", done.session);
+  fill.nothing("tenant");
+  if (done.tenant >= 0) fill.number("tenant", done.tenant);
+  fill.nothing("program");
+  if (done.program >= 0) fill.number("program", done.program);
+  fill.number("attempt", done.attempt);
   lua_pop(L, 1);
   on_done_.push(L);
   call(L, 0, at(done.now));

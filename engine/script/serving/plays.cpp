@@ -26,6 +26,9 @@ const Names row_fields{"prompt_tokens",
                        "prefix",
                        "class",
                        "session",
+                       "tenant",
+                       "program",
+                       "deadline_s",
                        "priority",
                        "max_output_tokens",
                        "predicted_output_tokens",
@@ -200,6 +203,9 @@ void read_row(const Reader& from, Play& play, bool shares_content, std::vector<S
   row.spec.output_tokens = from.need("output_tokens", 1);
   from.whole("class", 0, row.spec.klass);
   from.whole("session", 0, row.spec.session);
+  from.whole("tenant", 0, row.spec.tenant);
+  from.whole("program", 0, row.spec.program);
+  row.spec.deadline_s = from.number("deadline_s", 0);
   from.whole("priority", std::numeric_limits<std::int32_t>::min(), row.spec.priority);
   from.whole("max_output_tokens", 0, row.spec.max_output_tokens);
   from.whole("predicted_output_tokens", -1, row.spec.predicted_output_tokens);

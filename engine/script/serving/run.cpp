@@ -120,7 +120,7 @@ Bindings Run::bindings() const {
   for (const auto& each : schedulers) out.schedulers.push_back(each.get());
   for (const auto& each : steps) out.steps.push_back(each.get());
   out.router = router.get();
-  out.decider = decider.get();
+  surroundings.bind(out);
   for (const LuaSpeculation& each : speculations) {
     out.speculators.push_back(each.speculator.get());
     out.acceptances.push_back(each.acceptance.get());

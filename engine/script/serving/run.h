@@ -13,11 +13,11 @@
 #include "measure/record/summary.h"
 #include "script/serving/asking.h"
 #include "script/serving/config.h"
-#include "script/serving/decider.h"
 #include "script/serving/router.h"
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
 #include "script/serving/step_model.h"
+#include "script/serving/surroundings.h"
 #include "script/serving/tiers.h"
 #include "serve/loop/simulation.h"
 
@@ -37,7 +37,7 @@ struct Run {
   std::vector<std::shared_ptr<LuaScheduler>> schedulers;  // by replica
   std::vector<std::shared_ptr<LuaStepModel>> steps;       // alike replicas share one
   std::unique_ptr<LuaRouter> router;
-  std::unique_ptr<LuaDecider> decider;
+  Surroundings surroundings;
   std::vector<LuaSpeculation> speculations;  // by replica; empty: none speculates
   LuaTiers tiers;
   std::unique_ptr<Workload> workload;

@@ -79,6 +79,18 @@ void read_optional(lua_State* L, int index, const char* name, std::int64_t numbe
   lua_pop(L, 1);
 }
 
+void read_deadline(lua_State* L, int index, std::int64_t number, double& deadline_s) {
+  lua_getfield(L, index, "deadline_s");
+  if (!lua_isnil(L, -1)) {
+    deadline_s = lua_tonumber(L, -1);
+    if (lua_type(L, -1) != LUA_TNUMBER || !(deadline_s > 0 && std::isfinite(deadline_s)))
+      throw Error("workload", "request " + std::to_string(number) +
+                                  ": deadline_s: expected seconds above 0, found " +
+                                  describe_value(L, lua_gettop(L)));
+  }
+  lua_pop(L, 1);
+}
+
 std::uint64_t content_id(lua_State* L, int index, std::int64_t number) {
   const double value = lua_tonumber(L, index);
   if (lua_type(L, index) != LUA_TNUMBER || !(value >= 0 && value <= 9007199254740992.0)) {
@@ -88,9 +100,11 @@ std::uint64_t content_id(lua_State* L, int index, std::int64_t number) {
   return static_cast<std::uint64_t>(value);
 }
 
-const std::vector<std::string> request_fields{
-    "max_output_tokens", "predicted_output_tokens", "priority", "class", "session",
-    "content",           "output_content"};
+const std::vector<std::string> request_fields{"max_output_tokens", "predicted_output_tokens",
+                                              "priority",          "class",
+                                              "session",           "tenant",
+                                              "program",           "deadline_s",
+                                              "content",           "output_content"};
 
 /// @throws Error for a field that nothing reads
 void check_fields(lua_State* L, int index, std::int64_t number) {
@@ -156,6 +170,9 @@ bool LuaWorkload::read_request(int first, RequestSpec& spec) {
                 spec.priority);
   read_optional(L, fields, "class", count_, 0, spec.klass);
   read_optional(L, fields, "session", count_, 0, spec.session);
+  read_optional(L, fields, "tenant", count_, 0, spec.tenant);
+  read_optional(L, fields, "program", count_, 0, spec.program);
+  read_deadline(L, fields, count_, spec.deadline_s);
   read_content(L, fields, count_, segments_);
   spec.segments = segments_;
   lua_getfield(L, fields, "output_content");

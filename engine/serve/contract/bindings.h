@@ -10,6 +10,11 @@
 
 namespace rooflua {
 
+class AdmissionPolicy;
+class AutoscalerPolicy;
+class ClientPolicy;
+class FaultPolicy;
+
 /// Nothing is owned; all must outlive the simulation.
 struct Bindings {
   std::vector<SchedulerPolicy*> schedulers;  // one per replica
@@ -26,6 +31,10 @@ struct Bindings {
   std::vector<EvictionPolicy*> evictions = {};
   /// With SplitOrder::decode_first; null: every prompt goes to a prefill replica.
   Decider* decider = nullptr;
+  AdmissionPolicy* admission = nullptr;  // null: every request passes
+  ClientPolicy* client = nullptr;        // null: it waits for ever and sends nothing again
+  std::vector<AutoscalerPolicy*> autoscalers = {};  // by pool, null where its size is constant
+  FaultPolicy* faults = nullptr;                    // null: nothing fails
 };
 
 }  // namespace rooflua

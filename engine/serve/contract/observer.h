@@ -48,6 +48,11 @@ struct RequestDone {
   std::int32_t priority = 0;
   std::int32_t klass = 0;
   std::int32_t session = -1;
+  std::int32_t tenant = -1, program = -1;  // RequestSpec
+  std::int32_t attempt = 0, origin = -1;   // RequestSpec
+  Picoseconds held = 0;                    // how long a gate held it, behind the frontend
+  /// Its client sends it again: the workload is not told of this end.
+  bool is_retried = false;
   std::uint64_t output_content = 0;
   std::int32_t row = -1;  // RequestSpec::row
 };
@@ -186,6 +191,21 @@ struct BlocksChanged {
   std::int32_t used_blocks = 0, total_blocks = 0;  // after it
 };
 
+/// A replica is in another state of its life from now on (replica/lifecycle.h).
+struct ReplicaChanged {
+  std::int32_t replica = 0;
+  Lifecycle before = Lifecycle::ready, now = Lifecycle::ready;
+  Picoseconds time = 0;
+};
+
+/// An autoscaler was asked.
+struct ScaleAsked {
+  std::int32_t pool = 0;
+  Picoseconds time = 0;
+  std::int32_t wanted = 0;                                         // within the bounds of its pool
+  std::int32_t ready = 0, starting = 0, draining = 0, failed = 0;  // before it
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -217,6 +237,11 @@ class Observer {
   /// of it has come.
   virtual void on_computed(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_kv(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  /// A gate holds a request; and lets it go to its router.
+  virtual void on_held(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_passed(const Request& request, Picoseconds now) { (void)request, (void)now; }
+  virtual void on_replica(const ReplicaChanged& change) { (void)change; }
+  virtual void on_scale(const ScaleAsked& asked) { (void)asked; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }
   virtual void on_row(const RowSent& row) { (void)row; }

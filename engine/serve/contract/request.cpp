@@ -23,6 +23,9 @@ void check(const RequestSpec& spec, const std::string& where) {
                            "; 0 (no limit) or more is right");
   if (std::int64_t{spec.prompt_tokens} + spec.output_tokens > 2147480000)
     throw Error(where, "prompt and output together exceed 2^31 tokens");
+  if (!(spec.deadline_s >= 0))
+    throw Error(where, "deadline_s: found " + std::to_string(spec.deadline_s) +
+                           "; 0 (none) or more is right");
   if (spec.segments.empty()) return;
   std::int64_t sum = 0;
   for (const Segment& segment : spec.segments) {
@@ -46,7 +49,7 @@ std::uint32_t prefix_label(const RequestSpec& spec) {
 std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   const bool plain = spec.prompt_tokens >= 1 && spec.output_tokens >= 1 &&
                      spec.max_output_tokens >= 0 && spec.prompt_tokens < (1 << 29) &&
-                     spec.output_tokens < (1 << 29);
+                     spec.output_tokens < (1 << 29) && spec.deadline_s == 0;
   if (!plain || !spec.segments.empty())
     check(spec, "workload: request " + std::to_string(ordinal + 1));
   const Picoseconds arrival = picoseconds(spec.arrival_s, "workload: arrival_s");
@@ -71,6 +74,9 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   request.priority = spec.priority;
   request.klass = spec.klass;
   request.session = spec.session;
+  request.tenant = spec.tenant;
+  request.program = spec.program;
+  request.attempt = spec.attempt;
   request.prefix = prefix_label(spec);
 
   Progress& progress = this->progress(slot);
@@ -82,6 +88,9 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   progress.output_tokens = spec.output_tokens;
   progress.output_content = spec.output_content;
   progress.row = spec.row;
+  progress.origin = spec.origin;
+  if (spec.deadline_s > 0)
+    progress.deadline = after(arrival, spec.deadline_s, "workload: deadline_s");
   ++alive_;
   return slot;
 }

@@ -32,6 +32,11 @@ struct RequestSpec {
   std::int32_t priority = 0;                  // lower is served first, as in vLLM
   std::int32_t klass = 0;                     // class, for metrics per class
   std::int32_t session = -1;
+  std::int32_t tenant = -1;   // who sends it, for fairness; -1: nobody says
+  std::int32_t program = -1;  // of which it is a part, for fairness; -1: of none
+  double deadline_s = 0;      // > 0: so long after it was sent its answer is of no use
+  std::int32_t attempt = 0;   // 0, or which retry it is
+  std::int32_t origin = -1;   // of a retry: the id of the first attempt
   /// What the prompt consists of; empty = private tokens. Must add up to prompt_tokens. The span
   /// need only live until the call that hands it over returns or asks for the next request.
   std::span<const Segment> segments;
@@ -55,6 +60,8 @@ struct ProgressNumbers {
   Picoseconds queued = never;     // at the replica
   Picoseconds scheduled = never;  // first admitted by a plan
   Picoseconds first_token = never, last_token = never;
+  Picoseconds deadline = never;    // RequestSpec::deadline_s
+  Picoseconds held = 0;            // how long a gate held it
   std::int64_t finish_at = 0;      // decode index at which its last token is planned
   std::int64_t event_at = 0;       // decode index of its entry in the wheel
   std::int64_t token_from = 0;     // from this decode index on it is at the common pace
@@ -77,6 +84,7 @@ struct ProgressNumbers {
   std::int32_t crossing = -1;  // decode index modulo block_size where it needs a block; -1: none
   std::int32_t filling = -1;   // the same, where it fills a block that others may ask for
   std::int32_t row = -1;       // RequestSpec::row
+  std::int32_t origin = -1;    // RequestSpec::origin
   std::uint64_t output_content = 0;
 };
 

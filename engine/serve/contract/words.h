@@ -34,7 +34,8 @@ inline constexpr PhaseWord phase_words[] = {
      "queued at its replica, without a seat; it holds blocks only if its KV was sent there",
      "waiting"},
     {Phase::prefilling, "prefill", "seated; part of its sequence has no KV yet", "prefilling"},
-    {Phase::decoding, "decode", "seated; one token per step, and drafts where it is speculated for", "decoding"},
+    {Phase::decoding, "decode", "seated; one token per step, and drafts where it is speculated for",
+     "decoding"},
     {Phase::finishing, "finishing",
      "its last token is in flight; it keeps seat and blocks until the token lands", "finishing"},
     {Phase::in_flight, "in_flight",
@@ -86,6 +87,20 @@ static_assert(in_order(outcome_words));
 inline constexpr int outcome_count = std::size(outcome_words);
 constexpr std::string_view name(Outcome outcome) {
   return outcome_words[static_cast<std::size_t>(outcome)].name;
+}
+
+/// What a replica does in the life of a fleet. Numbers are those of ReplicaChanged.
+enum class Lifecycle : std::int32_t { ready, starting, draining, failed, absent };
+inline constexpr Word<Lifecycle> lifecycle_words[] = {
+    {Lifecycle::ready, "ready", "takes requests"},
+    {Lifecycle::starting, "starting", "its machine, its weights or its engine are not there yet"},
+    {Lifecycle::draining, "draining", "takes no new requests and will be gone"},
+    {Lifecycle::failed, "failed", "has lost everything and waits for repair"},
+    {Lifecycle::absent, "absent", "costs nothing"},
+};
+static_assert(in_order(lifecycle_words));
+constexpr std::string_view name(Lifecycle state) {
+  return lifecycle_words[static_cast<std::size_t>(state)].name;
 }
 
 /// Whether a request ended because somebody wanted so, wherever it was.

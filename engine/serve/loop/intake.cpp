@@ -185,6 +185,11 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.priority = request.priority;
   done.klass = request.klass;
   done.session = request.session;
+  done.tenant = request.tenant;
+  done.program = request.program;
+  done.attempt = request.attempt;
+  done.origin = progress.origin;
+  done.held = progress.held;
   done.output_content = progress.output_content;
   done.row = progress.row;
   return done;

@@ -9,7 +9,8 @@ local policy = require "rooflua.policy"
 local rerun = {}
 
 local folders = { "schedulers", "workloads", "steps", "routers", "corrections", "speculators", "drafters",
-  "acceptance", "lookup", "bucketing", "tiers", "eviction", "deciders" }
+  "acceptance", "lookup", "bucketing", "tiers", "eviction", "deciders", "admission",
+  "clients", "autoscalers", "faults" }
 
 --- A policy as a node of options.text, with the parameters that were given; nil where it is none of the shipped ones,
 --- because a file of the user is not found from here.

@@ -14,6 +14,7 @@ local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
 local shape = require "rooflua.scenario.shape"
+local surroundings = require "rooflua.serving.surroundings"
 local swaps = require "rooflua.serving.swaps"
 local told = require "rooflua.serving.told"
 
@@ -91,13 +92,13 @@ function live.begin(reader, given, options)
   if asked(reader, given, "requests") then config.keep_requests = true end
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
-  local decider = pieces.decider(all)
+  local around = surroundings.of(all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
-    router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list), decider)
+    router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list), around)
   return adopt { run = run, file = reader.file, given = written, replicas = list, router = router, metrics = metrics,
-    tiers = all.tiers, decider = decider, journal = config.journal, history = {} }
+    tiers = all.tiers, surroundings = around, journal = config.journal, history = {} }
 end
 
 local function begin(file, given, options) return live.begin(Reader.new(file), given, options) end

@@ -11,6 +11,7 @@ local random = require "rooflua.random"
 local replicas = require "rooflua.serving.replicas"
 local routing = require "rooflua.border.routing"
 local schema = require "rooflua.scenario.schema"
+local surroundings = require "rooflua.serving.surroundings"
 local tiers = require "rooflua.serving.tiers"
 
 local pieces = {}
@@ -118,20 +119,11 @@ function pieces.router(reader, given, all)
   return router
 end
 
---- The decider, with fields of its own; nil where prompts are split without one.
-function pieces.decider(all)
-  local decider = all.disaggregation.decider
-  if not decider then return nil end
-  decider = policy.fresh(decider)
-  if decider.start then decider:start(all.streams) end
-  return decider
-end
-
 --- Finds what is wrong with a scenario without running it; returns the pieces.
 function pieces.check(reader, given)
   local all = pieces.of(reader, given)
   pieces.router(reader, given, all)
-  pieces.decider(all)
+  surroundings.of(all)
   return all
 end
 

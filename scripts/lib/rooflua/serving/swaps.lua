@@ -9,6 +9,7 @@ local Reader = require "rooflua.scenario.reader"
 local prefill_price = require "rooflua.serving.prefill_price"
 local replicas = require "rooflua.serving.replicas"
 local speculation = require "rooflua.serving.speculation"
+local surroundings = require "rooflua.serving.surroundings"
 local tiering = require "rooflua.border.tiering"
 local views = require "rooflua.border.views"
 
@@ -193,10 +194,10 @@ function swaps.replace(state, successor)
   end
   local router = state.router and (successor(state.router) or state.router)
   local tiers = with_policies(state.tiers, function(own) return successor(own) or own end)
-  local decider = state.decider and (successor(state.decider) or state.decider)
+  local around = surroundings.changed(state.surroundings, function(own) return successor(own) or own end)
   native.serve_set(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    swaps.speculations(list), swaps.tier_bindings(tiers, list), decider)
-  state.tiers, state.decider = tiers, decider
+    swaps.speculations(list), swaps.tier_bindings(tiers, list), around)
+  state.tiers, state.surroundings = tiers, around
   if state.metrics.router then state.metrics.router.instance = router end
   note(state, list, router)
 end
@@ -212,11 +213,11 @@ function swaps.fork(state)
   local router = state.router and twin(state.router)
   local metrics = own_metrics.start(state.metrics, twin, router)
   local tiers = with_policies(state.tiers, twin)
-  local decider = state.decider and twin(state.decider)
+  local around = surroundings.changed(state.surroundings, twin)
   local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list), decider)
+    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list), around)
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
-    tiers = tiers, decider = decider, journal = state.journal, history = { core.unpack(state.history) } }
+    tiers = tiers, surroundings = around, journal = state.journal, history = { core.unpack(state.history) } }
 end
 
 return swaps

@@ -152,8 +152,8 @@ function help.signature(call)
 end
 
 local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
-  "lookup", "metrics", "speculators", "acceptance", "drafters", "tiers", "eviction", "deciders", "candidates",
-  "objectives", "strategies", "power", "campaigns" }
+  "lookup", "metrics", "speculators", "acceptance", "drafters", "tiers", "eviction", "deciders", "admission",
+  "clients", "autoscalers", "faults", "candidates", "objectives", "strategies", "power", "campaigns" }
 
 local function find_policy(topic)
   local chunks = require "rooflua.sandbox.chunks"

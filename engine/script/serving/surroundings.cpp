@@ -1,0 +1,42 @@
+#include "script/serving/surroundings.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "script/vm/stack.h"
+#include "serve/loop/simulation.h"
+
+namespace rooflua::script {
+
+namespace {
+
+/// Calls `read` with the field of the table at `index` on top of the stack, where it has it.
+template <class Read>
+void with_policy(lua_State* L, int index, const char* name, Read read) {
+  lua_getfield(L, index, name);
+  if (!lua_isnil(L, -1)) read(lua_gettop(L));
+  lua_settop(L, index);
+}
+
+}  // namespace
+
+void Surroundings::bind(Bindings& bindings) const {
+  bindings.decider = decider.get();
+}
+
+Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
+  Surroundings out;
+  if (lua_isnil(L, index)) return out;
+  ROOFLUA_ASSERT(lua_gettop(L) == index);
+  with_policy(L, index, "decider", [&](int at) { out.decider = read_decider(L, at, asking); });
+  return out;
+}
+
+void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
+  if (given.decider != nullptr) {
+    simulation.set_decider(*given.decider);
+    own.decider.swap(given.decider);
+  }
+}
+
+}  // namespace rooflua::script

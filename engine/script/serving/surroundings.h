@@ -1,0 +1,28 @@
+#pragma once
+// The policies around the engines of a simulation that are written in Lua, one of a kind.
+
+#include <memory>
+
+#include "script/serving/decider.h"
+#include "serve/contract/bindings.h"
+
+namespace rooflua {
+class Simulation;
+}
+
+namespace rooflua::script {
+
+struct Surroundings {
+  std::unique_ptr<LuaDecider> decider;
+
+  /// Sets those that are there.
+  void bind(Bindings& bindings) const;
+};
+
+/// From the table at `index`, by key: {decider}. nil: there are none.
+Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
+
+/// Puts those of `given` in the place of those before, in the simulation too.
+void replace(Surroundings& own, Surroundings& given, Simulation& simulation);
+
+}  // namespace rooflua::script

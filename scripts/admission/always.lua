@@ -1,0 +1,13 @@
+--- Every request passes.
+local policy = require "rooflua.policy"
+
+---@class admission.Always: rooflua.Admission
+local Always = policy.define {
+  name = "always",
+  doc = "Every request passes to the router at once, as without a gate.",
+  params = {},
+}
+
+function Always:admit() return "pass" end
+
+return Always

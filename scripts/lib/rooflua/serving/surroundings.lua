@@ -1,0 +1,26 @@
+-- The policies around the engines of a simulation, one of a kind: {decider}. The engine is told of them as one table.
+local policy = require "rooflua.policy"
+
+local surroundings = {}
+
+--- Fresh instances of those that the pieces of a scenario have, started; nil where there are none.
+---@param all table pieces.of
+function surroundings.of(all)
+  local out = {}
+  for name, given in pairs { decider = all.disaggregation.decider } do
+    local instance = policy.fresh(given)
+    if instance.start then instance:start(all.streams) end
+    out[name] = instance
+  end
+  return next(out) and out
+end
+
+--- The same with each replaced by change(policy); nil stays.
+function surroundings.changed(own, change)
+  if not own then return nil end
+  local out = {}
+  for name, each in pairs(own) do out[name] = change(each) end
+  return out
+end
+
+return surroundings
