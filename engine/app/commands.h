@@ -105,7 +105,7 @@ struct PlanArguments {
   std::string scenario;  // a file of kind "plan", instead of the options of a question
   std::string model, engine, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
-  std::vector<std::string> slo, gpus, engines, watts, set;
+  std::vector<std::string> slo, gpus, engines, autoscaler, watts, set;
   std::vector<std::string> tp, pp, dp, ep, prefill_tp, seats, budgets, weights,
       kv;  // values of axes
   bool split = false;

@@ -48,6 +48,8 @@ void add_plan(CLI::App& app, Door& door) {
   command->add_option("--clients", a->clients, "Clients that each wait for their answer")
       ->check(between(1, 1e6));
   command->add_option("--peak", a->peak, "Multiplies the load (1)")->check(between(1e-3, 1e3));
+  repeated("--autoscaler", a->autoscaler,
+           "Also a day with it in place of the fleet for the peak: hpa, keda, planner_load, ...");
   repeated("--slo", a->slo,
            "METRIC=LIMIT: ttft_p99=500ms, tpot_p99=25ms, slo_attainment_frac=0.99");
   repeated("--gpus", a->gpus, "NAME[:COUNT][@PRICE]: h100-sxm:32@3.00 per GPU and hour");

@@ -51,6 +51,7 @@ Json options_of(const PlanArguments& a) {
   put(out, "rate", a.rate);
   put(out, "clients", a.clients);
   put(out, "peak", a.peak);
+  put(out, "autoscaler", a.autoscaler);
   put(out, "confidence", a.confidence);
   put(out, "horizon_s", a.horizon_s);
   put(out, "strict", a.strict_percent);

@@ -1,6 +1,7 @@
 -- The answer of a plan: deployments in order, the winner among those that are sure enough, and why each of the others
 -- lost. `found` is what search.run returned.
 local confidence = require "rooflua.plan.confidence"
+local day = require "rooflua.plan.day"
 local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
@@ -305,6 +306,7 @@ function answer.of(question, found)
     out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
   end
   out.unranked, out.unsure = unranked(best, looked, ranks)
+  if question.day then out.day = day.fleets(question, out) end
   return out
 end
 

@@ -17,7 +17,7 @@ local command = {}
 local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak", "engines", "tp",
   "pp", "dp", "ep", "seats", "budgets", "weights", "kv", "split", "prefill_tp", "candidates", "objective", "strategy",
   "power",
-  "confidence", "survive", "replicates", "requests", "horizon_s", "ranks", "buy" }
+  "autoscaler", "confidence", "survive", "replicates", "requests", "horizon_s", "ranks", "buy" }
 
 --- The scenario that is asked for, opened, and its text.
 local function opened_of(given)

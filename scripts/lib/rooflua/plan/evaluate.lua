@@ -129,6 +129,12 @@ function evaluate.run(question, candidate, replicas, options)
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
     seed = options.seed, scale = (options.scale or 1) * (question.load.kind == "clients" and 1 or factor),
     slo = limits_of(question, factor) })
+  return evaluate.scenario(question, candidate, replicas, scenario, options)
+end
+
+--- The same of a scenario that is there already. `fleet`: how its replicas came and went, where an autoscaler did that.
+function evaluate.scenario(question, candidate, replicas, scenario, options)
+  local factor = options.factor or 1
   local may_grow = question.load.kind == "recorded" -- by itself
   local state = live.state(live.begin(reader_of(question, candidate), scenario,
     { closes = true, sketch = question.power.reads_work or nil, caps = options.caps or nil,
@@ -149,7 +155,7 @@ function evaluate.run(question, candidate, replicas, options)
   local summary = native.serve_document(state.run)
   local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
     evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary),
-    notes = told and notes_of(state) or nil }
+    notes = told and notes_of(state) or nil, fleet = summary.fleet }
   local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
   if question.power.reads_work then out.work = work_of(run) end
   for _, list in ipairs { shown, question.metrics or {} } do

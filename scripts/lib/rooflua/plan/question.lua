@@ -4,6 +4,7 @@ local answers = require "rooflua.intervals.answers"
 local capabilities = require "rooflua.plan.capabilities"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
+local day = require "rooflua.plan.day"
 local load = require "rooflua.plan.load"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
@@ -242,6 +243,7 @@ function question.of(reader, given)
   out.objective = objective_of(reader, plan)
   out.strategy = policy_of(reader, plan, "strategy", "next")
   out.power = policy_of(reader, plan, "power", "watts")
+  out.day = day.read(reader, plan.day, out)
   check_chosen(out)
   requests_of(out, plan)
   notes_of(out, plan)

@@ -2,6 +2,7 @@
 local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
+local day = require "rooflua.plan.day"
 local money = require "rooflua.plan.money"
 local standing = require "rooflua.plan.standing"
 local units = require "rooflua.text.units"
@@ -197,6 +198,13 @@ local function refusal_lines(add, question, found, plan)
   end
 end
 
+--- The fleets of a day, of each rank the fixed one first.
+local function day_lines(add, question, plan)
+  for _, each in ipairs(plan.day) do
+    add(0, "%s    %s", each.name == "fixed" and ("day %d  "):format(each.rank) or "       ", day.text(question, plan, each))
+  end
+end
+
 --- The text of a plan.
 function text.of(question, found, plan)
   local lines, add = writer()
@@ -227,6 +235,7 @@ function text.of(question, found, plan)
     rank_lines(add, lines, question, item, i)
   end
   if #plan.ranks > 0 then missed_lines(add, question, found) end
+  if plan.day then day_lines(add, question, plan) end
   common_lines(add, question, found, plan)
   return table.concat(lines, "\n") .. "\n"
 end

@@ -215,6 +215,19 @@ return {
       { name = "strategy", type = "policy", folder = "strategies", default = "halving",
         doc = "in which order, and how much of it" },
       { name = "power", type = "policy", folder = "power", default = "tdp", doc = "watts of a GPU" },
+      { name = "day", type = "table", class = "rooflua.ScenarioPlanDay", read_by = "plan.day",
+        example = '{ autoscalers = { "hpa" } }', doc = "a day of this load, with the fleet for the peak and with autoscalers",
+        fields = {
+          { name = "autoscalers", type = "list", lua = "(string|rooflua.Autoscaler)[]|nil", example = '{ "hpa" }',
+            doc = "names or policies of scripts/autoscalers; required" },
+          { name = "hours", type = "list", lua = "number[]|nil", example = "{ 1, 1, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 8, "
+            .. "9, 10, 9, 8, 7, 6, 4, 3, 2, 1, 1 }",
+            doc = "24 relative rates, that of midnight first; default a cosine with load.peak as its largest" },
+          { name = "min", type = "integer", unit = "replicas", default = 1, doc = "fewest replicas; the most are those "
+            .. "of the fleet for the peak" },
+          { name = "start", type = "table", example = "{ init_s = 60 }",
+            doc = "how long a replica takes to start, as replicas[].start" },
+        } },
     } },
   { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "explore.sampling",
     example = '{ n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } }',
