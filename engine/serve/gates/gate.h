@@ -62,6 +62,8 @@ class Gate {
   std::int32_t turns(Picoseconds now) const;
   /// The policy said no; it wants to be asked again at `again`.
   void refused(Picoseconds again) { unseen_ = false, again_ = again; }
+  /// It said yes.
+  void agreed() { again_ = never; }
   /// Everything of an instant has happened. `moved`: something beside futile asking.
   void end_instant(bool moved, Picoseconds now);
   /// When next() must be asked though nothing else happens; never: not at all.

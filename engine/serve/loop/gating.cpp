@@ -93,6 +93,7 @@ bool Simulation::ask_next() {
                          : never);
     return false;
   }
+  gate_->agreed();
   requests_.progress(slot).held = gate_->let_go(slot, requests_[slot], now_);
   for (Observer* observer : bindings_.observers) observer->on_passed(requests_[slot], now_);
   pass_gate(slot);
