@@ -5,6 +5,8 @@ local policy = require "rooflua.policy"
 local Always = policy.define {
   name = "always",
   doc = "Every request passes to the router at once, as without a gate.",
+  source = "inference-sim/inference-sim sim/admission.go (always-admit)",
+  signals = {},
   params = {},
 }
 

@@ -7,13 +7,15 @@ local inner = require "workloads.composed.inner"
 local policy = require "rooflua.policy"
 
 ---@class workloads.Mix: rooflua.Workload
----@field parts {name: string, workload: rooflua.Workload, priority: integer?}[]
+---@field parts {name: string, workload: rooflua.Workload, priority: integer?, tenant: integer?, program: integer?, deadline_s: number?}[]
 local Mix = policy.define {
   name = "mix",
   doc = "Several workloads at once, each a class with a name, a priority, and limits of its own.",
   params = {
-    parts = { default = {}, type = "any", doc = "A list of { name =, workload =, priority = }; priority: lower is more "
-      .. "urgent, for schedulers that read it." },
+    parts = { default = {}, type = "any", doc = "A list of { name =, workload =, priority =, tenant =, program =, deadline_s = }; "
+      .. "priority: lower is more urgent, for schedulers and gates that read it; tenant, program: who sends it and of "
+      .. "what it is a part, numbers from 0; "
+      .. "deadline_s: so long after it was sent an answer is of no use." },
   },
 }
 
@@ -24,7 +26,21 @@ local function fail(i, message, ...)
   error((i and "workload.parts[" .. i .. "]: " or "workload.parts: ") .. message:format(...), 0)
 end
 
-local known = { name = true, workload = true, priority = true }
+local known = { name = true, workload = true, priority = true, tenant = true, program = true, deadline_s = true }
+
+--- What is wrong with who sends the requests of a part, and with their deadline.
+local function check_sender(i, part)
+  local deadline_s = part.deadline_s
+  for _, name in ipairs { "tenant", "program" } do
+    local id = part[name]
+    if id ~= nil and (type(id) ~= "number" or id % 1 ~= 0 or id < 0 or id > 1000000) then
+      fail(i, "%s: expected a whole number from 0 to 1000000, found %s", name, tostring(id))
+    end
+  end
+  if deadline_s ~= nil and not (type(deadline_s) == "number" and deadline_s > 0 and deadline_s < math.huge) then
+    fail(i, "deadline_s: expected a number above 0, found %s", tostring(deadline_s))
+  end
+end
 
 local function check(parts)
   if type(parts) ~= "table" or #parts == 0 or #parts > most_parts then
@@ -34,7 +50,7 @@ local function check(parts)
   for i, part in ipairs(parts) do
     if type(part) ~= "table" or policy.is_instance(part) then fail(i, "expected { name =, workload = }") end
     for key in pairs(part) do
-      if not known[key] then fail(i, "unknown key '%s' (known: name, priority, workload)", tostring(key)) end
+      if not known[key] then fail(i, "unknown key '%s' (known: deadline_s, name, priority, program, tenant, workload)", tostring(key)) end
     end
     if type(part.name) ~= "string" or part.name == "" then fail(i, "name: expected a text") end
     if names[part.name] then fail(i, "name: '%s' is that of part %d", part.name, names[part.name]) end
@@ -42,6 +58,7 @@ local function check(parts)
     if priority ~= nil and (type(priority) ~= "number" or priority % 1 ~= 0 or math.abs(priority) > 2147483647) then
       fail(i, "priority: expected a whole number, found %s", tostring(priority))
     end
+    check_sender(i, part)
     names[part.name] = i
   end
 end
@@ -57,7 +74,9 @@ local function fields_of(state, part, fields)
       part.classes), 0)
   end
   fields.class = part.first_class + class
-  if fields.priority == nil then fields.priority = part.priority end
+  for _, name in ipairs { "priority", "tenant", "program", "deadline_s" } do
+    if fields[name] == nil then fields[name] = part[name] end
+  end
   if fields.session then fields.session = fields.session * #state.parts + part.index - 1 end
   if fields.content then
     local content = {}
@@ -123,7 +142,8 @@ end
 function Mix:scaled(of)
   local parts = {}
   for i, part in ipairs(self.parts) do
-    parts[i] = { name = part.name, workload = of(part.workload), priority = part.priority }
+    parts[i] = { name = part.name, workload = of(part.workload), priority = part.priority,
+      tenant = part.tenant, program = part.program, deadline_s = part.deadline_s }
   end
   return policy.with(self, { parts = parts })
 end
@@ -139,7 +159,8 @@ function Mix:requests(rng)
     local own = inner.open(given.workload, streams, ("workload.parts[%d].workload"):format(i))
     if not own.next then fail(i, "workload: requests that depend on each other (plays) cannot be part of a mix") end
     local names = own.classes or { false }
-    state.parts[i] = { index = i, name = given.name, state = own, priority = given.priority,
+    state.parts[i] = { index = i, name = given.name, state = own, priority = given.priority, tenant = given.tenant, program = given.program,
+      deadline_s = given.deadline_s,
       contents = (i - 1) * CONTENTS, first_class = #state.classes, classes = #names }
     for _, name in ipairs(names) do
       state.classes[#state.classes + 1] = name and given.name .. ", " .. name or given.name

@@ -63,6 +63,8 @@ TEST_CASE("agents fill caches, and routers, tools and memory of the host change 
 
 TEST_CASE("batches of rollouts are shorter where their rest is aborted and continued", "[golden]") {
   compare_with_golden("36_rollouts", "--jobs 2");
+  compare_with_golden("37_gates", "--jobs 2");
+  compare_with_golden("38_fairness", "--jobs 2");
 }
 
 TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", "[golden]") {

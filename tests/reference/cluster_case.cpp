@@ -213,6 +213,16 @@ std::string text(const ClusterCase& cluster) {
         << " per token" << (cluster.tiers.duplex ? ", duplex" : "")
         << (cluster.tiers.promotes ? ", promotes" : "")
         << (cluster.tiers.writes_back ? ", writes back" : "") << "\n";
+  const GateCase& gate = cluster.gate;
+  if (gate.kind > 0)
+    out << "  gate " << gate.kind << " staleness " << gate.staleness << " interval "
+        << gate.interval << " most " << gate.rules.most << " credit " << gate.rules.credit
+        << " fair " << static_cast<int>(gate.rules.queue.fair) << " flow "
+        << static_cast<int>(gate.rules.queue.flow) << " order "
+        << static_cast<int>(gate.rules.queue.order) << " count "
+        << static_cast<int>(gate.rules.queue.count) << " limit " << gate.limit << " in flight "
+        << gate.most_in_flight << " expires queued " << gate.rules.expire_queued << " delay "
+        << gate.delay << "\n";
   for (const Abort& each : cluster.aborts)
     out << "  at " << each.time << " request " << each.id << " is aborted\n";
   return out.str() + text(cluster.question);
@@ -299,6 +309,16 @@ void add_tiers(const TierCase& tiers, TierPolicy& policy, ClusterConfig& config,
   bindings.tiers.assign(config.replicas.size(), &policy);
 }
 
+std::vector<RequestSpec> gated(std::vector<RequestSpec> specs, const GateCase& gate) {
+  for (int id = 0; gate.kind > 0 && id < static_cast<int>(specs.size()); ++id) {
+    RequestSpec& spec = specs[static_cast<std::size_t>(id)];
+    spec.tenant = tenant_of(id);
+    spec.program = program_of(id);
+    if (gate.kind != 4) spec.deadline_s = seconds(deadline_of(id));
+  }
+  return specs;
+}
+
 void count_stores(const Simulation& simulation, History& history) {
   if (simulation.tiers() == nullptr) return;
   for (const StoreTotals& each : simulation.tiers()->totals()) {
@@ -314,7 +334,7 @@ void count_stores(const Simulation& simulation, History& history) {
 
 History run_engine(const ClusterCase& cluster, Router& router) {
   std::vector<std::vector<Segment>> segments;
-  ListedWorkload workload(specs_of(cluster.question, segments));
+  ListedWorkload workload(gated(specs_of(cluster.question, segments), cluster.gate));
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers;
   std::vector<std::unique_ptr<TariffSteps>> steps;
   std::vector<std::unique_ptr<CaseSpeculator>> speculators;
@@ -349,6 +369,8 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   if (cluster.decode_first) config.disaggregation.order = SplitOrder::decode_first;
   SplitsSome splits_some;
   bindings.decider = &splits_some;
+  CaseGate gate(cluster.gate);
+  if (cluster.gate.kind > 0) bindings.admission = &gate;
   bindings.router = &router;
   bindings.workload = &workload;
   bindings.observers = {&scribe};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "serve/loop/simulation.h"
+#include "tests/reference/gate_case.h"
 #include "tests/reference/serving_case.h"
 #include "tests/reference/tier_case.h"
 
@@ -36,6 +37,7 @@ struct ClusterCase {
   bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
   TierCase tiers;
+  GateCase gate;
   bool apart() const { return replicas.front().role != Role::both; }
   /// Whether two replicas step together.
   bool grouped() const {

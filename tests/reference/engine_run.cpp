@@ -73,6 +73,7 @@ void Scribe::on_done(const RequestDone& done) {
   served.preemptions = done.preemptions;
   served.cached = done.cached_tokens;
   served.replica = done.replica;
+  served.held = done.held;
   served.drafted = done.drafted_tokens;
   served.accepted = done.accepted_tokens;
   served.prefill_replica = done.prefill_replica;

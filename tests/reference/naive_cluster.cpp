@@ -29,6 +29,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   }
   for (std::size_t i = 0; i < count_; ++i) join_group(i);
   bind_tiers();
+  bind_gate();
   planned_.resize(count_);
   running_.assign(count_, false);
   wake_.assign(count_, unset);
@@ -48,6 +49,12 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
 History NaiveCluster::run() {
   for (std::optional<Ps> next = next_instant(); next; next = next_instant()) {
     touched_.assign(count_, false);
+    const std::size_t before = history_.steps.size() + credits_.size();
+    const auto known = [&] {
+      return std::count(sent_.begin(), sent_.end(), true) +
+             std::count(over_.begin(), over_.end(), true);
+    };
+    const auto known_before = known();
     if (const std::optional<Ps> early = next_abort(); early && *early < *next) {
       now_ = *early;
       abort(cluster_.aborts[aborts_++].id);
@@ -56,10 +63,16 @@ History NaiveCluster::run() {
       for (std::size_t i = 0; i < count_; ++i) land(i);
       deliver_parcels();
       pass_flows();
+      expire_late();
       leave_frontend();
+      ask_gate();
     }
     for (const std::vector<std::size_t>& group : groups_) plan(group);
     remember(now_);
+    const bool moved = before != history_.steps.size() + credits_.size() ||
+                       known_before != known() ||
+                       std::count(touched_.begin(), touched_.end(), true) > 0;
+    if (moved) last_event_ = now_;
     if (history_.steps.size() > 200000) throw std::runtime_error("no end in sight");
   }
   report();
@@ -85,6 +98,7 @@ std::optional<Ps> NaiveCluster::next_instant() const {
     if (!running_[i] && wake_[i] > now_) consider(wake_[i]);
   }
   for (const Parcel& parcel : parcels_) consider(parcel.arrives);
+  consider_gate(consider);
   if (tiers_ && tiers_->next()) consider(*tiers_->next());
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
@@ -134,6 +148,7 @@ void NaiveCluster::land(std::size_t i) {
       if (s.prefill_replica < 0) s.cached = r.first_hit;
       s.replica = static_cast<int>(i);
       leave(id, i);
+      if (gate_) gate_->end(id, s.tokens);
       over_[static_cast<std::size_t>(id)] = true;
     }
   }
@@ -163,7 +178,7 @@ void NaiveCluster::leave_frontend() {
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     if (sent_[id] || at_router(id) != now_) continue;
     sent_[id] = true;
-    route(static_cast<int>(id));
+    meet_gate(static_cast<int>(id));
   }
 }
 
@@ -190,6 +205,8 @@ void NaiveCluster::enter(int id, std::size_t i) {
 void NaiveCluster::starved(int id) {
   Served& s = served(id);
   history_.finished = false;
+  if (gate_ && gate_->find(id) != nullptr) s.held = now_ - gate_->find(id)->since;
+  if (at_[static_cast<std::size_t>(id)] < 0) s.replica = -1;
   for (std::size_t i = 0; i < count_; ++i) {
     const NaiveRequest& r = engines_[i]->request(id);
     if (r.phase == Phase::absent || static_cast<int>(i) == s.prefill_replica) continue;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "tests/reference/cluster_case.h"
+#include "tests/reference/naive_gate.h"
 #include "tests/reference/naive_knowledge.h"
 #include "tests/reference/naive_replica.h"
 
@@ -78,6 +80,25 @@ class NaiveCluster : public RouteSource {
   void join(int id, int to);
   void enter(int id, std::size_t i);
 
+  // --- the gate (naive_cluster_gate.cpp)
+
+  struct Credit {
+    Ps time;
+    int replica, prompt;
+  };
+  void bind_gate();
+  bool has_no_seat(int id) const;
+  Ps gate_deadline(int id) const;
+  void consider_gate(const std::function<void(Ps)>& consider) const;
+  GateView look_at_gate(int id);
+  int gate_key(int id) const;
+  void meet_gate(int id);
+  void pass_gate(int id);
+  void expire_late();
+  void expire(int id);
+  void ask_gate();
+  bool ask_next();
+
   // --- aborts
 
   bool is_aborted(int id) const {
@@ -99,7 +120,7 @@ class NaiveCluster : public RouteSource {
   };
   std::vector<ReplicaSignals> look() const;
   void remember(Ps time) {
-    if (staleness_ > 0) past_.push_back({time, look()});
+    if (staleness_ > 0 || cluster_.gate.staleness > 0) past_.push_back({time, look()});
   }
 
   std::vector<ReplicaSignals> signals() const;
@@ -164,6 +185,13 @@ class NaiveCluster : public RouteSource {
   std::map<std::size_t, std::vector<int>> leave_;  // by replica: aborted, and seated until its step
                                                    // ends
   std::vector<Snapshot> past_;
+  std::optional<NaiveGate> gate_;
+  std::optional<CaseGate> gate_policy_;
+  std::vector<ReplicaSignals> gate_signals_;
+  std::vector<std::int32_t> gate_candidates_;
+  std::vector<Credit> credits_;
+  int gate_came_ = 0;
+  Ps gate_again_ = unset, last_event_ = 0;
   std::vector<ReplicaSignals> reports_;  // by replica: as of the end of its last step
   int believed_uncached_ = 0;            // tokens of the prompt that was routed last
   Ps now_ = 0;

@@ -29,6 +29,13 @@ void NaiveCluster::abort(int id) {
     ++history_.aborted["frontend"];
     return;
   }
+  if (gate_) gate_->end(id, served(id).tokens);
+  if (gate_ && gate_->find(id) != nullptr) {
+    served(id).held = now_ - gate_->remove(id).since;
+    ++history_.aborted["gate"];
+    return;
+  }
+  if (at_[place] < 0) return;  // it came too late
   leave(id, static_cast<std::size_t>(at_[place]));
   break_promise(id);
   ++history_.aborted[take_back(id)];

@@ -66,6 +66,7 @@ struct Served {
   Ps pulled = unset;                      // when its KV set off from there
   int drafted = 0, accepted = 0;          // drafts of decodes that landed
   Ps aborted = unset;
+  Ps held = 0;  // at a gate
   bool operator==(const Served&) const = default;
 };
 

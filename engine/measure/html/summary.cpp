@@ -137,22 +137,24 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
   if (rows.size() > 1) page.table(rows);
 }
 
-/// What plays amounted to, of variants that have any.
-void add_plays(HtmlPage& page, const std::vector<Served>& variants) {
+/// The metrics of a part of a run, of variants that have it.
+template <class Record>
+void add_part(HtmlPage& page, const std::vector<Served>& variants,
+              std::span<const MetricOf<Record>> metrics, std::optional<Record> Summary::*part) {
   std::vector<std::vector<std::string>> rows{{"variant"}};
-  for (const auto& metric : play_metrics()) rows[0].emplace_back(metric.label);
+  for (const auto& metric : metrics) rows[0].emplace_back(metric.label);
   for (const Served& each : variants) {
-    if (!each.summary.plays) continue;
-    const PlaySummary& plays = *each.summary.plays;
+    if (!(each.summary.*part)) continue;
+    const Record& record = *(each.summary.*part);
     rows.push_back({name_of(each)});
-    for (const auto& metric : play_metrics()) {
-      if (const auto* count = std::get_if<std::int64_t PlaySummary::*>(&metric.source))
-        rows.back().push_back(grouped(plays.*(*count)));
-      if (const auto* value = std::get_if<double PlaySummary::*>(&metric.source))
-        rows.back().push_back(metric.unit == "1" ? percent(plays.*(*value))
-                                                 : figure(plays.*(*value)));
-      if (const auto* times = std::get_if<Statistics PlaySummary::*>(&metric.source)) {
-        const double mean = (plays.*(*times)).mean;
+    for (const auto& metric : metrics) {
+      if (const auto* count = std::get_if<std::int64_t Record::*>(&metric.source))
+        rows.back().push_back(grouped(record.*(*count)));
+      if (const auto* value = std::get_if<double Record::*>(&metric.source))
+        rows.back().push_back(metric.unit == "1" ? percent(record.*(*value))
+                                                 : figure(record.*(*value)));
+      if (const auto* times = std::get_if<Statistics Record::*>(&metric.source)) {
+        const double mean = (record.*(*times)).mean;
         rows.back().push_back(metric.unit == "s" ? duration(mean) : figure(mean));
       }
     }
@@ -237,7 +239,9 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
-  add_plays(page, variants);
+  add_part(page, variants, play_metrics(), &Summary::plays);
+  add_part(page, variants, gate_metrics(), &Summary::gate);
+  add_part(page, variants, fairness_metrics(), &Summary::fairness);
   add_links(page, variants);
   add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");

@@ -70,6 +70,9 @@ std::span<const MetricOf<TierSummary>> tier_metrics();
 std::span<const MetricOf<ApartSummary>> apart_metrics();
 /// Of plays, requests that depend on each other.
 std::span<const MetricOf<PlaySummary>> play_metrics();
+/// Of a gate, and of tenants.
+std::span<const MetricOf<GateSummary>> gate_metrics();
+std::span<const MetricOf<FairnessSummary>> fairness_metrics();
 /// Of speculation, besides accepted_by_position, a list.
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 

@@ -112,7 +112,40 @@ constexpr MetricOf<P> of_plays[] = {
      &P::reuse_ideal},
 };
 
+using G = GateSummary;
+constexpr MetricOf<G> of_gate[] = {
+    {"offered", "offered", "requests", neither, "requests that were sent", &G::offered},
+    {"admitted", "admitted", "requests", more, "requests that reached a replica", &G::admitted},
+    {"refused", "refused", "requests", less, "requests that the gate or the router refused",
+     &G::refused},
+    {"expired", "expired", "requests", less, "requests of which the deadline passed first",
+     &G::expired},
+    {"held", "held", "requests", neither, "requests that the gate held for some time", &G::held},
+    {"completed_frac", "completed", "1", more, "completed over offered requests",
+     &G::completed_frac},
+    {"held_s", "held", "s", less, "how long requests were held that were admitted behind it",
+     &G::held_s},
+};
+
+using F = FairnessSummary;
+constexpr MetricOf<F> of_fairness[] = {
+    {"tenants", "tenants", "tenants", neither, "tenants that sent a request", &F::tenants},
+    {"jain_tokens", "Jain tokens", "1", more,
+     "Jain's index over tenants of prompt tokens + 2 output tokens, of completed requests",
+     &F::jain_tokens},
+    {"jain_ttft", "Jain TTFT", "1", more, "Jain's index over tenants of their mean ttft_s",
+     &F::jain_ttft},
+};
+
 }  // namespace
+
+std::span<const MetricOf<GateSummary>> gate_metrics() {
+  return of_gate;
+}
+
+std::span<const MetricOf<FairnessSummary>> fairness_metrics() {
+  return of_fairness;
+}
 
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {
   return of_speculation;

@@ -96,15 +96,18 @@ void SummaryObserver::on_done(const RequestDone& done) {
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
+  if (options_.gate) note_gate(done);
   if (ends_early(done.outcome)) {
     wasted_prompt_tokens_ = wasted_prompt_tokens_.value_or(0) + done.computed_tokens;
     wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens;
   }
   Group& of_class = group_of(classes_, done.klass);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
+  Group* of_tenant = done.tenant < 0 ? nullptr : &group_of(tenants_, done.tenant);
   if (done.outcome != Outcome::completed) {
     ++of_class.counts.failed;
     if (of_replica != nullptr) ++of_replica->counts.failed;
+    if (of_tenant != nullptr) ++of_tenant->counts.failed;
     return;
   }
   const Completed request{done.first_token - done.arrival,
@@ -112,10 +115,12 @@ void SummaryObserver::on_done(const RequestDone& done) {
                           done.scheduled - done.queued,
                           done.output_tokens,
                           done.klass,
-                          done.replica};
+                          done.replica,
+                          done.tenant};
   const bool is_good = good(done, request);
   count(done, is_good, of_class);
   if (of_replica != nullptr) count(done, is_good, *of_replica);
+  if (of_tenant != nullptr) count(done, is_good, *of_tenant);
   last_completion_ = std::max(last_completion_, done.last_token);
   if (keeping_ && static_cast<std::int64_t>(kept_.size()) == options_.exact_requests)
     stop_keeping();
@@ -138,6 +143,7 @@ void SummaryObserver::stop_keeping() {
 void SummaryObserver::distribute(const Completed& request) {
   group_of(classes_, request.klass).distributions.add(request);
   if (request.replica >= 0) group_of(replicas_, request.replica).distributions.add(request);
+  if (request.tenant >= 0) group_of(tenants_, request.tenant).distributions.add(request);
 }
 
 void SummaryObserver::count(const RequestDone& done, bool is_good, Group& group) {
@@ -357,6 +363,9 @@ Summary SummaryObserver::sum_up() const {
   out.tiers = tier_summaries();
   if (options_.apart) out.apart = apart_summary();
   out.plays = play_summary();
+  if (options_.gate) out.gate = gate_summary();
+  out.tenants = tenant_summaries(all);
+  out.fairness = fairness_summary(out);
   out.sessions = session_summary();
   return out;
 }

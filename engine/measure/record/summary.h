@@ -53,6 +53,7 @@ struct SummaryOptions {
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
   bool apart = false;  // whether prefill and decode replicas are summed up
+  bool gate = false;   // whether a gate is
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
 };
@@ -148,6 +149,23 @@ struct PlaySummary {
   double reuse = 0, reuse_ideal = 0;
 };
 
+/// What a gate did (serve/gates).
+struct GateSummary {
+  std::int64_t offered = 0;   // requests that were sent
+  std::int64_t admitted = 0;  // that reached a replica
+  std::int64_t refused = 0, expired = 0, held = 0;  // held: for longer than an instant
+  double completed_frac = 0;  // completed over offered
+  Statistics held_s;          // of requests that were held and admitted
+};
+
+/// How equal tenants are, those that sent a request.
+struct FairnessSummary {
+  std::int64_t tenants = 0;
+  /// Jain's index over tenants: of tokens of completed requests, an output token counted twice
+  /// (arXiv 2401.00588); and of their mean ttft_s.
+  double jain_tokens = 1, jain_ttft = 1;
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -176,12 +194,15 @@ struct Summary {
   std::optional<double> noted_frac;   // share of supported step time that notes touch
   bool exact = true;                  // quantiles per request; itl_s never is
   std::vector<GroupSummary> classes;  // empty where there is one class without a name
+  std::vector<GroupSummary> tenants;  // empty where no request says its tenant
   std::vector<ReplicaSummary> replicas;
   std::optional<SpeculationSummary> speculation;  // nothing without
   std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
   std::vector<TierSummary> tiers;                 // as declared; empty where there are none
   std::optional<ApartSummary> apart;              // nothing where SummaryOptions do not ask
   std::optional<PlaySummary> plays;               // nothing without
+  std::optional<GateSummary> gate;                // nothing without
+  std::optional<FairnessSummary> fairness;        // nothing where no request says its tenant
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -220,7 +241,7 @@ class SummaryObserver : public Observer {
  private:
   struct Completed {
     Picoseconds ttft, e2e, queue;
-    std::int32_t output_tokens, klass, replica;
+    std::int32_t output_tokens, klass, replica, tenant;
   };
   struct Distributions {
     LogHistogram ttft, tpot, e2e, queue;
@@ -279,6 +300,7 @@ class SummaryObserver : public Observer {
   std::array<std::int64_t, outcome_count> ended_{};
   std::optional<std::int64_t> wasted_prompt_tokens_, wasted_output_tokens_;
   std::vector<Group> classes_, replicas_;
+  std::vector<Group> tenants_;  // empty until a request says one
   std::vector<ReplicaCount> replica_counts_;
   LogHistogram itl_;
   std::vector<std::int64_t> gaps_;  // of the steps at hand
@@ -317,6 +339,14 @@ class SummaryObserver : public Observer {
   bool is_warm(std::int32_t id) const { return !warm_.empty() && warm_.contains(id); }
   void forget_steps();
   std::optional<PlaySummary> play_summary() const;
+  struct GateCounts {
+    GateSummary counts;
+    LogHistogram wait;
+  } gate_;
+  void note_gate(const RequestDone& done);
+  GateSummary gate_summary() const;
+  std::vector<GroupSummary> tenant_summaries(const GroupSummary& all) const;
+  std::optional<FairnessSummary> fairness_summary(const Summary& of) const;
   void note_transfer(const TransferSeen& transfer);
   void note_apart(const RequestDone& done);
   ApartSummary apart_summary() const;

@@ -125,6 +125,18 @@ std::string play_lines(const PlaySummary& plays) {
          percent(plays.reuse) + ", ideal " + percent(plays.reuse_ideal) + "\n";
 }
 
+/// What a gate did, in two lines.
+std::string gate_lines(const GateSummary& gate) {
+  std::string out = "gate      " + grouped(gate.admitted) + " of " + grouped(gate.offered) +
+                    " requests admitted, " + grouped(gate.refused) + " refused, " +
+                    grouped(gate.expired) + " expired; " + grouped(gate.held) + " held, " +
+                    duration(gate.held_s.mean) + " on average (p99 " + duration(gate.held_s.p99) +
+                    ")\n";
+  if (gate.completed_frac >= 1) return out;
+  return out + "          " + percent(gate.completed_frac) +
+         " of the offered requests completed: quantiles are of these alone\n";
+}
+
 /// What replicas that are apart for prefill and decode amounted to, in two lines.
 std::string apart_line(const ApartSummary& apart) {
   std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
@@ -156,6 +168,16 @@ std::string groups(const Summary& s) {
     for (const GroupSummary& g : s.classes) table.add(cells(g));
     out += "\n" + table.text();
   }
+  if (!s.tenants.empty()) {
+    Table table;
+    table.add(header("tenant"));
+    for (const GroupSummary& g : s.tenants)
+      if (g.completed + g.failed > 0) table.add(cells(g));
+    out += "\n" + table.text();
+  }
+  if (s.fairness)
+    out += "fairness  Jain's index over " + grouped(s.fairness->tenants) + " tenants: tokens " +
+           figure(s.fairness->jain_tokens) + ", TTFT " + figure(s.fairness->jain_ttft) + "\n";
   if (s.replicas.size() > 1) {
     Table table;
     auto first = header("replica");
@@ -189,6 +211,7 @@ std::string groups(const Summary& s) {
   }
   if (s.apart) out += "\n" + apart_line(*s.apart);
   if (s.plays) out += "\n" + play_lines(*s.plays);
+  if (s.gate) out += "\n" + gate_lines(*s.gate);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";

@@ -245,6 +245,16 @@ Json to_json(const Summary& s) {
     out["plays"] = Json::object();
     write(out["plays"], play_metrics(), *s.plays);
   }
+  if (s.gate) {
+    out["gate"] = Json::object();
+    write(out["gate"], gate_metrics(), *s.gate);
+  }
+  if (s.fairness) {
+    out["fairness"] = Json::object();
+    write(out["fairness"], fairness_metrics(), *s.fairness);
+  }
+  if (!s.tenants.empty()) out["tenants"] = Json::array();
+  for (const GroupSummary& g : s.tenants) out["tenants"].push_back(group(g));
   if (s.sessions) {
     out["sessions"] = Json::object();
     write(out["sessions"], session_metrics(), *s.sessions);
@@ -315,6 +325,16 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     s.plays = PlaySummary{};
     read(*plays, play_metrics(), *s.plays);
   }
+  if (const auto gate = f.table("gate")) {
+    s.gate = GateSummary{};
+    read(*gate, gate_metrics(), *s.gate);
+  }
+  if (const auto fairness = f.table("fairness")) {
+    s.fairness = FairnessSummary{};
+    read(*fairness, fairness_metrics(), *s.fairness);
+  }
+  for (const Json& entry : items(f.find("tenants")))
+    s.tenants.push_back(read_group(Fields(entry, file, "tenants")));
   if (const auto sessions = f.table("sessions")) {
     s.sessions = SessionSummary{};
     read(*sessions, session_metrics(), *s.sessions);

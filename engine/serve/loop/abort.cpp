@@ -2,7 +2,8 @@
 // lost.
 //
 //   where it is                       what happens
-//   in the frontend, on its way into  gone at once
+//   in the frontend, held by a gate,  gone at once
+//   on its way into
 //   an engine with stages
 //   waiting                           it leaves the queue now; its blocks are free now, also those
 //                                     that a prefill replica keeps for it
@@ -50,12 +51,14 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   Replica::InFlight in_flight;
   if (index >= 0) in_flight = at(index).in_flight(slot);
   const RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
+  const bool was_held = gate_ && leave_gate(slot, done.output_tokens);
   if (index >= 0) {
     leave_replica(slot, index);
     if (apart_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
-    deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    if (!was_held)
+      deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
     requests_.close(slot);
   }
   tell(done);

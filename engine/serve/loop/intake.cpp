@@ -41,8 +41,13 @@ void Simulation::send(std::int32_t slot) {
   }
 }
 
-/// To the replica that the router chooses.
+/// Through the gate, if there is one.
 void Simulation::route(std::int32_t slot) {
+  gate_ ? meet_gate(slot) : send_to_router(slot);
+}
+
+/// To the replica that the router chooses.
+void Simulation::send_to_router(std::int32_t slot) {
   if (config_.disaggregation.order == SplitOrder::decode_first && apart_)
     return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
@@ -190,6 +195,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.attempt = request.attempt;
   done.origin = progress.origin;
   done.held = progress.held;
+  if (gate_ && gate_->holds(slot)) done.held = now_ - gate_->queue().held(slot).since;
   done.output_content = progress.output_content;
   done.row = progress.row;
   return done;
@@ -215,6 +221,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
   const RequestDone done = describe(slot, outcome);
+  if (gate_) leave_gate(slot, done.output_tokens);
   if (apart_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) at(done.replica).forget(slot);

@@ -15,6 +15,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (alarm.replica != index) return 0;
   if (knowledge_ && knowledge_->hears()) return 0;  // caches tell at the time of each step
   Picoseconds before = std::min(signals_.next_tick(), until == never ? never : until + 1);
+  if (gate_) before = std::min({before, gate_->next_tick(), gate_due()});
   if (const Alarm* other = alarms_.ahead(1)) before = std::min(before, other->time);
   if (!deliveries_.empty()) before = std::min(before, deliveries_.front().time);
   if (next_open_ >= 0) before = std::min(before, requests_.progress(next_open_).arrival);

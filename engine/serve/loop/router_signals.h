@@ -53,6 +53,7 @@ class RouterSignals {
 
   /// Requests that were sent to the replica and have not ended.
   std::int32_t outstanding(std::int32_t replica) const { return at(replica).outstanding; }
+  std::int32_t group_of(std::int32_t replica) const { return at(replica).group; }
   void add_outstanding(std::int32_t replica, std::int32_t more) {
     at(replica).outstanding += more;
     least_[stage_of(replica)].add(place_of(replica), more);

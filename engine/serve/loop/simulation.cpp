@@ -107,6 +107,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   bind_speculation();
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
+  if (bindings_.admission != nullptr) gate_.emplace(bindings_.admission->rules());
   if (config_.transfer.over_links() || !config_.tiers.stores.empty())
     kv_links_.emplace(config_.links, nodes_of(config_.replicas), config_.transfer.path);
   if (!config_.tiers.stores.empty())
@@ -126,12 +127,15 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   const Picoseconds time = next_instant();
   if (time == never) return starve() ? 1 : 0;
   signals_.pass_time(time, replicas_);
+  if (gate_) gate_->pass_time(time, replicas_);
   now_ = time;
+  if (gate_ && gate_->held() > 0) return pass_instant_with_held(), 1;
   if (const std::int32_t replica = step_plainly(); replica >= 0)
     return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
   land_steps();
   deliver();
   plan_steps();
+  if (gate_) gate_->end_instant(true, now_);
   return 1;
 }
 
@@ -174,6 +178,7 @@ Picoseconds Simulation::next_instant() {
   if (!sent_now_.empty()) time = now_;
   if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
   if (!leases_.empty()) time = std::min(time, next_lease());
+  if (gate_) time = std::min(time, gate_due());
   return std::min(time, workload_due_);
 }
 
@@ -223,6 +228,7 @@ void Simulation::deliver() {
   }
   if (!leases_.empty()) end_leases();
   if (workload_due_ <= now_) ask_workload();
+  if (gate_) end_late();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
     const Delivery delivery = deliveries_.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
@@ -236,6 +242,11 @@ void Simulation::deliver() {
     const Delivery next = deliveries_.pop();
     next.kind == Delivery::Kind::flows ? pass_flows() : send(next.slot);
   }
+  send_follow_ups();
+  if (gate_) let_go();
+}
+
+void Simulation::send_follow_ups() {
   for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
   sent_now_.clear();
 }
@@ -334,6 +345,8 @@ void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculato
 std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   check(bindings, replicas_.size());
   check_fork(bindings, bindings_);
+  if ((bindings.admission == nullptr) != (bindings_.admission == nullptr))
+    throw Error("admission", "a copy has a gate where the original has one");
   std::unique_ptr<Simulation> copy(new Simulation(*this));
   copy->bindings_ = bindings;
   copy->look_at_observers();

@@ -7,9 +7,11 @@
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
 //      or end now change what the others get (links/flows.h). Then leases that end now. Then what
-//      the workload has to do now: cancels, and requests that wait for others (serve/plays)
+//      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
+//      deadlines of requests that a gate holds, or that wait at a replica, by id
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
-//      those of the workload's stream, then follow-ups in the order they were given
+//      those of the workload's stream, then follow-ups in the order they were given. Each passes a
+//      gate, is held or refused; then requests that the gate lets go (gating.cpp)
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -35,14 +37,15 @@
 // Signals of a router with staleness s are those before the first event at or after k*s.
 //
 // A step that decodes the same requests as the one before takes a short way through 1 and 4
-// (plain_step.cpp), and its price may have been asked for ahead (replica/priced_run.h).
+// (plain_step.cpp); its price may have been asked for ahead (replica/priced_run.h).
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
 // (a request from sent to done), clients.cpp (times of the workload), routing.cpp (what routers
 // see), handover.cpp (prompts that one replica computes and another one decodes), pushing.cpp
 // (their KV sets off before they are computed), splitting.cpp (which replicas they have),
-// tier_trips.cpp (KV that goes to stores and comes from them), abort.cpp, starvation.cpp (5 and 6),
-// plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
+// tier_trips.cpp (KV that goes to stores and comes from them), gating.cpp (requests that wait in
+// front of the router), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
+// prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -53,9 +56,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "serve/contract/admission.h"
 #include "serve/contract/bindings.h"
 #include "serve/events/alarm_queue.h"
 #include "serve/events/event_heap.h"
+#include "serve/gates/gate.h"
 #include "serve/lanes/reception.h"
 #include "serve/loop/group.h"
 #include "serve/loop/hand_over.h"
@@ -125,6 +130,8 @@ class Simulation final : public RouteSource, public PairSource {
   const ClusterConfig& config() const { return config_; }
   /// Stores beside the GPUs; null: there are none.
   const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
+  /// Null: every request passes.
+  const Gate* gate() const { return gate_ ? &*gate_ : nullptr; }
 
   /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
   /// output_tokens landed or are in flight, and their last_token is not known.
@@ -148,6 +155,8 @@ class Simulation final : public RouteSource, public PairSource {
   void set_router(Router& router);
   /// @pre the order is decode_first
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
+  /// @pre there is a gate. @throws Error if its queue is another one
+  void set_admission(AdmissionPolicy& policy);
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
@@ -204,6 +213,8 @@ class Simulation final : public RouteSource, public PairSource {
   void send(std::int32_t slot);
   enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   void route(std::int32_t slot);
+  void send_to_router(std::int32_t slot);
+  void send_follow_ups();
   std::int32_t choose(std::int32_t slot, Stage stage);
   void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
   void note_not_split(std::int32_t slot, std::int32_t to);
@@ -269,6 +280,22 @@ class Simulation final : public RouteSource, public PairSource {
   Picoseconds next_lease();
   void end_leases();
 
+  // the gate (gating.cpp)
+  void meet_gate(std::int32_t slot);
+  void pass_gate(std::int32_t slot);
+  GateView look_at_gate(std::int32_t slot);
+  void let_go();
+  bool ask_next();
+  std::int32_t next_held();
+  void count_outputs();
+  void end_late();
+  bool is_late(const Gate::Due& due) const;
+  bool leave_gate(std::int32_t slot, std::int32_t output_tokens);
+  bool only_gate_is_due();
+  void pass_instant_with_held();
+  Picoseconds gate_due();
+  void starve_held();
+
   // stores (tier_trips.cpp)
   void bind_tiers();
   void load(std::int32_t slot);
@@ -319,6 +346,7 @@ class Simulation final : public RouteSource, public PairSource {
   EventHeap<Delivery> deliveries_;
   std::optional<KvLinks> kv_links_;     // where KV goes over links
   std::optional<Tiers> tiers_;          // where there are stores beside the GPUs
+  std::optional<Gate> gate_;            // where there is an admission policy
   std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
   Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
   std::vector<FlowEnded> flows_ended_;

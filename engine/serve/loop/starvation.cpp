@@ -40,6 +40,7 @@ bool Simulation::starve() {
   const std::int64_t before = requests_.alive();
   for (Replica& replica : replicas_) end_failing(replica);
   starve_where([](const Request&) { return true; });
+  if (gate_) starve_held();
   return requests_.alive() < before || !deliveries_.empty() || !sent_now_.empty();
 }
 

@@ -1,4 +1,5 @@
 -- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
+local admission = require "rooflua.serving.admission"
 local core = require "rooflua.base.core"
 local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
@@ -85,7 +86,7 @@ local function limits_of(reader, given)
 end
 
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers}.
+--- links, tiers, admission}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -101,6 +102,7 @@ function pieces.of(reader, given)
     frontend = schema.check_group(reader, "frontend", given.frontend),
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
+    admission = admission.of(reader, given.admission, slo, class_slo),
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
 

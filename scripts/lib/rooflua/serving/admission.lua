@@ -1,0 +1,55 @@
+-- The gate in front of the router: the key `admission` of a scenario.
+local gate_rules = require "rooflua.border.gate_rules"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local routing = require "rooflua.border.routing"
+
+local admission = {}
+
+--- Limits of classes as deadlines, by class from 0.
+local function class_deadlines(reader, slo, class_slo)
+  local out, most = {}, -1
+  for _, each in ipairs(class_slo) do
+    local class = tonumber(each.class)
+    if not class then
+      reader:fail("admission", "slo_deadline needs the numbers of classes; found slo.classes.%s", each.class)
+    end
+    out[class + 1], most = each.ttft_s or slo.ttft_s or 0, math.max(most, class)
+  end
+  for i = 1, most + 1 do out[i] = out[i] or slo.ttft_s or 0 end
+  return out
+end
+
+local function with_slo(reader, instance, slo, class_slo)
+  if not instance.slo_deadline then return instance end
+  local classes = class_deadlines(reader, slo, class_slo)
+  if not slo.ttft_s and #classes == 0 then
+    reader:fail("admission", "slo_deadline: the scenario's slo has no ttft_s")
+  end
+  local own = policy.fresh(instance)
+  own.class_deadline_s = classes
+  if slo.ttft_s and own.deadline_s == 0 then own.slo_deadline_s = slo.ttft_s end
+  return own
+end
+
+--- Settings that change nothing, or that need others.
+local function check(reader, instance)
+  local rules = reader:at("admission", gate_rules.of, instance)
+  if rules.credit and rules.staleness_s == 0 then
+    reader:fail("admission", "credit changes nothing with staleness_s = 0")
+  end
+  if rules.most > 0 and rules.interval_s == 0 then
+    reader:fail("admission", "most needs interval_s above 0")
+  end
+end
+
+--- The policy of the gate; nil: there is none.
+function admission.of(reader, given, slo, class_slo)
+  if given == nil then return nil end
+  local instance = policies.with_method(reader, "admission", given, "admit")
+  reader:at("admission", routing.declared, instance)
+  check(reader, instance)
+  return with_slo(reader, instance, slo, class_slo)
+end
+
+return admission

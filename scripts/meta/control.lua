@@ -1,0 +1,66 @@
+---@meta
+--- What policies around the engines see: the gate in front of the router (scripts/admission).
+
+--- What a file of scripts/admission returns. One instance per run. Fields of the instance say how its queue is ordered
+--- and how old its signals are (rooflua.GateRules).
+---@class rooflua.Admission: rooflua.PolicyClass, rooflua.GateRules
+---@field signals string[]? those that it reads of replicas; default all that cost nothing to keep
+---@field admit fun(self, request: rooflua.Request, view: rooflua.GateView): "pass"|"hold"|"reject" asked when a request
+--- comes
+---@field next? fun(self, request: rooflua.Request, view: rooflua.GateView): boolean, number? whether the held request
+--- that goes next passes now; if not, and it reads the clock, when to ask again
+---@field choose? fun(self, flows: rooflua.GateFlow[], view: rooflua.GateView): integer which flow of the highest band
+--- goes next, in place of `fair`
+---@field start? fun(self, rng: rooflua.Random)
+
+--- Rules of a gate. A policy has them as parameters, or as constants of its class.
+---@class rooflua.GateRules
+---@field flow? "tenant"|"program"|"session"|"class"|"request" which held requests share a flow
+---@field fair? "global"|"round_robin"|"vtc"|"las" which flow of a band goes next
+---@field order? "fcfs"|"edf" which request of a flow goes next
+---@field count? "generated"|"estimate"|"end" when output counts as service
+---@field prompt_weight? number
+---@field output_weight? number
+---@field estimate_tokens? number
+---@field half_life_s? number
+---@field max_held? integer of a band
+---@field max_held_tokens? integer of a band
+---@field staleness_s? number
+---@field credit? boolean
+---@field interval_s? number
+---@field most? integer
+---@field queue_threshold? number
+---@field kv_threshold? number
+---@field deadline_s? number
+---@field slo_deadline? boolean
+---@field expire_queued? boolean
+
+--- What the gate knows, valid during the call.
+---@class rooflua.GateView
+---@field now_s number
+---@field signals_s number when the load of replicas was read
+---@field held integer requests that are held
+---@field held_tokens number of their prompts
+---@field held_by fun(self, class: integer): integer held requests of a class
+---@field bands {priority: integer, held: integer, held_tokens: number}[] with held requests, the highest first
+---@field in_flight integer requests that passed and have not ended
+---@field in_flight_tokens number of their prompts, and of the limits that their clients declared
+---@field saturation number mean over the replicas for prompts of max(waiting / queue_threshold, KV in use / kv_threshold)
+---@field ready integer replicas for prompts
+---@field replicas rooflua.Candidates
+---@field held_s number so long the request is held that is asked about
+---@field deadline_s number? of that request, on the clock
+
+--- Held requests of one band that belong together.
+---@class rooflua.GateFlow
+---@field id integer? of the tenant, the program, ..; nil: nobody says
+---@field priority integer
+---@field held integer
+---@field held_tokens number
+---@field oldest_s number since when the one that it would let go first is held
+---@field deadline_s number? of that one
+---@field served_prompt_tokens number
+---@field served_output_tokens number
+---@field service number tokens times their weights, halved as half_life_s says
+---@field granted integer requests that passed
+---@field request rooflua.Request the one that it would let go first

@@ -1,0 +1,55 @@
+// Gates in front of random clusters: the engine, which asks a policy only when something has
+// changed, against a naive cluster that asks at every tick.
+
+#include <cstdio>
+
+#include "tests/catch.h"
+#include "tests/reference/cluster_case.h"
+#include "tests/reference/random_questions.h"
+#include "tests/reference/shrink.h"
+
+namespace rooflua::reference {
+
+TEST_CASE("the engine and a naive cluster agree on who is held, and when it goes") {
+  Coverage coverage;
+  int held = 0, clocks = 0, stale = 0, refused = 0, expired = 0, apart = 0, kinds[4] = {},
+      fair[4] = {}, left = 0;
+  const auto [first, last] = seeds(1, 600);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    ClusterCase cluster = draw_cluster(seed);
+    cluster.gate = draw_gate(seed, cluster.apart());
+    INFO("seed " << seed << "\n" << text(cluster));
+    const History expected = run_naive(cluster);
+    REQUIRE(difference(expected, run_engine(cluster)) == "");
+    coverage.add(expected);
+    bool waits = false;
+    for (const Served& each : expected.requests) waits |= each.held > 0;
+    held += waits;
+    const auto count = [&](const char* where) {
+      const auto found = expected.aborted.find(where);
+      return found == expected.aborted.end() ? 0 : found->second;
+    };
+    refused += count("refused");
+    expired += count("expired");
+    left += count("waits");
+    clocks += waits && cluster.gate.interval > 0;
+    stale += waits && cluster.gate.staleness > 0;
+    apart += waits && cluster.apart();
+    kinds[cluster.gate.kind] += waits;
+    fair[static_cast<int>(cluster.gate.rules.queue.fair)] += waits;
+  }
+  coverage.print("gates", first, last);
+  std::printf("held %d, clocks %d, stale %d, apart %d, refused %d, expired %d, of them queued %d\n",
+              held, clocks, stale, apart, refused, expired, left);
+  CHECK(held >= 300);
+  CHECK(clocks >= 100);
+  CHECK(stale >= 100);
+  CHECK(apart >= 80);
+  CHECK(refused >= 100);
+  CHECK(expired >= 500);
+  CHECK(left >= 50);
+  for (int i = 1; i < 4; ++i) CHECK(kinds[i] >= 50);
+  for (const int each : fair) CHECK(each >= 50);
+}
+
+}  // namespace rooflua::reference
