@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "serve/loop/simulation.h"
+#include "tests/reference/client_case.h"
 #include "tests/reference/serving_case.h"
 #include "tests/reference/tier_case.h"
 
@@ -35,6 +36,7 @@ struct ClusterCase {
   bool pushes_chunks = false;  // KV of a chunk is sent when its step ends
   bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
+  ClientCase client;
   TierCase tiers;
   bool apart() const { return replicas.front().role != Role::both; }
   /// Whether two replicas step together.

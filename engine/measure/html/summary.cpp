@@ -137,22 +137,26 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
   if (rows.size() > 1) page.table(rows);
 }
 
-/// What plays amounted to, of variants that have any.
-void add_plays(HtmlPage& page, const std::vector<Served>& variants) {
+/// What a part of the run amounted to, of variants that have it: distributions by their mean.
+template <class Record>
+void add_part(HtmlPage& page, const std::vector<Served>& variants,
+              std::optional<Record> Summary::*part, std::span<const MetricOf<Record>> metrics) {
   std::vector<std::vector<std::string>> rows{{"variant"}};
-  for (const auto& metric : play_metrics()) rows[0].emplace_back(metric.label);
+  for (const auto& metric : metrics) rows[0].emplace_back(metric.label);
   for (const Served& each : variants) {
-    if (!each.summary.plays) continue;
-    const PlaySummary& plays = *each.summary.plays;
+    const std::optional<Record>& found = each.summary.*part;
+    if (!found) continue;
     rows.push_back({name_of(each)});
-    for (const auto& metric : play_metrics()) {
-      if (const auto* count = std::get_if<std::int64_t PlaySummary::*>(&metric.source))
-        rows.back().push_back(grouped(plays.*(*count)));
-      if (const auto* value = std::get_if<double PlaySummary::*>(&metric.source))
-        rows.back().push_back(metric.unit == "1" ? percent(plays.*(*value))
-                                                 : figure(plays.*(*value)));
-      if (const auto* times = std::get_if<Statistics PlaySummary::*>(&metric.source)) {
-        const double mean = (plays.*(*times)).mean;
+    for (const auto& metric : metrics) {
+      if (const auto* count = std::get_if<std::int64_t Record::*>(&metric.source))
+        rows.back().push_back(grouped((*found).*(*count)));
+      if (const auto* value = std::get_if<double Record::*>(&metric.source))
+        rows.back().push_back(metric.unit == "1" ? percent((*found).*(*value))
+                                                 : figure((*found).*(*value)));
+      if (const auto* maybe = std::get_if<std::optional<double> Record::*>(&metric.source))
+        rows.back().push_back((*found).*(*maybe) ? figure(*((*found).*(*maybe))) : "");
+      if (const auto* times = std::get_if<Statistics Record::*>(&metric.source)) {
+        const double mean = ((*found).*(*times)).mean;
         rows.back().push_back(metric.unit == "s" ? duration(mean) : figure(mean));
       }
     }
@@ -237,7 +241,8 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
-  add_plays(page, variants);
+  add_part(page, variants, &Summary::clients, client_metrics());
+  add_part(page, variants, &Summary::plays, play_metrics());
   add_links(page, variants);
   add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");

@@ -70,6 +70,8 @@ std::span<const MetricOf<TierSummary>> tier_metrics();
 std::span<const MetricOf<ApartSummary>> apart_metrics();
 /// Of plays, requests that depend on each other.
 std::span<const MetricOf<PlaySummary>> play_metrics();
+/// Of clients that send requests again.
+std::span<const MetricOf<ClientSummary>> client_metrics();
 /// Of speculation, besides accepted_by_position, a list.
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 

@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays.
+// and decode apart, plays, clients.
 
 #include "measure/record/metrics.h"
 
@@ -112,7 +112,37 @@ constexpr MetricOf<P> of_plays[] = {
      &P::reuse_ideal},
 };
 
+using C = ClientSummary;
+constexpr MetricOf<C> of_clients[] = {
+    {"asked", "asked", "questions", neither, "questions of clients: requests and their retries",
+     &C::asked},
+    {"answered", "answered", "questions", more, "of which an attempt completed", &C::answered},
+    {"given_up", "given up", "questions", less, "that the client will not send again",
+     &C::given_up},
+    {"answered_frac", "answered", "1", more, "answered over asked", &C::answered_frac},
+    {"attempts_mean", "attempts", "attempts", less, "of a question that is over",
+     &C::attempts_mean},
+    {"attempts_max", "most attempts", "attempts", less, "of one question", &C::attempts_max},
+    {"retried_frac", "retried", "1", less, "part of the requests that are retries",
+     &C::retried_frac},
+    {"client_ttft_s", "client TTFT", "s", less,
+     "of answered questions: first sending to the first token that the client kept",
+     &C::client_ttft_s},
+    {"client_e2e_s", "client E2E", "s", less,
+     "of answered questions: first sending to the last token", &C::client_e2e_s},
+    {"client_goodput_per_s", "client goodput", "questions/s", more,
+     "answered questions whose times from the first sending on hold the limits, over duration_s",
+     &C::client_goodput_per_s},
+    {"kept_output_tokens", "kept output", "tokens", more,
+     "of attempts that failed: output with which the next attempt went on",
+     &C::kept_output_tokens},
+};
+
 }  // namespace
+
+std::span<const MetricOf<ClientSummary>> client_metrics() {
+  return of_clients;
+}
 
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {
   return of_speculation;

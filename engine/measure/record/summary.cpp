@@ -36,6 +36,7 @@ void SummaryObserver::on_arrival(const Request& request, Picoseconds now) {
   told_.reset();
   if (is_warm(request.id)) return;
   ++arrived_;
+  clients_.retried += request.attempt > 0;
   first_arrival_ = std::min(first_arrival_, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
 }
@@ -96,9 +97,11 @@ void SummaryObserver::on_done(const RequestDone& done) {
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
+  if (options_.clients) note_attempt(done);
   if (ends_early(done.outcome)) {
+    const std::int32_t kept = done.keeps_output ? done.output_tokens : 0;
     wasted_prompt_tokens_ = wasted_prompt_tokens_.value_or(0) + done.computed_tokens;
-    wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens;
+    wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens - kept;
   }
   Group& of_class = group_of(classes_, done.klass);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
@@ -357,6 +360,7 @@ Summary SummaryObserver::sum_up() const {
   out.tiers = tier_summaries();
   if (options_.apart) out.apart = apart_summary();
   out.plays = play_summary();
+  if (options_.clients) out.clients = client_summary();
   out.sessions = session_summary();
   return out;
 }

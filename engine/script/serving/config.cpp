@@ -220,6 +220,7 @@ ServingConfig serving_config(const Json& given) {
   if (out.cluster.transfer.over_links() || !out.cluster.tiers.stores.empty())
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   out.summary.apart = fields.has("disaggregation");
+  out.summary.clients = fields.boolean("clients").value_or(false);
   out.listeners = listener_options(fields);
   out.closes = fields.boolean("closes").value_or(false);
   fields.finish();

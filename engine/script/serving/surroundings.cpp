@@ -22,6 +22,7 @@ void with_policy(lua_State* L, int index, const char* name, Read read) {
 
 void Surroundings::bind(Bindings& bindings) const {
   bindings.decider = decider.get();
+  bindings.client = client.get();
 }
 
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
@@ -29,6 +30,7 @@ Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
   if (lua_isnil(L, index)) return out;
   ROOFLUA_ASSERT(lua_gettop(L) == index);
   with_policy(L, index, "decider", [&](int at) { out.decider = read_decider(L, at, asking); });
+  with_policy(L, index, "client", [&](int at) { out.client = read_client(L, at, asking); });
   return out;
 }
 
@@ -36,6 +38,10 @@ void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
   if (given.decider != nullptr) {
     simulation.set_decider(*given.decider);
     own.decider.swap(given.decider);
+  }
+  if (given.client != nullptr) {
+    simulation.set_client(*given.client);
+    own.client.swap(given.client);
   }
 }
 

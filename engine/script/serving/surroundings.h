@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "script/serving/client.h"
 #include "script/serving/decider.h"
 #include "serve/contract/bindings.h"
 
@@ -14,12 +15,13 @@ namespace rooflua::script {
 
 struct Surroundings {
   std::unique_ptr<LuaDecider> decider;
+  std::unique_ptr<LuaClient> client;
 
   /// Sets those that are there.
   void bind(Bindings& bindings) const;
 };
 
-/// From the table at `index`, by key: {decider}. nil: there are none.
+/// From the table at `index`, by key: {decider, client}. nil: there are none.
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
 /// Puts those of `given` in the place of those before, in the simulation too.

@@ -49,7 +49,8 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   const std::int32_t index = requests_[slot].replica;
   Replica::InFlight in_flight;
   if (index >= 0) in_flight = at(index).in_flight(slot);
-  const RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
+  RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
+  if (bindings_.client != nullptr) end_attempt(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
     if (apart_) leave_promise(slot);

@@ -24,13 +24,20 @@ void Simulation::read_ahead() {
   last_open_ = arrival;
 }
 
-void Simulation::send(std::int32_t slot) {
+/// It has an id, and everybody is told.
+void Simulation::begin(std::int32_t slot) {
   Request& request = requests_[slot];
   request.id = next_id_++;
   if (apart_) begin_hand_over(slot);
   ++totals_.arrived;
   if (requests_.progress(slot).row >= 0) tell_row(slot);
   for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
+  if (bindings_.client != nullptr) begin_attempt(slot);
+}
+
+void Simulation::send(std::int32_t slot) {
+  begin(slot);
+  const Request& request = requests_[slot];
   const Frontend& frontend = config_.frontend;
   const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
   if (delay_s > 0) {
@@ -189,6 +196,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.program = request.program;
   done.attempt = request.attempt;
   done.origin = progress.origin;
+  if (bindings_.client != nullptr) done.carried_tokens = attempts_.carried_tokens(slot);
   done.held = progress.held;
   done.output_content = progress.output_content;
   done.row = progress.row;
@@ -214,7 +222,8 @@ std::vector<RequestDone> Simulation::unfinished() const {
 /// Every end of a request that is not aborted.
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
-  const RequestDone done = describe(slot, outcome);
+  RequestDone done = describe(slot, outcome);
+  if (bindings_.client != nullptr) end_attempt(slot, done);
   if (apart_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) at(done.replica).forget(slot);
@@ -229,9 +238,10 @@ void Simulation::tell(const RequestDone& done) {
   ++totals_.ended[static_cast<std::size_t>(done.outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);
   for (Observer* observer : bindings_.observers) observer->on_done(done);
+  if (done.is_retried) return send_again(done);
   FollowUpsSent follow_ups(*this, done.now);
   bindings_.workload->on_done(done, follow_ups);
-  workload_due_ = bindings_.workload->due();
+  read_due();
 }
 
 void Simulation::end_failing(Replica& replica) {

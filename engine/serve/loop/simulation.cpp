@@ -114,7 +114,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   bind_tiers();
   watches_first_tokens_ = bindings_.workload->watches_first_tokens();
   read_ahead();
-  workload_due_ = bindings_.workload->due();
+  read_due();
 }
 
 Simulation::~Simulation() = default;

@@ -7,9 +7,11 @@
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
 //      or end now change what the others get (links/flows.h). Then leases that end now. Then what
-//      the workload has to do now: cancels, and requests that wait for others (serve/plays)
+//      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
+//      clients lose their patience, by id of the request: it is aborted (attempts.cpp)
 //   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
-//      those of the workload's stream, then follow-ups in the order they were given
+//      those of the workload's stream, then follow-ups and requests that clients send again, in
+//      the order they were given
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -38,7 +40,8 @@
 // (plain_step.cpp), and its price may have been asked for ahead (replica/priced_run.h).
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
-// (a request from sent to done), clients.cpp (times of the workload), routing.cpp (what routers
+// (a request from sent to done), clients.cpp (times of the workload), attempts.cpp (patience, and
+// requests that are sent again), routing.cpp (what routers
 // see), handover.cpp (prompts that one replica computes and another one decodes), pushing.cpp
 // (their KV sets off before they are computed), splitting.cpp (which replicas they have),
 // tier_trips.cpp (KV that goes to stores and comes from them), abort.cpp, starvation.cpp (5 and 6),
@@ -57,6 +60,7 @@
 #include "serve/events/alarm_queue.h"
 #include "serve/events/event_heap.h"
 #include "serve/lanes/reception.h"
+#include "serve/loop/attempts.h"
 #include "serve/loop/group.h"
 #include "serve/loop/hand_over.h"
 #include "serve/loop/router_signals.h"
@@ -148,6 +152,8 @@ class Simulation final : public RouteSource, public PairSource {
   void set_router(Router& router);
   /// @pre the order is decode_first
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
+  /// @pre it has a client
+  void set_client(ClientPolicy& client) { bindings_.client = &client; }
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
@@ -201,6 +207,7 @@ class Simulation final : public RouteSource, public PairSource {
 
   // a request's path
   void read_ahead();
+  void begin(std::int32_t slot);
   void send(std::int32_t slot);
   enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   void route(std::int32_t slot);
@@ -219,10 +226,22 @@ class Simulation final : public RouteSource, public PairSource {
   void tell(const RequestDone& done);
   void post(Delivery delivery);
 
-  // times of the workload
+  // times of the workload, and of clients
   void ask_workload();
+  void read_due();
   void tell_row(std::int32_t slot);
   void tell_first_tokens(std::span<const PrefillWork> prefills);
+
+  // patience and attempts
+  void begin_attempt(std::int32_t slot);
+  void end_attempt(std::int32_t slot, RequestDone& done);
+  void send_again(const RequestDone& done);
+  void lose_patience();
+  void expect(std::int32_t slot, PatienceEnds::Kind kind, double after_s);
+  bool is_over(const PatienceEnds& end) const;
+  std::int32_t slot_of_row(std::int32_t slot, std::int32_t row) const;
+  bool awaits_sending(std::int32_t slot) const;
+  void cancel(std::int32_t slot);
 
   // aborts
   /// A request that was told done and still has a seat, or blocks for KV that is on its way.
@@ -337,7 +356,8 @@ class Simulation final : public RouteSource, public PairSource {
   std::int32_t next_open_ = -1;  // slot of the workload's next request
   Picoseconds last_open_ = 0;    // arrival of the request that was read last
   bool more_ = true;             // the workload has more
-  Picoseconds workload_due_ = never;
+  Picoseconds workload_due_ = never;  // or a client's patience ends
+  Attempts attempts_;                 // where there is a client
   bool watches_first_tokens_ = false;
   std::vector<std::pair<std::int32_t, RowSent>> rows_sent_;  // by slot, at this instant
 

@@ -1,4 +1,4 @@
--- The policies around the engines of a simulation, one of a kind: {decider}. The engine is told of them as one table.
+-- The policies around the engines of a simulation, one of a kind: {decider, client}. The engine is told of them as one table.
 local policy = require "rooflua.policy"
 
 local surroundings = {}
@@ -7,7 +7,7 @@ local surroundings = {}
 ---@param all table pieces.of
 function surroundings.of(all)
   local out = {}
-  for name, given in pairs { decider = all.disaggregation.decider } do
+  for name, given in pairs { decider = all.disaggregation.decider, client = all.client } do
     local instance = policy.fresh(given)
     if instance.start then instance:start(all.streams) end
     out[name] = instance
