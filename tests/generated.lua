@@ -267,6 +267,10 @@ local parts = {
     file = "docs/DISAGGREGATION.md", name = "parameters of deciders",
     text = function() return folder_parameters { "deciders" } end,
   },
+  {
+    file = "docs/CONTROL.md", name = "parameters of clients",
+    text = function() return folder_parameters { "clients" } end,
+  },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
   { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
   { file = "docs/ENGINES.md", name = "engines", text = engine_rows },
