@@ -56,6 +56,8 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
     take_back(slot, in_flight);
   } else {
     deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    if (fleet_)
+      std::erase_if(fleet_->door, [slot](const Fleet::Waits& each) { return each.slot == slot; });
     requests_.close(slot);
   }
   tell(done);

@@ -58,8 +58,11 @@ class Simulation::ClientNow : public Client {
   }
 
   std::int32_t block_size() const override {
-    const std::int32_t first = simulation_.open_candidates_.front();
-    return simulation_.replica(first).config().block_size;
+    const auto& replicas = simulation_.replicas_;
+    const auto first = std::find_if(replicas.begin(), replicas.end(), [](const Replica& each) {
+      return each.config().role != Role::decode;
+    });
+    return first->config().block_size;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "serve/loop/life.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -43,6 +44,7 @@ void Simulation::send(std::int32_t slot) {
 
 /// To the replica that the router chooses.
 void Simulation::route(std::int32_t slot) {
+  if (fleet_ && Life(*this).wait_at_door(slot)) return;
   if (config_.disaggregation.order == SplitOrder::decode_first && apart_)
     return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
@@ -52,10 +54,10 @@ void Simulation::route(std::int32_t slot) {
 
 std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const bool decodes = stage == Stage::decode;
-  const std::vector<std::int32_t>& candidates = decodes ? decode_candidates_ : open_candidates_;
+  const std::vector<std::int32_t>& candidates = this->candidates(stage);
   const Router* router = bindings_.router;
   const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
-  if (candidates.size() == 1 && !may_refuse) return candidates.front();
+  if (built_[decodes ? 1 : 0] == 1 && !may_refuse) return candidates.front();
   RouteView view;
   view.signals = signals_.read(now_, replicas_);
   view.now_s = now_s();
@@ -69,7 +71,8 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   if (knowledge_) knowledge_->ask(requests_[slot], requests_.progress(slot), now_);
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;
-  if (chosen < 0 || chosen >= replica_count() || is_decoder(chosen) != decodes)
+  const bool known = chosen >= 0 && chosen < replica_count();
+  if (!known || is_decoder(chosen) != decodes || signals_.place_of(chosen) < 0)
     throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
                               std::to_string(requests_[slot].id) + "; " +
                               std::to_string(candidates.size()) + " of " +
