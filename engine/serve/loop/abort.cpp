@@ -25,7 +25,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "serve/loop/simulation.h"
+#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -50,13 +50,15 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   Replica::InFlight in_flight;
   if (index >= 0) in_flight = at(index).in_flight(slot);
   RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
-  if (bindings_.client != nullptr) end_attempt(slot, done);
+  if (bindings_.client != nullptr) Trying(*this).end(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
     if (apart_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
     deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    if (fleet_)
+      std::erase_if(fleet_->door, [slot](const Fleet::Waits& each) { return each.slot == slot; });
     requests_.close(slot);
   }
   tell(done);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "serve/loop/simulation.h"
+#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -68,63 +68,62 @@ RequestSpec same_content(const Request& request, const Progress& progress,
 
 }  // namespace
 
-void Simulation::begin_attempt(std::int32_t slot) {
-  Attempts::Attempt& own = attempts_.of(slot);
-  const Request& request = requests_[slot];
+void Simulation::Trying::begin(std::int32_t slot) {
+  Attempts::Attempt& own = s_.attempts_.of(slot);
+  const Request& request = s_.requests_[slot];
   if (request.attempt == 0) {
-    own.client = attempts_.clients++;
+    own.client = s_.attempts_.clients++;
     own.carried_tokens = 0;
   }
-  RandomStream draws = draws_of(config_, own.client, request.attempt, 0);
-  const Patience patience = bindings_.client->patience(request, draws);
+  RandomStream draws = draws_of(s_.config_, own.client, request.attempt, 0);
+  const Patience patience = s_.bindings_.client->patience(request, draws);
   expect(slot, PatienceEnds::Kind::cancel, patience.cancel_s);
   expect(slot, PatienceEnds::Kind::total, patience.total_s);
   expect(slot, PatienceEnds::Kind::first_token, patience.first_token_s);
 }
 
-void Simulation::expect(std::int32_t slot, PatienceEnds::Kind kind, double after_s) {
+void Simulation::Trying::expect(std::int32_t slot, PatienceEnds::Kind kind, double after_s) {
   check_wait(after_s, "patience");
   if (std::isinf(after_s)) return;
-  const Picoseconds time = after(now_, after_s, "client: patience");
-  attempts_.ends.push({time, requests_[slot].id, slot, kind});
-  workload_due_ = std::min(workload_due_, time);
+  const Picoseconds time = after(s_.now_, after_s, "client: patience");
+  s_.attempts_.ends.push({time, s_.requests_[slot].id, slot, kind});
+  s_.workload_due_ = std::min(s_.workload_due_, time);
 }
 
-/// Whether it was in time. The last token counts when the engine gives it, the first one when the
-/// client sees it.
-bool Simulation::is_over(const PatienceEnds& end) const {
-  if (requests_[end.slot].id != end.id || !is_live(end.slot)) return true;
-  const Picoseconds first = requests_.progress(end.slot).first_token;
+bool Simulation::Trying::is_over(const PatienceEnds& end) const {
+  if (s_.requests_[end.slot].id != end.id || !s_.is_live(end.slot)) return true;
+  const Picoseconds first = s_.requests_.progress(end.slot).first_token;
   return end.kind == PatienceEnds::Kind::first_token && first != never &&
-         first + frontend_token_ <= std::min(now_, end.time);
+         first + s_.frontend_token_ <= std::min(s_.now_, end.time);
 }
 
-void Simulation::lose_patience() {
-  EventHeap<PatienceEnds>& ends = attempts_.ends;
-  while (!ends.empty() && ends.front().time <= now_) {
+void Simulation::Trying::lose_patience() {
+  EventHeap<PatienceEnds>& ends = s_.attempts_.ends;
+  while (!ends.empty() && ends.front().time <= s_.now_) {
     const PatienceEnds end = ends.pop();
     if (is_over(end)) continue;
-    const bool cancels = end.kind == PatienceEnds::Kind::cancel;
-    abort(end.slot, cancels ? Outcome::cancelled : Outcome::timed_out);
+    const Outcome outcome = end.kind == PatienceEnds::Kind::cancel ? Outcome::cancelled
+                            : end.kind == PatienceEnds::Kind::lost ? Outcome::replica_lost
+                                                                   : Outcome::timed_out;
+    s_.abort(end.slot, outcome);
   }
 }
 
-/// Asks the client of a request that ends, and is still in its slot, whether it is sent again.
-void Simulation::end_attempt(std::int32_t slot, RequestDone& done) {
-  const Request& request = requests_[slot];
-  const Progress& progress = requests_.progress(slot);
-  const Attempts::Attempt own = attempts_.of(slot);
+void Simulation::Trying::end(std::int32_t slot, RequestDone& done) {
+  const Request& request = s_.requests_[slot];
+  const Progress& progress = s_.requests_.progress(slot);
+  const Attempts::Attempt own = s_.attempts_.of(slot);
   if (!may_be_sent_again(done.outcome)) return;
   const Ending ending{done.outcome, done.attempt, seconds(done.now),
                       seconds(done.now - done.arrival), done.output_tokens};
-  RandomStream draws = draws_of(config_, own.client, request.attempt, 1);
-  const std::optional<Again> again = bindings_.client->again(request, ending, draws);
+  RandomStream draws = draws_of(s_.config_, own.client, request.attempt, 1);
+  const std::optional<Again> again = s_.bindings_.client->again(request, ending, draws);
   if (!again) return;
   check_wait(again->delay_s, "again");
   if (request.attempt + 1 >= most_attempts)
     throw Error("client", "again: a request was sent " + std::to_string(most_attempts) +
                               " times; a client must give up at some attempt");
-  Attempts::Next& next = attempts_.next.emplace();
+  Attempts::Next& next = s_.attempts_.next.emplace();
   const std::int32_t kept =
       again->keeps_output ? std::min(done.output_tokens, progress.output_tokens - 1) : 0;
   done.is_retried = true;
@@ -134,52 +133,55 @@ void Simulation::end_attempt(std::int32_t slot, RequestDone& done) {
   next.attempt = {own.client, own.carried_tokens + kept, own.row};
 }
 
-void Simulation::send_again(const RequestDone& done) {
-  Attempts::Next next = *std::exchange(attempts_.next, std::nullopt);
+void Simulation::Trying::send_again(const RequestDone& done) {
+  Attempts::Next next = *std::exchange(s_.attempts_.next, std::nullopt);
   next.spec.segments = next.segments;
-  const std::int32_t slot = requests_.open(next.spec, done.id);
-  requests_.progress(slot).arrival = next.arrival;
-  requests_[slot].arrival_s = seconds(next.arrival);
-  if (requests_.progress(slot).deadline != never)
-    requests_.progress(slot).deadline =
+  const std::int32_t slot = s_.requests_.open(next.spec, done.id);
+  s_.requests_.progress(slot).arrival = next.arrival;
+  s_.requests_[slot].arrival_s = seconds(next.arrival);
+  if (s_.requests_.progress(slot).deadline != never)
+    s_.requests_.progress(slot).deadline =
         after(next.arrival, next.spec.deadline_s, "workload: deadline_s");
-  attempts_.of(slot) = next.attempt;
-  if (next.spec.row >= 0) rows_sent_.emplace_back(slot, next.attempt.row);
-  read_due();
-  if (next.arrival == now_) return sent_now_.push_back(slot);
-  post({.time = next.arrival, .kind = Delivery::Kind::sent, .slot = slot});
+  s_.attempts_.of(slot) = next.attempt;
+  if (next.spec.row >= 0) s_.rows_sent_.emplace_back(slot, next.attempt.row);
+  s_.read_due();
+  if (next.arrival == s_.now_) return s_.sent_now_.push_back(slot);
+  s_.post({.time = next.arrival, .kind = Delivery::Kind::sent, .slot = slot});
+}
+
+void Simulation::Trying::lose_connection(std::int32_t slot, std::int32_t replica) {
+  s_.requests_[slot].replica = replica;
+  const double connect_s = s_.bindings_.faults == nullptr ? 0 : s_.bindings_.faults->connect_s();
+  expect(slot, PatienceEnds::Kind::lost, connect_s);
 }
 
 // --- for the workload
 
-/// Whether the client of the request in this slot waits before it sends it again.
-bool Simulation::awaits_sending(std::int32_t slot) const {
-  const Request& request = requests_[slot];
+bool Simulation::Trying::awaits_sending(std::int32_t slot) const {
+  const Request& request = s_.requests_[slot];
   return request.attempt > 0 && request.phase == Phase::pending && request.id < 0;
 }
 
-/// Where a request of the workload that was in `slot` is now; -1: it has ended.
-std::int32_t Simulation::slot_of_row(std::int32_t slot, std::int32_t row) const {
+std::int32_t Simulation::Trying::slot_of_row(std::int32_t slot, std::int32_t row) const {
   const auto is_it = [&](std::int32_t place) {
-    return requests_.progress(place).row == row && (is_live(place) || awaits_sending(place));
+    return s_.requests_.progress(place).row == row && (s_.is_live(place) || awaits_sending(place));
   };
   if (is_it(slot)) return slot;
-  if (bindings_.client == nullptr) return -1;
-  for (std::int32_t place = 0; place < requests_.slots(); ++place)
+  if (s_.bindings_.client == nullptr) return -1;
+  for (std::int32_t place = 0; place < s_.requests_.slots(); ++place)
     if (is_it(place)) return place;
   return -1;
 }
 
-/// An attempt that waits to be sent counts as sent now.
-void Simulation::cancel(std::int32_t slot) {
+void Simulation::Trying::cancel(std::int32_t slot) {
   if (awaits_sending(slot)) {
-    deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
-    std::erase(sent_now_, slot);
-    requests_.progress(slot).arrival = now_;
-    requests_[slot].arrival_s = seconds(now_);
-    begin(slot);
+    s_.deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    std::erase(s_.sent_now_, slot);
+    s_.requests_.progress(slot).arrival = s_.now_;
+    s_.requests_[slot].arrival_s = seconds(s_.now_);
+    s_.begin(slot);
   }
-  abort(slot, Outcome::cancelled);
+  s_.abort(slot, Outcome::cancelled);
 }
 
 }  // namespace rooflua
