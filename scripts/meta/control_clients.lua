@@ -21,3 +21,18 @@
 ---@field now_s number
 ---@field waited_s number since this attempt was sent
 ---@field output_tokens integer that this attempt gave
+
+--- What a file of scripts/faults returns. One instance per run.
+---@class rooflua.Faults: rooflua.PolicyClass
+---@field detect_s? number how long routers believe that a replica is ready which has failed; default 0
+---@field connect_s? number after which a request that is sent to it ends as replica_lost; default 0
+---@field next fun(self, now_s: number, replicas: integer): rooflua.Fault? the next fault, not before now_s; nil: there is
+--- none, and it is not asked again. Asked at the start, and when the fault before has come
+---@field start? fun(self, rng: rooflua.Random)
+
+---@class rooflua.Fault
+---@field time_s number
+---@field kind "fail"|"slow"
+---@field replica integer from 1
+---@field for_s number? until it is repaired, or as fast as before; nil: for ever
+---@field factor number? of `slow`: its steps take so many times as long

@@ -69,6 +69,11 @@ TEST_CASE("retries at once keep a cluster down, and retries with delays do not",
   compare_with_golden("39_retries", "--jobs 2");
 }
 
+TEST_CASE("migration keeps what clients have, and a loss that is not detected costs more",
+          "[golden]") {
+  compare_with_golden("41_losing_one", "--jobs 2");
+}
+
 TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", "[golden]") {
   compare_with_golden("27_disk_or_compute", "--jobs 2");
 }

@@ -242,6 +242,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
   add_part(page, variants, &Summary::clients, client_metrics());
+  add_part(page, variants, &Summary::faults, fault_metrics());
   add_part(page, variants, &Summary::plays, play_metrics());
   add_links(page, variants);
   add_tiers(page, variants);

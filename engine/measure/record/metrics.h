@@ -72,6 +72,8 @@ std::span<const MetricOf<ApartSummary>> apart_metrics();
 std::span<const MetricOf<PlaySummary>> play_metrics();
 /// Of clients that send requests again.
 std::span<const MetricOf<ClientSummary>> client_metrics();
+/// Of failures of replicas.
+std::span<const MetricOf<FaultSummary>> fault_metrics();
 /// Of speculation, besides accepted_by_position, a list.
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 

@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays, clients.
+// and decode apart, plays, clients, failures.
 
 #include "measure/record/metrics.h"
 
@@ -138,7 +138,28 @@ constexpr MetricOf<C> of_clients[] = {
      &C::kept_output_tokens},
 };
 
+using F = FaultSummary;
+constexpr MetricOf<F> of_faults[] = {
+    {"failures", "failures", "failures", less, "replicas that failed", &F::failures},
+    {"availability", "available", "1", more,
+     "part of the replicas' time in which they had not failed and did not start again",
+     &F::availability},
+    {"lost_requests", "lost", "requests", less, "requests that ended with their replica",
+     &F::lost_requests},
+    {"lost_tokens", "lost tokens", "tokens", less,
+     "computed or generated for these requests, and not kept", &F::lost_tokens},
+    {"recomputed_tokens", "recomputed", "tokens", less,
+     "prompt tokens that the next attempts of their clients computed", &F::recomputed_tokens},
+    {"recovery_s", "recovery", "s", less,
+     "first failure to 95 % of the good requests/s before it, over 30 s; 0: it never fell below",
+     &F::recovery_s},
+};
+
 }  // namespace
+
+std::span<const MetricOf<FaultSummary>> fault_metrics() {
+  return of_faults;
+}
 
 std::span<const MetricOf<ClientSummary>> client_metrics() {
   return of_clients;

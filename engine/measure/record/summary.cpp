@@ -106,6 +106,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
   Group& of_class = group_of(classes_, done.klass);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   if (done.outcome != Outcome::completed) {
+    if (options_.faults) note_lost(done, false);
     ++of_class.counts.failed;
     if (of_replica != nullptr) ++of_replica->counts.failed;
     return;
@@ -117,6 +118,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
                           done.klass,
                           done.replica};
   const bool is_good = good(done, request);
+  if (options_.faults) note_lost(done, is_good);
   count(done, is_good, of_class);
   if (of_replica != nullptr) count(done, is_good, *of_replica);
   last_completion_ = std::max(last_completion_, done.last_token);
@@ -361,6 +363,7 @@ Summary SummaryObserver::sum_up() const {
   if (options_.apart) out.apart = apart_summary();
   out.plays = play_summary();
   if (options_.clients) out.clients = client_summary();
+  if (options_.faults) out.faults = fault_summary();
   out.sessions = session_summary();
   return out;
 }

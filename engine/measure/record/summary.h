@@ -54,6 +54,7 @@ struct SummaryOptions {
   std::int64_t exact_requests = std::int64_t{1} << 20;
   bool apart = false;    // whether prefill and decode replicas are summed up
   bool clients = false;  // whether attempts are summed up by client
+  bool faults = false;   // whether failures are summed up
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
 };
@@ -164,6 +165,19 @@ struct ClientSummary {
   std::int64_t kept_output_tokens = 0;  // of attempts that failed, which the next ones went on with
 };
 
+/// What failures of replicas cost.
+struct FaultSummary {
+  std::int64_t failures = 0;
+  double availability = 1;  // 1 - time that replicas had failed or started again, over their time
+  std::int64_t lost_requests = 0;  // that ended as replica_lost
+  std::int64_t lost_tokens = 0;    // computed or generated for them, and not kept
+  /// Prompt tokens that later attempts of the same clients computed.
+  std::int64_t recomputed_tokens = 0;
+  /// From the first failure until so many requests complete well again, over 30 s, as 95 % of the
+  /// mean before it; 0: it never fell below. Nothing where it does not come to that.
+  std::optional<double> recovery_s;
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -199,6 +213,7 @@ struct Summary {
   std::optional<ApartSummary> apart;              // nothing where SummaryOptions do not ask
   std::optional<PlaySummary> plays;               // nothing without
   std::optional<ClientSummary> clients;           // nothing where SummaryOptions do not ask
+  std::optional<FaultSummary> faults;             // the same
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -228,6 +243,7 @@ class SummaryObserver : public Observer {
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
+  void on_replica(const ReplicaChanged& change) override;
   void on_row(const RowSent& row) override;
   void on_play(const PlayDone& play) override;
 
@@ -340,6 +356,16 @@ class SummaryObserver : public Observer {
     LogHistogram ttft, e2e;
     std::map<std::int32_t, Question> open;  // by origin
   } clients_;
+  struct Faults {
+    FaultSummary counts;                            // shares are not set
+    std::map<std::int32_t, Picoseconds> down_since;  // by replica
+    Picoseconds first = never, down = 0;
+    std::unordered_set<std::int32_t> lost;  // origins
+    std::vector<std::int64_t> good;         // requests that completed well, by second
+  } faults_;
+  void note_lost(const RequestDone& done, bool is_good);
+  std::optional<double> recovery_s() const;
+  FaultSummary fault_summary() const;
   void note_attempt(const RequestDone& done);
   ClientSummary client_summary() const;
   std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts

@@ -139,6 +139,15 @@ std::string client_lines(const ClientSummary& c) {
   return out + "\n";
 }
 
+std::string fault_line(const FaultSummary& f) {
+  std::string out = "faults    " + grouped(f.failures) + " replicas failed, " +
+                    percent(f.availability) + " available; " + grouped(f.lost_requests) +
+                    " requests and " + grouped(f.lost_tokens) + " tokens lost, " +
+                    grouped(f.recomputed_tokens) + " prompt tokens computed again";
+  if (f.recovery_s) out += "; 95 % of the goodput after " + duration(*f.recovery_s);
+  return out + "\n";
+}
+
 /// What replicas that are apart for prefill and decode amounted to, in two lines.
 std::string apart_line(const ApartSummary& apart) {
   std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
@@ -203,6 +212,7 @@ std::string groups(const Summary& s) {
   }
   if (s.apart) out += "\n" + apart_line(*s.apart);
   if (s.clients) out += "\n" + client_lines(*s.clients);
+  if (s.faults) out += "\n" + fault_line(*s.faults);
   if (s.plays) out += "\n" + play_lines(*s.plays);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +

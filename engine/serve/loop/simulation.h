@@ -66,6 +66,7 @@
 #include "serve/loop/attempts.h"
 #include "serve/loop/group.h"
 #include "serve/loop/hand_over.h"
+#include "serve/loop/left.h"
 #include "serve/loop/router_signals.h"
 #include "serve/loop/totals.h"
 #include "serve/replica/cluster.h"
@@ -158,9 +159,8 @@ class Simulation final : public RouteSource, public PairSource {
   void set_router(Router& router);
   /// @pre the order is decode_first
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
-  /// @pre it has a client
+  /// @pre it has a client; it has faults
   void set_client(ClientPolicy& client) { bindings_.client = &client; }
-  /// @pre it has faults
   void set_faults(FaultPolicy& faults) { bindings_.faults = &faults; }
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
@@ -247,12 +247,6 @@ class Simulation final : public RouteSource, public PairSource {
   void tell_first_tokens(std::span<const PrefillWork> prefills);
 
   // aborts
-  /// A request that was told done and still has a seat, or blocks for KV that is on its way.
-  struct Left {
-    std::int32_t slot = -1;
-    std::int32_t replica = -1;        // of the seat; -1: its KV is on its way
-    std::int32_t unknown_tokens = 0;  // of its context, as ReplicaState::evict()
-  };
   RequestDone describe_aborted(std::int32_t slot, Outcome outcome, std::int32_t in_flight) const;
   void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
   bool has_left(std::int32_t slot) const;

@@ -93,7 +93,8 @@ local function client_of(reader, given)
 end
 
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers, client}.
+--- links, tiers, client,
+--- faults}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -110,6 +111,7 @@ function pieces.of(reader, given)
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     client = client_of(reader, given),
+    faults = given.faults ~= nil and policies.with_method(reader, "faults", given.faults, "next") or nil,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
 
