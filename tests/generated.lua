@@ -271,6 +271,14 @@ local parts = {
     file = "docs/CONTROL.md", name = "parameters of admission",
     text = function() return folder_parameters { "admission" } end,
   },
+  {
+    file = "docs/CONTROL.md", name = "parameters of clients",
+    text = function() return folder_parameters { "clients" } end,
+  },
+  {
+    file = "docs/CONTROL.md", name = "parameters of faults",
+    text = function() return folder_parameters { "faults" } end,
+  },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
   { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
   { file = "docs/ENGINES.md", name = "engines", text = engine_rows },

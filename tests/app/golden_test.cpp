@@ -67,6 +67,15 @@ TEST_CASE("batches of rollouts are shorter where their rest is aborted and conti
   compare_with_golden("38_fairness", "--jobs 2");
 }
 
+TEST_CASE("retries at once keep a cluster down, and retries with delays do not", "[golden]") {
+  compare_with_golden("39_retries", "--jobs 2");
+}
+
+TEST_CASE("migration keeps what clients have, and a loss that is not detected costs more",
+          "[golden]") {
+  compare_with_golden("41_losing_one", "--jobs 2");
+}
+
 TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", "[golden]") {
   compare_with_golden("27_disk_or_compute", "--jobs 2");
 }

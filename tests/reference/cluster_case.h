@@ -8,6 +8,7 @@
 
 #include "serve/loop/simulation.h"
 #include "tests/reference/gate_case.h"
+#include "tests/reference/client_case.h"
 #include "tests/reference/serving_case.h"
 #include "tests/reference/tier_case.h"
 
@@ -36,6 +37,7 @@ struct ClusterCase {
   bool pushes_chunks = false;  // KV of a chunk is sent when its step ends
   bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
+  ClientCase client;
   TierCase tiers;
   GateCase gate;
   bool apart() const { return replicas.front().role != Role::both; }

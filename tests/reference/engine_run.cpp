@@ -64,6 +64,8 @@ void Scribe::on_transfer(const TransferSeen& transfer) {
 }
 
 void Scribe::on_done(const RequestDone& done) {
+  if (static_cast<std::size_t>(done.id) >= history.requests.size())
+    throw std::logic_error("more requests are sent than are expected");
   Served& served = history.requests[static_cast<std::size_t>(done.id)];
   served.arrival = done.arrival;
   if (done.scheduled != never) served.scheduled = done.scheduled;

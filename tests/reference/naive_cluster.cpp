@@ -1,8 +1,8 @@
 // The naive cluster: every instant, every replica, every parcel is looked at; the state of all
 // replicas is written down after every instant, so that stale signals are looked up, not kept.
 //
-// At one instant: ends of steps by replica, KV that arrives in the order it was sent, requests that
-// leave the frontend in the order they were sent, requests that are sent; then the groups of which
+// At one instant: ends of steps by replica, KV that arrives in the order it was sent, clients that
+// wait no longer, requests that leave the frontend in the order they were sent, requests that are sent; then the groups of which
 // a replica saw something, by their first replica, plan. Replicas of a group plan one after the
 // other, and their steps begin and end together. A replica with stages plans as soon as its step
 // has ended, before the next replica's step ends; how requests enter it stands in pipeline.h.
@@ -42,6 +42,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
     history_.requests.push_back({.arrival = prompt.plain.arrival});
     show(prompt);
   }
+  find_patience();
   reports_.resize(count_);
   remember(unset);
 }
@@ -63,6 +64,7 @@ History NaiveCluster::run() {
       for (std::size_t i = 0; i < count_; ++i) land(i);
       deliver_parcels();
       pass_flows();
+      lose_patience();
       expire_late();
       leave_frontend();
       ask_gate();
@@ -100,6 +102,10 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   for (const Parcel& parcel : parcels_) consider(parcel.arrives);
   consider_gate(consider);
   if (tiers_ && tiers_->next()) consider(*tiers_->next());
+  for (const Due& each : patience_) {
+    if (each.first > now_) consider(each.first);
+    if (each.total > now_) consider(each.total);
+  }
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
   // The frontend counts as an instant too: whoever is sent is seen there.

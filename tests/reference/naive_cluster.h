@@ -1,7 +1,8 @@
 #pragma once
 // The state of the naive cluster. Its functions: naive_cluster.cpp has an instant and a request's
-// way through it, naive_cluster_aborts.cpp those that are aborted, naive_cluster_routing.cpp what
-// routers see, naive_cluster_steps.cpp the steps.
+// way through it, naive_cluster_aborts.cpp those that are aborted, naive_cluster_clients.cpp those
+// whose client waits no longer, naive_cluster_routing.cpp what routers see,
+// naive_cluster_steps.cpp the steps.
 
 #include <algorithm>
 #include <deque>
@@ -112,6 +113,11 @@ class NaiveCluster : public RouteSource {
   Rows without_aborted(StepLog& step);
   void leave_seats(std::size_t i);
 
+  // --- clients with patience
+
+  void find_patience();
+  void lose_patience();
+
   // --- routing
 
   struct Snapshot {
@@ -181,6 +187,10 @@ class NaiveCluster : public RouteSource {
   std::vector<bool> sent_;
   std::vector<bool> over_;                         // by id: it ended, or was aborted
   std::vector<int> at_;                            // by id: the replica where it is; -1: none yet
+  struct Due {
+    Ps first = unset, total = unset;
+  };
+  std::vector<Due> patience_;                      // by id: when it ends; unset: never
   std::size_t aborts_ = 0;                         // that were looked at
   std::map<std::size_t, std::vector<int>> leave_;  // by replica: aborted, and seated until its step
                                                    // ends

@@ -1,11 +1,13 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
+local clients = dofile "tests/scripts/effects_clients.lua"
 local links = dofile "tests/scripts/effects_links.lua"
 local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction", "deciders" } }
+  "eviction", "deciders", "clients",
+  "faults" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -110,6 +112,7 @@ effects.scenes = {
     return served { workload = one, scheduler = require "schedulers.orca" { max_output_tokens = 300 } }
   end },
   tiers = tiers.scenes(served), eviction = tiers.evictions(served), deciders = links.deciders(served),
+  clients = clients.scenes(served), faults = clients.faults(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -382,6 +385,7 @@ function effects.of(test)
   dofile("tests/scripts/effects_agents.lua").declare(effects, test)
   routers.declare(effects, served, load)
   links.declare(effects)
+  clients.declare(effects, served)
   effects.keys = keys_of()
   return effects
 end

@@ -137,24 +137,26 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
   if (rows.size() > 1) page.table(rows);
 }
 
-/// The metrics of a part of a run, of variants that have it.
+/// What a part of the run amounted to, of variants that have it: distributions by their mean.
 template <class Record>
 void add_part(HtmlPage& page, const std::vector<Served>& variants,
-              std::span<const MetricOf<Record>> metrics, std::optional<Record> Summary::*part) {
+              std::optional<Record> Summary::*part, std::span<const MetricOf<Record>> metrics) {
   std::vector<std::vector<std::string>> rows{{"variant"}};
   for (const auto& metric : metrics) rows[0].emplace_back(metric.label);
   for (const Served& each : variants) {
-    if (!(each.summary.*part)) continue;
-    const Record& record = *(each.summary.*part);
+    const std::optional<Record>& found = each.summary.*part;
+    if (!found) continue;
     rows.push_back({name_of(each)});
     for (const auto& metric : metrics) {
       if (const auto* count = std::get_if<std::int64_t Record::*>(&metric.source))
-        rows.back().push_back(grouped(record.*(*count)));
+        rows.back().push_back(grouped((*found).*(*count)));
       if (const auto* value = std::get_if<double Record::*>(&metric.source))
-        rows.back().push_back(metric.unit == "1" ? percent(record.*(*value))
-                                                 : figure(record.*(*value)));
+        rows.back().push_back(metric.unit == "1" ? percent((*found).*(*value))
+                                                 : figure((*found).*(*value)));
+      if (const auto* maybe = std::get_if<std::optional<double> Record::*>(&metric.source))
+        rows.back().push_back((*found).*(*maybe) ? figure(*((*found).*(*maybe))) : "");
       if (const auto* times = std::get_if<Statistics Record::*>(&metric.source)) {
-        const double mean = (record.*(*times)).mean;
+        const double mean = ((*found).*(*times)).mean;
         rows.back().push_back(metric.unit == "s" ? duration(mean) : figure(mean));
       }
     }
@@ -239,9 +241,11 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
-  add_part(page, variants, play_metrics(), &Summary::plays);
-  add_part(page, variants, gate_metrics(), &Summary::gate);
-  add_part(page, variants, fairness_metrics(), &Summary::fairness);
+  add_part(page, variants, &Summary::clients, client_metrics());
+  add_part(page, variants, &Summary::faults, fault_metrics());
+  add_part(page, variants, &Summary::plays, play_metrics());
+  add_part(page, variants, &Summary::gate, gate_metrics());
+  add_part(page, variants, &Summary::fairness, fairness_metrics());
   add_links(page, variants);
   add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");

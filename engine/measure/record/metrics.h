@@ -73,6 +73,10 @@ std::span<const MetricOf<PlaySummary>> play_metrics();
 /// Of a gate, and of tenants.
 std::span<const MetricOf<GateSummary>> gate_metrics();
 std::span<const MetricOf<FairnessSummary>> fairness_metrics();
+/// Of clients that send requests again.
+std::span<const MetricOf<ClientSummary>> client_metrics();
+/// Of failures of replicas.
+std::span<const MetricOf<FaultSummary>> fault_metrics();
 /// Of speculation, besides accepted_by_position, a list.
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 

@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays.
+// and decode apart, plays, clients, failures.
 
 #include "measure/record/metrics.h"
 
@@ -127,14 +127,57 @@ constexpr MetricOf<G> of_gate[] = {
      &G::held_s},
 };
 
-using F = FairnessSummary;
-constexpr MetricOf<F> of_fairness[] = {
-    {"tenants", "tenants", "tenants", neither, "tenants that sent a request", &F::tenants},
+using Fair = FairnessSummary;
+constexpr MetricOf<Fair> of_fairness[] = {
+    {"tenants", "tenants", "tenants", neither, "tenants that sent a request", &Fair::tenants},
     {"jain_tokens", "Jain tokens", "1", more,
      "Jain's index over tenants of prompt tokens + 2 output tokens, of completed requests",
-     &F::jain_tokens},
+     &Fair::jain_tokens},
     {"jain_ttft", "Jain TTFT", "1", more, "Jain's index over tenants of their mean ttft_s",
-     &F::jain_ttft},
+     &Fair::jain_ttft},
+};
+
+using C = ClientSummary;
+constexpr MetricOf<C> of_clients[] = {
+    {"asked", "asked", "questions", neither, "questions of clients: requests and their retries",
+     &C::asked},
+    {"answered", "answered", "questions", more, "of which an attempt completed", &C::answered},
+    {"given_up", "given up", "questions", less, "that the client will not send again",
+     &C::given_up},
+    {"answered_frac", "answered", "1", more, "answered over asked", &C::answered_frac},
+    {"attempts_mean", "attempts", "attempts", less, "of a question that is over",
+     &C::attempts_mean},
+    {"attempts_max", "most attempts", "attempts", less, "of one question", &C::attempts_max},
+    {"retried_frac", "retried", "1", less, "part of the requests that are retries",
+     &C::retried_frac},
+    {"client_ttft_s", "client TTFT", "s", less,
+     "of answered questions: first sending to the first token that the client kept",
+     &C::client_ttft_s},
+    {"client_e2e_s", "client E2E", "s", less,
+     "of answered questions: first sending to the last token", &C::client_e2e_s},
+    {"client_goodput_per_s", "client goodput", "questions/s", more,
+     "answered questions whose times from the first sending on hold the limits, over duration_s",
+     &C::client_goodput_per_s},
+    {"kept_output_tokens", "kept output", "tokens", more,
+     "of attempts that failed: output with which the next attempt went on",
+     &C::kept_output_tokens},
+};
+
+using F = FaultSummary;
+constexpr MetricOf<F> of_faults[] = {
+    {"failures", "failures", "failures", less, "replicas that failed", &F::failures},
+    {"availability", "available", "1", more,
+     "part of the replicas' time in which they had not failed and did not start again",
+     &F::availability},
+    {"lost_requests", "lost", "requests", less, "requests that ended with their replica",
+     &F::lost_requests},
+    {"lost_tokens", "lost tokens", "tokens", less,
+     "computed or generated for these requests, and not kept", &F::lost_tokens},
+    {"recomputed_tokens", "recomputed", "tokens", less,
+     "prompt tokens that the next attempts of their clients computed", &F::recomputed_tokens},
+    {"recovery_s", "recovery", "s", less,
+     "first failure to 95 % of the good requests/s before it, over 30 s; 0: it never fell below",
+     &F::recovery_s},
 };
 
 }  // namespace
@@ -145,6 +188,14 @@ std::span<const MetricOf<GateSummary>> gate_metrics() {
 
 std::span<const MetricOf<FairnessSummary>> fairness_metrics() {
   return of_fairness;
+}
+
+std::span<const MetricOf<FaultSummary>> fault_metrics() {
+  return of_faults;
+}
+
+std::span<const MetricOf<ClientSummary>> client_metrics() {
+  return of_clients;
 }
 
 std::span<const MetricOf<SpeculationSummary>> speculation_metrics() {

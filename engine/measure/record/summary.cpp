@@ -36,6 +36,7 @@ void SummaryObserver::on_arrival(const Request& request, Picoseconds now) {
   told_.reset();
   if (is_warm(request.id)) return;
   ++arrived_;
+  clients_.retried += request.attempt > 0;
   first_arrival_ = std::min(first_arrival_, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
 }
@@ -97,14 +98,17 @@ void SummaryObserver::on_done(const RequestDone& done) {
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
   if (options_.gate) note_gate(done);
+  if (options_.clients) note_attempt(done);
   if (ends_early(done.outcome)) {
+    const std::int32_t kept = done.keeps_output ? done.output_tokens : 0;
     wasted_prompt_tokens_ = wasted_prompt_tokens_.value_or(0) + done.computed_tokens;
-    wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens;
+    wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens - kept;
   }
   Group& of_class = group_of(classes_, done.klass);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   Group* of_tenant = done.tenant < 0 ? nullptr : &group_of(tenants_, done.tenant);
   if (done.outcome != Outcome::completed) {
+    if (options_.faults) note_lost(done, false);
     ++of_class.counts.failed;
     if (of_replica != nullptr) ++of_replica->counts.failed;
     if (of_tenant != nullptr) ++of_tenant->counts.failed;
@@ -118,6 +122,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
                           done.replica,
                           done.tenant};
   const bool is_good = good(done, request);
+  if (options_.faults) note_lost(done, is_good);
   count(done, is_good, of_class);
   if (of_replica != nullptr) count(done, is_good, *of_replica);
   if (of_tenant != nullptr) count(done, is_good, *of_tenant);
@@ -366,6 +371,8 @@ Summary SummaryObserver::sum_up() const {
   if (options_.gate) out.gate = gate_summary();
   out.tenants = tenant_summaries(all);
   out.fairness = fairness_summary(out);
+  if (options_.clients) out.clients = client_summary();
+  if (options_.faults) out.faults = fault_summary();
   out.sessions = session_summary();
   return out;
 }

@@ -52,8 +52,10 @@ struct SummaryOptions {
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
-  bool apart = false;  // whether prefill and decode replicas are summed up
-  bool gate = false;   // whether a gate is
+  bool apart = false;    // whether prefill and decode replicas are summed up
+  bool clients = false;  // whether attempts are summed up by client
+  bool faults = false;   // whether failures are summed up
+  bool gate = false;     // whether a gate is
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
 };
@@ -166,6 +168,34 @@ struct FairnessSummary {
   double jain_tokens = 1, jain_ttft = 1;
 };
 
+/// What clients got that send requests again (contract/client.h). Attempts with one origin are one
+/// question of a client.
+struct ClientSummary {
+  std::int64_t asked = 0, answered = 0, given_up = 0;  // questions; the rest were under way
+  double answered_frac = 0;                            // answered / asked
+  double attempts_mean = 0;                            // of questions that are over
+  std::int64_t attempts_max = 0;
+  double retried_frac = 0;  // attempts behind a first one, of all requests
+  /// Of answered questions: first sending to the first token that the client kept, and to the last.
+  Statistics client_ttft_s, client_e2e_s;
+  /// Questions whose answers hold the limits, by these two times; nothing without an SLO.
+  std::optional<double> client_goodput_per_s;
+  std::int64_t kept_output_tokens = 0;  // of attempts that failed, which the next ones went on with
+};
+
+/// What failures of replicas cost.
+struct FaultSummary {
+  std::int64_t failures = 0;
+  double availability = 1;  // 1 - time that replicas had failed or started again, over their time
+  std::int64_t lost_requests = 0;  // that ended as replica_lost
+  std::int64_t lost_tokens = 0;    // computed or generated for them, and not kept
+  /// Prompt tokens that later attempts of the same clients computed.
+  std::int64_t recomputed_tokens = 0;
+  /// From the first failure until so many requests complete well again, over 30 s, as 95 % of the
+  /// mean before it; 0: it never fell below. Nothing where it does not come to that.
+  std::optional<double> recovery_s;
+};
+
 /// What a metric of the scenario gave: one number of the whole run.
 struct OwnMetric {
   std::string name, unit;
@@ -203,6 +233,8 @@ struct Summary {
   std::optional<PlaySummary> plays;               // nothing without
   std::optional<GateSummary> gate;                // nothing without
   std::optional<FairnessSummary> fairness;        // nothing where no request says its tenant
+  std::optional<ClientSummary> clients;           // nothing where SummaryOptions do not ask
+  std::optional<FaultSummary> faults;             // the same
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -232,6 +264,7 @@ class SummaryObserver : public Observer {
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_done(const RequestDone& done) override;
+  void on_replica(const ReplicaChanged& change) override;
   void on_row(const RowSent& row) override;
   void on_play(const PlayDone& play) override;
 
@@ -334,6 +367,29 @@ class SummaryObserver : public Observer {
     std::int64_t prompt_tokens = 0, cached_tokens = 0, ideal_tokens = 0;
     LogHistogram time, turns, queue, load, prefill, decode, tool;
   } plays_;
+  /// A question whose first attempt failed. Times are those of the client.
+  struct Question {
+    Picoseconds first_sent = 0, first_token = never;  // of tokens that it kept
+    std::int64_t attempts = 0;                        // that ended
+  };
+  struct Clients {
+    ClientSummary counts;  // means are not set
+    std::int64_t retried = 0, attempts = 0, good = 0;
+    LogHistogram ttft, e2e;
+    std::map<std::int32_t, Question> open;  // by origin
+  } clients_;
+  struct Faults {
+    FaultSummary counts;                            // shares are not set
+    std::map<std::int32_t, Picoseconds> down_since;  // by replica
+    Picoseconds first = never, down = 0;
+    std::unordered_set<std::int32_t> lost;  // origins
+    std::vector<std::int64_t> good;         // requests that completed well, by second
+  } faults_;
+  void note_lost(const RequestDone& done, bool is_good);
+  std::optional<double> recovery_s() const;
+  FaultSummary fault_summary() const;
+  void note_attempt(const RequestDone& done);
+  ClientSummary client_summary() const;
   std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts
   bool warming_ = false;                   // only such requests have been sent
   bool is_warm(std::int32_t id) const { return !warm_.empty() && warm_.contains(id); }

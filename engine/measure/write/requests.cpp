@@ -51,6 +51,7 @@ RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions
           "cached_tokens,preemptions,priority,queue_s,ttft_s,tpot_s,e2e_s";
   if (options_.speculates) out_ << ",rounds,drafted_tokens,accepted_tokens";
   if (options_.tiers) out_ << ",tier_tokens,load_s";
+  if (options_.clients) out_ << ",attempt,origin";
   out_ << "\n";
 }
 
@@ -89,6 +90,8 @@ void RequestsCsv::on_done(const RequestDone& done) {
     out_ << "," << done.tier_tokens << ",";
     out_.seconds(done.load);
   }
+  if (options_.clients)
+    out_ << "," << done.attempt << "," << (done.origin >= 0 ? done.origin : done.id);
   out_ << "\n";
 }
 

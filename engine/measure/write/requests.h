@@ -22,11 +22,12 @@ namespace rooflua {
 /// Where it is speculated for requests there are three columns more: rounds,drafted_tokens,
 /// accepted_tokens. They count rounds that landed; accepted tokens behind the end of an answer
 /// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
-/// that took.
+/// that took. With clients there are attempt, from 0, and origin, the id of the first attempt.
 struct RequestsCsvOptions {
   std::vector<std::string> classes;  // names
   bool speculates = false;
   bool tiers = false;
+  bool clients = false;
 };
 
 class RequestsCsv : public Observer {

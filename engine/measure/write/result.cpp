@@ -241,6 +241,14 @@ Json to_json(const Summary& s) {
     out["disaggregation"] = Json::object();
     write(out["disaggregation"], apart_metrics(), *s.apart);
   }
+  if (s.clients) {
+    out["clients"] = Json::object();
+    write(out["clients"], client_metrics(), *s.clients);
+  }
+  if (s.faults) {
+    out["faults"] = Json::object();
+    write(out["faults"], fault_metrics(), *s.faults);
+  }
   if (s.plays) {
     out["plays"] = Json::object();
     write(out["plays"], play_metrics(), *s.plays);
@@ -320,6 +328,14 @@ Summary summary_from_json(const Json& json, const std::string& file) {
   if (const auto apart = f.table("disaggregation")) {
     s.apart = ApartSummary{};
     read(*apart, apart_metrics(), *s.apart);
+  }
+  if (const auto clients = f.table("clients")) {
+    s.clients = ClientSummary{};
+    read(*clients, client_metrics(), *s.clients);
+  }
+  if (const auto faults = f.table("faults")) {
+    s.faults = FaultSummary{};
+    read(*faults, fault_metrics(), *s.faults);
   }
   if (const auto plays = f.table("plays")) {
     s.plays = PlaySummary{};

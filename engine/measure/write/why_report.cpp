@@ -132,6 +132,19 @@ std::string waiting(const Why& why) {
   return "waited: " + reasons + "\nbehind: " + behind + "\n";
 }
 
+/// "attempt 2 of the question that request 7 began, with 31 tokens of earlier attempts; ..."
+std::string attempts(const RequestDone& done) {
+  if (done.attempt == 0 && !done.is_retried) return "";
+  std::string out = "\nattempt " + std::to_string(done.attempt + 1);
+  if (done.attempt > 0)
+    out += " of the question that request " + std::to_string(done.origin) + " began";
+  if (done.carried_tokens > 0)
+    out += ", with " + grouped(done.carried_tokens) + " tokens of earlier attempts in its prompt";
+  if (done.is_retried) out += "; its client sends it again";
+  if (done.is_retried && done.keeps_output) out += " and goes on with its tokens";
+  return out;
+}
+
 }  // namespace
 
 std::string report(const Why& why) {
@@ -143,7 +156,7 @@ std::string report(const Why& why) {
   if (done.first_token != never)
     out += ", TTFT " + duration(seconds(done.first_token - done.arrival));
   if (done.cached_tokens > 0) out += ", " + grouped(done.cached_tokens) + " cached";
-  out += "\n\n";
+  out += attempts(done) + "\n\n";
   Table table;
   for (std::size_t i = 0; i < latency_heading_count; ++i) {
     if (why.time[i] == 0) continue;
@@ -201,6 +214,11 @@ Json to_json(const Why& why) {
   Json out = Json::object();
   out["request"] = why.done.id;
   out["outcome"] = name(why.done.outcome);
+  if (why.done.attempt > 0 || why.done.is_retried) {
+    out["attempt"] = why.done.attempt;
+    out["origin"] = why.done.attempt > 0 ? why.done.origin : why.done.id;
+    out["retried"] = why.done.is_retried;
+  }
   out["e2e_s"] = seconds(total(why));
   for (std::size_t i = 0; i < latency_heading_count; ++i) {
     if (why.time[i] > 0 || !is_rare(static_cast<LatencyHeading>(i)))

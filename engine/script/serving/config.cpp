@@ -221,6 +221,8 @@ ServingConfig serving_config(const Json& given) {
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   out.summary.apart = fields.has("disaggregation");
   out.summary.gate = fields.has("gate");
+  out.summary.clients = fields.boolean("clients").value_or(false);
+  out.summary.faults = fields.boolean("faults").value_or(false);
   out.listeners = listener_options(fields);
   out.closes = fields.boolean("closes").value_or(false);
   fields.finish();

@@ -21,6 +21,10 @@ class Fill {
     lua_pushlstring(L_, value.data(), value.size());
     lua_setfield(L_, -2, key);
   }
+  void claim(const char* key, bool value) const {
+    lua_pushboolean(L_, value ? 1 : 0);
+    lua_setfield(L_, -2, key);
+  }
   void nothing(const char* key) const {
     lua_pushnil(L_);
     lua_setfield(L_, -2, key);
@@ -138,6 +142,8 @@ void LuaOwnMetrics::on_done(const RequestDone& done) {
   fill.nothing("program");
   if (done.program >= 0) fill.number("program", done.program);
   fill.number("attempt", done.attempt);
+  fill.number("origin", done.origin >= 0 ? done.origin : done.id);
+  fill.claim("is_retried", done.is_retried);
   lua_pop(L, 1);
   on_done_.push(L);
   call(L, 0, at(done.now));

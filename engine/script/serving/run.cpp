@@ -34,7 +34,8 @@ RunOutput* open_output(Run& run, const std::optional<std::string>& path) {
 void write_csv(Run& run, RunOutput& output, const std::string& path) {
   auto* csv = run.listen(std::make_unique<RequestsCsv>(
       output.file, path,
-      RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty()}));
+      RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty(),
+                         run.surroundings.client != nullptr}));
   output.listener = csv;
   output.finish = [csv] { csv->finish(); };
 }

@@ -23,6 +23,8 @@ void with_policy(lua_State* L, int index, const char* name, Read read) {
 void Surroundings::bind(Bindings& bindings) const {
   bindings.decider = decider.get();
   bindings.admission = admission.get();
+  bindings.client = client.get();
+  bindings.faults = faults.get();
 }
 
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
@@ -32,6 +34,8 @@ Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
   with_policy(L, index, "decider", [&](int at) { out.decider = read_decider(L, at, asking); });
   with_policy(L, index, "admission",
               [&](int at) { out.admission = read_admission(L, at, asking); });
+  with_policy(L, index, "client", [&](int at) { out.client = read_client(L, at, asking); });
+  with_policy(L, index, "faults", [&](int at) { out.faults = read_faults(L, at, asking); });
   return out;
 }
 
@@ -43,6 +47,14 @@ void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
   if (given.admission != nullptr) {
     simulation.set_admission(*given.admission);
     own.admission.swap(given.admission);
+  }
+  if (given.client != nullptr) {
+    simulation.set_client(*given.client);
+    own.client.swap(given.client);
+  }
+  if (given.faults != nullptr) {
+    simulation.set_faults(*given.faults);
+    own.faults.swap(given.faults);
   }
 }
 

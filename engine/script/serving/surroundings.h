@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "script/serving/admission.h"
+#include "script/serving/client.h"
 #include "script/serving/decider.h"
+#include "script/serving/faults.h"
 #include "serve/contract/bindings.h"
 
 namespace rooflua {
@@ -16,12 +18,14 @@ namespace rooflua::script {
 struct Surroundings {
   std::unique_ptr<LuaDecider> decider;
   std::unique_ptr<LuaAdmission> admission;
+  std::unique_ptr<LuaClient> client;
+  std::unique_ptr<LuaFaults> faults;
 
   /// Sets those that are there.
   void bind(Bindings& bindings) const;
 };
 
-/// From the table at `index`, by key: {decider, admission}. nil: there are none.
+/// From the table at `index`, by key: {decider, admission, client, faults}. nil: there are none.
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
 /// Puts those of `given` in the place of those before, in the simulation too.

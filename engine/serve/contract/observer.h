@@ -53,6 +53,8 @@ struct RequestDone {
   Picoseconds held = 0;                    // how long a gate held it, behind the frontend
   /// Its client sends it again: the workload is not told of this end.
   bool is_retried = false;
+  bool keeps_output = false;        // and its output becomes the end of the next attempt's prompt
+  std::int32_t carried_tokens = 0;  // at the end of its prompt, which earlier attempts gave
   std::uint64_t output_content = 0;
   std::int32_t row = -1;  // RequestSpec::row
 };

@@ -86,6 +86,11 @@ class Pipeline {
   std::int32_t landing_prompts(const Requests& requests) const;
   /// The front step, which ran, leaves. The reference holds until the next append().
   const Step& retire();
+  /// No step is planned any more, and none ends.
+  void clear() {
+    planned_ = 0;
+    executing_ = false;
+  }
 
   /// Brings what the front step holds into the processor's cache.
   void prefetch() const {

@@ -38,6 +38,10 @@ Run run_at(const Request& request, const Progress& progress, std::size_t index,
   if (progress.segments.empty()) return {own, 0, request.prompt_tokens};
   const Segment& segment = progress.segments[index];
   if (segment.content == 0) return {own, position, segment.tokens};
+  // Tokens that an attempt before generated: this one goes on with them (contract/client.h).
+  const bool goes_on = progress.origin >= 0 && index + 1 == prompt_runs &&
+                       segment.content == progress.output_content;
+  if (goes_on) return {segment.content, 0, 1ll << 40};
   return {segment.content, 0, segment.tokens};
 }
 

@@ -101,6 +101,14 @@ void KvCache::release(std::int32_t slot, const Request& request, const Progress&
   if (full > 0) append(returns ? slot : -1, full);
 }
 
+void KvCache::lose_content() {
+  ROOFLUA_ASSERT(free_ == total_);
+  if (index_ == PrefixIndex::shared) return prefixes_.lose_content(total_);
+  if (index_ == PrefixIndex::none) return;
+  pop(total_);
+  blank_ = total_;
+}
+
 void KvCache::forget(std::int32_t slot) {
   if (index_ == PrefixIndex::shared) return prefixes_.forget(slot);
   if (first_own(slot) < 0) return;

@@ -90,6 +90,8 @@ class KvCache {
   /// was preempted and will ask for them again.
   void release(std::int32_t slot, const Request& request, const Progress& progress,
                std::int32_t held, std::int32_t full, bool returns);
+  /// All content is lost. @pre no block is in use
+  void lose_content();
   /// The request in this slot is over: no request will hit its blocks, which keep their place in
   /// the queue.
   void forget(std::int32_t slot);

@@ -233,6 +233,13 @@ std::int32_t PrefixCache::unpin(std::int32_t name) {
   return freed;
 }
 
+void PrefixCache::lose_content(std::int32_t blocks) {
+  blocks_.pop(blocks, nullptr);
+  blocks_.push_blank_head(blocks);
+  states_ = HashMap();
+  ++version_;
+}
+
 void PrefixCache::forget(std::int32_t slot) {
   const auto key = static_cast<std::uint64_t>(slot);
   const std::int32_t place = chain_of_.find(key);

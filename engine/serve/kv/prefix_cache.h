@@ -78,6 +78,8 @@ class PrefixCache {
                    std::int32_t blocks);
   /// @returns how many blocks became free
   std::int32_t unpin(std::int32_t name);
+  /// All blocks lose their content. @pre all are free
+  void lose_content(std::int32_t blocks);
 
  private:
   /// So many blocks of an extent and of what was cut off behind it since.

@@ -24,6 +24,13 @@ void Reception::let_in(std::int32_t plans, std::vector<std::int32_t>& slots) {
     bursts_.pop_front();
 }
 
+bool Reception::has(std::int32_t slot) const {
+  return std::any_of(bursts_.begin(), bursts_.end(), [slot](const Burst& burst) {
+    const auto first = burst.slots.begin() + static_cast<std::ptrdiff_t>(burst.inside);
+    return std::find(first, burst.slots.end(), slot) != burst.slots.end();
+  });
+}
+
 bool Reception::remove(std::int32_t slot) {
   for (auto burst = bursts_.begin(); burst != bursts_.end(); ++burst) {
     std::vector<std::int32_t>& slots = burst->slots;

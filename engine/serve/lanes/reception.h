@@ -33,6 +33,8 @@ class Reception {
   /// @param plans  steps that are under way at once
   /// @param slots  gets the requests that it sees besides those before them
   void let_in(std::int32_t plans, std::vector<std::int32_t>& slots);
+  /// Whether the request is on its way.
+  bool has(std::int32_t slot) const;
   /// The request is aborted on its way. False: it is not here.
   bool remove(std::int32_t slot);
 

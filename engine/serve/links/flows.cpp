@@ -63,16 +63,28 @@ double Flows::share_of(const std::vector<std::int32_t>& path) const {
   return share;
 }
 
-/// -1: it is not under way.
-std::int32_t Flows::find_flow(Errand errand, std::int32_t ticket) const {
-  const auto is_it = [&](std::int32_t flow) {
-    return at(flow).what.errand == errand && at(flow).what.ticket == ticket;
-  };
+/// -1: there is none under way.
+template <class Picks>
+std::int32_t Flows::find_where(Picks picks) const {
   for (const std::vector<std::int32_t>* list : {&due_, &queued_}) {
-    const auto found = std::find_if(list->begin(), list->end(), is_it);
+    const auto found = std::find_if(list->begin(), list->end(),
+                                    [&](std::int32_t flow) { return picks(at(flow).what); });
     if (found != list->end()) return *found;
   }
   return -1;
+}
+
+std::int32_t Flows::find_flow(Errand errand, std::int32_t ticket) const {
+  return find_where(
+      [&](const FlowRequest& what) { return what.errand == errand && what.ticket == ticket; });
+}
+
+void Flows::stop_hand_over(std::int32_t slot, Picoseconds now) {
+  const auto is_of_slot = [slot](const FlowRequest& what) {
+    return what.errand == Errand::hand_over && what.slot == slot;
+  };
+  for (std::int32_t flow = find_where(is_of_slot); flow >= 0; flow = find_where(is_of_slot))
+    stop_flow(flow, now);
 }
 
 Picoseconds Flows::expected_end(Errand errand, std::int32_t ticket) const {
@@ -83,7 +95,10 @@ Picoseconds Flows::expected_end(Errand errand, std::int32_t ticket) const {
 
 double Flows::stop(Errand errand, std::int32_t ticket, Picoseconds now) {
   const std::int32_t index = find_flow(errand, ticket);
-  if (index < 0) return 0;
+  return index < 0 ? 0 : stop_flow(index, now);
+}
+
+double Flows::stop_flow(std::int32_t index, Picoseconds now) {
   const Flow& flow = at(index);
   double through = 0;
   if (flow.state == State::moves) {

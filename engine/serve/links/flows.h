@@ -20,15 +20,16 @@
 
 namespace rooflua {
 
-/// What a flow is for: KV from a prefill replica, or a load from a store, or a write into one. An
-/// alarm carries nothing: it ends when its alpha_s is over.
-enum class Errand : std::int32_t { hand_over, load, store, alarm };
+/// What a flow is for: KV from a prefill replica, or a load from a store, or a write into one, or
+/// the image or weights of an engine that starts. An alarm carries nothing: it ends when its
+/// alpha_s is over.
+enum class Errand : std::int32_t { hand_over, load, store, alarm, start };
 
 /// What is sent: `path`: wires, each once; bytes_per_s: a limit of its own.
 struct FlowRequest {
   std::vector<std::int32_t> path;
   Errand errand = Errand::hand_over;
-  std::int32_t ticket = -1;  // of the load or write
+  std::int32_t ticket = -1;  // of the load or write; the engine that starts
   double bytes = 0, alpha_s = 0;
   double bytes_per_s = std::numeric_limits<double>::infinity();
   std::int32_t slot = -1;  // whose bytes they are
@@ -55,6 +56,8 @@ class Flows {
 
   /// The flow is cut off. @returns the bytes of it that are through; its wires are free for others
   double stop(Errand errand, std::int32_t ticket, Picoseconds now);
+  /// All KV from a prefill replica that this slot waits for is cut off.
+  void stop_hand_over(std::int32_t slot, Picoseconds now);
 
   std::int32_t under_way() const { return static_cast<std::int32_t>(due_.size() + queued_.size()); }
   /// Bytes per second that a flow of this slot gets now; 0: it waits, or there is none. O(flows)
@@ -90,6 +93,9 @@ class Flows {
   Carried& carried(std::int32_t wire) { return carried_[static_cast<std::size_t>(wire)]; }
   std::int32_t open_slot();
   std::int32_t find_flow(Errand errand, std::int32_t ticket) const;
+  template <class Picks>
+  std::int32_t find_where(Picks picks) const;
+  double stop_flow(std::int32_t flow, Picoseconds now);
   bool is_full(std::int32_t wire) const;
   bool may_move(const Flow& flow, const std::vector<std::int32_t>& wanted) const;
   void move(std::int32_t flow, Picoseconds now);

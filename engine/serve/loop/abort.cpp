@@ -26,7 +26,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "serve/loop/simulation.h"
+#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -50,8 +50,9 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   const std::int32_t index = requests_[slot].replica;
   Replica::InFlight in_flight;
   if (index >= 0) in_flight = at(index).in_flight(slot);
-  const RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
+  RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   const bool was_held = gate_ && leave_gate(slot, done.output_tokens);
+  if (bindings_.client != nullptr) Trying(*this).end(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
     if (apart_) leave_promise(slot);
@@ -59,6 +60,8 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   } else {
     if (!was_held)
       deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    if (fleet_)
+      std::erase_if(fleet_->door, [slot](const Fleet::Waits& each) { return each.slot == slot; });
     requests_.close(slot);
   }
   tell(done);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "serve/loop/simulation.h"
+#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -28,9 +28,8 @@ class Simulation::ClientNow : public Client {
   }
 
   void cancel(std::int32_t slot, std::int32_t row) override {
-    Simulation& s = simulation_;
-    if (!s.is_live(slot) || s.requests_.progress(slot).row != row) return;
-    s.abort(slot, Outcome::cancelled);
+    const std::int32_t now_at = Trying(simulation_).slot_of_row(slot, row);
+    if (now_at >= 0) Trying(simulation_).cancel(now_at);
   }
 
   void cancel_sessions(std::span<const std::int32_t> sessions) override {
@@ -44,13 +43,13 @@ class Simulation::ClientNow : public Client {
     };
     std::vector<Found> found;
     for (std::int32_t slot = 0; slot < s.requests_.slots(); ++slot) {
-      if (!s.is_live(slot)) continue;
+      if (!s.is_live(slot) && !Trying(s).awaits_sending(slot)) continue;
       const Request& request = s.requests_[slot];
       if (const auto at = places.find(request.session); at != places.end())
         found.push_back({at->second, request.id, slot});
     }
     std::sort(found.begin(), found.end());
-    for (const Found& each : found) s.abort(each.slot, Outcome::cancelled);
+    for (const Found& each : found) Trying(s).cancel(each.slot);
   }
 
   void end_play(const PlayDone& play) override {
@@ -58,25 +57,39 @@ class Simulation::ClientNow : public Client {
   }
 
   std::int32_t block_size() const override {
-    const std::int32_t first = simulation_.open_candidates_.front();
-    return simulation_.replica(first).config().block_size;
+    const auto& replicas = simulation_.replicas_;
+    const auto first = std::find_if(replicas.begin(), replicas.end(), [](const Replica& each) {
+      return each.config().role != Role::decode;
+    });
+    return first->config().block_size;
   }
 
  private:
   Simulation& simulation_;
 };
 
-/// What it has to do now.
+/// What it has to do now, and then clients whose patience ends.
 void Simulation::ask_workload() {
-  ClientNow client(*this);
-  bindings_.workload->on_due(now_, client);
+  if (bindings_.workload->due() <= now_) {
+    ClientNow client(*this);
+    bindings_.workload->on_due(now_, client);
+  }
+  if (!attempts_.ends.empty()) Trying(*this).lose_patience();
+  read_due();
+}
+
+void Simulation::read_due() {
   workload_due_ = bindings_.workload->due();
+  EventHeap<PatienceEnds>& ends = attempts_.ends;
+  while (!ends.empty() && Trying(*this).is_over(ends.front())) ends.pop();
+  if (!ends.empty()) workload_due_ = std::min(workload_due_, ends.front().time);
 }
 
 void Simulation::tell_row(std::int32_t slot) {
   for (auto& [of, sent] : rows_sent_) {
     if (of != slot) continue;
     sent.id = requests_[slot].id;
+    if (bindings_.client != nullptr) attempts_.of(slot).row = sent;
     for (Observer* observer : bindings_.observers) observer->on_row(sent);
     std::swap(rows_sent_.back().second, sent);
     std::swap(rows_sent_.back().first, of);
@@ -91,7 +104,7 @@ void Simulation::tell_first_tokens(std::span<const PrefillWork> prefills) {
     if (progress.first_token != now_ || progress.row < 0) continue;
     bindings_.workload->on_first_token(progress.row, now_ + frontend_token_);
   }
-  workload_due_ = bindings_.workload->due();
+  read_due();
 }
 
 }  // namespace rooflua

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/loop/simulation.h"
+#include "serve/loop/life.h"
 
 namespace rooflua {
 
@@ -56,10 +56,10 @@ void Simulation::pass_gate(std::int32_t slot) {
 
 GateView Simulation::look_at_gate(std::int32_t slot) {
   GateView view;
-  gate_->show(view, open_candidates_, replicas_, signals_, now_);
+  gate_->show(view, candidates(Stage::prompt), replicas_, signals_, now_);
   view.pool.now_s = now_s();
-  view.pool.candidates = open_candidates_.data();
-  view.pool.candidate_count = static_cast<std::int32_t>(open_candidates_.size());
+  view.pool.candidates = candidates(Stage::prompt).data();
+  view.pool.candidate_count = static_cast<std::int32_t>(candidates(Stage::prompt).size());
   view.pool.replica_count = replica_count();
   view.pool.slot = slot;
   view.pool.source = this;
@@ -177,6 +177,7 @@ bool Simulation::only_gate_is_due() {
   if (!alarms_.empty() && alarms_.front().time <= now_) return false;
   if (!sent_now_.empty() || workload_due_ <= now_ || gate_->next_deadline() <= now_) return false;
   if (!leases_.empty() && next_lease() <= now_) return false;
+  if (fleet_ && next_life() <= now_) return false;
   if (next_open_ >= 0 && requests_.progress(next_open_).arrival <= now_) return false;
   return deliveries_.empty() || deliveries_.front().time > now_;
 }
@@ -187,6 +188,7 @@ void Simulation::pass_instant_with_held() {
   land_steps();
   deliver();
   plan_steps();
+  if (fleet_) Life(*this).settle_drains();
   gate_->end_instant(!futile || gate_->held() != before, now_);
 }
 

@@ -19,6 +19,7 @@ constexpr std::int64_t most_fruitless = 100'000;
 
 void Simulation::fill_pipeline(RankGroup& group) {
   const std::span<const std::int32_t> members = group.members;
+  if (fleet_ && !fleet_->runs(group_of_[static_cast<std::size_t>(members.front())])) return;
   const Replica& first = at(members.front());
   const Pipeline& pipeline = first.pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
@@ -123,7 +124,7 @@ StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations)
   for (const Observer* observer : bindings_.observers)
     detail = std::max(detail, observer->wanted_detail(batch));
   const auto index = static_cast<std::size_t>(batch.replica);
-  StepModel& model = *bindings_.steps[index];
+  StepModel& model = steps_of(batch.replica);
   // Decodes with drafts advance by different numbers: no run of theirs is known ahead.
   const bool uniform = !at(batch.replica).is_ragged();
   if (detail == PriceDetail::time && uniform) return runs_[index].price(model, batch);

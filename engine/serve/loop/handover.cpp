@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "serve/loop/life.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -24,6 +25,7 @@ namespace rooflua {
 void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   requests_[slot].emitted_tokens = 0;
   HandOver& apart = hand_over_of(slot);
+  if (apart.to < 0 && candidates(Stage::decode).empty()) return end_without_decoder(slot, from);
   if (apart.to < 0) promise(slot, choose(slot, Stage::decode));
   Progress& progress = requests_.progress(slot);
   progress.prefill_replica = from;
@@ -44,6 +46,16 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   const double lease_s = config_.disaggregation.lease_s;
   if (lease_s > 0 && is_live(slot) && requests_[slot].id == id)
     leases_.push_back({after(now_, lease_s, "disaggregation.lease_s"), slot, id});
+}
+
+/// No decode replica is there any more: the prompt was computed in vain.
+void Simulation::end_without_decoder(std::int32_t slot, std::int32_t from) {
+  Progress& progress = requests_.progress(slot);
+  progress.prefill_replica = from;
+  progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
+  hand_over_of(slot).computed = now_;
+  requests_[slot].replica = -1;
+  finish(slot, Outcome::replica_lost);
 }
 
 /// It has blocks at the decode replica: its KV sets off, but for what is cached there.
@@ -171,6 +183,10 @@ void Simulation::pass_flows() {
     }
     if (what.errand == Errand::alarm) {
       lose_patience(flow);
+      continue;
+    }
+    if (what.errand == Errand::start) {
+      Life(*this).end_part(what.ticket);
       continue;
     }
     for (Observer* observer : bindings_.observers)

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/loop/simulation.h"
+#include "serve/loop/life.h"
+#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -24,13 +25,20 @@ void Simulation::read_ahead() {
   last_open_ = arrival;
 }
 
-void Simulation::send(std::int32_t slot) {
+/// It has an id, and everybody is told.
+void Simulation::begin(std::int32_t slot) {
   Request& request = requests_[slot];
   request.id = next_id_++;
   if (apart_) begin_hand_over(slot);
   ++totals_.arrived;
   if (requests_.progress(slot).row >= 0) tell_row(slot);
   for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
+  if (bindings_.client != nullptr) Trying(*this).begin(slot);
+}
+
+void Simulation::send(std::int32_t slot) {
+  begin(slot);
+  const Request& request = requests_[slot];
   const Frontend& frontend = config_.frontend;
   const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
   if (delay_s > 0) {
@@ -48,6 +56,7 @@ void Simulation::route(std::int32_t slot) {
 
 /// To the replica that the router chooses.
 void Simulation::send_to_router(std::int32_t slot) {
+  if (fleet_ && Life(*this).wait_at_door(slot)) return;
   if (config_.disaggregation.order == SplitOrder::decode_first && apart_)
     return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
@@ -57,10 +66,10 @@ void Simulation::send_to_router(std::int32_t slot) {
 
 std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const bool decodes = stage == Stage::decode;
-  const std::vector<std::int32_t>& candidates = decodes ? decode_candidates_ : open_candidates_;
+  const std::vector<std::int32_t>& candidates = this->candidates(stage);
   const Router* router = bindings_.router;
   const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
-  if (candidates.size() == 1 && !may_refuse) return candidates.front();
+  if (built_[decodes ? 1 : 0] == 1 && !may_refuse) return candidates.front();
   RouteView view;
   view.signals = signals_.read(now_, replicas_);
   view.now_s = now_s();
@@ -74,7 +83,8 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   if (knowledge_) knowledge_->ask(requests_[slot], requests_.progress(slot), now_);
   const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;
-  if (chosen < 0 || chosen >= replica_count() || is_decoder(chosen) != decodes)
+  const bool known = chosen >= 0 && chosen < replica_count();
+  if (!known || is_decoder(chosen) != decodes || signals_.place_of(chosen) < 0)
     throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
                               std::to_string(requests_[slot].id) + "; " +
                               std::to_string(candidates.size()) + " of " +
@@ -85,6 +95,8 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
 
 void Simulation::queue(std::int32_t slot, std::int32_t index) {
   signals_.add_outstanding(index, 1);
+  if (fleet_ && !fleet_->runs(group_of_[static_cast<std::size_t>(index)]))
+    return Trying(*this).lose_connection(slot, index);
   join(slot, index);
 }
 
@@ -194,6 +206,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.program = request.program;
   done.attempt = request.attempt;
   done.origin = progress.origin;
+  if (bindings_.client != nullptr) done.carried_tokens = attempts_.carried_tokens(slot);
   done.held = progress.held;
   if (gate_ && gate_->holds(slot)) done.held = now_ - gate_->queue().held(slot).since;
   done.output_content = progress.output_content;
@@ -220,8 +233,9 @@ std::vector<RequestDone> Simulation::unfinished() const {
 /// Every end of a request that is not aborted.
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
   if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
-  const RequestDone done = describe(slot, outcome);
+  RequestDone done = describe(slot, outcome);
   if (gate_) leave_gate(slot, done.output_tokens);
+  if (bindings_.client != nullptr) Trying(*this).end(slot, done);
   if (apart_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) at(done.replica).forget(slot);
@@ -236,9 +250,10 @@ void Simulation::tell(const RequestDone& done) {
   ++totals_.ended[static_cast<std::size_t>(done.outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);
   for (Observer* observer : bindings_.observers) observer->on_done(done);
+  if (done.is_retried) return Trying(*this).send_again(done);
   FollowUpsSent follow_ups(*this, done.now);
   bindings_.workload->on_done(done, follow_ups);
-  workload_due_ = bindings_.workload->due();
+  read_due();
 }
 
 void Simulation::end_failing(Replica& replica) {

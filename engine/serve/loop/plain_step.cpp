@@ -21,6 +21,7 @@ std::int32_t Simulation::step_plainly() {
   if (!sent_now_.empty() || (!leases_.empty() && next_lease() <= now_)) return -1;
   if (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) return -1;
   if (workload_due_ <= now_ || (gate_ && gate_->next_deadline() <= now_)) return -1;
+  if (fleet_ && next_life() <= now_) return -1;
   const std::int32_t index = alarms_.front().replica;
   Replica& replica = at(index);
   if (!replica.repeats(now_)) return -1;

@@ -21,6 +21,7 @@ namespace rooflua {
 bool Simulation::reserve(std::int32_t slot) {
   HandOver& apart = hand_over_of(slot);
   if (apart.reserved_blocks > 0) return true;
+  if (apart.to < 0 && candidates(Stage::decode).empty()) return false;
   if (apart.to < 0) promise(slot, choose(slot, Stage::decode));
   Replica& replica = at(apart.to);
   const std::int32_t prompt_tokens = requests_[slot].prompt_tokens;

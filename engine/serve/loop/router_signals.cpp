@@ -5,16 +5,24 @@ namespace rooflua {
 RouterSignals::RouterSignals(const std::vector<std::int32_t>& group_of,
                              const std::vector<ReplicaConfig>& replicas)
     : signals_(group_of.size()), is_changed_(group_of.size(), 0) {
-  std::array<std::int32_t, 2> counts{};
   for (std::size_t i = 0; i < group_of.size(); ++i) {
     const auto index = static_cast<std::int32_t>(i);
     signals_[i].group = group_of[i];
     signals_[i].role = replicas[i].role;
-    places_.push_back(counts[stage_of(index)]++);
     changed(index);
   }
-  for (std::size_t stage = 0; stage < 2; ++stage)
-    least_[stage] = LeastIndex(static_cast<std::size_t>(counts[stage]));
+}
+
+void RouterSignals::set_candidates(const std::array<std::vector<std::int32_t>, 2>& candidates) {
+  places_.assign(signals_.size(), -1);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    least_[stage] = LeastIndex(candidates[stage].size());
+    for (std::size_t place = 0; place < candidates[stage].size(); ++place) {
+      const std::int32_t index = candidates[stage][place];
+      places_[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(place);
+      least_[stage].add(static_cast<std::int32_t>(place), outstanding(index));
+    }
+  }
 }
 
 void RouterSignals::set_reports(bool reports) {

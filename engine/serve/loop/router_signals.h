@@ -56,9 +56,12 @@ class RouterSignals {
   std::int32_t group_of(std::int32_t replica) const { return at(replica).group; }
   void add_outstanding(std::int32_t replica, std::int32_t more) {
     at(replica).outstanding += more;
-    least_[stage_of(replica)].add(place_of(replica), more);
+    if (const std::int32_t place = place_of(replica); place >= 0)
+      least_[stage_of(replica)].add(place, more);
   }
-  /// The place among the replicas that take prompts, or among those that take KV.
+  /// These are the candidates from now on, for prompts and for KV.
+  void set_candidates(const std::array<std::vector<std::int32_t>, 2>& candidates);
+  /// The place among the candidates for prompts, or among those for KV; -1: it is none.
   std::int32_t place_of(std::int32_t replica) const {
     return places_[static_cast<std::size_t>(replica)];
   }

@@ -12,7 +12,7 @@ namespace rooflua {
 
 void Simulation::bind_router() {
   if (bindings_.router == nullptr) {
-    if (open_candidates_.size() > 1 || decode_candidates_.size() > 1)
+    if (built_[0] > 1 || built_[1] > 1)
       throw Error("router", "there is none; several replicas need one");
     return;
   }
@@ -75,6 +75,13 @@ std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) co
   return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
 }
 
+/// One place more that is returned, if this replica is a candidate.
+void Simulation::add_place(std::int32_t holder, const RouteView& view) const {
+  if (is_decoder(holder) != (view.decode_stage != 0)) return;
+  const std::int32_t place = signals_.place_of(holder);
+  if (place >= 0) holding_places_.push_back(place);
+}
+
 std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) const noexcept {
   if (knowledge_ && knowledge_->hears()) return places_of_known(view);
   holding_places_.clear();
@@ -84,10 +91,7 @@ std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) 
     if (hash == 0) continue;
     const std::span<const std::int32_t> holders = holders_.of(hash);
     prefetch_prefixes(holders, hash);
-    for (const std::int32_t holder : holders) {
-      if (is_decoder(holder) == (view.decode_stage != 0))
-        holding_places_.push_back(signals_.place_of(holder));
-    }
+    for (const std::int32_t holder : holders) add_place(holder, view);
   }
   if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
   return holding_places_;
@@ -100,10 +104,7 @@ std::span<const std::int32_t> Simulation::sent_holders(const RouteView& view) co
 
 std::span<const std::int32_t> Simulation::places_of_known(const RouteView& view) const noexcept {
   holding_places_.clear();
-  for (const std::int32_t holder : knowledge_->holders()) {
-    if (is_decoder(holder) == (view.decode_stage != 0))
-      holding_places_.push_back(signals_.place_of(holder));
-  }
+  for (const std::int32_t holder : knowledge_->holders()) add_place(holder, view);
   return holding_places_;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "serve/loop/life.h"
 
 namespace rooflua {
 
@@ -70,6 +71,11 @@ std::vector<std::int32_t> block_sizes(const std::vector<ReplicaConfig>& replicas
   return out;
 }
 
+bool starts_over_links(const ClusterConfig& config) {
+  return std::any_of(config.pools.begin(), config.pools.end(),
+                     [](const PoolConfig& pool) { return !pool.start.link.empty(); });
+}
+
 bool wanted(const std::atomic<int>* stop) {
   return stop != nullptr && *stop != 0;
 }
@@ -90,9 +96,11 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
     replicas_.emplace_back(i, replica,
                            index_of(replica, *bindings_.workload, !config_.tiers.stores.empty()),
                            requests_);
-    (replica.role == Role::decode ? decode_candidates_ : open_candidates_).push_back(i);
+    ++built_[replica.role == Role::decode ? 1 : 0];
     apart_ = apart_ || replica.role == Role::prefill;
   }
+  if (!config_.pools.empty() || bindings_.faults != nullptr) Life(*this).open();
+  Life(*this).gather_candidates();
   fruitless_preemptions_.assign(replicas_.size(), 0);
   std::size_t most = 0;
   for (const RankGroup& group : groups_) most = std::max(most, group.members.size());
@@ -108,14 +116,15 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   frontend_token_ = picoseconds(config_.frontend.per_output_token_s, "frontend.per_output_token_s");
   bind_router();
   if (bindings_.admission != nullptr) gate_.emplace(bindings_.admission->rules());
-  if (config_.transfer.over_links() || !config_.tiers.stores.empty())
+  if (config_.transfer.over_links() || !config_.tiers.stores.empty() || starts_over_links(config_))
     kv_links_.emplace(config_.links, nodes_of(config_.replicas), config_.transfer.path);
   if (!config_.tiers.stores.empty())
     tiers_.emplace(config_.tiers, block_sizes(config_.replicas), kv_links_->wires());
   bind_tiers();
   watches_first_tokens_ = bindings_.workload->watches_first_tokens();
+  if (bindings_.faults != nullptr) Life(*this).ask_faults();
   read_ahead();
-  workload_due_ = bindings_.workload->due();
+  read_due();
 }
 
 Simulation::~Simulation() = default;
@@ -136,6 +145,7 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   deliver();
   plan_steps();
   if (gate_) gate_->end_instant(true, now_);
+  if (fleet_) Life(*this).settle_drains();
   return 1;
 }
 
@@ -179,7 +189,8 @@ Picoseconds Simulation::next_instant() {
   if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
   if (!leases_.empty()) time = std::min(time, next_lease());
   if (gate_) time = std::min(time, gate_due());
-  return std::min(time, workload_due_);
+  time = std::min(time, workload_due_);
+  return fleet_ ? std::min(time, next_life()) : time;
 }
 
 void Simulation::land_steps() {
@@ -226,9 +237,11 @@ void Simulation::deliver() {
     const Delivery delivery = deliveries_.pop();
     delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
   }
+  if (fleet_) Life(*this).pass();
   if (!leases_.empty()) end_leases();
   if (workload_due_ <= now_) ask_workload();
   if (gate_) end_late();
+  if (fleet_) Life(*this).open_door();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
     const Delivery delivery = deliveries_.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
@@ -331,6 +344,7 @@ void Simulation::set_steps(std::int32_t index, StepModel& model) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   bindings_.steps[static_cast<std::size_t>(index)] = &model;
   runs_[static_cast<std::size_t>(index)].forget();
+  if (!slowed_.empty()) Life(*this).set_speed(index);
 }
 
 void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
@@ -357,6 +371,8 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bind_holders();
   copy->bind_speculation();
   copy->bind_tiers();
+  for (std::size_t i = 0; i < copy->slowed_.size(); ++i)
+    Life(*copy).set_speed(static_cast<std::int32_t>(i));
   return copy;
 }
 

@@ -8,10 +8,14 @@
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
 //      or end now change what the others get (links/flows.h). Then leases that end now. Then what
 //      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
-//      deadlines of requests that a gate holds, or that wait at a replica, by id
-//   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
-//      those of the workload's stream, then follow-ups in the order they were given. Each passes a
-//      gate, is held or refused; then requests that the gate lets go (gating.cpp)
+//      clients lose their patience, by id of the request: it is aborted (attempts.cpp), and
+//      deadlines pass of requests that a gate holds, or that wait at a replica, by id (gating.cpp).
+//      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
+//      by engine, then faults (lifecycle.cpp)
+//   3. requests that waited for a replica, if one is ready now, in the order they came; requests
+//      that leave the frontend now, in order of sending; then requests that are sent now: those of
+//      the workload's stream, then follow-ups and requests that clients send again, in the order
+//      they were given. Each passes a gate, is held or refused; then requests that the gate lets go
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -31,6 +35,7 @@
 //      (lanes/reception.h).
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
+//      Then engines that drain and have nothing left are absent
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
 // for at the same time of the clock.
@@ -40,12 +45,11 @@
 // (plain_step.cpp); its price may have been asked for ahead (replica/priced_run.h).
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
-// (a request from sent to done), clients.cpp (times of the workload), routing.cpp (what routers
-// see), handover.cpp (prompts that one replica computes and another one decodes), pushing.cpp
-// (their KV sets off before they are computed), splitting.cpp (which replicas they have),
-// tier_trips.cpp (KV that goes to stores and comes from them), gating.cpp (requests that wait in
-// front of the router), abort.cpp, starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
-// prefetch.cpp.
+// (a request from sent to done), clients.cpp (times of the workload), attempts.cpp (patience, what
+// is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one replica
+// computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp (requests that
+// wait in front of the router), lifecycle.cpp (engines that come and go, faults), losing.cpp (a replica fails), starvation.cpp (5 and 6), plain_step.cpp,
+// repeated_steps.cpp, prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -62,10 +66,14 @@
 #include "serve/events/event_heap.h"
 #include "serve/gates/gate.h"
 #include "serve/lanes/reception.h"
+#include "serve/loop/attempts.h"
 #include "serve/loop/group.h"
 #include "serve/loop/hand_over.h"
+#include "serve/loop/left.h"
 #include "serve/loop/router_signals.h"
+#include "serve/loop/totals.h"
 #include "serve/replica/cluster.h"
+#include "serve/replica/lifecycle.h"
 #include "serve/replica/priced_run.h"
 #include "serve/replica/replica.h"
 #include "serve/routing/knowledge.h"
@@ -73,19 +81,6 @@
 #include "serve/stores/tiers.h"
 
 namespace rooflua {
-
-/// Counts so far: requests in = sum over outcomes + alive.
-struct Totals {
-  std::int64_t arrived = 0;
-  std::array<std::int64_t, outcome_count> ended{};  // by Outcome
-  std::int64_t plans_asked = 0;                     // times a scheduler was called
-  std::int64_t steps = 0;
-  std::int64_t plain_steps = 0;  // of these, those that took the short way (plain_step.cpp)
-  std::int64_t preemptions = 0;
-  std::int64_t output_tokens = 0;
-  std::int64_t cut_answers = 0;  // of requests that max_model_len leaves fewer tokens than they ask
-  Picoseconds last_end = 0;
-};
 
 class Simulation final : public RouteSource, public PairSource {
  public:
@@ -149,6 +144,20 @@ class Simulation final : public RouteSource, public PairSource {
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
 
+  // --- the life of replicas (replica/lifecycle.h); ranks of a group share it. Between two
+  // instants, or where it is time for it
+
+  Lifecycle lifecycle(std::int32_t replica) const;
+  /// So many engines of a pool are wanted: others start, or some drain.
+  void want_engines(std::int32_t pool, std::int32_t engines);
+  /// Whatever is on it, or needs it, ends as replica_lost, and its caches are empty. Nothing where
+  /// it has failed already or is absent. @param repair_s  until it starts again; infinite: never
+  void fail_replica(std::int32_t replica, double repair_s);
+  /// Steps that are planned from now on, until that time, take `factor` as long. 1: as usual
+  void slow_replica(std::int32_t replica, double factor, Picoseconds until);
+  /// Null: no engine ever came or went.
+  const Fleet* fleet() const { return fleet_ ? &*fleet_ : nullptr; }
+
   /// From the next plan on, other policies. The scheduler of `replica` is asked at its next plan.
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
@@ -157,6 +166,9 @@ class Simulation final : public RouteSource, public PairSource {
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
   /// @pre there is a gate. @throws Error if its queue is another one
   void set_admission(AdmissionPolicy& policy);
+  /// @pre it has a client; it has faults
+  void set_client(ClientPolicy& client) { bindings_.client = &client; }
+  void set_faults(FaultPolicy& faults) { bindings_.faults = &faults; }
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
@@ -173,10 +185,17 @@ class Simulation final : public RouteSource, public PairSource {
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
+  enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   class FollowUpsSent;
   class ClientNow;
+  class Trying;  // patience, and requests that are sent again (trying.h)
+  class Life;    // engines that come and go (life.h)
+  class Losing;  // a replica fails (losing.cpp)
 
   Simulation(const Simulation& other);
+  const std::vector<std::int32_t>& candidates(Stage stage) const {
+    return candidates_[stage == Stage::decode ? 1 : 0];
+  }
 
   // the loop
   Picoseconds next_instant();
@@ -210,8 +229,8 @@ class Simulation final : public RouteSource, public PairSource {
 
   // a request's path
   void read_ahead();
+  void begin(std::int32_t slot);
   void send(std::int32_t slot);
-  enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   void route(std::int32_t slot);
   void send_to_router(std::int32_t slot);
   void send_follow_ups();
@@ -230,18 +249,13 @@ class Simulation final : public RouteSource, public PairSource {
   void tell(const RequestDone& done);
   void post(Delivery delivery);
 
-  // times of the workload
+  // times of the workload, and of clients
   void ask_workload();
+  void read_due();
   void tell_row(std::int32_t slot);
   void tell_first_tokens(std::span<const PrefillWork> prefills);
 
   // aborts
-  /// A request that was told done and still has a seat, or blocks for KV that is on its way.
-  struct Left {
-    std::int32_t slot = -1;
-    std::int32_t replica = -1;        // of the seat; -1: its KV is on its way
-    std::int32_t unknown_tokens = 0;  // of its context, as ReplicaState::evict()
-  };
   RequestDone describe_aborted(std::int32_t slot, Outcome outcome, std::int32_t in_flight) const;
   void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
   bool has_left(std::int32_t slot) const;
@@ -253,6 +267,7 @@ class Simulation final : public RouteSource, public PairSource {
 
   // KV transfers
   void hand_over(std::int32_t slot, std::int32_t from);
+  void end_without_decoder(std::int32_t slot, std::int32_t from);
   void pull(const StepPlan::Pulled& pulled);
   void send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before = 0);
   void let_go(std::int32_t slot);
@@ -295,6 +310,10 @@ class Simulation final : public RouteSource, public PairSource {
   void pass_instant_with_held();
   Picoseconds gate_due();
   void starve_held();
+  Picoseconds next_life();
+  std::vector<std::int32_t> live_slots() const;
+  std::vector<std::int32_t> slots_at(std::int32_t replica) const;
+  StepModel& steps_of(std::int32_t replica);
 
   // stores (tier_trips.cpp)
   void bind_tiers();
@@ -326,6 +345,7 @@ class Simulation final : public RouteSource, public PairSource {
   void bind_holders();
   void bind_knowledge();
   std::span<const std::int32_t> places_of_known(const RouteView& view) const noexcept;
+  void add_place(std::int32_t holder, const RouteView& view) const;
   void bind_speculation();
   bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
   Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
@@ -353,8 +373,10 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
   std::vector<Left> left_;              // in the order in which they were aborted
   bool apart_ = false;                  // there are prefill replicas
-  std::vector<HandOver> hand_overs_;    // by slot; empty where none are apart
-  std::deque<Lease> leases_;            // by time; also of prompts that were asked for since
+  std::optional<Fleet> fleet_;          // where an engine may come or go
+  std::vector<std::optional<SlowSteps>> slowed_;  // by replica; empty until one is slow
+  std::vector<HandOver> hand_overs_;              // by slot; empty where none are apart
+  std::deque<Lease> leases_;  // by time; also of prompts that were asked for since
   AlarmQueue alarms_;
   std::vector<Reception> receptions_;  // by replica; of those with stages
   std::int64_t posted_ = 0;            // deliveries
@@ -365,12 +387,14 @@ class Simulation final : public RouteSource, public PairSource {
   std::int32_t next_open_ = -1;  // slot of the workload's next request
   Picoseconds last_open_ = 0;    // arrival of the request that was read last
   bool more_ = true;             // the workload has more
-  Picoseconds workload_due_ = never;
+  Picoseconds workload_due_ = never;  // or a client's patience ends
+  Attempts attempts_;                 // where there is a client
   bool watches_first_tokens_ = false;
   std::vector<std::pair<std::int32_t, RowSent>> rows_sent_;  // by slot, at this instant
 
   // routing
-  std::vector<std::int32_t> open_candidates_, decode_candidates_;  // replicas for each Stage
+  std::array<std::vector<std::int32_t>, 2> candidates_;  // replicas for each Stage, by index
+  std::array<std::int32_t, 2> built_{};                  // replicas that may be a Stage's
   RouterSignals signals_;
   PrefixHolders holders_;
   std::optional<RouterKnowledge> knowledge_;          // where the router keeps any

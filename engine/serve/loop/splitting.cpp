@@ -49,13 +49,14 @@ void Simulation::route_to_decode(std::int32_t slot) {
 }
 
 bool Simulation::wants_split(std::int32_t slot, std::int32_t to) {
+  if (candidates(Stage::prompt).empty()) return false;
   if (bindings_.decider == nullptr) return true;
   PairView view;
   view.pool.signals = signals_.read(now_, replicas_);
   view.pool.now_s = now_s();
   view.pool.signals_s = seconds(signals_.taken_at());
-  view.pool.candidates = open_candidates_.data();
-  view.pool.candidate_count = static_cast<std::int32_t>(open_candidates_.size());
+  view.pool.candidates = candidates(Stage::prompt).data();
+  view.pool.candidate_count = static_cast<std::int32_t>(candidates(Stage::prompt).size());
   view.pool.replica_count = replica_count();
   view.pool.slot = slot;
   view.pool.source = this;

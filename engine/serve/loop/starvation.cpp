@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "serve/loop/simulation.h"
+#include "serve/loop/life.h"
 
 namespace rooflua {
 
@@ -39,6 +39,7 @@ void Simulation::starve_contenders(const Replica& replica) {
 bool Simulation::starve() {
   const std::int64_t before = requests_.alive();
   for (Replica& replica : replicas_) end_failing(replica);
+  if (fleet_) Life(*this).close_door();
   starve_where([](const Request&) { return true; });
   if (gate_) starve_held();
   return requests_.alive() < before || !deliveries_.empty() || !sent_now_.empty();

@@ -69,6 +69,24 @@ void check_links(const ClusterConfig& config) {
   KvLinks(config.links, nodes_of(config.replicas), config.transfer.path);  // finds every name
 }
 
+/// An engine of a pool can stand for each other one.
+void check_pools(const ClusterConfig& config) {
+  for (std::size_t p = 0; p < config.pools.size(); ++p) {
+    const PoolConfig& pool = config.pools[p];
+    const std::string at = "pools[" + std::to_string(p + 1) + "].";
+    const auto count = static_cast<std::int32_t>(config.replicas.size());
+    if (pool.first < 0 || pool.replicas < 1 || pool.first > count - pool.replicas)
+      throw Error(at + "replicas", "found " + std::to_string(pool.replicas) + " from " +
+                                       std::to_string(pool.first) + " on; there are " +
+                                       std::to_string(count));
+    const auto first = config.replicas.begin() + pool.first;
+    for (auto each = first; each != first + pool.replicas; ++each) {
+      if (each->role == first->role) continue;
+      throw Error(at + "replicas", "they have different roles; a pool has one");
+    }
+  }
+}
+
 /// What stores hold is found by its prefix.
 void check_tiers(const ClusterConfig& config) {
   if (config.tiers.stores.empty()) return;
@@ -130,6 +148,7 @@ void validate(const ClusterConfig& config) {
   }
   check_groups(config.replicas);
   check_tiers(config);
+  check_pools(config);
   if (prefills != decodes)
     throw Error("replicas",
                 "prefill replicas need decode replicas, and decode replicas prefill ones");

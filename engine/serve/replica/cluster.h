@@ -17,6 +17,7 @@
 #include "serve/events/stage_clock.h"
 #include "serve/kv/kv_cache.h"
 #include "serve/links/kv_links.h"
+#include "serve/replica/pool.h"
 #include "serve/stores/config.h"
 #include "spec/figures/figure.h"
 
@@ -124,7 +125,8 @@ struct ClusterConfig {
   Frontend frontend;
   Disaggregation disaggregation = {};
   std::vector<LinkConfig> links = {};
-  TiersConfig tiers = {};  // of every replica that computes prompts
+  TiersConfig tiers = {};              // of every replica that computes prompts
+  std::vector<PoolConfig> pools = {};  // replicas of none are always there (lifecycle.h)
 };
 
 /// Load of one replica as a router may see it (border.h).

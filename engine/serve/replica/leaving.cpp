@@ -90,6 +90,17 @@ void Replica::discard(std::int32_t slot) {
   changed_ = true;
 }
 
+void Replica::lose_steps() {
+  pipeline_.clear();
+  if (flight_) {
+    flight_->behind.clear();
+    flight_->clock = StageClock(config_.stages);
+  }
+  repeatable_ = false;
+  wake_ = never;
+  changed_ = true;
+}
+
 void Replica::leave(std::int32_t slot, std::int32_t unknown_tokens, bool keeps_blocks) {
   keeps_blocks ? leave_with_blocks(slot, unknown_tokens) : evict(slot, unknown_tokens);
   each_step([slot](Step& step) { erase_names(step, slot); });

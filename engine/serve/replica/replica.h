@@ -69,6 +69,10 @@ class Replica final : public ReplicaState {
   /// @param keeps_blocks  leave_with_blocks() in place of evict()
   void leave(std::int32_t slot, std::int32_t unknown_tokens, bool keeps_blocks = false);
 
+  /// Steps that are planned and not over never end, and what was known of the last plan is
+  /// forgotten. @pre no request is here but such that leave() is called for next
+  void lose_steps();
+
   // --- the life of a step that repeats the one before it (repeats.cpp)
 
   /// Whether the step that ends now only lands decodes, and the next plan is the same again, after

@@ -86,6 +86,11 @@ class ReplicaState : public VisibleReplica {
   void leave_with_blocks(std::int32_t slot, std::int32_t unknown_tokens);
   /// Those blocks are free.
   void release_left(std::int32_t slot);
+  /// All content of the cache is lost. @pre no block is in use
+  void lose_content() {
+    kv_.lose_content();
+    changed_ = true;
+  }
   /// The slot's request is gone for good.
   void forget(std::int32_t slot) { kv_.forget(slot); }
   /// Cached blocks that a write into a store reads, until it ends.

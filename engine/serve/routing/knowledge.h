@@ -64,6 +64,8 @@ class RouterKnowledge {
   }
   void end(const Request& request, const Progress& progress, std::int32_t slot,
            std::int32_t replica);
+  /// The replica is gone: nothing that was sent there is believed to be there.
+  void lose(std::int32_t replica) { index_.lose(replica); }
 
  private:
   PromptBlocks blocks_of(const Request& request, const Progress& progress) const;

@@ -80,6 +80,10 @@ void RoutedIndex::remove(std::int32_t replica, std::span<const std::uint64_t> ha
   }
 }
 
+void RoutedIndex::lose(std::int32_t replica) {
+  while (list(replica).first >= 0) drop(list(replica).first);
+}
+
 /// What was used the longest ago is forgotten until the rest has room.
 void RoutedIndex::shrink(std::int32_t replica) {
   List& own = list(replica);

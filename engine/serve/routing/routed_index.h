@@ -35,6 +35,8 @@ class RoutedIndex {
            Picoseconds now);
   /// The replica has these no longer. Those that are not here are left out.
   void remove(std::int32_t replica, std::span<const std::uint64_t> hashes);
+  /// The replica has nothing any more.
+  void lose(std::int32_t replica);
 
   /// How many leading blocks of a prompt each replica has. @returns the replicas that have any, in
   /// increasing order. Valid until the next call

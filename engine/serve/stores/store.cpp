@@ -193,6 +193,11 @@ void Store::stay(const ChunkHashes& sequence, std::int32_t first, std::int32_t e
   });
 }
 
+void Store::lose_ready() {
+  ++rounds_;
+  make_room(evictable_);
+}
+
 void Store::make_room(std::int64_t leave) {
   version_ += leave;
   while (leave > 0) {

@@ -53,6 +53,8 @@ class Store {
   void end_put(std::span<const Piece> pieces, const Owner& owner);
   /// They will not arrive.
   void cancel_put(std::span<const Piece> pieces);
+  /// All chunks that are ready and not read are gone.
+  void lose_ready();
   /// Ready chunks are read.
   void begin_read(std::span<const Piece> pieces);
   void end_read(std::span<const Piece> pieces, const Owner& owner);

@@ -144,6 +144,20 @@ class Tiers {
   std::int32_t store_of_write(std::int32_t ticket) const;
   void end_write(std::int32_t ticket, Picoseconds now);
 
+  // --- a replica is lost (losing.cpp)
+
+  /// Tickets of writes of this replica that are under way.
+  std::vector<std::int32_t> writes_from(std::int32_t replica) const;
+  /// It will not arrive. Its flow has been stopped.
+  void cancel_write(std::int32_t ticket);
+  /// Tickets of loads under way that read or fill an instance which is this replica's alone.
+  std::vector<std::int32_t> loads_from(std::int32_t replica) const;
+  /// Such a load of a request that is over, or a prefetch, goes no further. Its flow has been
+  /// stopped.
+  void drop_load(std::int32_t ticket, const Requests& requests, Picoseconds now);
+  /// What is ready in instances of this replica alone is gone.
+  void empty(std::int32_t replica);
+
   // --- reports
 
   std::span<const StoreTotals> totals() const { return totals_; }
@@ -220,6 +234,7 @@ class Tiers {
     return links_[static_cast<std::size_t>(store)];
   }
   std::int32_t place_of(std::int32_t store, std::int32_t replica) const;
+  bool is_of_replica_alone(std::int32_t place, std::int32_t replica) const;
   const LoadTrip& loads_at(std::int32_t i) const { return loads_[static_cast<std::size_t>(i)]; }
   const Write& writes_at(std::int32_t i) const { return writes_[static_cast<std::size_t>(i)]; }
   State& state(std::int32_t slot, const Request& request);

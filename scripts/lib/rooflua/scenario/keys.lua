@@ -119,6 +119,10 @@ return {
     } },
   { name = "workload", type = "policy", folder = "workloads", kinds = served, read_by = "serving.pieces",
     example = '"poisson"', doc = "when requests come and how long they are; required for kind \"serve\"" },
+  { name = "client", type = "policy", folder = "clients", default = "patient", kinds = served,
+    read_by = "serving.pieces", doc = "how long clients wait for an answer, and what they send again" },
+  { name = "faults", type = "policy", folder = "faults", kinds = served, read_by = "serving.pieces",
+    example = '"exponential"', doc = "when replicas fail or are slow; default never" },
   { name = "frontend", type = "table", class = "rooflua.ScenarioFrontend", kinds = served, read_by = "serving.pieces",
     doc = "time outside of the engine",
     fields = figures.expand {

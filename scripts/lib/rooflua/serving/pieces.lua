@@ -1,5 +1,6 @@
 -- Everything that a served scenario consists of before its clock starts: replicas, router, workload, limits.
 local admission = require "rooflua.serving.admission"
+local clients = require "rooflua.border.clients"
 local core = require "rooflua.base.core"
 local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
@@ -85,8 +86,15 @@ local function limits_of(reader, given)
   return slo, list
 end
 
+--- The client, where it does anything; nil where it waits for ever and sends nothing again.
+local function client_of(reader, given)
+  if given.client == nil then return nil end
+  local client = policies.of(reader, "client", given.client)
+  return clients.acts(client) and client or nil
+end
+
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers, admission}.
+--- links, tiers, admission, client, faults}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list = replicas.of(reader, given)
@@ -103,6 +111,8 @@ function pieces.of(reader, given)
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     admission = admission.of(reader, given.admission, slo, class_slo),
+    client = client_of(reader, given),
+    faults = given.faults ~= nil and policies.with_method(reader, "faults", given.faults, "next") or nil,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end
 

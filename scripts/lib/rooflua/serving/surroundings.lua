@@ -1,4 +1,5 @@
--- The policies around the engines of a simulation, one of a kind: {decider, admission}. The engine is told of them as one table.
+-- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults}. The engine is
+-- told of them as one table.
 local policy = require "rooflua.policy"
 
 local surroundings = {}
@@ -7,7 +8,8 @@ local surroundings = {}
 ---@param all table pieces.of
 function surroundings.of(all)
   local out = {}
-  for name, given in pairs { decider = all.disaggregation.decider, admission = all.admission } do
+  for name, given in pairs { decider = all.disaggregation.decider, admission = all.admission, client = all.client,
+    faults = all.faults } do
     local instance = policy.fresh(given)
     if instance.start then instance:start(all.streams) end
     out[name] = instance

@@ -1,0 +1,67 @@
+#pragma once
+// Engines of a simulation that come and go (replica/lifecycle.h): what it does at their times.
+
+#include <cstdint>
+
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+class Simulation::Life {
+ public:
+  explicit Life(Simulation& simulation) : s_(simulation) {}
+
+  /// The simulation has a fleet from now on, if it had none.
+  Fleet& open();
+  /// Routers may choose those that are ready.
+  void gather_candidates();
+  /// What is due now.
+  void pass();
+  /// Asks for the fault that comes next. @pre there are faults
+  void ask_faults();
+  /// The part of the start of an engine that is under way is over.
+  void end_part(std::int32_t engine);
+  /// Engines that drain and have nothing left are absent.
+  void settle_drains();
+  void set_state(std::int32_t engine, Lifecycle state);
+  void alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s);
+  /// As many engines start or drain as the pool wants.
+  void adjust(std::int32_t pool);
+  /// The prices of a replica are those of its step model, or slow ones.
+  void set_speed(std::int32_t replica);
+  /// All content of its caches is gone. @pre it holds none for anybody
+  void forget_content(std::int32_t replica);
+
+  // --- requests without a replica
+
+  /// Whether the request waits for a replica, or was refused because none will come.
+  bool wait_at_door(std::int32_t slot);
+  /// Those that wait are routed, if a replica is ready.
+  void open_door();
+  /// Nothing can happen any more: no replica will come for those that wait.
+  void close_door() { leave_door(false); }
+
+ private:
+  Fleet& fleet() { return *s_.fleet_; }
+  const RankGroup& group(std::int32_t engine) const {
+    return s_.groups_[static_cast<std::size_t>(engine)];
+  }
+  void come_to_pass(const Fault& fault);
+  void start(std::int32_t engine);
+  void begin_part(std::int32_t engine);
+  bool send(std::int32_t engine, double bytes);
+  void drain(std::int32_t engine);
+  void requeue_waiting(std::int32_t replica);
+  bool may_go_elsewhere(std::int32_t slot) const;
+  void abort_all(std::int32_t replica);
+  std::int32_t engine_to_drain(const Fleet::Pool& pool);
+  std::int32_t outstanding(std::int32_t engine) const;
+  bool is_drained(std::int32_t engine) const;
+  void leave_door(bool is_open);
+  bool has_candidates() const;
+  bool may_have_candidates() const;
+
+  Simulation& s_;
+};
+
+}  // namespace rooflua

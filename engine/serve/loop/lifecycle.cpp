@@ -1,0 +1,397 @@
+// Engines that come and go, and requests that wait until there is one.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "serve/loop/life.h"
+
+namespace rooflua {
+
+// --- from outside
+
+Lifecycle Simulation::lifecycle(std::int32_t index) const {
+  ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  if (!fleet_) return Lifecycle::ready;
+  return fleet_->engine(group_of_[static_cast<std::size_t>(index)]).state;
+}
+
+void Simulation::want_engines(std::int32_t pool, std::int32_t engines) {
+  ROOFLUA_ASSERT(fleet_ && pool >= 0 && pool < static_cast<std::int32_t>(fleet_->pools.size()));
+  signals_.pass_time(now_, replicas_);
+  Fleet::Pool& own = fleet_->pools[static_cast<std::size_t>(pool)];
+  own.wanted = std::clamp(engines, own.config.min, own.config.max);
+  Life(*this).adjust(pool);
+  Life(*this).settle_drains();
+}
+
+void Simulation::slow_replica(std::int32_t index, double factor, Picoseconds until) {
+  ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  if (!(factor > 0))
+    throw Error("slow_replica",
+                "found the factor " + std::to_string(factor) + "; a number above 0 is right");
+  Life life(*this);
+  Fleet::Slow& slow = life.open().slow[static_cast<std::size_t>(index)];
+  slow = {factor, until, slow.ticket + 1};
+  if (until != never && factor != 1)
+    fleet_->due.push({until, index, LifeAlarm::Kind::speed_over, slow.ticket});
+  life.set_speed(index);
+}
+
+/// When something in the life of an engine is due, for the sake of requests that are not over.
+Picoseconds Simulation::next_life() {
+  const Picoseconds next = fleet_->next();
+  if (next == never) return never;
+  const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
+  return goes_on ? next : never;
+}
+
+StepModel& Simulation::steps_of(std::int32_t index) {
+  const auto place = static_cast<std::size_t>(index);
+  if (place < slowed_.size() && slowed_[place]) return *slowed_[place];
+  return *bindings_.steps[place];
+}
+
+// --- states
+
+Fleet& Simulation::Life::open() {
+  if (!s_.fleet_) s_.fleet_.emplace(s_.config_.pools, s_.groups_);
+  return *s_.fleet_;
+}
+
+void Simulation::Life::gather_candidates() {
+  for (std::vector<std::int32_t>& each : s_.candidates_) each.clear();
+  for (std::int32_t i = 0; i < s_.replica_count(); ++i) {
+    const std::int32_t engine = s_.group_of_[static_cast<std::size_t>(i)];
+    const bool believed =
+        s_.fleet_ && fleet().engine(engine).is_undetected && !s_.is_decoder(i);
+    if (believed || s_.lifecycle(i) == Lifecycle::ready)
+      s_.candidates_[s_.is_decoder(i) ? 1 : 0].push_back(i);
+  }
+  s_.signals_.set_candidates(s_.candidates_);
+}
+
+void Simulation::Life::set_state(std::int32_t engine, Lifecycle state) {
+  Fleet::Engine& own = fleet().engine(engine);
+  const Lifecycle before = std::exchange(own.state, state);
+  ++own.ticket;
+  own.since = s_.now_;
+  own.is_undetected = false;
+  std::erase(fleet().drains, engine);
+  if (state == Lifecycle::draining) fleet().drains.push_back(engine);
+  if ((before == Lifecycle::ready) != (state == Lifecycle::ready)) gather_candidates();
+  for (const std::int32_t member : group(engine).members) {
+    for (Observer* observer : s_.bindings_.observers)
+      observer->on_replica({member, before, state, s_.now_});
+  }
+}
+
+void Simulation::Life::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {
+  fleet().due.push({after(s_.now_, after_s, "the life of a replica"), engine, kind,
+                    fleet().engine(engine).ticket});
+}
+
+void Simulation::Life::pass() {
+  while (fleet().next() <= s_.now_) {
+    if (fleet().due.empty() || fleet().due.front().time > s_.now_) {
+      const Fault fault = *fleet().fault;
+      ask_faults();
+      come_to_pass(fault);
+      continue;
+    }
+    const LifeAlarm due = fleet().due.pop();
+    switch (due.kind) {
+      case LifeAlarm::Kind::part_over:
+        end_part(due.engine);
+        break;
+      case LifeAlarm::Kind::repaired:
+        start(due.engine);
+        break;
+      case LifeAlarm::Kind::grace_over:
+        for (const std::int32_t member : group(due.engine).members) abort_all(member);
+        break;
+      case LifeAlarm::Kind::speed_over:
+        fleet().slow[static_cast<std::size_t>(due.engine)].factor = 1;
+        set_speed(due.engine);
+        break;
+      case LifeAlarm::Kind::detected:
+        fleet().engine(due.engine).is_undetected = false;
+        gather_candidates();
+        break;
+    }
+  }
+}
+
+void Simulation::Life::ask_faults() {
+  fleet().fault = s_.bindings_.faults->next(s_.now_s(), s_.replica_count());
+  fleet().fault_time = never;
+  if (!fleet().fault) return;
+  const Fault& fault = *fleet().fault;
+  if (fault.replica < 0 || fault.replica >= s_.replica_count())
+    throw Error("faults", "next: found replica " + std::to_string(fault.replica + 1) + "; there are " +
+                              std::to_string(s_.replica_count()));
+  fleet().fault_time = picoseconds(fault.time_s, "faults: next");
+  if (fleet().fault_time < s_.now_)
+    throw Error("faults", "next: a fault at " + std::to_string(fault.time_s) +
+                              " s lies before the one in front of it (" +
+                              std::to_string(s_.now_s()) + " s)");
+}
+
+void Simulation::Life::come_to_pass(const Fault& fault) {
+  if (fault.kind == Fault::Kind::fail) return s_.fail_replica(fault.replica, fault.for_s);
+  const bool ends = std::isfinite(fault.for_s);
+  s_.slow_replica(fault.replica, fault.factor,
+                  ends ? after(s_.now_, fault.for_s, "faults: for_s") : never);
+}
+
+// --- starts
+
+void Simulation::Life::start(std::int32_t engine) {
+  set_state(engine, Lifecycle::starting);
+  fleet().engine(engine).part = StartPart::provision;
+  begin_part(engine);
+}
+
+void Simulation::Life::begin_part(std::int32_t engine) {
+  Fleet::Engine& own = fleet().engine(engine);
+  static const StartConfig at_once;
+  const StartConfig& start =
+      own.pool < 0 ? at_once : fleet().pools[static_cast<std::size_t>(own.pool)].config.start;
+  ++own.ticket;
+  while (own.part != StartPart::over) {
+    if (own.part == StartPart::image && send(engine, start.image_bytes)) return;
+    if (own.part == StartPart::weights && send(engine, start.weight_bytes)) return;
+    const double time_s = own.part == StartPart::provision ? start.provision_s
+                          : own.part == StartPart::init    ? start.init_s
+                                                           : 0;
+    if (time_s > 0) return alarm(engine, LifeAlarm::Kind::part_over, time_s);
+    own.part = static_cast<StartPart>(static_cast<std::int32_t>(own.part) + 1);
+  }
+  set_state(engine, Lifecycle::ready);
+}
+
+/// Bytes of a start set off. False: there are none.
+bool Simulation::Life::send(std::int32_t engine, double bytes) {
+  if (!(bytes > 0)) return false;
+  const Fleet::Engine& own = fleet().engine(engine);
+  const PoolConfig& pool = fleet().pools[static_cast<std::size_t>(own.pool)].config;
+  const std::int32_t to = group(engine).members.front();
+  FlowRequest flow{.path = {}, .errand = Errand::start, .ticket = engine, .bytes = bytes, .to = to};
+  const Wires& wires = s_.kv_links_->wires();
+  for (const std::string& name : pool.start.link) {
+    const std::int32_t link = wires.link_named(name, "pools.start.link");
+    flow.alpha_s += wires.links()[static_cast<std::size_t>(link)].alpha_s;
+    wires.add_way(link, to, Wires::Way::in, flow.path);
+  }
+  s_.kv_links_->flows().start(std::move(flow), s_.now_);
+  s_.expect_flows();
+  return true;
+}
+
+void Simulation::Life::end_part(std::int32_t engine) {
+  Fleet::Engine& own = fleet().engine(engine);
+  own.part = static_cast<StartPart>(static_cast<std::int32_t>(own.part) + 1);
+  begin_part(engine);
+}
+
+// --- drains
+
+/// Engines that start, are ready or will be repaired are as many as are wanted, as far as there are
+/// absent ones. Those that start go first, the youngest of them; they had cost nothing yet that is
+/// worth keeping.
+/// @source Kubernetes pkg/controller/controller_utils.go (ActivePods: pods that are not ready are
+/// deleted first, then younger ones)
+void Simulation::Life::adjust(std::int32_t pool) {
+  const Fleet::Pool& own = fleet().pools[static_cast<std::size_t>(pool)];
+  const auto present = [&] {
+    return static_cast<std::int32_t>(
+        std::count_if(own.engines.begin(), own.engines.end(), [&](std::int32_t engine) {
+          return fleet().takes_requests(engine) || fleet().will_come(engine);
+        }));
+  };
+  for (std::int32_t missing = own.wanted - present(); missing > 0; --missing) {
+    const auto absent = std::find_if(
+        own.engines.begin(), own.engines.end(),
+        [&](std::int32_t engine) { return fleet().engine(engine).state == Lifecycle::absent; });
+    if (absent == own.engines.end()) break;
+    start(*absent);
+  }
+  for (std::int32_t spare = present() - own.wanted; spare > 0; --spare) {
+    const std::int32_t engine = engine_to_drain(own);
+    if (engine < 0) break;
+    if (fleet().engine(engine).state == Lifecycle::ready) {
+      drain(engine);
+      continue;
+    }
+    if (s_.kv_links_) {
+      s_.kv_links_->flows().stop(Errand::start, engine, s_.now_);
+      s_.expect_flows();
+    }
+    set_state(engine, Lifecycle::absent);
+  }
+}
+
+/// -1: none may go.
+std::int32_t Simulation::Life::engine_to_drain(const Fleet::Pool& pool) {
+  std::int32_t best = -1;
+  const auto goes_before = [&](std::int32_t a, std::int32_t b) {
+    const Fleet::Engine &first = fleet().engine(a), &second = fleet().engine(b);
+    const bool starts = first.state == Lifecycle::starting;
+    if (starts != (second.state == Lifecycle::starting)) return starts;
+    if (!starts && outstanding(a) != outstanding(b)) return outstanding(a) < outstanding(b);
+    return first.since != second.since ? first.since > second.since : a > b;
+  };
+  for (const std::int32_t engine : pool.engines) {
+    const Lifecycle state = fleet().engine(engine).state;
+    if (state != Lifecycle::ready && state != Lifecycle::starting) continue;
+    if (best < 0 || goes_before(engine, best)) best = engine;
+  }
+  return best;
+}
+
+std::int32_t Simulation::Life::outstanding(std::int32_t engine) const {
+  std::int32_t sum = 0;
+  for (const std::int32_t member : group(engine).members) sum += s_.outstanding(member);
+  return sum;
+}
+
+void Simulation::Life::drain(std::int32_t engine) {
+  set_state(engine, Lifecycle::draining);
+  const PoolConfig& pool =
+      fleet().pools[static_cast<std::size_t>(fleet().engine(engine).pool)].config;
+  if (pool.grace_s > 0) alarm(engine, LifeAlarm::Kind::grace_over, pool.grace_s);
+  for (const std::int32_t member : group(engine).members) {
+    if (pool.drain == Drain::requeue) requeue_waiting(member);
+    if (pool.drain == Drain::abort) abort_all(member);
+  }
+}
+
+/// Whether no step has had anything of a request that waits at its replica, nor has anybody else.
+bool Simulation::Life::may_go_elsewhere(std::int32_t slot) const {
+  const Request& request = s_.requests_[slot];
+  const Progress& progress = s_.requests_.progress(slot);
+  const bool is_coming = request.phase == Phase::pending &&
+                         s_.receptions_[static_cast<std::size_t>(request.replica)].has(slot);
+  if (request.phase != Phase::waiting && !is_coming) return false;
+  return request.preemptions == 0 && progress.held_blocks == 0 && progress.kept_blocks == 0 &&
+         progress.prefill_replica < 0 && progress.flows == 0;
+}
+
+/// Requests of a replica that have not begun are at the router again.
+void Simulation::Life::requeue_waiting(std::int32_t index) {
+  for (const std::int32_t slot : s_.slots_at(index)) {
+    if (!may_go_elsewhere(slot)) continue;
+    Replica& replica = s_.at(index);
+    s_.leave_replica(slot, index);
+    if (s_.apart_) {
+      s_.leave_promise(slot);
+      s_.hand_over_of(slot) = {};
+    }
+    if (s_.requests_[slot].phase == Phase::waiting) replica.leave(slot, 0);
+    if (replica.has_stages()) s_.receptions_[static_cast<std::size_t>(index)].remove(slot);
+    replica.forget(slot);
+    s_.requests_[slot].replica = -1;
+    s_.post({.time = s_.now_, .kind = Delivery::Kind::through_frontend, .slot = slot});
+  }
+  s_.plan_again(index);
+}
+
+void Simulation::Life::abort_all(std::int32_t index) {
+  for (const std::int32_t slot : s_.slots_at(index)) s_.abort(slot, Outcome::replica_lost);
+}
+
+bool Simulation::Life::is_drained(std::int32_t engine) const {
+  const auto& members = group(engine).members;
+  return std::all_of(members.begin(), members.end(), [&](std::int32_t member) {
+    const Replica& replica = s_.replica(member);
+    return s_.outstanding(member) == 0 && replica.planned_steps() == 0 &&
+           replica.kv().used_blocks() == 0;
+  });
+}
+
+void Simulation::Life::settle_drains() {
+  if (fleet().drains.empty()) return;
+  const std::vector<std::int32_t> drains = fleet().drains;
+  for (const std::int32_t engine : drains) {
+    if (!is_drained(engine)) continue;
+    for (const std::int32_t member : group(engine).members) forget_content(member);
+    set_state(engine, Lifecycle::absent);
+    adjust(fleet().engine(engine).pool);
+  }
+}
+
+// --- speed
+
+void Simulation::Life::set_speed(std::int32_t index) {
+  const auto place = static_cast<std::size_t>(index);
+  const double factor = fleet().slow[place].factor;
+  s_.slowed_.resize(s_.replicas_.size());
+  s_.slowed_[place].reset();
+  if (factor != 1) s_.slowed_[place].emplace(*s_.bindings_.steps[place], factor);
+  s_.runs_[place].forget();
+}
+
+// --- requests without a replica
+
+/// Where KV is sent on, a prompt needs a replica of either kind, or where the decode replica comes
+/// first, that one.
+bool Simulation::Life::has_candidates() const {
+  const bool decode_first =
+      s_.apart_ && s_.config_.disaggregation.order == SplitOrder::decode_first;
+  if (!decode_first && s_.candidates(Stage::prompt).empty()) return false;
+  return !s_.apart_ || !s_.candidates(Stage::decode).empty();
+}
+
+bool Simulation::Life::may_have_candidates() const {
+  bool may[2] = {s_.built_[0] == 0, s_.built_[1] == 0};
+  for (std::size_t g = 0; g < s_.groups_.size(); ++g) {
+    const auto engine = static_cast<std::int32_t>(g);
+    const Fleet& fleet = *s_.fleet_;
+    const Fleet::Engine& own = fleet.engine(engine);
+    const bool decodes = s_.is_decoder(s_.groups_[g].members.front());
+    const auto pool = static_cast<std::size_t>(own.pool);
+    const bool is_scaled = own.pool >= 0 && pool < s_.bindings_.autoscalers.size() &&
+                           s_.bindings_.autoscalers[pool] != nullptr;
+    const bool is_wanted = own.pool >= 0 && fleet.pools[pool].wanted > 0;
+    const bool is_lost = own.state == Lifecycle::failed && !own.will_be_repaired;
+    may[decodes ? 1 : 0] |= fleet.takes_requests(engine) || fleet.will_come(engine) ||
+                            (!is_lost && (is_scaled || is_wanted));
+  }
+  return may[0] && may[1];
+}
+
+bool Simulation::Life::wait_at_door(std::int32_t slot) {
+  if (has_candidates()) return false;
+  if (!may_have_candidates()) {
+    s_.finish(slot, Outcome::refused);
+    return true;
+  }
+  fleet().door.push_back({slot, s_.now_});
+  for (Observer* observer : s_.bindings_.observers) observer->on_held(s_.requests_[slot], s_.now_);
+  return true;
+}
+
+void Simulation::Life::open_door() {
+  if (fleet().door.empty()) return;
+  const bool is_open = has_candidates();
+  if (is_open || !may_have_candidates()) leave_door(is_open);
+}
+
+void Simulation::Life::leave_door(bool is_open) {
+  const std::vector<Fleet::Waits> waiting = std::exchange(fleet().door, {});
+  for (const auto& [slot, since] : waiting) {
+    s_.requests_.progress(slot).held += s_.now_ - since;
+    if (!is_open) {
+      s_.finish(slot, Outcome::refused);
+      continue;
+    }
+    for (Observer* observer : s_.bindings_.observers)
+      observer->on_passed(s_.requests_[slot], s_.now_);
+    s_.route(slot);
+  }
+}
+
+}  // namespace rooflua

@@ -1,0 +1,200 @@
+// A replica fails: whatever is on it, or rests on it, ends as replica_lost at once.
+//
+//   its requests, queued and running   they end; rows of steps under way never land
+//   prompts that it computed           they end, also those that wait at their decode replica or
+//   whose
+//                                      KV is on its way: flows stop, and the blocks are free
+//   prompts elsewhere, of which KV     they end; those to which it was only promised get another
+//   has set off for it                 decode replica
+//   its caches, stores of its own      empty; stores of its node or of the cluster keep what is
+//   ready what it writes or loads            stops; a load from a store of its own that another
+//   replica
+//                                      waits for is cut: what has come stays, the rest is computed
+//
+// A load layer by layer of a step that runs elsewhere goes on.
+// @source vLLM and SGLang lose what is on an engine with its process; vLLM docs/features/nixl:
+// kv_load_failure_policy "fail"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "serve/loop/life.h"
+
+namespace rooflua {
+
+namespace {
+constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots (tier_trips.cpp)
+}
+
+class Simulation::Losing {
+ public:
+  Losing(Simulation& simulation, std::int32_t replica) : s_(simulation), index_(replica) {}
+
+  void all() {
+    end_requests();
+    cut_stores();
+    free_left();
+    Life(s_).forget_content(index_);
+  }
+
+ private:
+  bool touches(std::int32_t slot) const {
+    const Progress& progress = s_.requests_.progress(slot);
+    if (s_.requests_[slot].replica == index_ || progress.prefill_replica == index_) return true;
+    return s_.apart_ && s_.hand_over_of(slot).to == index_;
+  }
+
+  /// Whether the request cannot go on without this replica.
+  bool rests_here(std::int32_t slot) const {
+    const Progress& progress = s_.requests_.progress(slot);
+    if (s_.requests_[slot].replica == index_) return true;
+    if (progress.kept_blocks > 0 && progress.prefill_replica == index_) return true;
+    if (!s_.apart_) return false;
+    const HandOver& apart = s_.hand_over_of(slot);
+    return apart.to == index_ && apart.reserved_blocks > 0;
+  }
+
+  void end_requests() {
+    for (const std::int32_t slot : s_.live_slots()) {
+      if (!s_.is_live(slot)) continue;
+      if (rests_here(slot)) {
+        s_.abort(slot, Outcome::replica_lost);
+      } else if (s_.apart_ && s_.hand_over_of(slot).to == index_) {
+        s_.leave_promise(slot);
+      }
+    }
+  }
+
+  /// KV of this slot that is under way comes no longer.
+  void stop_kv(std::int32_t slot) {
+    Progress& progress = s_.requests_.progress(slot);
+    if (progress.flows > 0) {
+      if (s_.kv_links_) s_.kv_links_->flows().stop_hand_over(slot, s_.now_);
+      s_.deliveries_.erase_if([slot](const Delivery& each) {
+        return each.kind == Delivery::Kind::transfer && each.slot == slot;
+      });
+      progress.flows = 0;
+    }
+    if (s_.tiers_ && s_.tiers_->is_loading(slot)) cut_load(slot);
+  }
+
+  std::int32_t cut_load(std::int32_t slot) {
+    return s_.tiers_->cut_load(slot, s_.requests_, s_.now_, [this](std::int32_t ticket) {
+      return s_.kv_links_->flows().stop(Errand::load, ticket, s_.now_);
+    });
+  }
+
+  /// Requests that ended and still held something here, or blocks elsewhere for KV from here.
+  void free_left() {
+    std::vector<std::int32_t> slots;
+    for (const Left& each : s_.left_)
+      if (touches(each.slot)) slots.push_back(each.slot);
+    for (const std::int32_t slot : slots) stop_kv(slot);
+    s_.at(index_).lose_steps();
+    s_.free_left_seats(index_);
+    for (const std::int32_t slot : slots) {
+      const auto left = std::find_if(s_.left_.begin(), s_.left_.end(),
+                                     [slot](const Left& each) { return each.slot == slot; });
+      if (left == s_.left_.end()) continue;
+      if (left->replica >= 0) {
+        s_.cancel_reserved(slot);  // its seat is elsewhere, and is free when its step lands
+      } else if (s_.requests_.progress(slot).kept_blocks > 0) {
+        s_.let_go(slot);
+        s_.refuse_kv(slot);
+      } else if (s_.apart_ && s_.hand_over_of(slot).reserved_blocks > 0) {
+        s_.end_left(slot);
+      } else {
+        s_.refuse_kv(slot);  // it came from stores
+      }
+    }
+    if (s_.kv_links_) s_.expect_flows();
+    s_.signals_.changed(index_);
+    s_.fruitless_preemptions_[static_cast<std::size_t>(index_)] = 0;
+    s_.runs_[static_cast<std::size_t>(index_)].forget();
+  }
+
+  void cut_stores() {
+    if (!s_.tiers_) return;
+    Tiers& tiers = *s_.tiers_;
+    for (const std::int32_t ticket : tiers.writes_from(index_)) {
+      s_.kv_links_->flows().stop(Errand::store, ticket, s_.now_);
+      s_.at(index_).unpin(first_pin + ticket);
+      tiers.cancel_write(ticket);
+    }
+    for (const std::int32_t ticket : tiers.loads_from(index_)) cut_foreign(ticket);
+  }
+
+  void cut_foreign(std::int32_t ticket) {
+    Tiers& tiers = *s_.tiers_;
+    const std::int32_t slot = tiers.slot_of_load(ticket);
+    if (slot < 0) return;  // it was cut with another one
+    const Request& request = s_.requests_[slot];
+    const bool lives = request.id == tiers.request_of_load(ticket) && s_.is_live(slot);
+    if (lives && !tiers.is_prefetch(ticket)) {
+      if (request.phase != Phase::pending) return;  // by layers
+      s_.requests_.progress(slot).remote_tokens -= cut_load(slot);
+      return s_.receive_loaded(slot);
+    }
+    if (!tiers.is_prefetch(ticket) && s_.has_left(slot) && request.phase == Phase::pending)
+      return;  // free_left() sees to it
+    s_.kv_links_->flows().stop(Errand::load, ticket, s_.now_);
+    tiers.drop_load(ticket, s_.requests_, s_.now_);
+  }
+
+  Simulation& s_;
+  std::int32_t index_;
+};
+
+void Simulation::fail_replica(std::int32_t index, double repair_s) {
+  ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  Life life(*this);
+  Fleet& fleet = life.open();
+  const std::int32_t engine = group_of_[static_cast<std::size_t>(index)];
+  const Lifecycle state = fleet.engine(engine).state;
+  if (state == Lifecycle::absent || state == Lifecycle::failed) return;
+  signals_.pass_time(now_, replicas_);
+  if (state == Lifecycle::starting && kv_links_) {
+    kv_links_->flows().stop(Errand::start, engine, now_);
+    expect_flows();
+  }
+  fleet.engine(engine).will_be_repaired = std::isfinite(repair_s);
+  life.set_state(engine, Lifecycle::failed);
+  const double detect_s = bindings_.faults == nullptr ? 0 : bindings_.faults->detect_s();
+  if (detect_s > 0 && state == Lifecycle::ready) {
+    fleet.engine(engine).is_undetected = true;
+    life.gather_candidates();
+    life.alarm(engine, LifeAlarm::Kind::detected, detect_s);
+  }
+  const std::vector<std::int32_t> members = groups_[static_cast<std::size_t>(engine)].members;
+  for (const std::int32_t member : members) Losing(*this, member).all();
+  if (std::isfinite(repair_s)) life.alarm(engine, LifeAlarm::Kind::repaired, repair_s);
+}
+
+void Simulation::Life::forget_content(std::int32_t index) {
+  s_.at(index).lose_steps();
+  s_.at(index).lose_content();
+  if (s_.tiers_ && s_.at(index).tiers() != nullptr) s_.tiers_->empty(index);
+  if (s_.knowledge_) s_.knowledge_->lose(index);
+  s_.signals_.changed(index);
+  s_.tell_blocks(index);
+}
+
+/// Requests that were sent and are not over, by id.
+std::vector<std::int32_t> Simulation::live_slots() const {
+  std::vector<std::int32_t> out;
+  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot)
+    if (is_live(slot)) out.push_back(slot);
+  std::sort(out.begin(), out.end(),
+            [this](std::int32_t a, std::int32_t b) { return requests_[a].id < requests_[b].id; });
+  return out;
+}
+
+std::vector<std::int32_t> Simulation::slots_at(std::int32_t index) const {
+  std::vector<std::int32_t> out = live_slots();
+  std::erase_if(out, [&](std::int32_t slot) { return requests_[slot].replica != index; });
+  return out;
+}
+
+}  // namespace rooflua
