@@ -1,11 +1,12 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
+local gates = dofile "tests/scripts/effects_gates.lua"
 local links = dofile "tests/scripts/effects_links.lua"
 local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction", "deciders" } }
+  "eviction", "deciders", "admission" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -110,6 +111,7 @@ effects.scenes = {
     return served { workload = one, scheduler = require "schedulers.orca" { max_output_tokens = 300 } }
   end },
   tiers = tiers.scenes(served), eviction = tiers.evictions(served), deciders = links.deciders(served),
+  admission = gates.scenes(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -382,6 +384,7 @@ function effects.of(test)
   dofile("tests/scripts/effects_agents.lua").declare(effects, test)
   routers.declare(effects, served, load)
   links.declare(effects)
+  gates.declare(effects)
   effects.keys = keys_of()
   return effects
 end

@@ -57,8 +57,7 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
     if (apart_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
-    if (!was_held)
-      deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    if (!was_held) deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
     requests_.close(slot);
   }
   tell(done);

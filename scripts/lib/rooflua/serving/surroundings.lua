@@ -1,4 +1,5 @@
--- The policies around the engines of a simulation, one of a kind: {decider, admission}. The engine is told of them as one table.
+-- The policies around the engines of a simulation, one of a kind: {decider, admission}. The engine is told of them as
+-- one table.
 local policy = require "rooflua.policy"
 
 local surroundings = {}
