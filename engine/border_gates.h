@@ -38,13 +38,13 @@ typedef struct rooflua_gate_flow {
 
 /// What a gate's policy sees. `pool.slot` is the request that it is asked about.
 typedef struct rooflua_gate_view {
-  rooflua_route_view pool;           // signals as old as the gate's, of replicas for prompts
+  rooflua_route_view pool;  // signals as old as the gate's, of replicas for prompts
   double held_tokens BORDER_INIT(0);
   double in_flight_tokens BORDER_INIT(0);  // prompts of requests that passed and have not ended,
                                            // and the limits that their clients declared
   double saturation BORDER_INIT(0);
-  double held_s BORDER_INIT(0);       // so long the request is held
-  double deadline_s BORDER_INIT(-1);  // of the request; -1: none
+  double held_s BORDER_INIT(0);                         // so long the request is held
+  double deadline_s BORDER_INIT(-1);                    // of the request; -1: none
   const rooflua_gate_band* bands BORDER_INIT(nullptr);  // with held requests, the highest first
   const int32_t* held_by_class BORDER_INIT(nullptr);
   const rooflua_gate_flow* flows BORDER_INIT(nullptr);  // of choose()

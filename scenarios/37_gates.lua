@@ -2,14 +2,13 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, on two H100, 32 requests at once each. 2 requests/s, and 60 requests/s during the first
 ---           3 s of every 20 s; 2,000-token prompts, 150-token answers.
---- Method    No gate; requests that wait in front of the router while both replicas are saturated; the same with the
----           load of replicas read every 50 ms and one request per millisecond, as llm-d's flow control has it, without
----           and with credit for what was let go since; and requests that are refused instead of held.
---- Measures  Requests held and refused, the most that wait at a replica (as TTFT behind the gate), TTFT, completed
----           requests.
---- Expect    A gate that holds moves the queue, and changes little for who waits in it: TTFT, which counts from sending,
----           is about the same, and the queues of the engines stay short. Old load lets dozens through at once; credit
----           takes that back. Refusing halves TTFT of those who are left, which says nothing of the others.
+--- Method    No gate; requests that wait in front of the router while both replicas are saturated; load that is read
+---           every 50 ms, and a request per millisecond, as llm-d's flow control has it, without and with credit for
+---           what was let go since; and requests that are refused instead of held.
+--- Measures  Requests held and refused, TTFT, the time in the queues of engines, goodput.
+--- Expect    A gate that holds moves the queue and changes little for who waits: TTFT counts from sending and is about
+---           the same, and the queues of engines stay short. With old load dozens go at once; credit takes that back.
+---           Refusing lowers TTFT of those who are left, which says nothing of the others.
 --- Limits    One class, and no client that gives up or tries again.
 local Bands = require "admission.bands"
 local Saturation = require "admission.saturation"
@@ -36,8 +35,8 @@ return {
     },
   },
   report = function(results)
-    local rows = { { "gate", "held", "held p99 s", "refused", "completed", "TTFT p50 s", "TTFT p99 s", "at engines p99 s",
-      "goodput /s" } }
+    local rows = { { "gate", "held", "held p99 s", "refused", "completed", "TTFT p50 s", "TTFT p99 s",
+      "at engines p99 s", "goodput /s" } }
     for _, result in ipairs(results) do
       local s = result.summary
       rows[#rows + 1] = { result.name:match "=(.*)", s.gate.held, s.gate.held_s.p99, s.gate.refused,

@@ -5,12 +5,11 @@
 ---           trees: many of few calls, few of many.
 --- Method    A gate that holds at most 32 requests in flight, and five rules of who goes next: the first that came; in
 ---           turn; the tenant, or program, with the least service (vtc, las); the earliest deadline.
---- Measures  TTFT p99 of the noisy and of the quiet tenants, Jain's index of TTFT, expired requests; of programs the p99
----           of TTFT of calls of small and of large ones.
+--- Measures  TTFT p50 and p99 of the noisy and of the quiet tenants, Jain's index of TTFT, expired requests; of
+---           programs the same of the calls of small and of large ones.
 --- Expect    With the first that came the quiet tenants wait behind the burst. In turn, vtc and las take that away, and
----           the noisy tenant pays little, because the others send little. Deadlines do the same as long as they differ.
----           Of programs, least service serves the calls of small ones first, and those of large ones wait longer than
----           in turn.
+---           the noisy tenant pays little, because the others send little. Deadlines do the same while they differ. Of
+---           programs, least service serves calls of small ones first; those of large ones wait longer than in turn.
 --- Limits    The noisy tenant does not give up. Programs are made up: no recorded search.
 local Concurrency = require "admission.concurrency"
 local Mix, Poisson, Burst = require "workloads.mix", require "workloads.poisson", require "workloads.burst"

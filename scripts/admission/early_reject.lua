@@ -8,8 +8,8 @@ local queue = require "admission.shared.queue"
 ---@field max_decodes integer
 local EarlyReject = policy.define {
   name = "early_reject",
-  doc = "A request is refused where no replica can answer it in time: its prompt and those in front of it, over a rate of "
-    .. "prefill, take longer than ttft_s; or the requests there are as many as may decode together.",
+  doc = "A request is refused where no replica can answer it in time: its prompt and those in front of it, over a rate "
+    .. "of prefill, take longer than ttft_s; or the requests there are as many as may decode together.",
   source = "Mooncake, arXiv 2407.00079, section 7 (early rejection by predicted load)",
   signals = { "waiting_tokens", "outstanding" },
   params = queue.with({

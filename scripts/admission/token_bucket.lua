@@ -11,8 +11,8 @@ local queue = require "admission.shared.queue"
 ---@field level_s number?
 local TokenBucket = policy.define {
   name = "token_bucket",
-  doc = "A request takes its cost out of a bucket that fills at a constant rate; without enough in it, it is refused or "
-    .. "waits. What passes in any window costs at most capacity + rate_per_s x window.",
+  doc = "A request takes its cost out of a bucket that fills at a constant rate; without enough in it, it is refused "
+    .. "or waits. What passes in any window costs at most capacity + rate_per_s x window.",
   source = "inference-sim/inference-sim sim/admission.go (TokenBucket); zae-limiter and others describe the same",
   signals = {},
   params = queue.with({

@@ -6,15 +6,23 @@
 local inner = require "workloads.composed.inner"
 local policy = require "rooflua.policy"
 
+---@class workloads.Mix.Part
+---@field name string
+---@field workload rooflua.Workload
+---@field priority integer?
+---@field tenant integer?
+---@field program integer?
+---@field deadline_s number?
+
 ---@class workloads.Mix: rooflua.Workload
----@field parts {name: string, workload: rooflua.Workload, priority: integer?, tenant: integer?, program: integer?, deadline_s: number?}[]
+---@field parts workloads.Mix.Part[]
 local Mix = policy.define {
   name = "mix",
   doc = "Several workloads at once, each a class with a name, a priority, and limits of its own.",
   params = {
-    parts = { default = {}, type = "any", doc = "A list of { name =, workload =, priority =, tenant =, program =, deadline_s = }; "
-      .. "priority: lower is more urgent, for schedulers and gates that read it; tenant, program: who sends it and of "
-      .. "what it is a part, numbers from 0; "
+    parts = { default = {}, type = "any", doc = "A list of { name =, workload =, priority =, tenant =, program =, "
+      .. "deadline_s = }; priority: lower is more urgent, for schedulers and gates that read it; tenant, program: who "
+      .. "sends it and of what it is a part, numbers from 0; "
       .. "deadline_s: so long after it was sent an answer is of no use." },
   },
 }
@@ -50,7 +58,9 @@ local function check(parts)
   for i, part in ipairs(parts) do
     if type(part) ~= "table" or policy.is_instance(part) then fail(i, "expected { name =, workload = }") end
     for key in pairs(part) do
-      if not known[key] then fail(i, "unknown key '%s' (known: deadline_s, name, priority, program, tenant, workload)", tostring(key)) end
+      if not known[key] then
+        fail(i, "unknown key '%s' (known: deadline_s, name, priority, program, tenant, workload)", tostring(key))
+      end
     end
     if type(part.name) ~= "string" or part.name == "" then fail(i, "name: expected a text") end
     if names[part.name] then fail(i, "name: '%s' is that of part %d", part.name, names[part.name]) end
@@ -159,8 +169,8 @@ function Mix:requests(rng)
     local own = inner.open(given.workload, streams, ("workload.parts[%d].workload"):format(i))
     if not own.next then fail(i, "workload: requests that depend on each other (plays) cannot be part of a mix") end
     local names = own.classes or { false }
-    state.parts[i] = { index = i, name = given.name, state = own, priority = given.priority, tenant = given.tenant, program = given.program,
-      deadline_s = given.deadline_s,
+    state.parts[i] = { index = i, name = given.name, state = own, priority = given.priority,
+      tenant = given.tenant, program = given.program, deadline_s = given.deadline_s,
       contents = (i - 1) * CONTENTS, first_class = #state.classes, classes = #names }
     for _, name in ipairs(names) do
       state.classes[#state.classes + 1] = name and given.name .. ", " .. name or given.name

@@ -1,7 +1,9 @@
 --- Programs that search a tree: a root call, and behind each call several that depend on its answer.
 ---
---- A program has a number of calls, of which few programs have many. A call repeats the prompt and the answer of the one
---- that it depends on, and adds tokens of its own. When a call ends, calls behind it are sent, `branching` of them or as
+--- A program has a number of calls, of which few programs have many. A call repeats the prompt and the answer of the
+--- one
+--- that it depends on, and adds tokens of its own. When a call ends, calls behind it are sent, `branching` of them
+--- or as
 --- many as the program has left. A call that does not complete has none behind it.
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"

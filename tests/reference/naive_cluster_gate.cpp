@@ -41,8 +41,8 @@ void NaiveCluster::consider_gate(const std::function<void(Ps)>& consider) const 
   }
   if (gate_->held().empty()) return;
   // Where nothing else is to come, asking again changes nothing: but signals may be old.
-  const bool asks_later = now_ <= last_event_ + 2 * cluster_.gate.staleness +
-                                      2 * cluster_.gate.interval;
+  const bool asks_later =
+      now_ <= last_event_ + 2 * cluster_.gate.staleness + 2 * cluster_.gate.interval;
   if (gate_again_ > now_) consider(gate_again_);
   if (!asks_later) return;
   if (cluster_.gate.interval > 0) consider(next_multiple(now_, cluster_.gate.interval));
@@ -161,10 +161,10 @@ void NaiveCluster::ask_gate() {
   const GateCase& gate = cluster_.gate;
   const bool is_tick = gate.interval == 0 || now_ % gate.interval == 0;
   const bool asks = is_tick || gate_came_ > 0 || (gate_again_ != unset && gate_again_ <= now_);
-  int turns = gate.rules.most == 0
-                  ? 1 << 30
-                  : gate.rules.most *
-                        std::max(1, gate_came_ + (gate.interval > 0 && is_tick ? 1 : 0));
+  int turns =
+      gate.rules.most == 0
+          ? 1 << 30
+          : gate.rules.most * std::max(1, gate_came_ + (gate.interval > 0 && is_tick ? 1 : 0));
   gate_came_ = 0;
   if (!asks) return;
   while (turns-- > 0 && !gate_->held().empty() && ask_next()) {

@@ -51,9 +51,9 @@ class NaiveGate {
   QueueRules rules_;
   std::vector<Held> held_;
   std::map<Key, Flow> flows_;
-  std::map<int, Key> emptied_;                  // by priority: the flow that was emptied last
-  std::map<int, std::pair<Key, int>> passed_;   // by id: flow, prompt
-  std::map<int, double> counted_;               // by id: output
+  std::map<int, Key> emptied_;                 // by priority: the flow that was emptied last
+  std::map<int, std::pair<Key, int>> passed_;  // by id: flow, prompt
+  std::map<int, double> counted_;              // by id: output
   std::int64_t turns_ = 0, serial_ = 0;
 };
 

@@ -1,13 +1,13 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
 local clients = dofile "tests/scripts/effects_clients.lua"
+local gates = dofile "tests/scripts/effects_gates.lua"
 local links = dofile "tests/scripts/effects_links.lua"
 local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction", "deciders", "clients",
-  "faults" } }
+  "eviction", "deciders", "admission", "clients", "faults" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -113,6 +113,7 @@ effects.scenes = {
   end },
   tiers = tiers.scenes(served), eviction = tiers.evictions(served), deciders = links.deciders(served),
   clients = clients.scenes(served), faults = clients.faults(served),
+  admission = gates.scenes(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -386,6 +387,7 @@ function effects.of(test)
   routers.declare(effects, served, load)
   links.declare(effects)
   clients.declare(effects, served)
+  gates.declare(effects)
   effects.keys = keys_of()
   return effects
 end

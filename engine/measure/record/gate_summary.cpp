@@ -40,9 +40,8 @@ GateSummary SummaryObserver::gate_summary() const {
   GateSummary out = gate_.counts;
   out.offered = arrived_;
   if (arrived_ > 0)
-    out.completed_frac =
-        static_cast<double>(ended_[static_cast<std::size_t>(Outcome::completed)]) /
-        static_cast<double>(arrived_);
+    out.completed_frac = static_cast<double>(ended_[static_cast<std::size_t>(Outcome::completed)]) /
+                         static_cast<double>(arrived_);
   out.held_s = gate_.wait.statistics(1e-12);
   return out;
 }

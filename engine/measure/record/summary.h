@@ -153,11 +153,11 @@ struct PlaySummary {
 
 /// What a gate did (serve/gates).
 struct GateSummary {
-  std::int64_t offered = 0;   // requests that were sent
-  std::int64_t admitted = 0;  // that reached a replica
+  std::int64_t offered = 0;                         // requests that were sent
+  std::int64_t admitted = 0;                        // that reached a replica
   std::int64_t refused = 0, expired = 0, held = 0;  // held: for longer than an instant
-  double completed_frac = 0;  // completed over offered
-  Statistics held_s;          // of requests that were held and admitted
+  double completed_frac = 0;                        // completed over offered
+  Statistics held_s;                                // of requests that were held and admitted
 };
 
 /// How equal tenants are, those that sent a request.

@@ -138,8 +138,8 @@ void FairQueue::grant(Account account) {
 
 void FairQueue::serve(Account account, double prompt_tokens, double output_tokens,
                       Picoseconds now) {
-  const double added = inflated(
-      rules_.prompt_weight * prompt_tokens + rules_.output_weight * output_tokens, now);
+  const double added =
+      inflated(rules_.prompt_weight * prompt_tokens + rules_.output_weight * output_tokens, now);
   Band& band = bands_[static_cast<std::size_t>(account.band)];
   Flow& flow = flow_of(account);
   flow.prompt_tokens += prompt_tokens;
@@ -167,8 +167,7 @@ double FairQueue::inflated(double service, Picoseconds now) {
     for (Band& band : bands_) {
       band.backlogged.clear();
       for (Flow& flow : band.flows) flow.service = std::ldexp(flow.service, -back);
-      for (std::size_t i = 0; i < band.flows.size(); ++i)
-        rank(band, static_cast<std::int32_t>(i));
+      for (std::size_t i = 0; i < band.flows.size(); ++i) rank(band, static_cast<std::int32_t>(i));
     }
     base_ = passed;
   }
@@ -210,8 +209,7 @@ void FairQueue::list_bands(std::vector<GateBand>& out) const {
   out.clear();
   for (const auto& [priority, place] : band_of_) {
     const Band& band = bands_[static_cast<std::size_t>(place)];
-    if (band.held > 0)
-      out.push_back({static_cast<double>(band.held_tokens), priority, band.held});
+    if (band.held > 0) out.push_back({static_cast<double>(band.held_tokens), priority, band.held});
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Requests that a gate holds: bands by priority, flows in a band, requests in a flow. Each operation
-// costs O(log n) for n held requests.
+// Requests that a gate holds: bands by priority, flows in a band, requests in a flow. Each
+// operation costs O(log n) for n held requests.
 //
 // Service of a flow is counted per band, in tokens times their weights (QueueRules).
 

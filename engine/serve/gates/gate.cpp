@@ -51,8 +51,9 @@ Gate::Gate(const GateRules& rules)
 
 void Gate::change(const GateRules& rules) {
   if (!same(checked(rules).queue, rules_.queue))
-    throw Error("admission", "the queue of a gate (flow, fair, order, count, half_life_s) cannot "
-                             "change while it runs");
+    throw Error("admission",
+                "the queue of a gate (flow, fair, order, count, half_life_s) cannot "
+                "change while it runs");
   Gate other(rules);
   rules_ = rules;
   staleness_ = other.staleness_;
@@ -110,9 +111,9 @@ void Gate::pass(std::int32_t slot, const Request& request, Picoseconds now) {
   if (rules_.queue.count == ServiceCount::end) return;
   if (rules_.queue.count == ServiceCount::estimate) {
     const bool predicted = request.predicted_output_tokens >= 0;
-    own.output_tokens = predicted                      ? request.predicted_output_tokens
+    own.output_tokens = predicted                       ? request.predicted_output_tokens
                         : request.max_output_tokens > 0 ? request.max_output_tokens
-                                                       : rules_.queue.estimate_tokens;
+                                                        : rules_.queue.estimate_tokens;
   } else {
     own.place = static_cast<std::int32_t>(counted_.size());
     counted_.push_back(slot);

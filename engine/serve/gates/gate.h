@@ -112,8 +112,8 @@ class Gate {
   std::vector<GateBand> bands_;
   std::vector<GateFlow> flows_;
 
-  bool unseen_ = false;  // what next() reads has changed since it said no
-  bool stale_ = false;   // what signals tell may have changed since they were taken
+  bool unseen_ = false;    // what next() reads has changed since it said no
+  bool stale_ = false;     // what signals tell may have changed since they were taken
   std::int32_t came_ = 0;  // requests that were held at this instant
   Picoseconds again_ = never, next_turn_ = never;
   EventHeap<Due> due_;

@@ -58,8 +58,7 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
     if (apart_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
-    if (!was_held)
-      deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    if (!was_held) deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
     if (fleet_)
       std::erase_if(fleet_->door, [slot](const Fleet::Waits& each) { return each.slot == slot; });
     requests_.close(slot);

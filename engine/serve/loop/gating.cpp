@@ -47,7 +47,7 @@ void Simulation::pass_gate(std::int32_t slot) {
   const std::int32_t id = request.id;
   if (gate_->rules().expire_queued && progress.held == 0) {
     gate_->expect(slot, id, progress.deadline);
-    }
+  }
   gate_->pass(slot, request, now_);
   send_to_router(slot);
   if (requests_[slot].id == id && requests_[slot].replica >= 0)
@@ -85,8 +85,7 @@ void Simulation::let_go() {
 bool Simulation::ask_next() {
   count_outputs();
   const std::int32_t slot = next_held();
-  const AdmissionPolicy::Next next =
-      bindings_.admission->next(requests_[slot], look_at_gate(slot));
+  const AdmissionPolicy::Next next = bindings_.admission->next(requests_[slot], look_at_gate(slot));
   if (!next.passes) {
     const bool again = next.again_s >= 0;
     gate_->refused(again ? std::max(now_ + 1, picoseconds(next.again_s, "admission: next"))
@@ -153,8 +152,8 @@ Picoseconds Simulation::gate_due() {
   while (gate_->next_deadline() != never) {
     const Gate::Due& due = gate_->first_due();
     const bool is_here = requests_[due.slot].id == due.id && is_live(due.slot);
-    const bool waits = gate_->rules().expire_queued &&
-                       requests_.progress(due.slot).scheduled == never;
+    const bool waits =
+        gate_->rules().expire_queued && requests_.progress(due.slot).scheduled == never;
     if (is_here && (waits || gate_->holds(due.slot))) break;
     gate_->take_due();
   }

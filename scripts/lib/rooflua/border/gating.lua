@@ -82,11 +82,13 @@ local function admit(instance)
   local answer = instance:admit(handle_of(view.pool.slot), gate)
   local verdict = verdicts[answer]
   if not verdict then
-    answers.wrong("admission", instance, "admit", 'admit(request, view) must return "pass", "hold" or "reject"; found %s',
+    answers.wrong("admission", instance, "admit",
+      'admit(request, view) must return "pass", "hold" or "reject"; found %s',
       type(answer) == "string" and ("%q"):format(answer) or core.describe(answer))
   end
   if answer == "hold" and type(instance.next) ~= "function" then
-    answers.wrong("admission", instance, "admit", "it holds a request and has no next(request, view) method to let it go")
+    answers.wrong("admission", instance, "admit",
+      "it holds a request and has no next(request, view) method to let it go")
   end
   return verdict
 end
@@ -120,7 +122,8 @@ local function choose(instance)
   local given = flows()
   local place = instance:choose(given, gate)
   if type(place) ~= "number" or not (place >= 1 and place <= #given) or place % 1 ~= 0 then
-    answers.wrong("admission", instance, "choose", "choose(flows, view) must return a whole number from 1 to %d; found %s",
+    answers.wrong("admission", instance, "choose",
+      "choose(flows, view) must return a whole number from 1 to %d; found %s",
       #given, type(place) == "number" and tostring(place) or core.describe(place))
   end
   return place - 1

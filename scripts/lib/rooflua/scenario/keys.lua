@@ -280,8 +280,9 @@ return {
         doc = "whether a prefill replica computes a prompt, with order = \"decode_first\"" },
     } },
   { name = "admission", type = "policy", folder = "admission", kinds = served, read_by = "serving.admission",
-    example = '"bands"', doc = "which requests pass to the router, wait in front of it or are refused (docs/CONTROL.md); "
-      .. "default all pass" },
+    example = '"bands"',
+    doc = "which requests pass to the router, wait in front of it or are refused (docs/CONTROL.md); default "
+      .. " all pass" },
   { name = "links", type = "table", class = "rooflua.ScenarioLink", named = true, kinds = served,
     lua = "table<string, rooflua.ScenarioLink>?", read_by = "serving.links",
     example = "{ nic = { bytes_per_s = 50e9 } }", doc = "wires that transfers share, by name (docs/SERVING.md)",
