@@ -54,8 +54,9 @@ TEST_CASE("every other question has its answer", "[golden]") {
   }
 }
 
-TEST_CASE("agents fill caches, and routers, tools and memory of the host change what they find there",
-          "[golden]") {
+TEST_CASE(
+    "agents fill caches, and routers, tools and memory of the host change what they find there",
+    "[golden]") {
   for (const char* scenario :
        {"32_agents", "33_agents_and_routers", "34_tool_time", "35_memory_for_agents"})
     compare_with_golden(scenario, "--jobs 2");

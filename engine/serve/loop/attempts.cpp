@@ -23,7 +23,8 @@ constexpr std::int32_t most_attempts = 100000;  // a client without end and dela
 RandomStream draws_of(const ClusterConfig& config, std::int64_t client, std::int32_t attempt,
                       std::uint64_t question) {
   const auto seed = static_cast<std::uint64_t>(config.replicas.front().seed);
-  const auto number = static_cast<std::uint64_t>(client) << 20 | static_cast<std::uint64_t>(attempt);
+  const auto number =
+      static_cast<std::uint64_t>(client) << 20 | static_cast<std::uint64_t>(attempt);
   return random_stream(seed, "clients", number << 1 | question);
 }
 
