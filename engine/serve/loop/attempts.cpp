@@ -130,8 +130,7 @@ void Simulation::Trying::end(std::int32_t slot, RequestDone& done) {
   done.is_retried = true;
   done.keeps_output = kept > 0;
   next.spec = same_content(request, progress, next.segments, kept, own.carried_tokens > 0);
-  next.arrival =
-      again->delay_s > 0 ? after(done.now, again->delay_s, "client: again") : done.now;
+  next.arrival = again->delay_s > 0 ? after(done.now, again->delay_s, "client: again") : done.now;
   next.attempt = {own.client, own.carried_tokens + kept, own.row};
 }
 
