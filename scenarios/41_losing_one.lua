@@ -1,8 +1,8 @@
 --- What does it cost to lose one of eight replicas?
 ---
 --- Setup     Llama-3.1-8B, bf16, on eight H100, one replica each; a router by outstanding requests.
---- Method    100 requests/s; after two minutes the third replica fails, and it serves again three minutes later. The same
----           requests with clients that give up, that send again what is lost, and behind a frontend that migrates
+--- Method    100 requests/s; after two minutes the third replica fails, and it serves again three minutes later. The
+---           same requests with clients that give up, that send again what is lost, and behind a frontend that migrates
 ---           answers to other replicas; then the same with a router that believes for ten seconds that the lost replica
 ---           is ready.
 --- Measures  Questions that are not answered; tokens that are lost, and prompt tokens that are computed again; what

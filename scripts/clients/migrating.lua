@@ -6,8 +6,8 @@ local policy = require "rooflua.policy"
 ---@field max_tokens integer
 local Migrating = policy.define {
   name = "migrating",
-  doc = "A request whose replica is lost goes on at another one: its prompt and the tokens that it has generated so far "
-    .. "are computed there, and no token is generated twice.",
+  doc = "A request whose replica is lost goes on at another one: its prompt and the tokens that it has generated so "
+    .. "far are computed there, and no token is generated twice.",
   source = "NVIDIA Dynamo 0.7 to 1.7: Request Migration (--migration-limit, --migration-max-seq-len)",
   params = {
     migration_limit = { default = 3, unit = "migrations", min = 0, max = 90000, integer = true,

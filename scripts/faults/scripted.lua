@@ -23,12 +23,16 @@ end
 local function check(place, entry, before)
   if type(entry) ~= "table" then fail(place, "expected a fault, as in { time_s = 60, replica = 1 }") end
   for key in pairs(entry) do
-    if not known[key] then fail(place, "unknown key '%s' (known: factor, for_s, repair_s, replica, time_s)", tostring(key)) end
+    if not known[key] then
+      fail(place, "unknown key '%s' (known: factor, for_s, repair_s, replica, time_s)", tostring(key))
+    end
   end
   for _, key in ipairs { "time_s", "replica" } do
     if type(entry[key]) ~= "number" then fail(place, "%s is missing", key) end
   end
-  if entry.factor and entry.repair_s then fail(place, "factor and repair_s: a replica is slow, or it fails; say one") end
+  if entry.factor and entry.repair_s then
+    fail(place, "factor and repair_s: a replica is slow, or it fails; say one")
+  end
   if entry.for_s and not entry.factor then fail(place, "for_s changes nothing without factor; say repair_s") end
   if entry.time_s < before then fail(place, "time_s: %g lies before the fault in front of it", entry.time_s) end
 end

@@ -221,8 +221,8 @@ TEST_CASE("patience changes nothing of what came before the first of it ended") 
       return line.find("timed_out") != std::string::npos ||
              line.find("cancelled") != std::string::npos;
     };
-    const auto first = std::find_if(moody->told.lines.begin(), moody->told.lines.end(),
-                                    is_end_of_patience);
+    const auto first =
+        std::find_if(moody->told.lines.begin(), moody->told.lines.end(), is_end_of_patience);
     const auto count = first - moody->told.lines.begin();
     REQUIRE(count <= static_cast<std::ptrdiff_t>(calm->told.lines.size()));
     CHECK(std::equal(moody->told.lines.begin(), first, calm->told.lines.begin()));

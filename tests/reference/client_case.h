@@ -19,12 +19,12 @@ struct CaseAttempt {
 
 struct ClientCase {
   bool on = false;
-  std::uint64_t seed = 0;  // of the first replica
-  int impatient = 0;       // percent of attempts
-  Ps first = 0, total = 0;  // the longest patience
-  int retries = 0;          // of a client, at most
-  Ps delay = 0;             // the longest one
-  bool keeps = false;       // what an attempt generated is kept
+  std::uint64_t seed = 0;             // of the first replica
+  int impatient = 0;                  // percent of attempts
+  Ps first = 0, total = 0;            // the longest patience
+  int retries = 0;                    // of a client, at most
+  Ps delay = 0;                       // the longest one
+  bool keeps = false;                 // what an attempt generated is kept
   std::vector<CaseAttempt> attempts;  // by place
 
   /// Whole numbers of ps; unset: endless.

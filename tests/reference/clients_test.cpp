@@ -67,8 +67,7 @@ void spell(ClusterCase& cluster) {
 void insert(ClusterCase& cluster, std::size_t before, Ps ended, int tokens) {
   std::vector<CaseAttempt>& attempts = cluster.client.attempts;
   CaseAttempt next = attempts[before];
-  const Ps arrival =
-      ended + cluster.client.delay_of(cluster.client.draws(attempts[before], 1));
+  const Ps arrival = ended + cluster.client.delay_of(cluster.client.draws(attempts[before], 1));
   ++next.attempt;
   next.ended = ended;
   next.before = static_cast<int>(before);
@@ -158,8 +157,7 @@ Counts compare(const char* name, std::uint64_t most, Change change) {
 }  // namespace
 
 TEST_CASE("the engine and a naive cluster agree on patience and retries") {
-  const Counts counts =
-      compare("clusters", 300, [](ClusterCase cluster) { return cluster; });
+  const Counts counts = compare("clusters", 300, [](ClusterCase cluster) { return cluster; });
   CHECK(counts.cases >= 100);
   CHECK(counts.timed_out >= 500);
   CHECK(counts.late_tokens >= 100);

@@ -2,10 +2,11 @@
 // replicas is written down after every instant, so that stale signals are looked up, not kept.
 //
 // At one instant: ends of steps by replica, KV that arrives in the order it was sent, clients that
-// wait no longer, requests that leave the frontend in the order they were sent, requests that are sent; then the groups of which
-// a replica saw something, by their first replica, plan. Replicas of a group plan one after the
-// other, and their steps begin and end together. A replica with stages plans as soon as its step
-// has ended, before the next replica's step ends; how requests enter it stands in pipeline.h.
+// wait no longer, requests that leave the frontend in the order they were sent, requests that are
+// sent; then the groups of which a replica saw something, by their first replica, plan. Replicas of
+// a group plan one after the other, and their steps begin and end together. A replica with stages
+// plans as soon as its step has ended, before the next replica's step ends; how requests enter it
+// stands in pipeline.h.
 
 #include "tests/reference/naive_cluster.h"
 

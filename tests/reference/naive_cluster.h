@@ -185,8 +185,8 @@ class NaiveCluster : public RouteSource {
   std::vector<Apart> apart_;  // by id
   std::optional<NaiveTiers> tiers_;
   std::vector<bool> sent_;
-  std::vector<bool> over_;                         // by id: it ended, or was aborted
-  std::vector<int> at_;                            // by id: the replica where it is; -1: none yet
+  std::vector<bool> over_;  // by id: it ended, or was aborted
+  std::vector<int> at_;     // by id: the replica where it is; -1: none yet
   struct Due {
     Ps first = unset, total = unset;
   };

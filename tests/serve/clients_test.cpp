@@ -81,8 +81,7 @@ TEST_CASE("a first token that comes when patience ends is in time, with a fronte
     Bindings bindings = bench.bindings(workload);
     bindings.client = &client;
     simulate(bench.cluster, bindings);
-    CHECK(bench.recorder.of(0).outcome ==
-          (delay_s == 0 ? Outcome::completed : Outcome::timed_out));
+    CHECK(bench.recorder.of(0).outcome == (delay_s == 0 ? Outcome::completed : Outcome::timed_out));
   }
 }
 

@@ -75,8 +75,8 @@ FaultSummary SummaryObserver::fault_summary() const {
   Picoseconds down = faults_.down;
   for (const auto& [replica, since] : faults_.down_since)
     down += std::max<Picoseconds>(0, end - since);
-  const double all =
-      static_cast<double>(seen()) * static_cast<double>(std::max<std::size_t>(1, options_.replicas.size()));
+  const double all = static_cast<double>(seen()) *
+                     static_cast<double>(std::max<std::size_t>(1, options_.replicas.size()));
   if (all > 0) out.availability = std::clamp(1 - static_cast<double>(down) / all, 0.0, 1.0);
   out.recovery_s = recovery_s();
   return out;

@@ -159,8 +159,7 @@ constexpr MetricOf<C> of_clients[] = {
      "answered questions whose times from the first sending on hold the limits, over duration_s",
      &C::client_goodput_per_s},
     {"kept_output_tokens", "kept output", "tokens", more,
-     "of attempts that failed: output with which the next attempt went on",
-     &C::kept_output_tokens},
+     "of attempts that failed: output with which the next attempt went on", &C::kept_output_tokens},
 };
 
 using F = FaultSummary;

@@ -379,7 +379,7 @@ class SummaryObserver : public Observer {
     std::map<std::int32_t, Question> open;  // by origin
   } clients_;
   struct Faults {
-    FaultSummary counts;                            // shares are not set
+    FaultSummary counts;                             // shares are not set
     std::map<std::int32_t, Picoseconds> down_since;  // by replica
     Picoseconds first = never, down = 0;
     std::unordered_set<std::int32_t> lost;  // origins

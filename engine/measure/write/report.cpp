@@ -6,6 +6,7 @@
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/run_columns.h"
+#include "measure/write/surroundings_text.h"
 #include "measure/write/table.h"
 
 namespace rooflua {
@@ -125,41 +126,6 @@ std::string play_lines(const PlaySummary& plays) {
          percent(plays.reuse) + ", ideal " + percent(plays.reuse_ideal) + "\n";
 }
 
-/// What a gate did, in two lines.
-std::string gate_lines(const GateSummary& gate) {
-  std::string out = "gate      " + grouped(gate.admitted) + " of " + grouped(gate.offered) +
-                    " requests admitted, " + grouped(gate.refused) + " refused, " +
-                    grouped(gate.expired) + " expired; " + grouped(gate.held) + " held, " +
-                    duration(gate.held_s.mean) + " on average (p99 " + duration(gate.held_s.p99) +
-                    ")\n";
-  if (gate.completed_frac >= 1) return out;
-  return out + "          " + percent(gate.completed_frac) +
-         " of the offered requests completed: quantiles are of these alone\n";
-}
-
-/// What clients got, in two lines.
-std::string client_lines(const ClientSummary& c) {
-  std::string out = "clients   " + grouped(c.answered) + " of " + grouped(c.asked) +
-                    " questions answered (" + percent(c.answered_frac) + "), " +
-                    grouped(c.given_up) + " given up; " + figure(c.attempts_mean) +
-                    " attempts (max " + grouped(c.attempts_max) + "), " + percent(c.retried_frac) +
-                    " of requests are retries\n          from the first sending: TTFT " +
-                    duration(c.client_ttft_s.p50) + " (p99 " + duration(c.client_ttft_s.p99) +
-                    "), E2E " + duration(c.client_e2e_s.p50) + " (p99 " +
-                    duration(c.client_e2e_s.p99) + ")";
-  if (c.client_goodput_per_s) out += ", goodput " + figure(*c.client_goodput_per_s) + "/s";
-  return out + "\n";
-}
-
-std::string fault_line(const FaultSummary& f) {
-  std::string out = "faults    " + grouped(f.failures) + " replicas failed, " +
-                    percent(f.availability) + " available; " + grouped(f.lost_requests) +
-                    " requests and " + grouped(f.lost_tokens) + " tokens lost, " +
-                    grouped(f.recomputed_tokens) + " prompt tokens computed again";
-  if (f.recovery_s) out += "; 95 % of the goodput after " + duration(*f.recovery_s);
-  return out + "\n";
-}
-
 /// What replicas that are apart for prefill and decode amounted to, in two lines.
 std::string apart_line(const ApartSummary& apart) {
   std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
@@ -233,10 +199,8 @@ std::string groups(const Summary& s) {
     out += "\n" + table.text();
   }
   if (s.apart) out += "\n" + apart_line(*s.apart);
-  if (s.clients) out += "\n" + client_lines(*s.clients);
-  if (s.faults) out += "\n" + fault_line(*s.faults);
+  out += surroundings_text(s);
   if (s.plays) out += "\n" + play_lines(*s.plays);
-  if (s.gate) out += "\n" + gate_lines(*s.gate);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";

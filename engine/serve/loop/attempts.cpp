@@ -23,7 +23,8 @@ constexpr std::int32_t most_attempts = 100000;  // a client without end and dela
 RandomStream draws_of(const ClusterConfig& config, std::int64_t client, std::int32_t attempt,
                       std::uint64_t question) {
   const auto seed = static_cast<std::uint64_t>(config.replicas.front().seed);
-  const auto number = static_cast<std::uint64_t>(client) << 20 | static_cast<std::uint64_t>(attempt);
+  const auto number =
+      static_cast<std::uint64_t>(client) << 20 | static_cast<std::uint64_t>(attempt);
   return random_stream(seed, "clients", number << 1 | question);
 }
 
@@ -129,7 +130,7 @@ void Simulation::Trying::end(std::int32_t slot, RequestDone& done) {
   done.is_retried = true;
   done.keeps_output = kept > 0;
   next.spec = same_content(request, progress, next.segments, kept, own.carried_tokens > 0);
-  next.arrival = after(done.now, again->delay_s, "client: again");
+  next.arrival = again->delay_s > 0 ? after(done.now, again->delay_s, "client: again") : done.now;
   next.attempt = {own.client, own.carried_tokens + kept, own.row};
 }
 

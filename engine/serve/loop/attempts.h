@@ -11,7 +11,8 @@
 
 namespace rooflua {
 
-/// The end of a client's patience; `lost`: of a connection to a replica that has failed. One whose request ended before is skipped.
+/// The end of a client's patience; `lost`: of a connection to a replica that has failed. One whose
+/// request ended before is skipped.
 struct PatienceEnds {
   enum class Kind : std::int32_t { cancel, total, first_token, lost };
   Picoseconds time = 0;

@@ -66,8 +66,7 @@ void Simulation::Life::gather_candidates() {
   for (std::vector<std::int32_t>& each : s_.candidates_) each.clear();
   for (std::int32_t i = 0; i < s_.replica_count(); ++i) {
     const std::int32_t engine = s_.group_of_[static_cast<std::size_t>(i)];
-    const bool believed =
-        s_.fleet_ && fleet().engine(engine).is_undetected && !s_.is_decoder(i);
+    const bool believed = s_.fleet_ && fleet().engine(engine).is_undetected && !s_.is_decoder(i);
     if (believed || s_.lifecycle(i) == Lifecycle::ready)
       s_.candidates_[s_.is_decoder(i) ? 1 : 0].push_back(i);
   }
@@ -131,8 +130,8 @@ void Simulation::Life::ask_faults() {
   if (!fleet().fault) return;
   const Fault& fault = *fleet().fault;
   if (fault.replica < 0 || fault.replica >= s_.replica_count())
-    throw Error("faults", "next: found replica " + std::to_string(fault.replica + 1) + "; there are " +
-                              std::to_string(s_.replica_count()));
+    throw Error("faults", "next: found replica " + std::to_string(fault.replica + 1) +
+                              "; there are " + std::to_string(s_.replica_count()));
   fleet().fault_time = picoseconds(fault.time_s, "faults: next");
   if (fleet().fault_time < s_.now_)
     throw Error("faults", "next: a fault at " + std::to_string(fault.time_s) +

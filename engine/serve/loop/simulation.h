@@ -46,10 +46,11 @@
 //
 // The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
 // (a request from sent to done), clients.cpp (times of the workload), attempts.cpp (patience, what
-// is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one replica
-// computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp (requests that
-// wait in front of the router), lifecycle.cpp (engines that come and go, faults), losing.cpp (a replica fails), starvation.cpp (5 and 6), plain_step.cpp,
-// repeated_steps.cpp, prefetch.cpp.
+// is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one
+// replica computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp
+// (requests that wait in front of the router), lifecycle.cpp (engines that come and go, faults),
+// losing.cpp (a replica fails), starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
+// prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -384,9 +385,9 @@ class Simulation final : public RouteSource, public PairSource {
   // the workload
   std::int64_t ordinal_ = 0;  // requests read, for messages
   std::int32_t next_id_ = 0;
-  std::int32_t next_open_ = -1;  // slot of the workload's next request
-  Picoseconds last_open_ = 0;    // arrival of the request that was read last
-  bool more_ = true;             // the workload has more
+  std::int32_t next_open_ = -1;       // slot of the workload's next request
+  Picoseconds last_open_ = 0;         // arrival of the request that was read last
+  bool more_ = true;                  // the workload has more
   Picoseconds workload_due_ = never;  // or a client's patience ends
   Attempts attempts_;                 // where there is a client
   bool watches_first_tokens_ = false;

@@ -130,8 +130,7 @@ void Plays::handle(const Item& item, Client& client) {
   LivePlay& live = at(place);
   if (live.number != item.number) return;
   LiveRow& own = live.row(row);
-  if (item.kind == Kind::first_token && own.state == LiveRow::State::sent &&
-      !own.saw_first_token) {
+  if (item.kind == Kind::first_token && own.state == LiveRow::State::sent && !own.saw_first_token) {
     own.saw_first_token = true;
     own.first_token = now_;
     fire(place, row, RowEvent::first_token);

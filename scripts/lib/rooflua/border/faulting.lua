@@ -13,7 +13,9 @@ end
 local function check(instance, fault, now_s, replicas)
   if type(fault) ~= "table" then wrong(instance, "expected a fault or nil, found %s", core.describe(fault)) end
   for key in pairs(fault) do
-    if not known[key] then wrong(instance, "%s", core.unknown_name("field of a fault", key, core.sorted_keys(known))) end
+    if not known[key] then
+      wrong(instance, "%s", core.unknown_name("field of a fault", tostring(key), core.sorted_keys(known)))
+    end
   end
   if fault.kind ~= "fail" and fault.kind ~= "slow" then
     wrong(instance, "kind: expected 'fail' or 'slow', found %s", core.describe(fault.kind))

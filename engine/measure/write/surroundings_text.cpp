@@ -1,0 +1,55 @@
+#include "measure/write/surroundings_text.h"
+
+#include "measure/write/table.h"
+
+namespace rooflua {
+
+namespace {
+
+/// What a gate did, in two lines.
+std::string gate_lines(const GateSummary& gate) {
+  std::string out = "gate      " + grouped(gate.admitted) + " of " + grouped(gate.offered) +
+                    " requests admitted, " + grouped(gate.refused) + " refused, " +
+                    grouped(gate.expired) + " expired; " + grouped(gate.held) + " held, " +
+                    duration(gate.held_s.mean) + " on average (p99 " + duration(gate.held_s.p99) +
+                    ")\n";
+  if (gate.completed_frac >= 1) return out;
+  return out + "          " + percent(gate.completed_frac) +
+         " of the offered requests completed: quantiles are of these alone\n";
+}
+
+/// What clients got, in two lines.
+std::string client_lines(const ClientSummary& c) {
+  std::string out = "clients   " + grouped(c.answered) + " of " + grouped(c.asked) +
+                    " questions answered (" + percent(c.answered_frac) + "), " +
+                    grouped(c.given_up) + " given up; " + figure(c.attempts_mean) +
+                    " attempts (max " + grouped(c.attempts_max) + "), " + percent(c.retried_frac) +
+                    " of requests are retries\n          from the first sending: TTFT " +
+                    duration(c.client_ttft_s.p50) + " (p99 " + duration(c.client_ttft_s.p99) +
+                    "), E2E " + duration(c.client_e2e_s.p50) + " (p99 " +
+                    duration(c.client_e2e_s.p99) + ")";
+  if (c.client_goodput_per_s) out += ", goodput " + figure(*c.client_goodput_per_s) + "/s";
+  return out + "\n";
+}
+
+/// What failures cost, in a line.
+std::string fault_line(const FaultSummary& f) {
+  std::string out = "faults    " + grouped(f.failures) + " replicas failed, " +
+                    percent(f.availability) + " available; " + grouped(f.lost_requests) +
+                    " requests and " + grouped(f.lost_tokens) + " tokens lost, " +
+                    grouped(f.recomputed_tokens) + " prompt tokens computed again";
+  if (f.recovery_s) out += "; 95 % of the goodput after " + duration(*f.recovery_s);
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string surroundings_text(const Summary& summary) {
+  std::string out;
+  if (summary.gate) out += "\n" + gate_lines(*summary.gate);
+  if (summary.clients) out += "\n" + client_lines(*summary.clients);
+  if (summary.faults) out += "\n" + fault_line(*summary.faults);
+  return out;
+}
+
+}  // namespace rooflua
