@@ -22,6 +22,7 @@ void with_policy(lua_State* L, int index, const char* name, Read read) {
 
 void Surroundings::bind(Bindings& bindings) const {
   bindings.decider = decider.get();
+  for (const auto& each : autoscalers) bindings.autoscalers.push_back(each.get());
 }
 
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
@@ -29,6 +30,8 @@ Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
   if (lua_isnil(L, index)) return out;
   ROOFLUA_ASSERT(lua_gettop(L) == index);
   with_policy(L, index, "decider", [&](int at) { out.decider = read_decider(L, at, asking); });
+  with_policy(L, index, "autoscalers",
+              [&](int at) { out.autoscalers = read_autoscalers(L, at, asking); });
   return out;
 }
 
@@ -36,6 +39,12 @@ void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
   if (given.decider != nullptr) {
     simulation.set_decider(*given.decider);
     own.decider.swap(given.decider);
+  }
+  if (!given.autoscalers.empty()) {
+    std::vector<AutoscalerPolicy*> all;
+    for (const auto& each : given.autoscalers) all.push_back(each.get());
+    simulation.set_autoscalers(all);
+    own.autoscalers.swap(given.autoscalers);
   }
 }
 

@@ -2,7 +2,9 @@
 // The policies around the engines of a simulation that are written in Lua, one of a kind.
 
 #include <memory>
+#include <vector>
 
+#include "script/serving/autoscaler.h"
 #include "script/serving/decider.h"
 #include "serve/contract/bindings.h"
 
@@ -14,12 +16,13 @@ namespace rooflua::script {
 
 struct Surroundings {
   std::unique_ptr<LuaDecider> decider;
+  std::vector<std::unique_ptr<LuaAutoscaler>> autoscalers;  // by pool
 
   /// Sets those that are there.
   void bind(Bindings& bindings) const;
 };
 
-/// From the table at `index`, by key: {decider}. nil: there are none.
+/// From the table at `index`, by key: {decider, autoscalers}. nil: there are none.
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
 /// Puts those of `given` in the place of those before, in the simulation too.

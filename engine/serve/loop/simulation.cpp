@@ -123,6 +123,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   watches_first_tokens_ = bindings_.workload->watches_first_tokens();
   read_ahead();
   workload_due_ = bindings_.workload->due();
+  if (fleet_) Life(*this).bind_autoscalers();
 }
 
 Simulation::~Simulation() = default;
@@ -134,6 +135,7 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   const Picoseconds time = next_instant();
   if (time == never) return starve() ? 1 : 0;
   signals_.pass_time(time, replicas_);
+  if (fleet_ && fleet_->sample_at <= time) Life(*this).sample_until(time);
   now_ = time;
   if (const std::int32_t replica = step_plainly(); replica >= 0)
     return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
@@ -250,6 +252,7 @@ void Simulation::deliver() {
   }
   for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
   sent_now_.clear();
+  if (fleet_ && fleet_->scale_due <= now_) Life(*this).ask_autoscalers();
 }
 
 void Simulation::plan_steps() {

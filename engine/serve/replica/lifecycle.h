@@ -20,6 +20,7 @@
 // @source inference-sim/inference-sim sim/cluster (states Scheduling, Loading, WarmingUp, Active,
 // Draining, Terminated; drains WAIT, REDIRECT, IMMEDIATE)
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "serve/contract/policy.h"
 #include "serve/contract/words.h"
 #include "serve/events/event_heap.h"
+#include "serve/fleet/series.h"
 #include "serve/loop/group.h"
 #include "serve/replica/pool.h"
 
@@ -82,6 +84,10 @@ class Fleet {
     PoolConfig config;
     std::vector<std::int32_t> engines;  // by first replica
     std::int32_t wanted = 0;
+    bool is_scaled = false;  // it has an autoscaler, and is recorded
+    PoolRecord record = PoolRecord();
+    Picoseconds ask_at = never;
+    std::int64_t window_seconds() const { return record.kept_seconds(); }
   };
   struct Slow {
     double factor = 1;
@@ -105,6 +111,11 @@ class Fleet {
   std::vector<Waits> door;           // for a candidate, in the order they came
   std::vector<std::int32_t> drains;  // engines that drain
   EventHeap<LifeAlarm> due;
+  Picoseconds scale_due = never;  // when an autoscaler is asked
+  Picoseconds sample_at = never;  // when pools are looked at; never: none is recorded
+  std::int64_t events_seen = 0;   // when autoscalers were asked last
+  bool leaves_door = false;       // requests that were counted when they came
+  std::int32_t idle_asks = 0;     // in a row, while nothing happened
 
   Engine& engine(std::int32_t group) { return engines[static_cast<std::size_t>(group)]; }
   const Engine& engine(std::int32_t group) const {
@@ -126,7 +137,7 @@ class Fleet {
   /// The time of what is due next; never: nothing is.
   Picoseconds next() {
     while (!due.empty() && !holds(due.front())) due.pop();
-    return due.empty() ? never : due.front().time;
+    return due.empty() ? scale_due : std::min(scale_due, due.front().time);
   }
   /// Whether the alarm still counts.
   bool holds(const LifeAlarm& alarm) const {
