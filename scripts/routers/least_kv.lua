@@ -1,4 +1,5 @@
 --- The replica with the emptiest KV cache, by the last signal that the router received.
+local members = require "routers.gateways.members"
 local policy = require "rooflua.policy"
 
 ---@class routers.LeastKv: rooflua.Router
@@ -28,12 +29,12 @@ end
 
 ---@param replicas rooflua.Candidates
 function LeastKv:route(_, replicas)
-  local of_first = replicas[1].index -- replicas for prompts and those for decodes are looked at apart
+  local of_all = members.key(replicas) -- replicas for prompts and those for decodes are looked at apart
   self.known = self.known or {}
-  local known = self.known[of_first]
+  local known = self.known[of_all]
   if not known or known.taken_s ~= replicas.signals_s or self.staleness_s == 0 then
     known = { taken_s = replicas.signals_s, places = emptiest(replicas) }
-    self.known[of_first] = known
+    self.known[of_all] = known
   end
   local places = known.places
   local best = places[1]

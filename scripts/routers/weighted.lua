@@ -1,4 +1,5 @@
 --- Scores summed with weights: each scorer gives a replica 0 (worst) to 1 (best); the highest sum wins.
+local members = require "routers.gateways.members"
 local policy = require "rooflua.policy"
 
 ---@class routers.Weighted: rooflua.Router
@@ -68,13 +69,13 @@ end
 
 --- The scores hold until the signals are taken again, unless they depend on a signal that is always fresh.
 local function known_loads(self, replicas)
-  local of_first = replicas[1].index -- replicas for prompts and those for decodes are scored apart
+  local of_all = members.key(replicas) -- replicas for prompts and those for decodes are scored apart
   self.known = self.known or {}
-  local known = self.known[of_first]
+  local known = self.known[of_all]
   if not known or known.taken_s ~= replicas.signals_s or self.staleness_s == 0 or self.outstanding > 0 then
     known = { taken_s = replicas.signals_s }
     known.scores, known.best = score_loads(self, replicas)
-    self.known[of_first] = known
+    self.known[of_all] = known
   end
   return known.scores, known.best
 end

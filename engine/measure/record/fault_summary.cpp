@@ -12,9 +12,7 @@ constexpr Picoseconds second = 1'000'000'000'000;
 constexpr std::size_t window = 30;  // seconds of a rate
 }  // namespace
 
-void SummaryObserver::on_replica(const ReplicaChanged& change) {
-  if (!options_.faults) return;
-  told_.reset();
+void SummaryObserver::note_failure(const ReplicaChanged& change) {
   if (change.now == Lifecycle::failed) {
     ++faults_.counts.failures;
     faults_.first = std::min(faults_.first, change.time);

@@ -68,6 +68,8 @@ std::span<const MetricOf<LinkSummary>> link_metrics();
 std::span<const MetricOf<TierSummary>> tier_metrics();
 /// Of replicas that are apart for prefill and decode.
 std::span<const MetricOf<ApartSummary>> apart_metrics();
+/// Of a pool of engines that come and go, besides its name.
+std::span<const MetricOf<PoolSummary>> pool_metrics();
 /// Of plays, requests that depend on each other.
 std::span<const MetricOf<PlaySummary>> play_metrics();
 /// Of a gate, and of tenants.

@@ -30,7 +30,9 @@ double Summary::unsupported_share() const {
 }
 
 SummaryObserver::SummaryObserver(SummaryOptions options)
-    : options_(std::move(options)), keeping_(options_.exact_requests > 0) {}
+    : options_(std::move(options)), keeping_(options_.exact_requests > 0) {
+  open_pools();
+}
 
 void SummaryObserver::on_arrival(const Request& request, Picoseconds now) {
   told_.reset();
@@ -365,6 +367,7 @@ Summary SummaryObserver::sum_up() const {
   out.seen_s = seconds(seen());
   out.speculation = speculation_summary();
   out.links = link_summaries();
+  out.pools = pool_summaries();
   out.tiers = tier_summaries();
   if (options_.apart) out.apart = apart_summary();
   out.plays = play_summary();

@@ -40,6 +40,14 @@ struct SummaryOptions;
 /// @throws Error for a name that no class has
 void settle_class_slo(SummaryOptions& options);
 
+/// A pool of engines that come and go.
+struct PoolOptions {
+  std::string name;
+  std::vector<std::int32_t> engines;  // the first replica of each
+  std::int32_t count = 0;             // of them that are ready at time 0
+  double gpus = 1;                    // of an engine
+};
+
 struct SummaryOptions {
   Slo slo;
   std::map<std::int32_t, Slo> class_slo;  // instead of `slo` for these classes
@@ -47,7 +55,8 @@ struct SummaryOptions {
   std::vector<std::string> classes;       // names by class; "class 3" where there is none
   std::vector<std::string> replicas;      // names by index; "3" where there is none
   std::vector<std::string> links;         // names of the links that are shared
-  std::vector<Wires::Wire> wires;         // that they are made of
+  std::vector<PoolOptions> pools;
+  std::vector<Wires::Wire> wires;  // that they are made of
   /// Up to so many completed requests every value is kept and quantiles are exact; beyond, all of
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
@@ -134,6 +143,21 @@ struct ApartSummary {
   double stretch_mean = 0, stretch_max = 0;  // of transfers, all: time over what each takes alone
   double kept_block_s =
       0;  // blocks that prefill replicas keep, times the seconds behind the prefill
+};
+
+/// A pool of engines that come and go, from time 0 to the end of the last step or request. Times
+/// are summed over its engines.
+struct PoolSummary {
+  std::string name;
+  double replica_s = 0;  // ready, starting or draining: they are paid for
+  double ready_s = 0, starting_s = 0, draining_s = 0, failed_s = 0;
+  double gpu_hours = 0;                                // of replica_s
+  double replicas_mean = 0;                            // replica_s over that time
+  std::int64_t replicas_peak = 0, replicas_least = 0;  // that were ready at any time
+  std::int64_t starts = 0, stops = 0;
+  double changes_per_hour = 0;  // times that its autoscaler wanted another number
+  Statistics start_s;           // from the beginning of a start to ready
+  Statistics lag_s;             // from wanting more than there are to having them ready
 };
 
 /// What plays amounted to (serve/plays): requests that depend on each other.
@@ -235,6 +259,7 @@ struct Summary {
   std::optional<FairnessSummary> fairness;        // nothing where no request says its tenant
   std::optional<ClientSummary> clients;           // nothing where SummaryOptions do not ask
   std::optional<FaultSummary> faults;             // the same
+  std::vector<PoolSummary> pools;                 // empty where no engine comes or goes
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
 
@@ -263,8 +288,9 @@ class SummaryObserver : public Observer {
   void expect_step(std::int32_t replica) const override;
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
-  void on_done(const RequestDone& done) override;
   void on_replica(const ReplicaChanged& change) override;
+  void on_scale(const ScaleAsked& asked) override;
+  void on_done(const RequestDone& done) override;
   void on_row(const RowSent& row) override;
   void on_play(const PlayDone& play) override;
 
@@ -385,11 +411,25 @@ class SummaryObserver : public Observer {
     std::unordered_set<std::int32_t> lost;  // origins
     std::vector<std::int64_t> good;         // requests that completed well, by second
   } faults_;
+  void note_failure(const ReplicaChanged& change);
   void note_lost(const RequestDone& done, bool is_good);
   std::optional<double> recovery_s() const;
   FaultSummary fault_summary() const;
   void note_attempt(const RequestDone& done);
   ClientSummary client_summary() const;
+  struct PoolCount {
+    void pass(Picoseconds now);
+    std::array<std::int32_t, 5> engines{};  // by Lifecycle
+    std::array<double, 5> times{};          // the same, in engine seconds
+    Picoseconds since = 0, short_since = never;
+    std::int32_t peak = 0, lowest = 0, wanted = 0;
+    std::int64_t starts = 0, stops = 0, changes = 0;
+    std::map<std::int32_t, Picoseconds> started;  // by replica
+    LogHistogram start, lag;
+  };
+  std::vector<PoolCount> pools_;
+  void open_pools();
+  std::vector<PoolSummary> pool_summaries() const;
   std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts
   bool warming_ = false;                   // only such requests have been sent
   bool is_warm(std::int32_t id) const { return !warm_.empty() && warm_.contains(id); }

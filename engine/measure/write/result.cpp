@@ -237,6 +237,13 @@ Json to_json(const Summary& s) {
     write(entry, tier_metrics(), tier);
     out["tiers"].push_back(std::move(entry));
   }
+  if (!s.pools.empty()) out["pools"] = Json::array();
+  for (const PoolSummary& pool : s.pools) {
+    Json entry = Json::object();
+    entry["name"] = pool.name;
+    write(entry, pool_metrics(), pool);
+    out["pools"].push_back(std::move(entry));
+  }
   if (s.apart) {
     out["disaggregation"] = Json::object();
     write(out["disaggregation"], apart_metrics(), *s.apart);
@@ -324,6 +331,12 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     TierSummary& tier = s.tiers.emplace_back();
     tier.name = fields.text("name").value_or("");
     read(fields, tier_metrics(), tier);
+  }
+  for (const Json& entry : items(f.find("pools"))) {
+    const Fields fields(entry, file, "pools");
+    PoolSummary& pool = s.pools.emplace_back();
+    pool.name = fields.text("name").value_or("");
+    read(fields, pool_metrics(), pool);
   }
   if (const auto apart = f.table("disaggregation")) {
     s.apart = ApartSummary{};

@@ -202,6 +202,8 @@ constexpr NamedTable tables[] = {
     {"link", figures<LinkConfig>},
     {"store", figures<StoreConfig>},
     {"tiers", figures<TiersConfig>},
+    {"pool", figures<PoolConfig>},
+    {"start", figures<StartConfig>},
     {"frontend", figures<Frontend>},
     {"disaggregation", figures<Disaggregation>},
     {"slo", figures<Slo>},

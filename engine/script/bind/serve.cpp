@@ -9,6 +9,7 @@
 #include "measure/record/quantile_watch.h"
 #include "measure/write/progress.h"
 #include "script/bind/trace_box.h"
+#include "script/serving/autoscaler.h"
 #include "script/serving/config.h"
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"
@@ -379,6 +380,7 @@ void bind_serve(lua_State* L) {
   bind_results(L);
   bind_journal(L);
   bind_traces(L);
+  bind_pools(L);
   set_function(L, "serve_table", guarded<table>);
   set_function(L, "serve_open", guarded<serve_open>);
   set_function(L, "serve_advance", on_run<"run", serve_advance>);

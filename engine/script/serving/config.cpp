@@ -142,6 +142,38 @@ TiersConfig tiers_config(const Fields& fields) {
   return config;
 }
 
+PoolConfig pool_config(const Fields& fields) {
+  PoolConfig pool;
+  pool.name = fields.text("name").value_or("");
+  pool.first = fields.need_integer("first");
+  pool.replicas = fields.need_integer("replicas");
+  read_figures(fields, pool);
+  if (const auto start = fields.table("start")) {
+    read_figures(*start, pool.start);
+    pool.start.link = start->texts("link");
+    start->finish();
+  }
+  fields.allow("gpus");
+  fields.finish();
+  return pool;
+}
+
+/// What a summary counts of a pool: engines by their first replica.
+PoolOptions pool_options(const Fields& fields, const std::vector<ReplicaConfig>& replicas) {
+  PoolOptions out;
+  const int first = fields.need_integer("first"), count = fields.need_integer("replicas");
+  out.name = fields.text("name").value_or("");
+  out.count = fields.need_integer("count");
+  out.gpus = fields.number("gpus").value_or(1);
+  std::int32_t before = -1;
+  for (std::int32_t i = first; i < first + count; ++i) {
+    const std::int32_t group = replicas[static_cast<std::size_t>(i)].group;
+    if (group < 0 || group != before) out.engines.push_back(i);
+    before = group;
+  }
+  return out;
+}
+
 ClusterConfig cluster_config(const Fields& fields) {
   ClusterConfig config;
   for (const Fields& each : fields.tables("replicas"))
@@ -155,6 +187,7 @@ ClusterConfig cluster_config(const Fields& fields) {
   }
   read_table(fields, "disaggregation", config.disaggregation);
   if (const auto tiers = fields.table("tiers")) config.tiers = tiers_config(*tiers);
+  for (const Fields& each : fields.tables("pools")) config.pools.push_back(pool_config(each));
   for (const Fields& each : fields.tables("links")) {
     LinkConfig& link = config.links.emplace_back();
     link.name = each.text("name").value_or("");
@@ -219,6 +252,8 @@ ServingConfig serving_config(const Json& given) {
   for (const LinkConfig& each : out.cluster.links) out.summary.links.push_back(each.name);
   if (out.cluster.transfer.over_links() || !out.cluster.tiers.stores.empty())
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
+  for (const Fields& each : fields.tables("pools"))
+    out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
   out.summary.apart = fields.has("disaggregation");
   out.summary.gate = fields.has("gate");
   out.summary.clients = fields.boolean("clients").value_or(false);

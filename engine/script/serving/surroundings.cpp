@@ -25,6 +25,7 @@ void Surroundings::bind(Bindings& bindings) const {
   bindings.admission = admission.get();
   bindings.client = client.get();
   bindings.faults = faults.get();
+  for (const auto& each : autoscalers) bindings.autoscalers.push_back(each.get());
 }
 
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
@@ -36,6 +37,8 @@ Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
               [&](int at) { out.admission = read_admission(L, at, asking); });
   with_policy(L, index, "client", [&](int at) { out.client = read_client(L, at, asking); });
   with_policy(L, index, "faults", [&](int at) { out.faults = read_faults(L, at, asking); });
+  with_policy(L, index, "autoscalers",
+              [&](int at) { out.autoscalers = read_autoscalers(L, at, asking); });
   return out;
 }
 
@@ -55,6 +58,12 @@ void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
   if (given.faults != nullptr) {
     simulation.set_faults(*given.faults);
     own.faults.swap(given.faults);
+  }
+  if (!given.autoscalers.empty()) {
+    std::vector<AutoscalerPolicy*> all;
+    for (const auto& each : given.autoscalers) all.push_back(each.get());
+    simulation.set_autoscalers(all);
+    own.autoscalers.swap(given.autoscalers);
   }
 }
 

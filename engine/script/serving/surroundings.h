@@ -2,8 +2,10 @@
 // The policies around the engines of a simulation that are written in Lua, one of a kind.
 
 #include <memory>
+#include <vector>
 
 #include "script/serving/admission.h"
+#include "script/serving/autoscaler.h"
 #include "script/serving/client.h"
 #include "script/serving/decider.h"
 #include "script/serving/faults.h"
@@ -20,12 +22,13 @@ struct Surroundings {
   std::unique_ptr<LuaAdmission> admission;
   std::unique_ptr<LuaClient> client;
   std::unique_ptr<LuaFaults> faults;
+  std::vector<std::unique_ptr<LuaAutoscaler>> autoscalers;  // by pool
 
   /// Sets those that are there.
   void bind(Bindings& bindings) const;
 };
 
-/// From the table at `index`, by key: {decider, admission, client, faults}. nil: there are none.
+/// From the table at `index`, by key: {decider, admission, client, faults, autoscalers}. nil: there are none.
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
 /// Puts those of `given` in the place of those before, in the simulation too.

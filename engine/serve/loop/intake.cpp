@@ -95,6 +95,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
 
 void Simulation::queue(std::int32_t slot, std::int32_t index) {
   signals_.add_outstanding(index, 1);
+  if (fleet_) Life(*this).note_arrival(slot, index);
   if (fleet_ && !fleet_->runs(group_of_[static_cast<std::size_t>(index)]))
     return Trying(*this).lose_connection(slot, index);
   join(slot, index);
@@ -249,6 +250,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
 void Simulation::tell(const RequestDone& done) {
   ++totals_.ended[static_cast<std::size_t>(done.outcome)];
   totals_.last_end = std::max(totals_.last_end, done.now);
+  if (fleet_) Life(*this).note_end(done);
   for (Observer* observer : bindings_.observers) observer->on_done(done);
   if (done.is_retried) return Trying(*this).send_again(done);
   FollowUpsSent follow_ups(*this, done.now);

@@ -32,6 +32,16 @@ class Simulation::Life {
   /// All content of its caches is gone. @pre it holds none for anybody
   void forget_content(std::int32_t replica);
 
+  // --- autoscalers (scaling.cpp)
+
+  void bind_autoscalers();
+  /// Those whose time has come are asked.
+  void ask_autoscalers();
+  /// Pools are looked at once a second. To be called before anything happens at `time`.
+  void sample_until(Picoseconds time);
+  void note_arrival(std::int32_t slot, std::int32_t replica);
+  void note_end(const RequestDone& done);
+
   // --- requests without a replica
 
   /// Whether the request waits for a replica, or was refused because none will come.
@@ -42,6 +52,21 @@ class Simulation::Life {
   void close_door() { leave_door(false); }
 
  private:
+  /// A pool at one moment: sums over its replicas that run.
+  struct Looked {
+    std::int32_t replicas = 0;
+    double waiting = 0, running = 0, kv = 0, busy = 0;
+  };
+  Fleet::Pool* recorded_pool_of(std::int32_t replica);
+  Looked look_at(const Fleet::Pool& pool) const;
+  void note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked);
+  void note_waiting(std::int32_t slot);
+  void note_end_at(const RequestDone& done, std::int32_t replica);
+  PoolMember member_of(std::int32_t engine) const;
+  PoolView view_of(std::int32_t pool, std::vector<PoolMember>& members);
+  void ask(std::int32_t pool);
+  std::int32_t chosen_to_drain(const Fleet::Pool& pool);
+
   Fleet& fleet() { return *s_.fleet_; }
   const RankGroup& group(std::int32_t engine) const {
     return s_.groups_[static_cast<std::size_t>(engine)];

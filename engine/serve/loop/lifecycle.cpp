@@ -96,6 +96,7 @@ void Simulation::Life::alarm(std::int32_t engine, LifeAlarm::Kind kind, double a
 void Simulation::Life::pass() {
   while (fleet().next() <= s_.now_) {
     if (fleet().due.empty() || fleet().due.front().time > s_.now_) {
+      if (fleet().fault_time > s_.now_) return;  // an autoscaler is due
       const Fault fault = *fleet().fault;
       ask_faults();
       come_to_pass(fault);
@@ -243,6 +244,12 @@ std::int32_t Simulation::Life::engine_to_drain(const Fleet::Pool& pool) {
     if (!starts && outstanding(a) != outstanding(b)) return outstanding(a) < outstanding(b);
     return first.since != second.since ? first.since > second.since : a > b;
   };
+  const bool any_starts = std::any_of(
+      pool.engines.begin(), pool.engines.end(),
+      [&](std::int32_t engine) { return fleet().engine(engine).state == Lifecycle::starting; });
+  if (!any_starts) {
+    if (const std::int32_t chosen = chosen_to_drain(pool); chosen >= 0) return chosen;
+  }
   for (const std::int32_t engine : pool.engines) {
     const Lifecycle state = fleet().engine(engine).state;
     if (state != Lifecycle::ready && state != Lifecycle::starting) continue;
@@ -369,6 +376,7 @@ bool Simulation::Life::wait_at_door(std::int32_t slot) {
     return true;
   }
   fleet().door.push_back({slot, s_.now_});
+  note_waiting(slot);
   for (Observer* observer : s_.bindings_.observers) observer->on_held(s_.requests_[slot], s_.now_);
   return true;
 }
@@ -381,6 +389,7 @@ void Simulation::Life::open_door() {
 
 void Simulation::Life::leave_door(bool is_open) {
   const std::vector<Fleet::Waits> waiting = std::exchange(fleet().door, {});
+  fleet().leaves_door = true;
   for (const auto& [slot, since] : waiting) {
     s_.requests_.progress(slot).held += s_.now_ - since;
     if (!is_open) {
@@ -391,6 +400,7 @@ void Simulation::Life::leave_door(bool is_open) {
       observer->on_passed(s_.requests_[slot], s_.now_);
     s_.route(slot);
   }
+  fleet().leaves_door = false;
 }
 
 }  // namespace rooflua

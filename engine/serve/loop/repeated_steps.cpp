@@ -21,7 +21,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (next_open_ >= 0) before = std::min(before, requests_.progress(next_open_).arrival);
   if (!leases_.empty()) before = std::min(before, next_lease());
   before = std::min(before, workload_due_);
-  if (fleet_) before = std::min(before, next_life());
+  if (fleet_) before = std::min({before, next_life(), fleet_->sample_at});
   if (alarm.time >= before) return 0;
   Replica& replica = at(index);
   PricedRun& run = runs_[static_cast<std::size_t>(index)];

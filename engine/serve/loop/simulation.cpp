@@ -125,6 +125,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   if (bindings_.faults != nullptr) Life(*this).ask_faults();
   read_ahead();
   read_due();
+  if (fleet_) Life(*this).bind_autoscalers();
 }
 
 Simulation::~Simulation() = default;
@@ -137,6 +138,7 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   if (time == never) return starve() ? 1 : 0;
   signals_.pass_time(time, replicas_);
   if (gate_) gate_->pass_time(time, replicas_);
+  if (fleet_ && fleet_->sample_at <= time) Life(*this).sample_until(time);
   now_ = time;
   if (gate_ && gate_->held() > 0) return pass_instant_with_held(), 1;
   if (const std::int32_t replica = step_plainly(); replica >= 0)
@@ -257,6 +259,7 @@ void Simulation::deliver() {
   }
   send_follow_ups();
   if (gate_) let_go();
+  if (fleet_ && fleet_->scale_due <= now_) Life(*this).ask_autoscalers();
 }
 
 void Simulation::send_follow_ups() {

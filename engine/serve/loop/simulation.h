@@ -15,7 +15,8 @@
 //   3. requests that waited for a replica, if one is ready now, in the order they came; requests
 //      that leave the frontend now, in order of sending; then requests that are sent now: those of
 //      the workload's stream, then follow-ups and requests that clients send again, in the order
-//      they were given. Each passes a gate, is held or refused; then requests that the gate lets go
+//      they were given. Each passes a gate, is held or refused; then requests that the gate lets go.
+//      Then autoscalers that are due are asked (scaling.cpp)
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -156,6 +157,8 @@ class Simulation final : public RouteSource, public PairSource {
   void fail_replica(std::int32_t replica, double repair_s);
   /// Steps that are planned from now on, until that time, take `factor` as long. 1: as usual
   void slow_replica(std::int32_t replica, double factor, Picoseconds until);
+  /// One per pool, null where its size is constant; from now on.
+  void set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscalers);
   /// Null: no engine ever came or went.
   const Fleet* fleet() const { return fleet_ ? &*fleet_ : nullptr; }
 

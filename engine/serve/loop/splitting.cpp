@@ -4,6 +4,7 @@
 // @source llm-d/llm-d-router pkg/epp/framework/plugins/scheduling/profilehandler/disagg (the decode
 // replica is picked first); vLLM distributed/kv_transfer/kv_connector/v1/nixl (kv_lease_duration)
 
+#include "serve/loop/life.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -17,6 +18,7 @@ void Simulation::begin_hand_over(std::int32_t slot) {
 void Simulation::promise(std::int32_t slot, std::int32_t to) {
   hand_over_of(slot).to = to;
   signals_.add_outstanding(to, 1);
+  if (fleet_) Life(*this).note_arrival(slot, to);
 }
 
 /// A request that is not at its decode replica yet is outstanding there no longer.

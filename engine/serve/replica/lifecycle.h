@@ -32,6 +32,7 @@
 #include "serve/contract/policy.h"
 #include "serve/contract/words.h"
 #include "serve/events/event_heap.h"
+#include "serve/fleet/series.h"
 #include "serve/loop/group.h"
 #include "serve/replica/pool.h"
 
@@ -87,6 +88,10 @@ class Fleet {
     PoolConfig config;
     std::vector<std::int32_t> engines;  // by first replica
     std::int32_t wanted = 0;
+    bool is_scaled = false;  // it has an autoscaler, and is recorded
+    PoolRecord record = PoolRecord();
+    Picoseconds ask_at = never;
+    std::int64_t window_seconds() const { return record.kept_seconds(); }
   };
   struct Slow {
     double factor = 1;
@@ -112,6 +117,11 @@ class Fleet {
   EventHeap<LifeAlarm> due;
   std::optional<Fault> fault;  // that comes next
   Picoseconds fault_time = never;
+  Picoseconds scale_due = never;  // when an autoscaler is asked
+  Picoseconds sample_at = never;  // when pools are looked at; never: none is recorded
+  std::int64_t events_seen = 0;   // when autoscalers were asked last
+  bool leaves_door = false;       // requests that were counted when they came
+  std::int32_t idle_asks = 0;     // in a row, while nothing happened
 
   Engine& engine(std::int32_t group) { return engines[static_cast<std::size_t>(group)]; }
   const Engine& engine(std::int32_t group) const {
@@ -133,7 +143,8 @@ class Fleet {
   /// The time of what is due next; never: nothing is.
   Picoseconds next() {
     while (!due.empty() && !holds(due.front())) due.pop();
-    return due.empty() ? fault_time : std::min(fault_time, due.front().time);
+    const Picoseconds other = std::min(fault_time, scale_due);
+    return due.empty() ? other : std::min(other, due.front().time);
   }
   /// Whether the alarm still counts.
   bool holds(const LifeAlarm& alarm) const {

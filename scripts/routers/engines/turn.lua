@@ -1,9 +1,10 @@
 --- Engines in turn, for routers that choose among the ranks of one engine. Ranks that step together are an engine.
 --- Where all replicas step alone, they are taken as the ranks of one: copies of a dense model behind one front-end.
+local members = require "routers.gateways.members"
 local turn = {}
 
---- The engines of a list of replicas, and the places of their ranks. The list is the same for all requests, or for all
---- prompts and all decodes, so that it is looked at once.
+--- The engines of a list of replicas, and the places of their ranks. It is looked at once for all requests
+--- that may choose from the same replicas.
 local function look(replicas)
   local engines, places_of, all = {}, {}, {}
   for i = 1, #replicas do
@@ -25,10 +26,10 @@ end
 --- @return integer[] places in the list of replicas, at least one
 --- @return integer engine what the counts of this engine may be kept by
 function turn.next(state, replicas)
-  local first = replicas[1].group
+  local first = members.key(replicas)
   state.seen = state.seen or {}
   local seen = state.seen[first]
-  if not seen or seen.count ~= #replicas then
+  if not seen then
     seen = look(replicas)
     state.seen[first] = seen
   end

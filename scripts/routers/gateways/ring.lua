@@ -1,6 +1,7 @@
 --- A ring of points: each replica has many, and a key belongs to the replica of the next point. Where a replica comes
 --- or goes only the keys next to its points move.
 --- uhashring (used by vllm-project/production-stack): 160 points of each node
+local members = require "routers.gateways.members"
 local ring = {}
 
 local points_each = 160
@@ -26,11 +27,11 @@ end
 --- The place of the replica that this key belongs to.
 --- @param key integer from 0 on
 function Ring:place(replicas, key)
-  local of_first = replicas[1].index -- replicas for prompts and those for decodes have a ring each
-  local points = self.of[of_first]
+  local key_of_all = members.key(replicas) -- replicas for prompts and those for decodes have a ring each
+  local points = self.of[key_of_all]
   if not points then
     points = points_of(self, replicas)
-    self.of[of_first] = points
+    self.of[key_of_all] = points
   end
   local at, low, high = self.keys:at(key), 1, #points + 1
   while low < high do

@@ -9,6 +9,7 @@ local native = require "rooflua.native"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local pools = require "rooflua.serving.pools"
 local random = require "rooflua.random"
 local replicas = require "rooflua.serving.replicas"
 local routing = require "rooflua.border.routing"
@@ -94,10 +95,10 @@ local function client_of(reader, given)
 end
 
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers, admission, client, faults}.
+--- links, tiers, admission, client, faults, pools}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
-  local list = replicas.of(reader, given)
+  local list, spans = replicas.of(reader, given)
   schema.check(reader, "intervals", given.intervals)
   if given.workload == nil then
     reader:fail("workload", 'is missing; for example require "workloads.poisson" { rate_per_s = 1 }')
@@ -109,6 +110,7 @@ function pieces.of(reader, given)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
+    pools = pools.of(reader, list, spans, stores and stores.links or declared),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     admission = admission.of(reader, given.admission, slo, class_slo),
     client = client_of(reader, given),

@@ -8,6 +8,7 @@ local fits = require "rooflua.scenario.fits"
 local memory = require "rooflua.engines.memory"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
+local pools = require "rooflua.serving.pools"
 local Prepared = require "rooflua.scenario.prepared"
 local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
@@ -23,9 +24,10 @@ local most_replicas = schema.entry("replicas").range.max
 local most_ranks = 8 * most_replicas -- a replica of data-parallel ranks counts for each of them
 
 --- What each replica says of itself, one table per replica. Replicas that are alike have the same table; it is empty
---- where only their number is given.
+--- where only their number is given. Of a pool all replicas that it may have. Returns also where each entry begins:
+--- {own, first, engines}.
 local function own_tables(reader, given)
-  local list, empty = {}, {}
+  local list, empty, spans = {}, {}, {}
   if type(given) == "number" then
     for i = 1, reader:whole("replicas", given, 1, most_replicas) do list[i] = empty end
     return list
@@ -41,14 +43,16 @@ local function own_tables(reader, given)
     local inside, own = reader:child(where), core.plain(each)
     schema.check(inside, "replicas[].role", own.role)
     schema.check(inside, "replicas[].node", own.node)
-    local count = inside:whole("count", own.count or 1, 1, most_replicas)
+    local count = pools.is_pool(own) and pools.built(inside, own, most_replicas)
+      or inside:whole("count", own.count or 1, 1, most_replicas)
     if #list + count > most_replicas then
       reader:fail("replicas", "expected at most %d, found more", most_replicas)
     end
+    spans[i] = { own = own, first = #list + 1, engines = count }
     for _ = 1, count do list[#list + 1] = each end
   end
   if #list == 0 then reader:fail("replicas", "expected at least one") end
-  return list
+  return list, spans
 end
 
 local limits = { "max_num_seqs", "max_num_batched_tokens" }
@@ -253,11 +257,24 @@ local function can_share(prepared)
   return #prepared.corrections == 0 and prepared.step_policy.summary == nil
 end
 
+--- Of an entry: which replicas it has, once it is known how many ranks an engine has.
+local function place_spans(spans, first_of, count)
+  for _, span in ipairs(spans or {}) do
+    local behind = first_of[span.first + span.engines] or count + 1
+    span.first = first_of[span.first]
+    span.replicas = behind - span.first
+  end
+  return spans
+end
+
 --- Every replica of a scenario: {prepared, scheduler, steps, deployment, config, rank}. `rank` counts from 1 within an
 --- engine; config.name is what reports call one of several ranks. Replicas that are alike share all but the scheduler.
+--- Returns also the entries of the scenario: {own, first, replicas, engines}.
 function replicas.of(reader, given)
-  local out, made = {}, {}
-  for i, own in ipairs(own_tables(reader, given.replicas or 1)) do
+  local out, made, first_of = {}, {}, {}
+  local tables, spans = own_tables(reader, given.replicas or 1)
+  for i, own in ipairs(tables) do
+    first_of[i] = #out + 1
     local before = made[own]
     local is_copy = before ~= nil and can_share(before.prepared)
     local first = is_copy and before or build(reader, given, own, before and before.prepared)
@@ -268,7 +285,7 @@ function replicas.of(reader, given)
     add_ranks(out, first, i, is_copy)
   end
   check_stages(reader, out)
-  return out
+  return out, place_spans(spans, first_of, #out)
 end
 
 --- One field of every replica, as a list.

@@ -1,5 +1,5 @@
--- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults}. The engine is
--- told of them as one table.
+-- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults}; and a list,
+-- {autoscalers}, one of a pool. The engine is told of them as one table.
 local policy = require "rooflua.policy"
 
 local surroundings = {}
@@ -14,6 +14,12 @@ function surroundings.of(all)
     if instance.start then instance:start(all.streams) end
     out[name] = instance
   end
+  for i, given in ipairs(all.pools and all.pools.policies or {}) do
+    local instance = policy.fresh(given)
+    if instance.start then instance:start(all.streams) end
+    out.autoscalers = out.autoscalers or {}
+    out.autoscalers[i] = instance
+  end
   return next(out) and out
 end
 
@@ -21,7 +27,14 @@ end
 function surroundings.changed(own, change)
   if not own then return nil end
   local out = {}
-  for name, each in pairs(own) do out[name] = change(each) end
+  for name, each in pairs(own) do
+    if name == "autoscalers" then
+      out[name] = {}
+      for i, one in ipairs(each) do out[name][i] = change(one) end
+    else
+      out[name] = change(each)
+    end
+  end
   return out
 end
 

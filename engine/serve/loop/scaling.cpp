@@ -1,0 +1,216 @@
+// Autoscalers: what is recorded for them of their pools, and when they are asked.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "serve/loop/life.h"
+
+namespace rooflua {
+
+namespace {
+constexpr Picoseconds second = 1'000'000'000'000;
+constexpr std::int32_t most_idle_asks = 100'000;  // without a request that came or ended
+}  // namespace
+
+void Simulation::set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscalers) {
+  bindings_.autoscalers = autoscalers;
+  Life(*this).bind_autoscalers();
+}
+
+/// Pools whose autoscaler is there are recorded, and it is asked first when its interval is over.
+void Simulation::Life::bind_autoscalers() {
+  const std::vector<AutoscalerPolicy*>& all = s_.bindings_.autoscalers;
+  for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
+    AutoscalerPolicy* policy = p < all.size() ? all[p] : nullptr;
+    Fleet::Pool& pool = fleet().pools[p];
+    if (policy == nullptr || pool.is_scaled) continue;
+    pool.is_scaled = true;
+    pool.record = PoolRecord(policy->window_s());
+    pool.ask_at = after(s_.now_, policy->interval_s(), "autoscaler: interval_s");
+    fleet().scale_due = std::min(fleet().scale_due, pool.ask_at);
+    fleet().sample_at = std::min(fleet().sample_at, s_.now_);
+  }
+}
+
+Fleet::Pool* Simulation::Life::recorded_pool_of(std::int32_t replica) {
+  if (fleet().sample_at == never || replica < 0) return nullptr;
+  const std::int32_t engine = s_.group_of_[static_cast<std::size_t>(replica)];
+  const std::int32_t pool = fleet().engine(engine).pool;
+  if (pool < 0) return nullptr;
+  Fleet::Pool& own = fleet().pools[static_cast<std::size_t>(pool)];
+  return own.is_scaled ? &own : nullptr;
+}
+
+/// The state since the last instant is the state at every second up to `time`.
+void Simulation::Life::sample_until(Picoseconds time) {
+  Picoseconds& at = fleet().sample_at;
+  for (Fleet::Pool& pool : fleet().pools) {
+    if (!pool.is_scaled) continue;
+    const Looked looked = look_at(pool);
+    const auto kept = static_cast<Picoseconds>(pool.window_seconds()) * second;
+    for (Picoseconds tick = std::max(at, (time / second) * second - kept); tick <= time;
+         tick += second)
+      note(pool, tick, looked);
+  }
+  at = (time / second + 1) * second;
+}
+
+Simulation::Life::Looked Simulation::Life::look_at(const Fleet::Pool& pool) const {
+  Looked out;
+  for (const std::int32_t engine : pool.engines) {
+    if (!s_.fleet_->runs(engine)) continue;
+    for (const std::int32_t member : group(engine).members) {
+      const Replica& replica = s_.replica(member);
+      const ReplicaView& view = replica.view();
+      ++out.replicas;
+      out.waiting += view.waiting;
+      out.running += view.seats;
+      out.kv += static_cast<double>(replica.kv().used_blocks()) / view.total_blocks;
+      out.busy += replica.pipeline().executing();
+    }
+  }
+  return out;
+}
+
+void Simulation::Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
+  pool.record.pass(tick);
+  pool.record.look(PoolSeries::held, static_cast<double>(fleet().door.size()));
+  pool.record.look(PoolSeries::waiting, looked.waiting);
+  pool.record.look(PoolSeries::running, looked.running);
+  if (looked.replicas == 0) return;
+  pool.record.look(PoolSeries::kv_used_frac, looked.kv / looked.replicas);
+  pool.record.look(PoolSeries::busy, looked.busy / static_cast<double>(looked.replicas));
+}
+
+void Simulation::Life::note_arrival(std::int32_t slot, std::int32_t replica) {
+  Fleet::Pool* pool = recorded_pool_of(replica);
+  if (pool == nullptr || fleet().leaves_door) return;
+  pool->record.pass(s_.now_);
+  pool->record.add(PoolSeries::arrivals, 1);
+  pool->record.add(PoolSeries::prompt_tokens, s_.requests_[slot].prompt_tokens);
+}
+
+/// Whoever waits for a replica has come to every pool that could have it.
+void Simulation::Life::note_waiting(std::int32_t slot) {
+  for (const Fleet::Pool& pool : fleet().pools)
+    if (!s_.is_decoder(pool.config.first)) note_arrival(slot, pool.config.first);
+}
+
+void Simulation::Life::note_end(const RequestDone& done) {
+  if (done.outcome == Outcome::refused && done.replica < 0) {
+    for (const Fleet::Pool& pool : fleet().pools) {
+      if (Fleet::Pool* own = recorded_pool_of(pool.config.first)) {
+        own->record.pass(s_.now_);
+        own->record.add(PoolSeries::refused, 1);
+      }
+    }
+  }
+  if (done.prefill_replica >= 0 && done.prefill_replica != done.replica)
+    note_end_at(done, done.prefill_replica);
+  note_end_at(done, done.replica);
+}
+
+void Simulation::Life::note_end_at(const RequestDone& done, std::int32_t replica) {
+  Fleet::Pool* pool = recorded_pool_of(replica);
+  if (pool == nullptr) return;
+  PoolRecord& record = pool->record;
+  record.pass(s_.now_);
+  record.add(PoolSeries::output_tokens, done.output_tokens);
+  record.add(PoolSeries::cached_tokens, done.cached_tokens);
+  if (done.scheduled != never)
+    record.add(PoolSeries::queue_s, seconds(done.scheduled - done.arrival));
+  if (done.first_token != never)
+    record.add(PoolSeries::ttft_s, seconds(done.first_token - done.arrival));
+  if (done.outcome != Outcome::completed) return;
+  record.add(PoolSeries::completed, 1);
+  record.add(PoolSeries::e2e_s, seconds(done.last_token - done.arrival));
+  if (done.output_tokens > 1)
+    record.add(PoolSeries::itl_s,
+               seconds(done.last_token - done.first_token) / (done.output_tokens - 1));
+}
+
+void Simulation::Life::ask_autoscalers() {
+  const std::int64_t events = s_.totals_.arrived + s_.totals_.steps;
+  fleet().idle_asks = events == fleet().events_seen ? fleet().idle_asks + 1 : 0;
+  fleet().events_seen = events;
+  fleet().scale_due = never;
+  for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
+    Fleet::Pool& pool = fleet().pools[p];
+    if (!pool.is_scaled || fleet().idle_asks > most_idle_asks) continue;
+    if (pool.ask_at <= s_.now_) ask(static_cast<std::int32_t>(p));
+    fleet().scale_due = std::min(fleet().scale_due, pool.ask_at);
+  }
+}
+
+PoolMember Simulation::Life::member_of(std::int32_t engine) const {
+  PoolMember out;
+  out.replica = group(engine).members.front();
+  double kv = 0;
+  for (const std::int32_t index : group(engine).members) {
+    const Replica& replica = s_.replica(index);
+    out.waiting += replica.view().waiting;
+    out.running += replica.view().seats;
+    out.outstanding += s_.outstanding(index);
+    out.waiting_tokens += replica.view().waiting_tokens;
+    kv += static_cast<double>(replica.kv().used_blocks()) / replica.view().total_blocks;
+  }
+  out.kv_used_frac = kv / static_cast<double>(group(engine).members.size());
+  return out;
+}
+
+PoolView Simulation::Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
+  Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
+  pool.record.pass(s_.now_);
+  const Fleet::Counts counts = fleet().counts(pool);
+  members.clear();
+  for (const std::int32_t engine : pool.engines)
+    if (fleet().takes_requests(engine)) members.push_back(member_of(engine));
+  PoolView view;
+  view.now_s = s_.now_s();
+  view.pool = index;
+  view.ready = counts.ready;
+  view.starting = counts.starting;
+  view.draining = counts.draining;
+  view.failed = counts.failed;
+  view.min = pool.config.min;
+  view.max = pool.config.max;
+  view.wanted = pool.wanted;
+  view.held = static_cast<std::int32_t>(fleet().door.size());
+  view.history = &pool.record;
+  view.members = members;
+  return view;
+}
+
+void Simulation::Life::ask(std::int32_t index) {
+  Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
+  AutoscalerPolicy& policy = *s_.bindings_.autoscalers[static_cast<std::size_t>(index)];
+  pool.ask_at = after(s_.now_, policy.interval_s(), "autoscaler: interval_s");
+  std::vector<PoolMember> members;
+  const PoolView view = view_of(index, members);
+  pool.wanted = std::clamp(policy.scale(view), pool.config.min, pool.config.max);
+  for (Observer* observer : s_.bindings_.observers)
+    observer->on_scale(
+        {index, s_.now_, pool.wanted, view.ready, view.starting, view.draining, view.failed});
+  adjust(index);
+}
+
+/// Which ready engine the policy of its pool lets go; -1: it does not say.
+std::int32_t Simulation::Life::chosen_to_drain(const Fleet::Pool& pool) {
+  if (!pool.is_scaled) return -1;
+  const auto index = static_cast<std::int32_t>(&pool - fleet().pools.data());
+  std::vector<PoolMember> members;
+  const PoolView view = view_of(index, members);
+  if (members.empty()) return -1;
+  const std::int32_t place =
+      s_.bindings_.autoscalers[static_cast<std::size_t>(index)]->drain(view, members);
+  if (place < 0) return -1;
+  if (place >= static_cast<std::int32_t>(members.size()))
+    throw Error("autoscaler", "drain: found place " + std::to_string(place + 1) + " of " +
+                                  std::to_string(members.size()));
+  return s_.group_of_[static_cast<std::size_t>(members[static_cast<std::size_t>(place)].replica)];
+}
+
+}  // namespace rooflua
