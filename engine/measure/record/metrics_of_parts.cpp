@@ -84,26 +84,28 @@ constexpr MetricOf<A> of_apart[] = {
      &A::kept_block_s},
 };
 
-using F = PoolSummary;
-constexpr MetricOf<F> of_pool[] = {
+using Fleet = PoolSummary;
+constexpr MetricOf<Fleet> of_pool[] = {
     {"replica_s", "replica-s", "s", less, "time of its engines that are ready, start or drain",
-     &F::replica_s},
-    {"ready_s", "ready", "s", neither, "of it, ready", &F::ready_s},
-    {"starting_s", "starting", "s", less, "of it, starting", &F::starting_s},
-    {"draining_s", "draining", "s", less, "of it, draining", &F::draining_s},
-    {"failed_s", "failed", "s", less, "time that they had failed", &F::failed_s},
-    {"gpu_hours", "GPU-h", "GPU-hours", less, "hours of their GPUs, of replica_s", &F::gpu_hours},
+     &Fleet::replica_s},
+    {"ready_s", "ready", "s", neither, "of it, ready", &Fleet::ready_s},
+    {"starting_s", "starting", "s", less, "of it, starting", &Fleet::starting_s},
+    {"draining_s", "draining", "s", less, "of it, draining", &Fleet::draining_s},
+    {"failed_s", "failed", "s", less, "time that they had failed", &Fleet::failed_s},
+    {"gpu_hours", "GPU-h", "GPU-hours", less, "hours of their GPUs, of replica_s",
+     &Fleet::gpu_hours},
     {"replicas_mean", "replicas", "replicas", less, "replica_s over the time of the run",
-     &F::replicas_mean},
-    {"replicas_peak", "peak", "replicas", neither, "most that were ready", &F::replicas_peak},
-    {"replicas_least", "least", "replicas", neither, "fewest that were ready", &F::replicas_least},
-    {"starts", "starts", "starts", neither, "starts that began", &F::starts},
-    {"stops", "stops", "stops", neither, "engines that began to drain", &F::stops},
+     &Fleet::replicas_mean},
+    {"replicas_peak", "peak", "replicas", neither, "most that were ready", &Fleet::replicas_peak},
+    {"replicas_least", "least", "replicas", neither, "fewest that were ready",
+     &Fleet::replicas_least},
+    {"starts", "starts", "starts", neither, "starts that began", &Fleet::starts},
+    {"stops", "stops", "stops", neither, "engines that began to drain", &Fleet::stops},
     {"changes_per_hour", "changes/h", "changes/h", less,
-     "times that its autoscaler wanted another number", &F::changes_per_hour},
-    {"start_s", "start", "s", less, "from the beginning of a start to ready", &F::start_s},
+     "times that its autoscaler wanted another number", &Fleet::changes_per_hour},
+    {"start_s", "start", "s", less, "from the beginning of a start to ready", &Fleet::start_s},
     {"lag_s", "lag", "s", less, "from wanting more engines than are ready to having them",
-     &F::lag_s},
+     &Fleet::lag_s},
 };
 
 using P = PlaySummary;
