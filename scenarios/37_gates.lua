@@ -39,7 +39,7 @@ return {
       "at engines p99 s", "goodput /s" } }
     for _, result in ipairs(results) do
       local s = result.summary
-      rows[#rows + 1] = { result.name:match "=(.*)", s.gate.held, s.gate.held_s.p99, s.gate.refused,
+      rows[#rows + 1] = { result.name:match "=(.*)", s.gate.held, s.gate.held_s.p99 or 0, s.gate.refused,
         ("%d of %d"):format(s.completed, s.gate.offered), s.ttft_s.p50, s.ttft_s.p99, s.queue_s.p99, s.goodput_per_s }
     end
     return rows

@@ -1,5 +1,6 @@
 -- The policies around the engines of a simulation, one of a kind: {decider, admission}. The engine is told of them as
 -- one table.
+local admission = require "rooflua.serving.admission"
 local policy = require "rooflua.policy"
 
 local surroundings = {}
@@ -10,6 +11,7 @@ function surroundings.of(all)
   local out = {}
   for name, given in pairs { decider = all.disaggregation.decider, admission = all.admission } do
     local instance = policy.fresh(given)
+    if name == "admission" and all.gate_deadlines then admission.tell(instance, all.gate_deadlines) end
     if instance.start then instance:start(all.streams) end
     out[name] = instance
   end
