@@ -1,6 +1,6 @@
 --- What does a gate do to a burst, and by how much does it overshoot?
 ---
---- Setup     Llama-3.1-8B, bf16, on two H100, 32 requests at once each. 2 requests/s, and 60 requests/s during the first
+--- Setup     Llama-3.1-8B, bf16, on two H100, 32 requests at once each. 2 requests/s, and 60 requests/s in the first
 ---           3 s of every 20 s; 2,000-token prompts, 150-token answers.
 --- Method    No gate; requests that wait in front of the router while both replicas are saturated; load that is read
 ---           every 50 ms, and a request per millisecond, as llm-d's flow control has it, without and with credit for
