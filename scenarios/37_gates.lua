@@ -1,6 +1,6 @@
 --- What does a gate do to a burst, and by how much does it overshoot?
 ---
---- Setup     Llama-3.1-8B, bf16, on two H100, 32 requests at once each. 2 requests/s, and 60 requests/s during the first
+--- Setup     Llama-3.1-8B, bf16, on two H100, 32 requests at once each. 2 requests/s, and 60 requests/s in the first
 ---           3 s of every 20 s; 2,000-token prompts, 150-token answers.
 --- Method    No gate; requests that wait in front of the router while both replicas are saturated; load that is read
 ---           every 50 ms, and a request per millisecond, as llm-d's flow control has it, without and with credit for
@@ -39,7 +39,7 @@ return {
       "at engines p99 s", "goodput /s" } }
     for _, result in ipairs(results) do
       local s = result.summary
-      rows[#rows + 1] = { result.name:match "=(.*)", s.gate.held, s.gate.held_s.p99, s.gate.refused,
+      rows[#rows + 1] = { result.name:match "=(.*)", s.gate.held, s.gate.held_s.p99 or 0, s.gate.refused,
         ("%d of %d"):format(s.completed, s.gate.offered), s.ttft_s.p50, s.ttft_s.p99, s.queue_s.p99, s.goodput_per_s }
     end
     return rows

@@ -8,6 +8,7 @@ local queue = require "admission.shared.queue"
 ---@field min_ceiling number
 ---@field max_concurrency integer
 ---@field max_tokens integer
+---@field priorities integer[]? that have had requests
 local Bands = policy.define {
   name = "bands",
   doc = "Requests wait in bands by priority, in each a queue per flow. The highest band goes first, and one request "
@@ -23,7 +24,7 @@ local Bands = policy.define {
     limit = { default = 1, unit = "1", min = 1e-9, doc = "Ceiling of the highest band.",
       source = "llm-d usagelimits (static: 1)" },
     min_ceiling = { default = 1, unit = "1", min = 1e-9,
-      doc = "Ceiling of the lowest band that holds requests; those between are spaced evenly by rank.",
+      doc = "Ceiling of the lowest band that has had requests; those between are spaced evenly by rank.",
       source = "llm-d priority-holdback-policy, domain rank, after 0.9; 1 is the static policy" },
     max_concurrency = { default = 100, unit = "requests", min = 1, integer = true,
       doc = "Of detector = \"concurrency\".",
@@ -43,7 +44,22 @@ local Bands = policy.define {
   },
 }
 
-function Bands:admit() return "hold" end
+--- The priority is among those that have had requests, the highest first.
+function Bands:note(priority)
+  local known = self.priorities or {}
+  for _, each in ipairs(known) do
+    if each == priority then return end
+  end
+  known[#known + 1] = priority
+  table.sort(known)
+  self.priorities = known
+end
+
+---@param request rooflua.Request
+function Bands:admit(request)
+  if self.min_ceiling ~= self.limit then self:note(request.priority) end
+  return "hold"
+end
 
 function Bands:saturation_of(view)
   if self.detector == "utilization" then return view.saturation end
@@ -51,12 +67,11 @@ function Bands:saturation_of(view)
   return view.in_flight_tokens / (self.max_tokens * view.ready)
 end
 
---- Of the band of this priority, among those that hold requests.
-function Bands:ceiling_of(priority, bands)
-  for i, each in ipairs(bands) do
-    if each.priority == priority and i > 1 then
-      return self.limit - (self.limit - self.min_ceiling) * (i - 1) / (#bands - 1)
-    end
+--- Of the band of this priority.
+function Bands:ceiling_of(priority)
+  local known = self.priorities
+  for i, each in ipairs(known) do
+    if each == priority and i > 1 then return self.limit - (self.limit - self.min_ceiling) * (i - 1) / (#known - 1) end
   end
   return self.limit
 end
@@ -65,7 +80,7 @@ end
 ---@param view rooflua.GateView
 function Bands:next(request, view)
   local ceiling = self.limit
-  if self.min_ceiling ~= self.limit then ceiling = self:ceiling_of(request.priority, view.bands) end
+  if self.min_ceiling ~= self.limit then ceiling = self:ceiling_of(request.priority) end
   return self:saturation_of(view) < ceiling
 end
 

@@ -45,7 +45,8 @@
 ---@field bands {priority: integer, held: integer, held_tokens: number}[] with held requests, the highest first
 ---@field in_flight integer requests that passed and have not ended
 ---@field in_flight_tokens number of their prompts, and of the limits that their clients declared
----@field saturation number mean over the replicas for prompts of max(waiting / queue_threshold, KV in use / kv_threshold)
+---@field saturation number mean over the replicas for prompts of max(waiting / queue_threshold, KV in use /
+--- kv_threshold)
 ---@field ready integer replicas for prompts
 ---@field replicas rooflua.Candidates
 ---@field held_s number so long the request is held that is asked about

@@ -45,6 +45,8 @@ local serve = {}
 ---@field network rooflua.ScenarioNetwork? KV transfer between replicas
 --- how prefill and decode replicas work together (docs/DISAGGREGATION.md)
 ---@field disaggregation rooflua.ScenarioDisaggregation?
+--- which requests pass to the router, wait in front of it or are refused (docs/CONTROL.md); default  all pass
+---@field admission table|string|nil
 ---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
 --- KV outside of the GPU, in memory of the host, on disks and in other replicas (docs/TIERS.md); default none
 ---@field tiers rooflua.ScenarioTiers?

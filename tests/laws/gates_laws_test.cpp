@@ -1,7 +1,7 @@
 // Laws of gates and of their queue, on random inputs.
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <set>
 #include <vector>
@@ -166,12 +166,12 @@ TEST_CASE("a hundred thousand held requests go in a second") {
        {FairRule::global, FairRule::round_robin, FairRule::vtc, FairRule::las}) {
     Dice dice(4);
     FairQueue queue(rules_of(fair, FlowOrder::edf));
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     for (std::int32_t slot = 0; slot < 100000; ++slot)
       queue.hold({slot, 0, dice.between(0, 20000), 100, 0, dice.between(1, 1000000)});
     while (queue.size() > 0) let_one_go(queue, 10);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    CHECK(took.count() < 5);  // O(n) for each would be minutes
+    const double took_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    CHECK(took_s < 5);  // of the processor; O(n) for each would be minutes
   }
 }
 

@@ -71,7 +71,8 @@ for _, name in ipairs(native.list_folder(native.home .. "/scripts/lib/rooflua", 
     have_stub[name] = nil
   end
 end
-have_stub.rooflua, have_stub.routers = nil, nil -- what routers see is of no module
+-- What routers and policies around the engines see is of no module.
+have_stub.rooflua, have_stub.routers, have_stub.control = nil, nil, nil
 for name in pairs(have_stub) do problem("stub %s is of no module", name) end
 
 -- A scenario: the keys that the library reads equal those of the stub.

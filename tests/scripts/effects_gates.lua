@@ -30,24 +30,24 @@ local queueing = { "flow", "fair", "order", "count", "estimate_tokens", "prompt_
   "half_life_s" }
 
 --- A policy that holds, with a queue in which the parameter matters.
-local function need(effects, file, holding)
+local function need(effects, file, holding, fair)
   local function set(name, own)
     local given = {}
     for key, value in pairs(holding) do given[key] = value end
     for key, value in pairs(own) do given[key] = value end
     effects.needs["admission." .. file .. "." .. name] = given
   end
-  for _, name in ipairs(queueing) do set(name, { fair = "vtc" }) end
-  set("estimate_tokens", { fair = "vtc", count = "estimate" })
+  for _, name in ipairs(queueing) do set(name, { fair = fair }) end
+  set("estimate_tokens", { fair = fair, count = "estimate" })
   set("half_life_s", { fair = "las" })
-  set("flow", { fair = "round_robin" })
+  set("flow", { fair = fair == "vtc" and "round_robin" or fair })
   for _, name in ipairs { "deadline_s", "slo_deadline", "max_held", "max_held_tokens", "interval_s" } do
     set(name, {})
   end
   set("most", { interval_s = 0.02 })
   set("expire_queued", { deadline_s = 0.3 })
   set("fair", {})
-  set("order", {})
+  set("order", { flow = "tenant" })
   effects.values["admission." .. file .. ".max_held"] = { 2, 10 }
   effects.values["admission." .. file .. ".max_held_tokens"] = { 5000, 20000 }
   effects.values["admission." .. file .. ".half_life_s"] = { 0.1, 0.5 }
@@ -57,11 +57,11 @@ end
 
 --- Values to try of parameters, and others that they need.
 function gates.declare(effects)
-  need(effects, "token_bucket", { full = "hold", capacity = 4000, rate_per_s = 100000 })
-  need(effects, "saturation", { full = "hold" })
-  need(effects, "concurrency", { max_concurrency = 20 })
-  need(effects, "bands", { most = 0 })
-  need(effects, "program_aware", { most = 0 })
+  need(effects, "token_bucket", { full = "hold", capacity = 4000, rate_per_s = 100000 }, "vtc")
+  need(effects, "saturation", { full = "hold" }, "vtc")
+  need(effects, "concurrency", { max_concurrency = 20 }, "vtc")
+  need(effects, "bands", { most = 0 }, "vtc")
+  need(effects, "program_aware", { most = 0 }, "las")
   local needs, values = effects.needs, effects.values
   needs["admission.token_bucket.cost"] = { capacity = 20000, rate_per_s = 20000 }
   values["admission.token_bucket.cost"] = { "request" }
@@ -89,6 +89,8 @@ function gates.declare(effects)
     values["admission." .. file .. ".min_ceiling"] = { 0.2 }
     needs["admission." .. file .. ".most"] = { interval_s = 0.02 }
   end
+  values["admission.program_aware.output_weight"] = { 0, 50 }
+  values["workloads.tree_search.calls"] = { 3, 40 }
   effects.without["admission.program_aware.fair"] = "it chooses itself, by service"
   for _, name in ipairs { "fair" } do values["admission.program_aware." .. name] = { "las" } end
 end

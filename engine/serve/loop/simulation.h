@@ -127,8 +127,6 @@ class Simulation final : public RouteSource, public PairSource {
   const ClusterConfig& config() const { return config_; }
   /// Stores beside the GPUs; null: there are none.
   const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
-  /// Null: every request passes.
-  const Gate* gate() const { return gate_ ? &*gate_ : nullptr; }
 
   /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
   /// output_tokens landed or are in flight, and their last_token is not known.

@@ -1,7 +1,6 @@
 -- The gate in front of the router: the key `admission` of a scenario.
 local gate_rules = require "rooflua.border.gate_rules"
 local policies = require "rooflua.scenario.policies"
-local policy = require "rooflua.policy"
 local routing = require "rooflua.border.routing"
 
 local admission = {}
@@ -20,16 +19,14 @@ local function class_deadlines(reader, slo, class_slo)
   return out
 end
 
-local function with_slo(reader, instance, slo, class_slo)
-  if not instance.slo_deadline then return instance end
+--- Deadlines out of the limits of the scenario: {by_class, of_all}; nil where the policy asks for none.
+local function deadlines_of(reader, instance, slo, class_slo)
+  if not instance.slo_deadline then return nil end
   local classes = class_deadlines(reader, slo, class_slo)
   if not slo.ttft_s and #classes == 0 then
     reader:fail("admission", "slo_deadline: the scenario's slo has no ttft_s")
   end
-  local own = policy.fresh(instance)
-  own.class_deadline_s = classes
-  if slo.ttft_s and own.deadline_s == 0 then own.slo_deadline_s = slo.ttft_s end
-  return own
+  return { by_class = classes, of_all = instance.deadline_s == 0 and slo.ttft_s or nil }
 end
 
 --- Settings that change nothing, or that need others.
@@ -43,13 +40,18 @@ local function check(reader, instance)
   end
 end
 
---- The policy of the gate; nil: there is none.
+--- The policy of the gate, and deadlines that the scenario gives it; nil: there is none.
 function admission.of(reader, given, slo, class_slo)
   if given == nil then return nil end
   local instance = policies.with_method(reader, "admission", given, "admit")
   reader:at("admission", routing.declared, instance)
   check(reader, instance)
-  return with_slo(reader, instance, slo, class_slo)
+  return instance, deadlines_of(reader, instance, slo, class_slo)
+end
+
+--- A fresh instance knows the deadlines.
+function admission.tell(instance, deadlines)
+  instance.class_deadline_s, instance.slo_deadline_s = deadlines.by_class, deadlines.of_all
 end
 
 return admission

@@ -71,6 +71,8 @@ local told = {
   end,
   rejected = function(state) return "were rejected " .. rejection_text(state) end,
   refused = function(state)
+    local gate = state.surroundings and state.surroundings.admission
+    if gate then return "were refused by the gate " .. tostring(gate.name) end
     return "were refused by the router " .. tostring(state.router and state.router.name)
   end,
   expired = function() return "expired: their deadlines passed first" end,

@@ -95,7 +95,7 @@ local function client_of(reader, given)
 end
 
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers, admission, client, faults, pools}.
+--- links, tiers, admission, gate_deadlines, client, faults, pools}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list, spans = replicas.of(reader, given)
@@ -107,12 +107,13 @@ function pieces.of(reader, given)
   local declared = links.of(reader, given.links)
   local stores = tiers.of(reader, engine_tiers.chosen(reader, given.tiers, list), list, declared)
   local slo, class_slo = limits_of(reader, given.slo)
+  local gate, gate_deadlines = admission.of(reader, given.admission, slo, class_slo)
   return { streams = streams, replicas = list, workload = workload, metrics = own_metrics.of(reader, given),
     frontend = schema.check_group(reader, "frontend", given.frontend),
     disaggregation = disaggregation.of(reader, given.disaggregation, list),
     pools = pools.of(reader, list, spans, stores and stores.links or declared),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
-    admission = admission.of(reader, given.admission, slo, class_slo),
+    admission = gate, gate_deadlines = gate_deadlines,
     client = client_of(reader, given),
     faults = given.faults ~= nil and policies.with_method(reader, "faults", given.faults, "next") or nil,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }

@@ -1,5 +1,6 @@
 -- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults}; and a list,
 -- {autoscalers}, one of a pool. The engine is told of them as one table.
+local admission = require "rooflua.serving.admission"
 local policy = require "rooflua.policy"
 
 local surroundings = {}
@@ -11,6 +12,7 @@ function surroundings.of(all)
   for name, given in pairs { decider = all.disaggregation.decider, admission = all.admission, client = all.client,
     faults = all.faults } do
     local instance = policy.fresh(given)
+    if name == "admission" and all.gate_deadlines then admission.tell(instance, all.gate_deadlines) end
     if instance.start then instance:start(all.streams) end
     out[name] = instance
   end
