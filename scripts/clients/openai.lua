@@ -24,7 +24,7 @@ local OpenAI = policy.define {
     max_delay_s = { default = 8, unit = "s", min = 0, doc = "The longest delay." },
     jitter = { default = 0.25, unit = "1", min = 0, max = 1, doc = "Part of a delay that is drawn at random." },
     stream = { default = false,
-      doc = "Tokens come one by one: behind the first one nothing is sent again, and gaps between them have no limit." },
+      doc = "Tokens come one by one: behind the first one nothing is sent again, and gaps between them may be long." },
   },
 }
 

@@ -27,6 +27,8 @@ local serve = {}
 --- default 1; how many, or each of them with what it has of its own
 ---@field replicas integer|rooflua.ScenarioReplica[]|nil
 ---@field workload table|string|nil when requests come and how long they are; required for kind "serve"
+---@field client table|string|nil default patient; how long clients wait for an answer, and what they send again
+---@field faults table|string|nil when replicas fail or are slow; default never
 ---@field frontend rooflua.ScenarioFrontend? time outside of the engine
 --- default 2; 1: a step is planned when none runs; 2: the next step is planned while one runs
 ---@field async_depth 1|2|nil
