@@ -102,7 +102,7 @@ constexpr MetricOf<F> of_pool[] = {
     {"changes_per_hour", "changes/h", "changes/h", less,
      "times that its autoscaler wanted another number", &F::changes_per_hour},
     {"start_s", "start", "s", less, "from the beginning of a start to ready", &F::start_s},
-    {"lag_s", "lag", "s", less, "from wanting more engines than are ready to having them",
+    {"lag_s", "lag", "s", less, "from wanting more engines than are ready to one more",
      &F::lag_s},
 };
 
