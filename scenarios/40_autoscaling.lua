@@ -1,7 +1,7 @@
 --- What does an autoscaler save over a day, and what do its cold starts cost?
 ---
---- Setup     Qwen3-8B, bf16, vLLM on H100, one GPU per replica, least outstanding requests. A start is the image and the
----           weights over one link of 2 GB/s that all share, then 60 s.
+--- Setup     Qwen3-8B, bf16, vLLM on H100, one GPU per replica, least outstanding requests. A start is the image and
+---           the weights over one link of 2 GB/s that all share, then 60 s.
 --- Method    An hour in the place of a day: the rate swings as a sine between 4 and 36 requests/s. The same load on
 ---           fixed fleets, and on pools of 1 to 8 replicas whose autoscaler is Kubernetes' HPA (waiting requests), KEDA
 ---           (requests in flight), llm-d's (saturation) or Dynamo's planner (KV use).

@@ -95,7 +95,23 @@ local serve = {}
 ---@field role "both"|"prefill"|"decode"|nil default "both"; what this replica does for a request
 --- replicas with the same number share the links of a node; -1: a node of its own; default one of its own
 ---@field node integer?
----@field count integer? default 1; how many replicas are like this; each has deployment.dp ranks
+--- default 1; how many replicas are like this; each has deployment.dp ranks; of a pool those at the start
+---@field count integer?
+---@field autoscaler table|string|nil who says how many of them there are (docs/CONTROL.md); default always `count`
+---@field min integer? default 1; fewest replicas that the autoscaler gets; 0: requests may wait until one has started
+---@field max integer? most replicas that the autoscaler gets; needed with one
+---@field drain "finish"|"requeue"|"abort"|nil default "finish"; what becomes of the requests of an engine that drains
+---@field grace_s number? s; default 0; after so long of draining all that is left ends as replica_lost; 0: never
+--- what a replica does until it is ready: provision, image, weights, init, one after the other
+---@field start rooflua.ScenarioStart?
+
+---@class rooflua.ScenarioStart
+---@field provision_s number? s; default 0; until there is a machine
+---@field image_bytes number? bytes; default 0; of the container image, pulled over `link`
+--- bytes; of the weights, loaded over `link`; default those of the deployment, where there is a link
+---@field weight_bytes number|"auto"|nil
+---@field init_s number? s; of the engine, once the weights are there; default 60.3, assumed
+---@field link nil name of the link, or names of the links, that image and weights come over
 
 ---@class rooflua.ScenarioFrontend
 ---@field base_s number? s; default 0; of each request

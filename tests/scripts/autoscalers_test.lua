@@ -66,7 +66,7 @@ end)
 
 test("mistakes are named", function()
   local hpa = require "autoscalers.hpa" {}
-  test.raises("replicas[1].max", function() run { max = 2, min = 3, autoscaler = hpa } end)
+  test.raises("replicas[1].min", function() run { max = 2, min = 3, autoscaler = hpa } end)
   test.raises("autoscaler", function() run { max = 2 } end)
   test.raises("start", function() run { autoscaler = hpa, start = { init = 3 } } end)
   test.raises("link", function() run { autoscaler = hpa, start = { image_bytes = 1e9 } } end)

@@ -159,6 +159,63 @@ TEST_CASE("a copy that is made while replicas start, drain, fail or are slow has
   }
 }
 
+namespace {
+
+/// Wants numbers that follow from the time alone, and looks at everything.
+class Restless : public AutoscalerPolicy {
+ public:
+  std::int32_t scale(const PoolView& pool) override {
+    ++asked;
+    Dice dice(static_cast<std::uint64_t>(pool.now_s * 16) + 5);
+    for (const auto& word : pool_series_words) {
+      const double mean = pool.history->mean(word.value, window_s());
+      const double half = pool.history->quantile(word.value, 0.5, window_s());
+      CHECK((std::isnan(mean) || mean >= 0));
+      CHECK((std::isnan(half) || half >= 0));
+      CHECK(pool.history->rate(word.value, window_s()) >= 0);
+    }
+    CHECK(static_cast<std::int32_t>(pool.members.size()) == pool.ready);
+    return dice.upto(0, pool.max + 1);
+  }
+  double interval_s() const override { return 1.5; }
+  double window_s() const override { return 10; }
+  int asked = 0;
+};
+
+}  // namespace
+
+TEST_CASE("an autoscaler that wants another number every time loses nothing, and is copied") {
+  int asked = 0;
+  for (std::uint64_t seed = 5001; seed <= 5150; ++seed) {
+    CAPTURE(seed);
+    Scenario scenario(seed);
+    Dice dice(seed);
+    scenario.make_pools(dice);
+    const std::size_t pools = scenario.cluster().pools.size();
+    for (PoolConfig& pool : scenario.cluster().pools) {
+      pool.drain = Drain::finish;
+      pool.grace_s = 0;
+    }
+    Restless restless;
+    const std::unique_ptr<Scenario::Run> run = scenario.open();
+    if (pools > 0)
+      run->simulation->set_autoscalers(std::vector<AutoscalerPolicy*>(pools, &restless));
+    for (std::int32_t left = dice.upto(5, 60); left > 0; --left) run->simulation->advance();
+    const std::unique_ptr<Scenario::Run> copy = scenario.fork(*run);
+    if (pools > 0)
+      copy->simulation->set_autoscalers(std::vector<AutoscalerPolicy*>(pools, &restless));
+    run->simulation->run();
+    copy->simulation->run();
+    CHECK(copy->told.lines == run->told.lines);
+    check_end(*run, scenario.specs().size());
+    check_end(*copy, scenario.specs().size());
+    if (scenario.cluster().replicas.front().role == Role::both)
+      CHECK(run->simulation->totals().ended[static_cast<std::size_t>(Outcome::replica_lost)] == 0);
+    asked += restless.asked;
+  }
+  CHECK(asked > 1000);
+}
+
 TEST_CASE("a replica that is three times as slow takes three times as long") {
   Bench bench(100, 100);
   ListedWorkload workload({spec(0, 16, 10)});

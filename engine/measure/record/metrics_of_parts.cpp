@@ -104,7 +104,7 @@ constexpr MetricOf<Fleet> of_pool[] = {
     {"changes_per_hour", "changes/h", "changes/h", less,
      "times that its autoscaler wanted another number", &Fleet::changes_per_hour},
     {"start_s", "start", "s", less, "from the beginning of a start to ready", &Fleet::start_s},
-    {"lag_s", "lag", "s", less, "from wanting more engines than are ready to having them",
+    {"lag_s", "lag", "s", less, "from wanting more engines than are ready to one more",
      &Fleet::lag_s},
 };
 

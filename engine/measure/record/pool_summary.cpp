@@ -51,9 +51,9 @@ void SummaryObserver::on_replica(const ReplicaChanged& change) {
       }
       const std::int32_t ready = count.engines[place(Lifecycle::ready)];
       count.peak = std::max(count.peak, ready);
-      if (count.short_since != never && ready >= count.wanted) {
+      if (count.short_since != never) {
         count.lag.add(change.time - count.short_since);
-        count.short_since = never;
+        count.short_since = ready >= count.wanted ? never : change.time;
       }
     }
     count.lowest = std::min(count.lowest, count.engines[place(Lifecycle::ready)]);

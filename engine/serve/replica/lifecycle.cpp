@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "serve/loop/group.h"
 #include "spec/figures/rows.h"
 
 namespace rooflua {

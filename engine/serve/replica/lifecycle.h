@@ -33,10 +33,11 @@
 #include "serve/contract/words.h"
 #include "serve/events/event_heap.h"
 #include "serve/fleet/series.h"
-#include "serve/loop/group.h"
 #include "serve/replica/pool.h"
 
 namespace rooflua {
+
+struct RankGroup;
 
 /// The parts of a start, in their order.
 enum class StartPart : std::int32_t { provision, image, weights, init, over };

@@ -1,6 +1,6 @@
 --- Which replicas a router may choose from, as a number: what a router keeps by places holds while it is the same.
---- Replicas come and go with autoscalers and faults. Of many replicas only the number, the first and the last are looked
---- at, so that the question costs the same for any number of them.
+--- Replicas come and go with autoscalers and faults. Of many replicas only the number, the first and the last are
+--- looked at, so that the question costs the same for any number of them.
 local members = {}
 
 local few = 64

@@ -156,10 +156,10 @@ function day.fleets(question, plan)
     end)
   for i, ask in ipairs(asks) do
     local result, item = found[i], ask.item
-    local hours = result.fleet and result.fleet.gpu_hours or item.result.paid_gpus * hours_of_day
+    local hours = result.pool and result.pool.gpu_hours or item.result.paid_gpus * hours_of_day
     out[i] = { rank = ask.rank, name = ask.autoscaler and ask.autoscaler.name or "fixed", gpu_hours = hours,
       cost = hours * money.price(question, item.candidate), meets = result.meets, problem = result.problem,
-      metrics = result.metrics, fleet = result.fleet, requests = result.requests }
+      metrics = result.metrics, pool = result.pool, requests = result.requests }
   end
   return out
 end
@@ -167,7 +167,7 @@ end
 --- The fixed fleet of the same rank.
 local function fixed_of(list, each)
   for _, other in ipairs(list) do
-    if other.rank == each.rank and not other.fleet then return other end
+    if other.rank == each.rank and not other.pool then return other end
   end
 end
 
@@ -181,7 +181,7 @@ function day.text(question, plan, each)
   local verdict = each.meets and "meets the SLO" or "misses" .. (each.problem and ": " .. each.problem or " the SLO")
   local saved = fixed ~= each and fixed.gpu_hours > 0
     and (" (%+.0f %%)"):format(100 * (each.gpu_hours / fixed.gpu_hours - 1)) or ""
-  local sizes = each.fleet and ("%d to %d replicas, "):format(each.fleet.fewest, each.fleet.most)
+  local sizes = each.pool and ("%d to %d replicas, "):format(each.pool.replicas_least, each.pool.replicas_peak)
     or units.counted(plan.ranks[each.rank].result.replicas, "replica") .. ", "
   return ("%s: %s%s GPU-hours%s, %s: %s, %s"):format(each.name, sizes, units.significant(each.gpu_hours, 4), saved,
     words.dollars(each.cost), table.concat(parts, ", "), verdict)
@@ -193,9 +193,9 @@ function day.document(question, list)
   for i, each in ipairs(list) do
     local metrics = {}
     for _, bound in ipairs(question.bounds) do metrics[bound.metric] = each.metrics[bound.metric] end
-    out[i] = { rank = each.rank, autoscaler = each.fleet and each.name or nil, gpu_hours = each.gpu_hours,
+    out[i] = { rank = each.rank, autoscaler = each.pool and each.name or nil, gpu_hours = each.gpu_hours,
       cost = each.cost, meets = each.meets, problem = each.problem, metrics = metrics,
-      fewest = each.fleet and each.fleet.fewest or nil, most = each.fleet and each.fleet.most or nil }
+      fewest = each.pool and each.pool.replicas_least or nil, most = each.pool and each.pool.replicas_peak or nil }
   end
   return { hours = json.array(question.day.hours), requests_per_s = question.load.value, fleets = out }
 end
@@ -209,8 +209,8 @@ function day.section(question, plan)
     for k, bound in ipairs(question.bounds) do
       metrics[k] = ("%s %s"):format(words.metric(bound.metric), words.value(bound.metric, each.metrics[bound.metric]))
     end
-    local cells = { tostring(each.rank), each.name, each.fleet and ("%d to %d"):format(each.fleet.fewest,
-      each.fleet.most) or tostring(plan.ranks[each.rank].result.replicas), units.significant(each.gpu_hours, 4),
+    local cells = { tostring(each.rank), each.name, each.pool and ("%d to %d"):format(each.pool.replicas_least,
+      each.pool.replicas_peak) or tostring(plan.ranks[each.rank].result.replicas), units.significant(each.gpu_hours, 4),
       words.dollars(each.cost), fixed ~= each and fixed.gpu_hours > 0
         and ("%+.0f %%"):format(100 * (each.gpu_hours / fixed.gpu_hours - 1)) or "" }
     rows[i] = json.array {}

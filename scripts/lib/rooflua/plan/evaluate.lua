@@ -132,7 +132,7 @@ function evaluate.run(question, candidate, replicas, options)
   return evaluate.scenario(question, candidate, replicas, scenario, options)
 end
 
---- The same of a scenario that is there already. `fleet`: how its replicas came and went, where an autoscaler did that.
+--- The same of a scenario that is there already. `pool`: how its replicas came and went, where an autoscaler did that.
 function evaluate.scenario(question, candidate, replicas, scenario, options)
   local factor = options.factor or 1
   local may_grow = question.load.kind == "recorded" -- by itself
@@ -155,7 +155,7 @@ function evaluate.scenario(question, candidate, replicas, scenario, options)
   local summary = native.serve_document(state.run)
   local out = { replicas = replicas, requests = options.requests, scale = options.scale or 1, metrics = {},
     evidence = summary.evidence, noted_frac = summary.noted_frac, busy_frac = busy_of(summary),
-    notes = told and notes_of(state) or nil, fleet = summary.fleet }
+    notes = told and notes_of(state) or nil, pool = summary.pools and summary.pools[1] }
   local run = { summary = summary, gpus = deploy.gpus(question, candidate, replicas) }
   if question.power.reads_work then out.work = work_of(run) end
   for _, list in ipairs { shown, question.metrics or {} } do

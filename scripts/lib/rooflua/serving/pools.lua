@@ -81,18 +81,26 @@ local function start_of(reader, own, first, declared)
   return out, given.init_s == nil
 end
 
---- {config, policies, assumed}: what the engine reads of each pool, the autoscaler of each, and whether a time was
---- assumed; nil where there is no pool.
+--- Every output says that a time was assumed.
+local function note_assumed(prepared)
+  local list = {}
+  for i, each in ipairs(prepared.engine_notes or {}) do list[i] = each end
+  list[#list + 1] = ("an engine takes %g s to start once its weights are there (replicas[].start.init_s): assumed")
+    :format(pools.default_init_s)
+  prepared.engine_notes = list
+end
+
+--- {config, policies}: what the engine reads of each pool, and the autoscaler of each; nil where there is no pool.
 ---@param list table of replicas.of
 ---@param spans table of replicas.of: {own, first, replicas, engines} of each entry
 function pools.of(reader, list, spans, declared)
-  local config, scalers, assumed = {}, {}, false
+  local config, scalers = {}, {}
   for i, span in ipairs(spans or {}) do
     if pools.is_pool(span.own) then
       local own, inside = span.own, reader:child("replicas[" .. i .. "]")
       local first = list[span.first]
       local start, is_assumed = start_of(inside, own, first, declared)
-      assumed = assumed or is_assumed
+      if is_assumed then note_assumed(first.prepared) end
       local deployment = first.deployment
       local least = own.min or 1
       config[#config + 1] = { name = own.role and own.role ~= "both" and own.role or "pool " .. i,
@@ -105,14 +113,7 @@ function pools.of(reader, list, spans, declared)
     end
   end
   if #config == 0 then return nil end
-  return { config = config, policies = scalers, assumed = assumed }
-end
-
---- A sentence for a result whose starts have a time that nobody gave.
-function pools.note(own)
-  if not own or not own.assumed then return nil end
-  return ("an engine takes %g s to start once its weights are there (replicas[].start.init_s): assumed"):format(
-    pools.default_init_s)
+  return { config = config, policies = scalers }
 end
 
 return pools
