@@ -68,3 +68,5 @@ for _, case in ipairs {
     test.check(not ok and tostring(problem):find(case[3], 1, true), "%s", tostring(problem))
   end)
 end
+
+test.finish()
