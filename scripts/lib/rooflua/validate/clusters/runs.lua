@@ -19,8 +19,6 @@ local settings = { "model", "weights_format", "kv_dtype", "gpu", "gpus", "layout
 
 --- Needs of a simulator that this program does not have, with the reason.
 local lacking = {
-  { "autoscale", function(row) return row.arm ~= "static" and row.other_settings:find "no scaling" == nil end,
-    "replicas that start while it runs are not simulated" },
   { "spec_synthetic", function() return true end, "drafts with a stated acceptance per run are not read here" },
 }
 
