@@ -2,7 +2,6 @@
 --- more. From none it goes to one, or min, as soon as the metric is above activation; back after cooldown_s without.
 --- Of several triggers the largest number of replicas counts, and one that is above its activation suffices.
 local algorithm = require "autoscalers.hpa.algorithm"
-local core = require "rooflua.base.core"
 local params = require "autoscalers.hpa.params"
 local policy = require "rooflua.policy"
 
@@ -71,23 +70,37 @@ local function triggers_of(self)
   return out
 end
 
+local known = { metric = true, target = true, activation = true }
+
 local function check(self, trigger, where)
-  if not core.is_among(trigger.metric, metrics) then
-    core.fail("keda: %smetric: %s", where, core.unknown_name("metric", tostring(trigger.metric), metrics))
+  local is_metric = false
+  for _, name in ipairs(metrics) do is_metric = is_metric or name == trigger.metric end
+  if not is_metric then
+    error(("keda: %smetric: unknown metric '%s' (known: %s)"):format(where, tostring(trigger.metric),
+      table.concat(metrics, ", ")), 0)
   end
   if type(trigger.target) ~= "number" or not (trigger.target > 0) then
-    core.fail("keda: %starget: expected a number above 0, found %s", where, core.describe(trigger.target))
+    error(("keda: %starget: expected a number above 0, found %s"):format(where, tostring(trigger.target)), 0)
   end
   if trigger.metric == "backlog_s" and self.prefill_tokens_per_s == 0 then
-    core.fail "keda: prefill_tokens_per_s is missing; how many prompt tokens does a replica compute per second?"
+    error("keda: prefill_tokens_per_s is missing; how many prompt tokens does a replica compute per second?", 0)
   end
 end
 
 function Keda:start()
   for i, each in ipairs(self.triggers) do
-    core.check_keys(each, { "metric", "target", "activation" }, ("keda: triggers[%d]"):format(i))
+    for name in pairs(each) do
+      if not known[name] then
+        error(("keda: triggers[%d]: unknown key '%s' (known: metric, target, activation)"):format(i, tostring(name)), 0)
+      end
+    end
   end
   for i, each in ipairs(triggers_of(self)) do check(self, each, i > 1 and ("triggers[%d]."):format(i - 1) or "") end
+  local uses_backlog = false
+  for _, each in ipairs(triggers_of(self)) do uses_backlog = uses_backlog or each.metric == "backlog_s" end
+  if self.prefill_tokens_per_s > 0 and not uses_backlog then
+    error("keda: prefill_tokens_per_s changes nothing: no trigger has the metric backlog_s", 0)
+  end
 end
 
 --- How many replicas the triggers want of `current`, and whether one of them is active.

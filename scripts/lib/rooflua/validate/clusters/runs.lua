@@ -6,6 +6,7 @@ local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local load = require "rooflua.validate.clusters.load"
 local profiles = require "rooflua.validate.clusters.profiles"
+local scaling = require "rooflua.validate.clusters.scaling"
 
 local runs = {}
 
@@ -23,6 +24,7 @@ local lacking = {
 }
 
 local function check_needs(row)
+  if scaling.is_scaled(row) then scaling.pool(row, {}) end
   for _, each in ipairs(lacking) do
     if (" " .. row.needs .. " "):find(" " .. each[1] .. " ", 1, true) and each[2](row) then
       core.fail("%s: needs %s: %s", row.where, each[1], each[3])
@@ -39,7 +41,7 @@ local function describe(row, set)
   check_needs(row)
   local about = load.of(row, profile)
   local parts = { row.workload, json.encode(about.prompts), about.arrivals, about.gap_s, about.timeout_s,
-    about.in_flight }
+    about.in_flight, tostring(scaling.is_scaled(row)) }
   for _, name in ipairs(settings) do parts[#parts + 1] = tostring(row[name]) end
   if about.own and about.stage == nil then parts[#parts + 1] = json.encode(about.own) end
   return about, table.concat(parts, "\0")
