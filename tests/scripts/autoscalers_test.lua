@@ -64,6 +64,68 @@ test("KEDA scales to none and back: who comes then waits for a start", function(
   test.check(s.ttft_s.max > 20, "the longest TTFT is %g s", s.ttft_s.max)
 end)
 
+test("KEDA takes the largest of its triggers, and names what is wrong in one", function()
+  local Keda = require "autoscalers.keda"
+  local function with(given) return run { autoscaler = Keda(given) } end
+  local loose, kv = { target = 1000 }, { metric = "kv_used_frac", target = 0.02 }
+  local alone, tight = with(loose), with(kv)
+  test.equal(alone.pools[1].starts, 0)
+  test.check(tight.pools[1].starts > 0, "KV use starts none")
+  local both = with { target = 1000, triggers = { kv } }
+  test.equal(both.pools[1].starts, tight.pools[1].starts)
+  test.equal(both.ttft_s.p99, tight.ttft_s.p99)
+  local backlog = with { metric = "backlog_s", target = 0.05, prefill_tokens_per_s = 15000 }
+  test.check(backlog.pools[1].starts > 0, "a backlog starts none")
+  for part, given in pairs {
+    ["prefill_tokens_per_s is missing"] = { metric = "backlog_s" },
+    ["prefill_tokens_per_s changes nothing"] = { prefill_tokens_per_s = 1 },
+    ["triggers[1].metric: unknown metric 'kv'"] = { triggers = { { metric = "kv", target = 1 } } },
+    ["triggers[1].target"] = { triggers = { { metric = "waiting" } } },
+    ["unknown key 'threshold'"] = { triggers = { { metric = "waiting", target = 1, threshold = 2 } } },
+  } do
+    test.raises(part, function() with(given) end)
+  end
+end)
+
+test("a pool says what it costs where a price is known, and in how many seconds the SLO was missed", function()
+  local own = { autoscaler = require "autoscalers.target" { target = 16 } }
+  local s = run(own, { slo = { ttft_s = 0.2 } })
+  local pool, price = s.pools[1], require("rooflua.plan.prices").of("h100-sxm").typical
+  test.near(pool.dollars, pool.gpu_hours * price, 1e-9)
+  test.near(pool.dollars_per_million_output_tokens, pool.dollars / s.output_tokens * 1e6, 1e-6)
+  test.check(pool.slo_missed_frac > 0 and pool.slo_missed_frac < 1, "missed %g", pool.slo_missed_frac)
+  test.check(run(own, { slo = { ttft_s = 0.05 } }).pools[1].slo_missed_frac > pool.slo_missed_frac, "a tighter SLO")
+  test.equal(run(own, { slo = { ttft_s = 1000 } }).pools[1].slo_missed_frac, 0)
+  local without = run(own, { hardware = "h800" }).pools[1]
+  test.check(without.dollars == nil and without.slo_missed_frac == nil, "neither a price nor an SLO is known")
+end)
+
+test("a drawing has the replicas over time, and a trace their states", function()
+  local path = test.folder() .. "/trace.json"
+  local own = { autoscaler = require "autoscalers.scheduled" { times = { 0, 200, 450 }, replicas = { 1, 4, 2 } } }
+  local given = scenario(own)
+  local result = require("rooflua.serving.whole").run(require("rooflua.serving.live").reader(given), given,
+    { sketch = true, trace_path = path, document = true })
+  local json = require "rooflua.json"
+  local timeline = json.decode(result.sketch).timeline
+  local most, least, starting = 0, 9, 0
+  for i, ready in ipairs(timeline.ready) do
+    most, least = math.max(most, ready), math.min(least, ready)
+    starting = math.max(starting, timeline.starting[i])
+  end
+  test.near(most, 4, 1e-9)
+  test.near(least, 1, 1e-9)
+  test.check(starting > 2, "%g start at once", starting)
+  local marks = {}
+  for _, event in ipairs(json.decode(assert(io.open(path)):read "*a").traceEvents) do
+    local key = event.ph .. " " .. tostring(event.name)
+    marks[key] = (marks[key] or 0) + 1
+  end
+  test.equal(marks["b starting"], result.summary.pools[1].starts)
+  test.equal(marks["e starting"], marks["b starting"])
+  test.equal(marks["i draining"], 2)
+end)
+
 test("mistakes are named", function()
   local hpa = require "autoscalers.hpa" {}
   test.raises("replicas[1].min", function() run { max = 2, min = 3, autoscaler = hpa } end)

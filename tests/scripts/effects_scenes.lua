@@ -1,13 +1,14 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
 local clients = dofile "tests/scripts/effects_clients.lua"
+local fleets = dofile "tests/scripts/effects_fleets.lua"
 local gates = dofile "tests/scripts/effects_gates.lua"
 local links = dofile "tests/scripts/effects_links.lua"
 local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction", "deciders", "admission", "clients", "faults" } }
+  "eviction", "deciders", "admission", "clients", "faults", "autoscalers" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -67,8 +68,7 @@ local function planning(slot, gpus)
 end
 
 effects.scenes = {
-  acceptance = { speculating "acceptance" },
-  speculators = { speculating "speculator" },
+  acceptance = { speculating "acceptance" }, speculators = { speculating "speculator" },
   drafters = { speculating "drafter" },
   bucketing = { function(one) return priced { steps = require "steps.roofline_v2" { bucketing = one } } end },
   corrections = { function(one) return priced { corrections = { one }, deployment = { tp = 2 } } end,
@@ -113,7 +113,7 @@ effects.scenes = {
   end },
   tiers = tiers.scenes(served), eviction = tiers.evictions(served), deciders = links.deciders(served),
   clients = clients.scenes(served), faults = clients.faults(served),
-  admission = gates.scenes(served),
+  admission = gates.scenes(served), autoscalers = fleets.scenes(served),
   power = { planning "power" }, objectives = { planning "objective" }, strategies = { planning "strategy" },
   candidates = { planning "candidates" },
 }
@@ -224,6 +224,7 @@ local function keys_of()
       acceptance = require "acceptance.constant" {} } }
   end, { ["metrics.itl"] = { "token" } })
   links.add(add, served)
+  fleets.add(add, served)
   tiers.add(add, served)
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
@@ -386,8 +387,7 @@ function effects.of(test)
   dofile("tests/scripts/effects_agents.lua").declare(effects, test)
   routers.declare(effects, served, load)
   links.declare(effects)
-  clients.declare(effects, served)
-  gates.declare(effects)
+  for _, each in ipairs { clients, gates, fleets } do each.declare(effects, served) end
   effects.keys = keys_of()
   return effects
 end

@@ -65,6 +65,31 @@ test("every kind runs, and the document has its figures under the kind's name", 
   has(out.text, "needs a trace")
 end)
 
+test("replicas of a row that an autoscaler adds come and go, and their peak is compared", function()
+  local said = "start 1 replica per role, at most 3; triggers: backlog 1.5 s, KV use .8; HPA sync 15 s"
+  local function row(id, more)
+    local own = { id = id, pair = "p", needs = "replicas autoscale", rate_rps = 7, stage_duration_s = 200,
+      prompt_tokens = 8000, output_tokens = 64, notes = "peak prefill of one: 20000-22000 tok/s" }
+    for name, value in pairs(more) do own[name] = value end
+    return of_kind("scaling", own)
+  end
+  local about = { more = { "replicas_peak" } }
+  local out = run({ row("fixed", { arm = "static", arm_role = "reference", replicas_peak = 1,
+    other_settings = "no scaling" }), row("scaled", { arm = "auto", arm_role = "treatment", replicas_peak = 2,
+    other_settings = said }), row("silent", { arm = "auto", other_settings = "keda" }),
+    row("unmeasured", { arm = "auto", other_settings = said, notes = "" }) }, nil, about)
+  local rows = by_id(out)
+  test.equal(rows.fixed.measured.replicas_peak, nil)
+  test.equal(rows.scaled.measured.replicas_peak, 2)
+  test.check(rows.scaled.simulated.replicas_peak > 1 and rows.scaled.simulated.replicas_peak <= 3, "peak %s",
+    tostring(rows.scaled.simulated.replicas_peak))
+  test.check(rows.scaled.simulated.ttft < rows.fixed.simulated.ttft, "scaling does not help")
+  has(rows.silent.problem, "state no triggers")
+  has(rows.unmeasured.problem, "peak prefill")
+  has(out.text, "the start time of a replica is not stated")
+  test.equal(out.document.clusters.scaling.gain.pairs, 1)
+end)
+
 local function sessions(more)
   local row = { kind = "agents", deployment = "fleet", quality = "C", output_tok_s = "", ttft_mean_s = "",
     ttft_p50_s = 2, requests_s = 3, load_kind = "concurrency", concurrency = 6, stage_duration_s = 900,

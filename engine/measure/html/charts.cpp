@@ -33,7 +33,9 @@ constexpr Curve over_time[] = {{"waiting", "Requests waiting", "requests", 1},
                                {"running", "Requests running", "requests", 1},
                                {"kv_used_frac", "KV cache in use", "%", 100},
                                {"step_tokens", "Tokens per step", "tokens", 1},
-                               {"output_tokens_per_s", "Output tokens per second", "tokens/s", 1}};
+                               {"output_tokens_per_s", "Output tokens per second", "tokens/s", 1},
+                               {"ready", "Replicas that are ready", "replicas", 1},
+                               {"starting", "Replicas that start", "replicas", 1}};
 
 const Json* sketch_part(const Served& variant, const char* part, const char* key) {
   if (variant.drawing == nullptr || !variant.drawing->sketch.is_object()) return nullptr;

@@ -106,6 +106,15 @@ constexpr MetricOf<Fleet> of_pool[] = {
     {"start_s", "start", "s", less, "from the beginning of a start to ready", &Fleet::start_s},
     {"lag_s", "lag", "s", less, "from wanting more engines than are ready to one more",
      &Fleet::lag_s},
+    {"dollars", "cost", "dollars", less, "gpu_hours at the price of its GPU, where one is known",
+     &Fleet::dollars},
+    {"dollars_per_million_output_tokens", "$ per 1M", "dollars", less,
+     "dollars over the output tokens of all completed requests, in millions",
+     &Fleet::dollars_per_million_output_tokens},
+    {"slo_missed_frac", "SLO missed", "1", less,
+     "seconds in which a request of the pool was sent that did not hold the SLO, over the seconds "
+     "of the run",
+     &Fleet::slo_missed_frac},
 };
 
 using P = PlaySummary;

@@ -1,6 +1,7 @@
 // Pools of engines: the part of summary.h that counts how many there were, and how long.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "measure/record/summary.h"
@@ -73,7 +74,24 @@ void SummaryObserver::on_scale(const ScaleAsked& asked) {
     count.short_since = asked.time;
 }
 
-std::vector<PoolSummary> SummaryObserver::pool_summaries() const {
+/// The second in which a request was sent that did not hold the SLO counts for its pools, for all
+/// of them where none had it.
+void SummaryObserver::note_pools(const RequestDone& done, bool is_good) {
+  if (is_good || (!options_.slo.given() && options_.class_slo.empty())) return;
+  const auto second = static_cast<std::size_t>(done.arrival / 1'000'000'000'000);
+  for (std::size_t p = 0; p < pools_.size(); ++p) {
+    const PoolOptions& pool = options_.pools[p];
+    const auto has = [&pool](std::int32_t replica) {
+      return replica >= pool.first && replica < pool.first + pool.replicas;
+    };
+    if (done.replica >= 0 && !has(done.replica) && !has(done.prefill_replica)) continue;
+    std::vector<bool>& missed = pools_[p].missed;
+    if (second >= missed.size()) missed.resize(second + 1);
+    missed[second] = true;
+  }
+}
+
+std::vector<PoolSummary> SummaryObserver::pool_summaries(const GroupSummary& all) const {
   std::vector<PoolSummary> out;
   for (std::size_t p = 0; p < pools_.size(); ++p) {
     PoolCount count = pools_[p];
@@ -96,6 +114,16 @@ std::vector<PoolSummary> SummaryObserver::pool_summaries() const {
         end > 0 ? static_cast<double>(count.changes) * 3600 / seconds(end) : 0;
     summary.start_s = count.start.statistics(1e-12);
     summary.lag_s = count.lag.statistics(1e-12);
+    if (const std::optional<double> price = options_.pools[p].dollars_per_gpu_hour) {
+      summary.dollars = summary.gpu_hours * *price;
+      if (all.output_tokens > 0)
+        summary.dollars_per_million_output_tokens =
+            *summary.dollars * 1e6 / static_cast<double>(all.output_tokens);
+    }
+    if (end > 0 && (options_.slo.given() || !options_.class_slo.empty()))
+      summary.slo_missed_frac =
+          static_cast<double>(std::count(count.missed.begin(), count.missed.end(), true)) /
+          std::ceil(seconds(end));
   }
   return out;
 }

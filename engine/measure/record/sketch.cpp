@@ -235,9 +235,12 @@ Json Sketch::json() const {
   out["quantiles"]["e2e_s"] = curve(e2e_);
   if (Json plays = plays_.json(); !plays.is_null()) out["plays"] = std::move(plays);
   if (waiting_.empty()) return out;
-  const Picoseconds width = std::max({waiting_.width(), output_.width()});
+  TimeBins ready = pools_.over_time(Lifecycle::ready, last_);
+  TimeBins starting = pools_.over_time(Lifecycle::starting, last_);
+  const Picoseconds width = std::max(
+      {waiting_.width(), output_.width(), ready.width(), starting.width()});
   TimeBins waiting = waiting_, running = running_, tokens = tokens_, busy = busy_, output = output_;
-  for (TimeBins* each : {&waiting, &running, &tokens, &busy, &output}) each->widen_to(width);
+  for (TimeBins* each : {&waiting, &running, &tokens, &busy, &output, &ready, &starting}) each->widen_to(width);
   Json& timeline = out["timeline"];
   timeline["bin_s"] = seconds(width);
   timeline["end_s"] = seconds(last_);
@@ -245,6 +248,10 @@ Json Sketch::json() const {
   timeline["running"] = means(running.sums(), width, last_);
   timeline["step_tokens"] = ratios(tokens.sums(), busy.sums());
   timeline["output_tokens_per_s"] = means(output.sums(), width, last_, 1e12);
+  if (!pools_.empty()) {
+    timeline["ready"] = means(ready.sums(), width, last_);
+    timeline["starting"] = means(starting.sums(), width, last_);
+  }
   std::vector<double> used(waiting.sums().size());
   double total = 0;
   for (const Blocks& replica : blocks_) {

@@ -9,36 +9,13 @@
 #include "base/json.h"
 #include "measure/record/draft_work.h"
 #include "measure/record/play_sketch.h"
+#include "measure/record/pool_sketch.h"
 #include "measure/record/quantile.h"
+#include "measure/record/time_bins.h"
 #include "serve/contract/observer.h"
 #include "serve/loop/group.h"
 
 namespace rooflua {
-
-/// The mean of a quantity over time, in at most `most` bins of equal width. A run that outgrows
-/// them doubles the width. The bins do not depend on how the run is divided into calls of add().
-class TimeBins {
- public:
-  static constexpr std::size_t most = 256;
-
-  /// `value` holds from `from` to `to`, both counted from the first call's `from` or later.
-  void add(Picoseconds from, Picoseconds to, double value);
-  /// `amount` at one moment.
-  void add_at(Picoseconds now, double amount);
-
-  bool empty() const { return bins_.empty(); }
-  Picoseconds width() const { return width_; }
-  /// Integral of the value over each bin (value times picoseconds), or sum of the amounts.
-  const std::vector<double>& sums() const { return bins_; }
-  /// Joins bins until each is as wide as `width`, which is this width times a power of two.
-  void widen_to(Picoseconds width);
-
- private:
-  std::size_t bin_of(Picoseconds now);
-
-  Picoseconds width_ = Picoseconds{1} << 30;  // about a millisecond
-  std::vector<double> bins_;
-};
 
 /// What a step amounts to, or several: numbers that its work hangs together with.
 struct Amounts {
@@ -100,7 +77,10 @@ class StepSurvey {
 class Sketch : public Observer {
  public:
   /// @param play  a play that is drawn besides those of the median and the longest time, from 0
-  explicit Sketch(std::optional<std::int64_t> play = {}) : plays_(play) {}
+  /// @param pools  pools of engines that come and go
+  explicit Sketch(std::optional<std::int64_t> play = {},
+                  const std::vector<PoolOptions>& pools = {})
+      : plays_(play), pools_(pools) {}
 
   void on_arrival(const Request& request, Picoseconds now) override;
   void on_priced(const StepPriced& step) override { sample_.add(step.batch, step.price); }
@@ -108,11 +88,13 @@ class Sketch : public Observer {
   void on_done(const RequestDone& done) override;
   void on_row(const RowSent& row) override { plays_.on_row(row); }
   void on_play(const PlayDone& play) override { plays_.on_play(play); }
+  void on_replica(const ReplicaChanged& change) override { pools_.on_replica(change, origin_); }
 
   const StepSurvey& sample() const { return sample_; }
 
   /// {quantiles: {ttft_s: [[q, value], ...], tpot_s, itl_s, e2e_s},
-  ///  timeline: {bin_s, waiting: [...], running, kv_used_frac, step_tokens, output_tokens_per_s},
+  ///  timeline: {bin_s, waiting: [...], running, kv_used_frac, step_tokens, output_tokens_per_s,
+  ///    and where there are pools ready, starting},
   ///  plays: of play_sketch.h, where there are some}
   /// Times of the timeline count from the first arrival. Quantiles are within
   /// LogHistogram::relative_error of the summary's.
@@ -131,6 +113,7 @@ class Sketch : public Observer {
   std::vector<Blocks> blocks_;  // per replica
   StepSurvey sample_;
   PlaySketch plays_;
+  PoolSketch pools_;
 };
 
 }  // namespace rooflua

@@ -110,6 +110,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   Group* of_tenant = done.tenant < 0 ? nullptr : &group_of(tenants_, done.tenant);
   if (done.outcome != Outcome::completed) {
+    if (!pools_.empty()) note_pools(done, false);
     if (options_.faults) note_lost(done, false);
     ++of_class.counts.failed;
     if (of_replica != nullptr) ++of_replica->counts.failed;
@@ -124,6 +125,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
                           done.replica,
                           done.tenant};
   const bool is_good = good(done, request);
+  if (!pools_.empty()) note_pools(done, is_good);
   if (options_.faults) note_lost(done, is_good);
   count(done, is_good, of_class);
   if (of_replica != nullptr) count(done, is_good, *of_replica);
@@ -367,7 +369,7 @@ Summary SummaryObserver::sum_up() const {
   out.seen_s = seconds(seen());
   out.speculation = speculation_summary();
   out.links = link_summaries();
-  out.pools = pool_summaries();
+  out.pools = pool_summaries(all);
   out.tiers = tier_summaries();
   if (options_.apart) out.apart = apart_summary();
   out.plays = play_summary();

@@ -46,6 +46,8 @@ struct PoolOptions {
   std::vector<std::int32_t> engines;  // the first replica of each
   std::int32_t count = 0;             // of them that are ready at time 0
   double gpus = 1;                    // of an engine
+  std::optional<double> dollars_per_gpu_hour;
+  std::int32_t first = 0, replicas = 0;  // all of its replicas, ranks of engines counted
 };
 
 struct SummaryOptions {
@@ -158,6 +160,8 @@ struct PoolSummary {
   double changes_per_hour = 0;  // times that its autoscaler wanted another number
   Statistics start_s;           // from the beginning of a start to ready
   Statistics lag_s;             // from wanting more than there are to having them ready
+  std::optional<double> dollars, dollars_per_million_output_tokens;  // where a price is known
+  std::optional<double> slo_missed_frac;  // seconds with a request that missed the SLO
 };
 
 /// What plays amounted to (serve/plays): requests that depend on each other.
@@ -426,10 +430,12 @@ class SummaryObserver : public Observer {
     std::int64_t starts = 0, stops = 0, changes = 0;
     std::map<std::int32_t, Picoseconds> started;  // by replica
     LogHistogram start, lag;
+    std::vector<bool> missed;  // by second of sending
   };
+  void note_pools(const RequestDone& done, bool is_good);
   std::vector<PoolCount> pools_;
   void open_pools();
-  std::vector<PoolSummary> pool_summaries() const;
+  std::vector<PoolSummary> pool_summaries(const GroupSummary& all) const;
   std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts
   bool warming_ = false;                   // only such requests have been sent
   bool is_warm(std::int32_t id) const { return !warm_.empty() && warm_.contains(id); }

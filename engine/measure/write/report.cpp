@@ -137,6 +137,12 @@ std::string pool_line(const PoolSummary& pool) {
   if (pool.starts > 0)
     out += "; a start " + duration(pool.start_s.mean) + ", more replicas after " +
            duration(pool.lag_s.mean) + " (p99 " + duration(pool.lag_s.p99) + ")";
+  if (pool.dollars_per_million_output_tokens)
+    out += "\n          $" + figure(*pool.dollars) + ", $" +
+           figure(*pool.dollars_per_million_output_tokens) + " per 1M output tokens";
+  if (pool.slo_missed_frac)
+    out += "\n          " + percent(*pool.slo_missed_frac) +
+           " of the seconds had a request that missed the SLO";
   return out + "\n";
 }
 

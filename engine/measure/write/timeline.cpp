@@ -209,6 +209,24 @@ void Timeline::on_blocks(const BlocksChanged& blocks) {
   counter(blocks.replica, blocks.now, "KV blocks", blocks.used_blocks, counters.blocks);
 }
 
+/// A mark at every change, and a span while it starts, drains or has failed.
+void Timeline::on_replica(const ReplicaChanged& change) {
+  if (steps_ > options_.steps) return;
+  replica(change.replica);
+  const auto span_of = [](Lifecycle state) {
+    return state != Lifecycle::ready && state != Lifecycle::absent;
+  };
+  const auto write = [&](const char* phase, Lifecycle state) {
+    open_event(phase, process_of(change.replica), change.time);
+    out_ << ",\"cat\":\"replica\",\"id\":" << process_of(change.replica) << ",\"name\":\""
+         << name(state) << "\"}";
+  };
+  if (span_of(change.before)) write("e", change.before);
+  open_event("i", process_of(change.replica), change.time);
+  out_ << ",\"s\":\"p\",\"name\":\"" << name(change.now) << "\"}";
+  if (span_of(change.now)) write("b", change.now);
+}
+
 /// Of a request of a play: which one it is.
 void Timeline::add_row(std::int32_t request) {
   const auto found = rows_.find(request);

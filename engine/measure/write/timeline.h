@@ -37,6 +37,7 @@ class Timeline : public Observer {
   void on_step(const StepDone& step) override;
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
+  void on_replica(const ReplicaChanged& change) override;
   void on_row(const RowSent& row) override { rows_[row.id] = row; }
   void on_done(const RequestDone& done) override;
 

@@ -154,6 +154,7 @@ PoolConfig pool_config(const Fields& fields) {
     start->finish();
   }
   fields.allow("gpus");
+  fields.allow("dollars_per_gpu_hour");
   fields.finish();
   return pool;
 }
@@ -165,6 +166,9 @@ PoolOptions pool_options(const Fields& fields, const std::vector<ReplicaConfig>&
   out.name = fields.text("name").value_or("");
   out.count = fields.need_integer("count");
   out.gpus = fields.number("gpus").value_or(1);
+  out.dollars_per_gpu_hour = fields.number("dollars_per_gpu_hour");
+  out.first = first;
+  out.replicas = count;
   std::int32_t before = -1;
   for (std::int32_t i = first; i < first + count; ++i) {
     const std::int32_t group = replicas[static_cast<std::size_t>(i)].group;
@@ -254,6 +258,7 @@ ServingConfig serving_config(const Json& given) {
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   for (const Fields& each : fields.tables("pools"))
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
+  out.listeners.pools = out.summary.pools;
   out.summary.apart = fields.has("disaggregation");
   out.summary.gate = fields.has("gate");
   out.summary.clients = fields.boolean("clients").value_or(false);

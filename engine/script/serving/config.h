@@ -24,6 +24,7 @@ struct ListenerOptions {
   bool record = false, journal = false, sketch = false, keep_requests = false, caps = false,
        growth = false, plays = false;
   VllmBenchOptions bench;  // the traffic, for requests_path
+  std::vector<PoolOptions> pools;  // of the summary, for sketch
 };
 
 struct ServingConfig {

@@ -89,7 +89,7 @@ void Run::open_listeners(const ListenerOptions& asked) {
   if (asked.plays) listen(std::make_unique<PlayList>());
   if (asked.record) listen(std::make_unique<ScheduleRecord>());
   if (asked.journal) listen(std::make_unique<Journal>());
-  if (asked.sketch) listen(std::make_unique<Sketch>(asked.why_play));
+  if (asked.sketch) listen(std::make_unique<Sketch>(asked.why_play, asked.pools));
   if (asked.keep_requests) listen(std::make_unique<KeptRequests>());
   if (asked.caps) listen(std::make_unique<CapWatch>());
   if (asked.growth) listen(std::make_unique<GrowthWatch>());

@@ -26,6 +26,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "serve/loop/simulation.h"
 #include "serve/loop/trying.h"
 
 namespace rooflua {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "serve/loop/simulation.h"
 #include "serve/loop/trying.h"
 
 namespace rooflua {
@@ -69,7 +70,7 @@ RequestSpec same_content(const Request& request, const Progress& progress,
 
 }  // namespace
 
-void Simulation::Trying::begin(std::int32_t slot) {
+void Trying::begin(std::int32_t slot) {
   Attempts::Attempt& own = s_.attempts_.of(slot);
   const Request& request = s_.requests_[slot];
   if (request.attempt == 0) {
@@ -83,7 +84,7 @@ void Simulation::Trying::begin(std::int32_t slot) {
   expect(slot, PatienceEnds::Kind::first_token, patience.first_token_s);
 }
 
-void Simulation::Trying::expect(std::int32_t slot, PatienceEnds::Kind kind, double after_s) {
+void Trying::expect(std::int32_t slot, PatienceEnds::Kind kind, double after_s) {
   check_wait(after_s, "patience");
   if (std::isinf(after_s)) return;
   const Picoseconds time = after(s_.now_, after_s, "client: patience");
@@ -91,14 +92,14 @@ void Simulation::Trying::expect(std::int32_t slot, PatienceEnds::Kind kind, doub
   s_.workload_due_ = std::min(s_.workload_due_, time);
 }
 
-bool Simulation::Trying::is_over(const PatienceEnds& end) const {
+bool Trying::is_over(const PatienceEnds& end) const {
   if (s_.requests_[end.slot].id != end.id || !s_.is_live(end.slot)) return true;
   const Picoseconds first = s_.requests_.progress(end.slot).first_token;
   return end.kind == PatienceEnds::Kind::first_token && first != never &&
          first + s_.frontend_token_ <= std::min(s_.now_, end.time);
 }
 
-void Simulation::Trying::lose_patience() {
+void Trying::lose_patience() {
   EventHeap<PatienceEnds>& ends = s_.attempts_.ends;
   while (!ends.empty() && ends.front().time <= s_.now_) {
     const PatienceEnds end = ends.pop();
@@ -110,7 +111,7 @@ void Simulation::Trying::lose_patience() {
   }
 }
 
-void Simulation::Trying::end(std::int32_t slot, RequestDone& done) {
+void Trying::end(std::int32_t slot, RequestDone& done) {
   const Request& request = s_.requests_[slot];
   const Progress& progress = s_.requests_.progress(slot);
   const Attempts::Attempt own = s_.attempts_.of(slot);
@@ -134,7 +135,7 @@ void Simulation::Trying::end(std::int32_t slot, RequestDone& done) {
   next.attempt = {own.client, own.carried_tokens + kept, own.row};
 }
 
-void Simulation::Trying::send_again(const RequestDone& done) {
+void Trying::send_again(const RequestDone& done) {
   Attempts::Next next = *std::exchange(s_.attempts_.next, std::nullopt);
   next.spec.segments = next.segments;
   const std::int32_t slot = s_.requests_.open(next.spec, done.id);
@@ -150,7 +151,7 @@ void Simulation::Trying::send_again(const RequestDone& done) {
   s_.post({.time = next.arrival, .kind = Delivery::Kind::sent, .slot = slot});
 }
 
-void Simulation::Trying::lose_connection(std::int32_t slot, std::int32_t replica) {
+void Trying::lose_connection(std::int32_t slot, std::int32_t replica) {
   s_.requests_[slot].replica = replica;
   const double connect_s = s_.bindings_.faults == nullptr ? 0 : s_.bindings_.faults->connect_s();
   expect(slot, PatienceEnds::Kind::lost, connect_s);
@@ -158,12 +159,12 @@ void Simulation::Trying::lose_connection(std::int32_t slot, std::int32_t replica
 
 // --- for the workload
 
-bool Simulation::Trying::awaits_sending(std::int32_t slot) const {
+bool Trying::awaits_sending(std::int32_t slot) const {
   const Request& request = s_.requests_[slot];
   return request.attempt > 0 && request.phase == Phase::pending && request.id < 0;
 }
 
-std::int32_t Simulation::Trying::slot_of_row(std::int32_t slot, std::int32_t row) const {
+std::int32_t Trying::slot_of_row(std::int32_t slot, std::int32_t row) const {
   const auto is_it = [&](std::int32_t place) {
     return s_.requests_.progress(place).row == row && (s_.is_live(place) || awaits_sending(place));
   };
@@ -174,7 +175,7 @@ std::int32_t Simulation::Trying::slot_of_row(std::int32_t slot, std::int32_t row
   return -1;
 }
 
-void Simulation::Trying::cancel(std::int32_t slot) {
+void Trying::cancel(std::int32_t slot) {
   if (awaits_sending(slot)) {
     s_.deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
     std::erase(s_.sent_now_, slot);

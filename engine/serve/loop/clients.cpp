@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "serve/loop/simulation.h"
 #include "serve/loop/trying.h"
 
 namespace rooflua {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
 #include "serve/loop/trying.h"
 
 namespace rooflua {

@@ -2,12 +2,18 @@
 // Engines of a simulation that come and go (replica/lifecycle.h): what it does at their times.
 
 #include <cstdint>
+#include <vector>
 
-#include "serve/loop/simulation.h"
+#include "serve/contract/autoscaler.h"
+#include "serve/contract/observer.h"
+#include "serve/loop/group.h"
+#include "serve/replica/lifecycle.h"
 
 namespace rooflua {
 
-class Simulation::Life {
+class Simulation;
+
+class Life {
  public:
   explicit Life(Simulation& simulation) : s_(simulation) {}
 
@@ -67,10 +73,8 @@ class Simulation::Life {
   void ask(std::int32_t pool);
   std::int32_t chosen_to_drain(const Fleet::Pool& pool);
 
-  Fleet& fleet() { return *s_.fleet_; }
-  const RankGroup& group(std::int32_t engine) const {
-    return s_.groups_[static_cast<std::size_t>(engine)];
-  }
+  Fleet& fleet();
+  const RankGroup& group(std::int32_t engine) const;
   void come_to_pass(const Fault& fault);
   void start(std::int32_t engine);
   void begin_part(std::int32_t engine);

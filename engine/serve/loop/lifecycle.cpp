@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua {
 
@@ -41,14 +42,6 @@ void Simulation::slow_replica(std::int32_t index, double factor, Picoseconds unt
   life.set_speed(index);
 }
 
-/// When something in the life of an engine is due, for the sake of requests that are not over.
-Picoseconds Simulation::next_life() {
-  const Picoseconds next = fleet_->next();
-  if (next == never) return never;
-  const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
-  return goes_on ? next : never;
-}
-
 StepModel& Simulation::steps_of(std::int32_t index) {
   const auto place = static_cast<std::size_t>(index);
   if (place < slowed_.size() && slowed_[place]) return *slowed_[place];
@@ -57,12 +50,22 @@ StepModel& Simulation::steps_of(std::int32_t index) {
 
 // --- states
 
-Fleet& Simulation::Life::open() {
-  if (!s_.fleet_) s_.fleet_.emplace(s_.config_.pools, s_.groups_);
+Fleet& Life::open() {
+  if (s_.fleet_) return *s_.fleet_;
+  std::vector<std::vector<std::int32_t>> engines;
+  for (const RankGroup& each : s_.groups_) engines.push_back(each.members);
+  return s_.fleet_.emplace(s_.config_.pools, engines);
+}
+
+Fleet& Life::fleet() {
   return *s_.fleet_;
 }
 
-void Simulation::Life::gather_candidates() {
+const RankGroup& Life::group(std::int32_t engine) const {
+  return s_.groups_[static_cast<std::size_t>(engine)];
+}
+
+void Life::gather_candidates() {
   for (std::vector<std::int32_t>& each : s_.candidates_) each.clear();
   for (std::int32_t i = 0; i < s_.replica_count(); ++i) {
     const std::int32_t engine = s_.group_of_[static_cast<std::size_t>(i)];
@@ -73,7 +76,7 @@ void Simulation::Life::gather_candidates() {
   s_.signals_.set_candidates(s_.candidates_);
 }
 
-void Simulation::Life::set_state(std::int32_t engine, Lifecycle state) {
+void Life::set_state(std::int32_t engine, Lifecycle state) {
   Fleet::Engine& own = fleet().engine(engine);
   const Lifecycle before = std::exchange(own.state, state);
   ++own.ticket;
@@ -88,12 +91,12 @@ void Simulation::Life::set_state(std::int32_t engine, Lifecycle state) {
   }
 }
 
-void Simulation::Life::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {
+void Life::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {
   fleet().due.push({after(s_.now_, after_s, "the life of a replica"), engine, kind,
                     fleet().engine(engine).ticket});
 }
 
-void Simulation::Life::pass() {
+void Life::pass() {
   while (fleet().next() <= s_.now_) {
     if (fleet().due.empty() || fleet().due.front().time > s_.now_) {
       if (fleet().fault_time > s_.now_) return;  // an autoscaler is due
@@ -125,7 +128,7 @@ void Simulation::Life::pass() {
   }
 }
 
-void Simulation::Life::ask_faults() {
+void Life::ask_faults() {
   fleet().fault = s_.bindings_.faults->next(s_.now_s(), s_.replica_count());
   fleet().fault_time = never;
   if (!fleet().fault) return;
@@ -140,7 +143,7 @@ void Simulation::Life::ask_faults() {
                               std::to_string(s_.now_s()) + " s)");
 }
 
-void Simulation::Life::come_to_pass(const Fault& fault) {
+void Life::come_to_pass(const Fault& fault) {
   if (fault.kind == Fault::Kind::fail) return s_.fail_replica(fault.replica, fault.for_s);
   const bool ends = std::isfinite(fault.for_s);
   s_.slow_replica(fault.replica, fault.factor,
@@ -149,13 +152,13 @@ void Simulation::Life::come_to_pass(const Fault& fault) {
 
 // --- starts
 
-void Simulation::Life::start(std::int32_t engine) {
+void Life::start(std::int32_t engine) {
   set_state(engine, Lifecycle::starting);
   fleet().engine(engine).part = StartPart::provision;
   begin_part(engine);
 }
 
-void Simulation::Life::begin_part(std::int32_t engine) {
+void Life::begin_part(std::int32_t engine) {
   Fleet::Engine& own = fleet().engine(engine);
   static const StartConfig at_once;
   const StartConfig& start =
@@ -174,7 +177,7 @@ void Simulation::Life::begin_part(std::int32_t engine) {
 }
 
 /// Bytes of a start set off. False: there are none.
-bool Simulation::Life::send(std::int32_t engine, double bytes) {
+bool Life::send(std::int32_t engine, double bytes) {
   if (!(bytes > 0)) return false;
   const Fleet::Engine& own = fleet().engine(engine);
   const PoolConfig& pool = fleet().pools[static_cast<std::size_t>(own.pool)].config;
@@ -191,7 +194,7 @@ bool Simulation::Life::send(std::int32_t engine, double bytes) {
   return true;
 }
 
-void Simulation::Life::end_part(std::int32_t engine) {
+void Life::end_part(std::int32_t engine) {
   Fleet::Engine& own = fleet().engine(engine);
   own.part = static_cast<StartPart>(static_cast<std::int32_t>(own.part) + 1);
   begin_part(engine);
@@ -204,7 +207,7 @@ void Simulation::Life::end_part(std::int32_t engine) {
 /// worth keeping.
 /// @source Kubernetes pkg/controller/controller_utils.go (ActivePods: pods that are not ready are
 /// deleted first, then younger ones)
-void Simulation::Life::adjust(std::int32_t pool) {
+void Life::adjust(std::int32_t pool) {
   const Fleet::Pool& own = fleet().pools[static_cast<std::size_t>(pool)];
   const auto present = [&] {
     return static_cast<std::int32_t>(
@@ -235,7 +238,7 @@ void Simulation::Life::adjust(std::int32_t pool) {
 }
 
 /// -1: none may go.
-std::int32_t Simulation::Life::engine_to_drain(const Fleet::Pool& pool) {
+std::int32_t Life::engine_to_drain(const Fleet::Pool& pool) {
   std::int32_t best = -1;
   const auto goes_before = [&](std::int32_t a, std::int32_t b) {
     const Fleet::Engine &first = fleet().engine(a), &second = fleet().engine(b);
@@ -258,13 +261,13 @@ std::int32_t Simulation::Life::engine_to_drain(const Fleet::Pool& pool) {
   return best;
 }
 
-std::int32_t Simulation::Life::outstanding(std::int32_t engine) const {
+std::int32_t Life::outstanding(std::int32_t engine) const {
   std::int32_t sum = 0;
   for (const std::int32_t member : group(engine).members) sum += s_.outstanding(member);
   return sum;
 }
 
-void Simulation::Life::drain(std::int32_t engine) {
+void Life::drain(std::int32_t engine) {
   set_state(engine, Lifecycle::draining);
   const PoolConfig& pool =
       fleet().pools[static_cast<std::size_t>(fleet().engine(engine).pool)].config;
@@ -276,7 +279,7 @@ void Simulation::Life::drain(std::int32_t engine) {
 }
 
 /// Whether no step has had anything of a request that waits at its replica, nor has anybody else.
-bool Simulation::Life::may_go_elsewhere(std::int32_t slot) const {
+bool Life::may_go_elsewhere(std::int32_t slot) const {
   const Request& request = s_.requests_[slot];
   const Progress& progress = s_.requests_.progress(slot);
   const bool is_coming = request.phase == Phase::pending &&
@@ -287,7 +290,7 @@ bool Simulation::Life::may_go_elsewhere(std::int32_t slot) const {
 }
 
 /// Requests of a replica that have not begun are at the router again.
-void Simulation::Life::requeue_waiting(std::int32_t index) {
+void Life::requeue_waiting(std::int32_t index) {
   for (const std::int32_t slot : s_.slots_at(index)) {
     if (!may_go_elsewhere(slot)) continue;
     Replica& replica = s_.at(index);
@@ -305,11 +308,11 @@ void Simulation::Life::requeue_waiting(std::int32_t index) {
   s_.plan_again(index);
 }
 
-void Simulation::Life::abort_all(std::int32_t index) {
+void Life::abort_all(std::int32_t index) {
   for (const std::int32_t slot : s_.slots_at(index)) s_.abort(slot, Outcome::replica_lost);
 }
 
-bool Simulation::Life::is_drained(std::int32_t engine) const {
+bool Life::is_drained(std::int32_t engine) const {
   const auto& members = group(engine).members;
   return std::all_of(members.begin(), members.end(), [&](std::int32_t member) {
     const Replica& replica = s_.replica(member);
@@ -318,7 +321,7 @@ bool Simulation::Life::is_drained(std::int32_t engine) const {
   });
 }
 
-void Simulation::Life::settle_drains() {
+void Life::settle_drains() {
   if (fleet().drains.empty()) return;
   const std::vector<std::int32_t> drains = fleet().drains;
   for (const std::int32_t engine : drains) {
@@ -331,76 +334,13 @@ void Simulation::Life::settle_drains() {
 
 // --- speed
 
-void Simulation::Life::set_speed(std::int32_t index) {
+void Life::set_speed(std::int32_t index) {
   const auto place = static_cast<std::size_t>(index);
   const double factor = fleet().slow[place].factor;
   s_.slowed_.resize(s_.replicas_.size());
   s_.slowed_[place].reset();
   if (factor != 1) s_.slowed_[place].emplace(*s_.bindings_.steps[place], factor);
   s_.runs_[place].forget();
-}
-
-// --- requests without a replica
-
-/// Where KV is sent on, a prompt needs a replica of either kind, or where the decode replica comes
-/// first, that one.
-bool Simulation::Life::has_candidates() const {
-  const bool decode_first =
-      s_.apart_ && s_.config_.disaggregation.order == SplitOrder::decode_first;
-  if (!decode_first && s_.candidates(Stage::prompt).empty()) return false;
-  return !s_.apart_ || !s_.candidates(Stage::decode).empty();
-}
-
-bool Simulation::Life::may_have_candidates() const {
-  bool may[2] = {s_.built_[0] == 0, s_.built_[1] == 0};
-  for (std::size_t g = 0; g < s_.groups_.size(); ++g) {
-    const auto engine = static_cast<std::int32_t>(g);
-    const Fleet& fleet = *s_.fleet_;
-    const Fleet::Engine& own = fleet.engine(engine);
-    const bool decodes = s_.is_decoder(s_.groups_[g].members.front());
-    const auto pool = static_cast<std::size_t>(own.pool);
-    const bool is_scaled = own.pool >= 0 && pool < s_.bindings_.autoscalers.size() &&
-                           s_.bindings_.autoscalers[pool] != nullptr;
-    const bool is_wanted = own.pool >= 0 && fleet.pools[pool].wanted > 0;
-    const bool is_lost = own.state == Lifecycle::failed && !own.will_be_repaired;
-    may[decodes ? 1 : 0] |= fleet.takes_requests(engine) || fleet.will_come(engine) ||
-                            (!is_lost && (is_scaled || is_wanted));
-  }
-  return may[0] && may[1];
-}
-
-bool Simulation::Life::wait_at_door(std::int32_t slot) {
-  if (has_candidates()) return false;
-  if (!may_have_candidates()) {
-    s_.finish(slot, Outcome::refused);
-    return true;
-  }
-  fleet().door.push_back({slot, s_.now_});
-  note_waiting(slot);
-  for (Observer* observer : s_.bindings_.observers) observer->on_held(s_.requests_[slot], s_.now_);
-  return true;
-}
-
-void Simulation::Life::open_door() {
-  if (fleet().door.empty()) return;
-  const bool is_open = has_candidates();
-  if (is_open || !may_have_candidates()) leave_door(is_open);
-}
-
-void Simulation::Life::leave_door(bool is_open) {
-  const std::vector<Fleet::Waits> waiting = std::exchange(fleet().door, {});
-  fleet().leaves_door = true;
-  for (const auto& [slot, since] : waiting) {
-    s_.requests_.progress(slot).held += s_.now_ - since;
-    if (!is_open) {
-      s_.finish(slot, Outcome::refused);
-      continue;
-    }
-    for (Observer* observer : s_.bindings_.observers)
-      observer->on_passed(s_.requests_[slot], s_.now_);
-    s_.route(slot);
-  }
-  fleet().leaves_door = false;
 }
 
 }  // namespace rooflua

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua {
 
@@ -172,7 +173,7 @@ void Simulation::fail_replica(std::int32_t index, double repair_s) {
   if (std::isfinite(repair_s)) life.alarm(engine, LifeAlarm::Kind::repaired, repair_s);
 }
 
-void Simulation::Life::forget_content(std::int32_t index) {
+void Life::forget_content(std::int32_t index) {
   s_.at(index).lose_steps();
   s_.at(index).lose_content();
   if (s_.tiers_ && s_.at(index).tiers() != nullptr) s_.tiers_->empty(index);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua {
 
@@ -21,7 +22,7 @@ void Simulation::set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscale
 }
 
 /// Pools whose autoscaler is there are recorded, and it is asked first when its interval is over.
-void Simulation::Life::bind_autoscalers() {
+void Life::bind_autoscalers() {
   const std::vector<AutoscalerPolicy*>& all = s_.bindings_.autoscalers;
   for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
     AutoscalerPolicy* policy = p < all.size() ? all[p] : nullptr;
@@ -35,7 +36,7 @@ void Simulation::Life::bind_autoscalers() {
   }
 }
 
-Fleet::Pool* Simulation::Life::recorded_pool_of(std::int32_t replica) {
+Fleet::Pool* Life::recorded_pool_of(std::int32_t replica) {
   if (fleet().sample_at == never || replica < 0) return nullptr;
   const std::int32_t engine = s_.group_of_[static_cast<std::size_t>(replica)];
   const std::int32_t pool = fleet().engine(engine).pool;
@@ -45,7 +46,7 @@ Fleet::Pool* Simulation::Life::recorded_pool_of(std::int32_t replica) {
 }
 
 /// The state since the last instant is the state at every second up to `time`.
-void Simulation::Life::sample_until(Picoseconds time) {
+void Life::sample_until(Picoseconds time) {
   Picoseconds& at = fleet().sample_at;
   for (Fleet::Pool& pool : fleet().pools) {
     if (!pool.is_scaled) continue;
@@ -58,7 +59,7 @@ void Simulation::Life::sample_until(Picoseconds time) {
   at = (time / second + 1) * second;
 }
 
-Simulation::Life::Looked Simulation::Life::look_at(const Fleet::Pool& pool) const {
+Life::Looked Life::look_at(const Fleet::Pool& pool) const {
   Looked out;
   for (const std::int32_t engine : pool.engines) {
     if (!s_.fleet_->runs(engine)) continue;
@@ -75,7 +76,7 @@ Simulation::Life::Looked Simulation::Life::look_at(const Fleet::Pool& pool) cons
   return out;
 }
 
-void Simulation::Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
+void Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
   pool.record.pass(tick);
   pool.record.look(PoolSeries::held, static_cast<double>(fleet().door.size()));
   pool.record.look(PoolSeries::waiting, looked.waiting);
@@ -85,7 +86,7 @@ void Simulation::Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& l
   pool.record.look(PoolSeries::busy, looked.busy / static_cast<double>(looked.replicas));
 }
 
-void Simulation::Life::note_arrival(std::int32_t slot, std::int32_t replica) {
+void Life::note_arrival(std::int32_t slot, std::int32_t replica) {
   Fleet::Pool* pool = recorded_pool_of(replica);
   if (pool == nullptr || fleet().leaves_door) return;
   pool->record.pass(s_.now_);
@@ -94,12 +95,12 @@ void Simulation::Life::note_arrival(std::int32_t slot, std::int32_t replica) {
 }
 
 /// Whoever waits for a replica has come to every pool that could have it.
-void Simulation::Life::note_waiting(std::int32_t slot) {
+void Life::note_waiting(std::int32_t slot) {
   for (const Fleet::Pool& pool : fleet().pools)
     if (!s_.is_decoder(pool.config.first)) note_arrival(slot, pool.config.first);
 }
 
-void Simulation::Life::note_end(const RequestDone& done) {
+void Life::note_end(const RequestDone& done) {
   if (done.outcome == Outcome::refused && done.replica < 0) {
     for (const Fleet::Pool& pool : fleet().pools) {
       if (Fleet::Pool* own = recorded_pool_of(pool.config.first)) {
@@ -113,7 +114,7 @@ void Simulation::Life::note_end(const RequestDone& done) {
   note_end_at(done, done.replica);
 }
 
-void Simulation::Life::note_end_at(const RequestDone& done, std::int32_t replica) {
+void Life::note_end_at(const RequestDone& done, std::int32_t replica) {
   Fleet::Pool* pool = recorded_pool_of(replica);
   if (pool == nullptr) return;
   PoolRecord& record = pool->record;
@@ -132,7 +133,7 @@ void Simulation::Life::note_end_at(const RequestDone& done, std::int32_t replica
                seconds(done.last_token - done.first_token) / (done.output_tokens - 1));
 }
 
-void Simulation::Life::ask_autoscalers() {
+void Life::ask_autoscalers() {
   const std::int64_t events = s_.totals_.arrived + s_.totals_.steps;
   fleet().idle_asks = events == fleet().events_seen ? fleet().idle_asks + 1 : 0;
   fleet().events_seen = events;
@@ -145,7 +146,7 @@ void Simulation::Life::ask_autoscalers() {
   }
 }
 
-PoolMember Simulation::Life::member_of(std::int32_t engine) const {
+PoolMember Life::member_of(std::int32_t engine) const {
   PoolMember out;
   out.replica = group(engine).members.front();
   double kv = 0;
@@ -161,7 +162,7 @@ PoolMember Simulation::Life::member_of(std::int32_t engine) const {
   return out;
 }
 
-PoolView Simulation::Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
+PoolView Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
   Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
   pool.record.pass(s_.now_);
   const Fleet::Counts counts = fleet().counts(pool);
@@ -184,7 +185,7 @@ PoolView Simulation::Life::view_of(std::int32_t index, std::vector<PoolMember>& 
   return view;
 }
 
-void Simulation::Life::ask(std::int32_t index) {
+void Life::ask(std::int32_t index) {
   Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
   AutoscalerPolicy& policy = *s_.bindings_.autoscalers[static_cast<std::size_t>(index)];
   pool.ask_at = after(s_.now_, policy.interval_s(), "autoscaler: interval_s");
@@ -198,7 +199,7 @@ void Simulation::Life::ask(std::int32_t index) {
 }
 
 /// Which ready engine the policy of its pool lets go; -1: it does not say.
-std::int32_t Simulation::Life::chosen_to_drain(const Fleet::Pool& pool) {
+std::int32_t Life::chosen_to_drain(const Fleet::Pool& pool) {
   if (!pool.is_scaled) return -1;
   const auto index = static_cast<std::int32_t>(&pool - fleet().pools.data());
   std::vector<PoolMember> members;

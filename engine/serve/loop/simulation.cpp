@@ -147,7 +147,7 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   deliver();
   plan_steps();
   if (gate_) gate_->end_instant(true, now_);
-  if (fleet_) Life(*this).settle_drains();
+  if (fleet_ && !fleet_->drains.empty()) Life(*this).settle_drains();
   return 1;
 }
 
@@ -239,11 +239,11 @@ void Simulation::deliver() {
     const Delivery delivery = deliveries_.pop();
     delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
   }
-  if (fleet_) Life(*this).pass();
+  if (fleet_ && fleet_->next() <= now_) Life(*this).pass();
   if (!leases_.empty()) end_leases();
   if (workload_due_ <= now_) ask_workload();
   if (gate_) end_late();
-  if (fleet_) Life(*this).open_door();
+  if (fleet_ && !fleet_->door.empty()) Life(*this).open_door();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
     const Delivery delivery = deliveries_.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();

@@ -190,9 +190,9 @@ class Simulation final : public RouteSource, public PairSource {
   enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   class FollowUpsSent;
   class ClientNow;
-  class Trying;  // patience, and requests that are sent again (trying.h)
-  class Life;    // engines that come and go (life.h)
-  class Losing;  // a replica fails (losing.cpp)
+  friend class Trying;  // patience, and requests that are sent again (trying.h)
+  friend class Life;    // engines that come and go (life.h)
+  class Losing;         // a replica fails (losing.cpp)
 
   Simulation(const Simulation& other);
   const std::vector<std::int32_t>& candidates(Stage stage) const {
@@ -312,7 +312,11 @@ class Simulation final : public RouteSource, public PairSource {
   void pass_instant_with_held();
   Picoseconds gate_due();
   void starve_held();
-  Picoseconds next_life();
+  Picoseconds next_life() {
+    const Picoseconds next = fleet_->next();
+    const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
+    return goes_on ? next : never;
+  }
   std::vector<std::int32_t> live_slots() const;
   std::vector<std::int32_t> slots_at(std::int32_t replica) const;
   StepModel& steps_of(std::int32_t replica);

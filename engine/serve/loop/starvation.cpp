@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua {
 

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 
-#include "serve/loop/simulation.h"
+#include "serve/contract/observer.h"
+#include "serve/loop/attempts.h"
 
 namespace rooflua {
 
-class Simulation::Trying {
+class Simulation;
+
+class Trying {
  public:
   explicit Trying(Simulation& simulation) : s_(simulation) {}
 

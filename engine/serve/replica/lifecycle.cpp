@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "serve/loop/group.h"
 #include "spec/figures/rows.h"
 
 namespace rooflua {
@@ -72,18 +71,19 @@ const FigureTable& figures<PoolConfig>() {
   return table;
 }
 
-Fleet::Fleet(const std::vector<PoolConfig>& configs, const std::vector<RankGroup>& groups)
-    : engines(groups.size()) {
+Fleet::Fleet(const std::vector<PoolConfig>& configs,
+             const std::vector<std::vector<std::int32_t>>& members)
+    : engines(members.size()) {
   std::size_t replicas = 0;
-  for (const RankGroup& group : groups) replicas += group.members.size();
+  for (const std::vector<std::int32_t>& engine : members) replicas += engine.size();
   slow.resize(replicas);
   for (std::size_t p = 0; p < configs.size(); ++p) {
     Pool& pool = pools.emplace_back();
     pool.config = configs[p];
     pool.wanted = configs[p].count;
     const std::string where = "pools[" + std::to_string(p + 1) + "].";
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const std::int32_t index = groups[g].members.front();
+    for (std::size_t g = 0; g < members.size(); ++g) {
+      const std::int32_t index = members[g].front();
       if (index < configs[p].first || index >= configs[p].first + configs[p].replicas) continue;
       if (engines[g].pool >= 0) throw Error(where + "first", "another pool has these replicas");
       engines[g].pool = static_cast<std::int32_t>(p);

@@ -37,8 +37,6 @@
 
 namespace rooflua {
 
-struct RankGroup;
-
 /// The parts of a start, in their order.
 enum class StartPart : std::int32_t { provision, image, weights, init, over };
 
@@ -108,7 +106,9 @@ class Fleet {
   };
 
   /// @throws Error naming "pools[2].max" and what would be right
-  Fleet(const std::vector<PoolConfig>& pools, const std::vector<RankGroup>& groups);
+  /// @param members  the replicas of each engine
+  Fleet(const std::vector<PoolConfig>& pools,
+        const std::vector<std::vector<std::int32_t>>& members);
 
   std::vector<Engine> engines;  // by group
   std::vector<Pool> pools;

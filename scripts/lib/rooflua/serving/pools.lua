@@ -3,6 +3,7 @@
 local core = require "rooflua.base.core"
 local links = require "rooflua.serving.links"
 local policies = require "rooflua.scenario.policies"
+local prices = require "rooflua.plan.prices"
 local scaling = require "rooflua.border.scaling"
 local schema = require "rooflua.scenario.schema"
 
@@ -81,13 +82,28 @@ local function start_of(reader, own, first, declared)
   return out, given.init_s == nil
 end
 
---- Every output says that a time was assumed.
-local function note_assumed(prepared)
+--- A sentence of every output.
+local function note(prepared, sentence)
   local list = {}
   for i, each in ipairs(prepared.engine_notes or {}) do list[i] = each end
-  list[#list + 1] = ("an engine takes %g s to start once its weights are there (replicas[].start.init_s): assumed")
-    :format(pools.default_init_s)
+  if not core.is_among(sentence, list) then list[#list + 1] = sentence end
   prepared.engine_notes = list
+end
+
+--- Every output says that a time was assumed.
+local function note_assumed(prepared)
+  note(prepared, ("an engine takes %g s to start once its weights are there (replicas[].start.init_s): assumed")
+    :format(pools.default_init_s))
+end
+
+--- The price of a GPU per hour, said in every output; nil where none is known.
+local function price_of(prepared)
+  local name = prepared.hardware.name
+  local found = prices.of(name)
+  if not found then return nil end
+  note(prepared, ("a GPU of %s costs $%.2f per hour: the median of examples up to %s (bench_data/prices.toml)"):format(
+    name, found.typical, found.date))
+  return found.typical
 end
 
 --- {config, policies}: what the engine reads of each pool, and the autoscaler of each; nil where there is no pool.
@@ -106,7 +122,7 @@ function pools.of(reader, list, spans, declared)
       config[#config + 1] = { name = own.role and own.role ~= "both" and own.role or "pool " .. i,
         first = span.first - 1, replicas = span.replicas, count = own.count or math.max(least, 1), min = least,
         max = span.engines, start = start, drain = own.drain, grace_s = own.grace_s,
-        gpus = deployment.tp * deployment.pp * deployment.dp }
+        gpus = deployment.tp * deployment.pp * deployment.dp, dollars_per_gpu_hour = price_of(first.prepared) }
       local policy = policies.with_method(inside, "autoscaler", own.autoscaler, "scale")
       inside:at("autoscaler", scaling.times_of, policy)
       scalers[#scalers + 1] = policy

@@ -152,6 +152,7 @@ function figures.answer(run, options)
   for i, member in ipairs(run.members) do
     local own = of_row(member, requests, run)
     as_counted(own, member.row)
+    own.replicas_peak = result.summary.pools and result.summary.pools[1].replicas_peak
     own.transfer_ms = transfer_ms(member.row, scenario.network)
     out.rows[i] = own
   end

@@ -1,4 +1,6 @@
 -- What is compared of a row, by kind: the metric, and the columns that may have it, the first one that is there.
+local scaling = require "rooflua.validate.clusters.scaling"
+
 local metrics = {}
 
 local ttft = { "ttft", "ttft_mean_s", "ttft_p50_s" }
@@ -12,7 +14,8 @@ metrics.arms = {
   pd = { ttft, { "tpot", "tpot_mean_ms", "tpot_p50_ms" }, e2e, { "transfer", "transfer_ms" } },
   replica = { { "e2e", "e2e_p50_s", "e2e_mean_s" }, { "ttft", "ttft_p50_s", "ttft_mean_s" },
     { "output_tok_s", "output_tok_s" }, { "tpot", "tpot_formed_s" } },
-  scaling = { { "ttft", "ttft_p50_s", "ttft_mean_s" }, { "output_tok_s", "output_tok_s" } },
+  scaling = { { "ttft", "ttft_p50_s", "ttft_mean_s" }, { "output_tok_s", "output_tok_s" },
+    { "replicas_peak", "replicas_peak", is_scaled = true } },
   calibration = { { "prefill_tok_s", "prefill_tok_s" } },
 }
 
@@ -20,6 +23,7 @@ metrics.arms = {
 metrics.gains = {
   agents = { { "throughput", "requests_s" }, { "ttft", "ttft_p50_s" } },
   pd = { { "throughput", "output_tok_s", "total_tok_s", "requests_s" }, ttft, e2e },
+  scaling = { { "ttft", "ttft_p50_s", "ttft_mean_s" }, { "output_tok_s", "output_tok_s" } },
 }
 
 --- Kinds in the order of reports.
@@ -27,6 +31,7 @@ metrics.kinds = { "routers", "tiers", "agents", "pd", "replica", "scaling", "cal
 
 --- The column of a row that has a metric: its name and value in seconds, tokens or shares; nil where none has it.
 local function column_of(row, about)
+  if about.is_scaled and not scaling.is_scaled(row) then return nil end
   for i = 2, #about do
     local value = row.measured[about[i]]
     if value then return about[i], value end

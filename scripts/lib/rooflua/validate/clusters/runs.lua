@@ -6,6 +6,7 @@ local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local load = require "rooflua.validate.clusters.load"
 local profiles = require "rooflua.validate.clusters.profiles"
+local scaling = require "rooflua.validate.clusters.scaling"
 
 local runs = {}
 
@@ -19,12 +20,11 @@ local settings = { "model", "weights_format", "kv_dtype", "gpu", "gpus", "layout
 
 --- Needs of a simulator that this program does not have, with the reason.
 local lacking = {
-  { "autoscale", function(row) return row.arm ~= "static" and row.other_settings:find "no scaling" == nil end,
-    "replicas that start while it runs are not simulated" },
   { "spec_synthetic", function() return true end, "drafts with a stated acceptance per run are not read here" },
 }
 
 local function check_needs(row)
+  if scaling.is_scaled(row) then scaling.pool(row, {}) end
   for _, each in ipairs(lacking) do
     if (" " .. row.needs .. " "):find(" " .. each[1] .. " ", 1, true) and each[2](row) then
       core.fail("%s: needs %s: %s", row.where, each[1], each[3])
@@ -41,7 +41,7 @@ local function describe(row, set)
   check_needs(row)
   local about = load.of(row, profile)
   local parts = { row.workload, json.encode(about.prompts), about.arrivals, about.gap_s, about.timeout_s,
-    about.in_flight }
+    about.in_flight, tostring(scaling.is_scaled(row)) }
   for _, name in ipairs(settings) do parts[#parts + 1] = tostring(row[name]) end
   if about.own and about.stage == nil then parts[#parts + 1] = json.encode(about.own) end
   return about, table.concat(parts, "\0")

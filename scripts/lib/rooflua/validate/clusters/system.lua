@@ -7,6 +7,7 @@ local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local router = require "rooflua.validate.clusters.router"
+local scaling = require "rooflua.validate.clusters.scaling"
 local sessions = require "rooflua.validate.clusters.sessions"
 local spec = require "rooflua.spec"
 local tiers = require "rooflua.validate.clusters.tiers"
@@ -144,7 +145,12 @@ function system.scenario(row, about, stages, options)
     tp, replicas = out.replicas[1].deployment.tp, out.replicas[1].count
   else
     out.deployment = deployment_of(row, model, tp, row.dp)
-    if replicas > 1 then out.replicas = replicas end
+    if scaling.is_scaled(row) then
+      out.replicas = { scaling.pool(row, notes) }
+      replicas = out.replicas[1].max
+    elseif replicas > 1 then
+      out.replicas = replicas
+    end
   end
   out.router = router.of(row, replicas, engine.day(row), notes)
   out.links, out.tiers = tiers.of(row, { model = model, hardware = hardware, tp = tp,

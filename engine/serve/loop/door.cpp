@@ -1,0 +1,72 @@
+// Requests that wait in front of a fleet until a replica is ready.
+
+#include <utility>
+#include <vector>
+
+#include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+/// Where KV is sent on, a prompt needs a replica of either kind, or where the decode replica comes
+/// first, that one.
+bool Life::has_candidates() const {
+  const bool decode_first =
+      s_.apart_ && s_.config_.disaggregation.order == SplitOrder::decode_first;
+  if (!decode_first && s_.candidates(Simulation::Stage::prompt).empty()) return false;
+  return !s_.apart_ || !s_.candidates(Simulation::Stage::decode).empty();
+}
+
+bool Life::may_have_candidates() const {
+  bool may[2] = {s_.built_[0] == 0, s_.built_[1] == 0};
+  for (std::size_t g = 0; g < s_.groups_.size(); ++g) {
+    const auto engine = static_cast<std::int32_t>(g);
+    const Fleet& fleet = *s_.fleet_;
+    const Fleet::Engine& own = fleet.engine(engine);
+    const bool decodes = s_.is_decoder(s_.groups_[g].members.front());
+    const auto pool = static_cast<std::size_t>(own.pool);
+    const bool is_scaled = own.pool >= 0 && pool < s_.bindings_.autoscalers.size() &&
+                           s_.bindings_.autoscalers[pool] != nullptr;
+    const bool is_wanted = own.pool >= 0 && fleet.pools[pool].wanted > 0;
+    const bool is_lost = own.state == Lifecycle::failed && !own.will_be_repaired;
+    may[decodes ? 1 : 0] |= fleet.takes_requests(engine) || fleet.will_come(engine) ||
+                            (!is_lost && (is_scaled || is_wanted));
+  }
+  return may[0] && may[1];
+}
+
+bool Life::wait_at_door(std::int32_t slot) {
+  if (has_candidates()) return false;
+  if (!may_have_candidates()) {
+    s_.finish(slot, Outcome::refused);
+    return true;
+  }
+  fleet().door.push_back({slot, s_.now_});
+  note_waiting(slot);
+  for (Observer* observer : s_.bindings_.observers) observer->on_held(s_.requests_[slot], s_.now_);
+  return true;
+}
+
+void Life::open_door() {
+  if (fleet().door.empty()) return;
+  const bool is_open = has_candidates();
+  if (is_open || !may_have_candidates()) leave_door(is_open);
+}
+
+void Life::leave_door(bool is_open) {
+  const std::vector<Fleet::Waits> waiting = std::exchange(fleet().door, {});
+  fleet().leaves_door = true;
+  for (const auto& [slot, since] : waiting) {
+    s_.requests_.progress(slot).held += s_.now_ - since;
+    if (!is_open) {
+      s_.finish(slot, Outcome::refused);
+      continue;
+    }
+    for (Observer* observer : s_.bindings_.observers)
+      observer->on_passed(s_.requests_[slot], s_.now_);
+    s_.route(slot);
+  }
+  fleet().leaves_door = false;
+}
+
+}  // namespace rooflua
