@@ -2,6 +2,7 @@
 // Engines of a simulation that come and go (replica/lifecycle.h): what it does at their times.
 
 #include <cstdint>
+#include <span>
 
 #include "serve/loop/simulation.h"
 
@@ -31,6 +32,14 @@ class Simulation::Life {
   void set_speed(std::int32_t replica);
   /// All content of its caches is gone. @pre it holds none for anybody
   void forget_content(std::int32_t replica);
+
+  // --- links (breaking.cpp)
+
+  /// @throws Error if there is no such link
+  void check_link(const Fault& fault) const;
+  void degrade(const Fault& fault);
+  /// Transfers that stood still for too long, of those that ended just now.
+  void fail_flows(std::span<const FlowEnded> ended);
 
   // --- autoscalers (scaling.cpp)
 
@@ -72,6 +81,11 @@ class Simulation::Life {
     return s_.groups_[static_cast<std::size_t>(engine)];
   }
   void come_to_pass(const Fault& fault);
+  void set_wires(std::span<const std::int32_t> wires, double factor);
+  void tell_failed(const FlowEnded& flow);
+  void fail_hand_over(std::int32_t slot);
+  void fail_load(std::int32_t ticket);
+  void fail_write(std::int32_t ticket);
   void start(std::int32_t engine);
   void begin_part(std::int32_t engine);
   bool send(std::int32_t engine, double bytes);
