@@ -313,7 +313,7 @@ class Simulation final : public RouteSource, public PairSource {
   void pass_instant_with_held();
   Picoseconds gate_due();
   void starve_held();
-  Picoseconds next_life();
+  Picoseconds next_life(Picoseconds other = 0);
   std::vector<std::int32_t> live_slots() const;
   std::vector<std::int32_t> slots_at(std::int32_t replica) const;
   StepModel& steps_of(std::int32_t replica);
