@@ -16,6 +16,7 @@ class Simulation::Life {
   Fleet& open();
   /// Routers may choose those that are ready.
   void gather_candidates();
+  bool helps_somebody();
   /// What is due now.
   void pass();
   /// Asks for the fault that comes next. @pre there are faults

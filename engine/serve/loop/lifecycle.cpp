@@ -41,20 +41,6 @@ void Simulation::slow_replica(std::int32_t index, double factor, Picoseconds unt
   life.set_speed(index);
 }
 
-/// When something in the life of an engine is due, for the sake of requests that are not over.
-/// @param other  when anything else is due. Faults alone help nobody but those that wait for a replica,
-/// or whose KV stands still
-Picoseconds Simulation::next_life(Picoseconds other) {
-  const Picoseconds next = fleet_->next();
-  if (next == never) return never;
-  const bool is_fault = next == fleet_->fault_time && fleet_->due.empty() &&
-                        fleet_->scale_due == never && fleet_->drains.empty();
-  const bool stands = kv_links_ && kv_links_->flows().under_way() > 0;
-  if (is_fault && other == never && fleet_->door.empty() && !stands) return never;
-  const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
-  return goes_on ? next : never;
-}
-
 StepModel& Simulation::steps_of(std::int32_t index) {
   const auto place = static_cast<std::size_t>(index);
   if (place < slowed_.size() && slowed_[place]) return *slowed_[place];
