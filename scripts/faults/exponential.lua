@@ -9,7 +9,7 @@ local Exponential = policy.define {
   name = "exponential",
   doc = "Each replica fails after an exponential time, and is repaired after a constant one: it starts again then.",
   source = "the usual model of independent failures; times are the user's to state",
-  params = parameters.with {
+  params = parameters.of_replicas {
     mtbf_s = { default = 86400, unit = "s", min = 0, exclusive_min = true,
       doc = "Mean time from a repair to the next failure of a replica." },
     repair_s = { default = 300, unit = "s", min = 0, doc = "From a failure to the start that follows it." },

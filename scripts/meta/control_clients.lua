@@ -27,13 +27,18 @@
 ---@class rooflua.Faults: rooflua.PolicyClass
 ---@field detect_s? number how long routers believe that a replica is ready which has failed; default 0
 ---@field connect_s? number after which a request that is sent to it ends as replica_lost; default 0
+---@field timeout_s? number after which a transfer fails that stands still; default never
+--- whether a request whose KV failed to come ends as replica_lost; default "recompute"
+---@field kv_load_failure_policy? "fail"|"recompute"
 ---@field next fun(self, now_s: number, replicas: integer): rooflua.Fault? the next fault, not before now_s; nil: there
 --- is none, and it is not asked again. Asked at the start, and when the fault before has come
 ---@field start? fun(self, rng: rooflua.Random)
 
 ---@class rooflua.Fault
 ---@field time_s number
----@field kind "fail"|"slow"
----@field replica integer from 1
+---@field kind "fail"|"slow"|"link"
+---@field replica integer? from 1; of `link`: whose wires, or those of its node; nil: all wires of the link
+---@field link string? of `link`: its name
 ---@field for_s number? until it is repaired, or as fast as before; nil: for ever
----@field factor number? of `slow`: its steps take so many times as long
+--- of `slow`: its steps take so many times as long; of `link`: it carries this part of its bytes/s, 0 to 1
+---@field factor number?

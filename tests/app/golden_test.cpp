@@ -72,6 +72,10 @@ TEST_CASE("retries at once keep a cluster down, and retries with delays do not",
   compare_with_golden("39_retries", "--jobs 2");
 }
 
+TEST_CASE("a gate that refuses ends what retries at once keep up", "[golden]") {
+  compare_with_golden("42_retries_and_a_gate", "--jobs 2");
+}
+
 TEST_CASE("migration keeps what clients have, and a loss that is not detected costs more",
           "[golden]") {
   compare_with_golden("41_losing_one", "--jobs 2");

@@ -53,6 +53,11 @@ void BlockPool::set_hash(int number, int hash) {
   by_hash_[hash].push_back(number);
 }
 
+void BlockPool::forget() {
+  for (std::size_t block = 0; block < blocks_.size(); ++block) drop_hash(static_cast<int>(block));
+  lost_.clear();
+}
+
 void BlockPool::free_all(const std::vector<int>& blocks) {
   for (auto number = blocks.rbegin(); number != blocks.rend(); ++number) {
     Block& block = blocks_[static_cast<std::size_t>(*number)];

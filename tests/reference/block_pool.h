@@ -37,6 +37,8 @@ class BlockPool {
   void set_hash(int block, int hash);
   /// Its content is not there after all.
   void drop_hash(int block);
+  /// No block has content any more.
+  void forget();
   /// Gives back a request's blocks, deepest first: without hash to the head (reused first), with
   /// hash to the tail.
   void free_all(const std::vector<int>& blocks);

@@ -334,7 +334,8 @@ void count_stores(const Simulation& simulation, History& history) {
 
 History run_engine(const ClusterCase& cluster, Router& router) {
   std::vector<std::vector<Segment>> segments;
-  ListedWorkload workload(sent_first(cluster.client, gated(specs_of(cluster.question, segments), cluster.gate)));
+  ListedWorkload workload(
+      sent_first(cluster.client, gated(specs_of(cluster.question, segments), cluster.gate)));
   CaseClient client(cluster.client);
   std::vector<std::unique_ptr<SchedulerPolicy>> schedulers;
   std::vector<std::unique_ptr<TariffSteps>> steps;
@@ -376,6 +377,8 @@ History run_engine(const ClusterCase& cluster, Router& router) {
   bindings.workload = &workload;
   bindings.observers = {&scribe};
   if (cluster.client.on) bindings.client = &client;
+  CaseFaults faults(cluster.faults);
+  if (!cluster.faults.list.empty()) bindings.faults = &faults;
   LoadsAll loads_all(cluster.tiers);
   add_tiers(cluster.tiers, loads_all, config, bindings);
   Simulation simulation(config, bindings);

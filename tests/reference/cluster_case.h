@@ -9,6 +9,7 @@
 #include "serve/loop/simulation.h"
 #include "tests/reference/gate_case.h"
 #include "tests/reference/client_case.h"
+#include "tests/reference/fault_case.h"
 #include "tests/reference/serving_case.h"
 #include "tests/reference/tier_case.h"
 
@@ -38,6 +39,7 @@ struct ClusterCase {
   bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
   ClientCase client;
+  FaultCase faults;  // not with prefill and decode apart, stores or a gate
   TierCase tiers;
   GateCase gate;
   bool apart() const { return replicas.front().role != Role::both; }

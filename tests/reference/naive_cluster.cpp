@@ -44,6 +44,11 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
     show(prompt);
   }
   find_patience();
+  slow_.resize(count_);
+  if (!cluster_.faults.list.empty()) {
+    health_.resize(groups_.size());
+    lost_.assign(prompts().size(), unset);
+  }
   reports_.resize(count_);
   remember(unset);
 }
@@ -65,8 +70,11 @@ History NaiveCluster::run() {
       for (std::size_t i = 0; i < count_; ++i) land(i);
       deliver_parcels();
       pass_flows();
+      pass_faults();
       lose_patience();
+      lose_connections();
       expire_late();
+      open_door();
       leave_frontend();
       ask_gate();
     }
@@ -102,6 +110,7 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   }
   for (const Parcel& parcel : parcels_) consider(parcel.arrives);
   consider_gate(consider);
+  consider_faults(consider);
   if (tiers_ && tiers_->next()) consider(*tiers_->next());
   for (const Due& each : patience_) {
     if (each.first > now_) consider(each.first);
@@ -192,6 +201,11 @@ void NaiveCluster::leave_frontend() {
 /// It is sent to that replica: with stages it enters with one of the next plans, else at once.
 void NaiveCluster::queue(int id, int to) {
   ++outstanding_[static_cast<std::size_t>(to)];
+  if (has_failed(static_cast<std::size_t>(to))) {
+    at_[static_cast<std::size_t>(id)] = to;
+    lost_[static_cast<std::size_t>(id)] = now_ + cluster_.faults.connect;
+    return;
+  }
   join(id, to);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // The state of the naive cluster. Its functions: naive_cluster.cpp has an instant and a request's
 // way through it, naive_cluster_aborts.cpp those that are aborted, naive_cluster_clients.cpp those
-// whose client waits no longer, naive_cluster_routing.cpp what routers see,
-// naive_cluster_steps.cpp the steps.
+// whose client waits no longer, naive_cluster_faults.cpp replicas that fail,
+// naive_cluster_routing.cpp what routers see, naive_cluster_steps.cpp the steps.
 
 #include <algorithm>
 #include <deque>
@@ -118,6 +118,29 @@ class NaiveCluster : public RouteSource {
   void find_patience();
   void lose_patience();
 
+  // --- faults
+
+  struct Health {  // of a group
+    bool failed = false, believed = false;
+    Ps repaired = unset, detected = unset;
+  };
+  struct Slow {
+    int factor = 1;
+    Ps until = unset;
+  };
+  std::size_t engine_of(std::size_t i) const;
+  bool is_candidate(std::size_t i) const;
+  bool has_failed(std::size_t i) const;
+  void consider_faults(const std::function<void(Ps)>& consider) const;
+  void pass_faults();
+  void fail(std::size_t i, Ps until);
+  void lose(std::size_t i);
+  void lose_request(int id);
+  void lose_connections();
+  bool wait_at_door(int id);
+  void open_door();
+  int slowness(std::size_t i) const;
+
   // --- routing
 
   struct Snapshot {
@@ -194,6 +217,11 @@ class NaiveCluster : public RouteSource {
   std::size_t aborts_ = 0;                         // that were looked at
   std::map<std::size_t, std::vector<int>> leave_;  // by replica: aborted, and seated until its step
                                                    // ends
+  std::vector<Health> health_;                     // by group; none without faults
+  std::vector<Slow> slow_;                         // by replica
+  std::vector<Ps> lost_;                  // by id: when its connection is lost; unset: never
+  std::vector<std::pair<int, Ps>> door_;  // ids that wait for a replica, and since when
+  std::size_t faults_ = 0;                // that came
   std::vector<Snapshot> past_;
   std::optional<NaiveGate> gate_;
   std::optional<CaseGate> gate_policy_;

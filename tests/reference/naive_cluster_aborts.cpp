@@ -35,6 +35,17 @@ void NaiveCluster::abort(int id) {
     ++history_.aborted["gate"];
     return;
   }
+  for (const auto& [waiting, since] : door_) {
+    if (waiting != id) continue;
+    ++history_.aborted["without a replica"];
+    served(id).held += now_ - since;
+    return;
+  }
+  if (at_[place] >= 0 && !lost_.empty() && lost_[place] != unset) {
+    leave(id, static_cast<std::size_t>(at_[place]));
+    ++history_.aborted["on its way to a lost replica"];
+    return;
+  }
   if (at_[place] < 0) return;  // it came too late
   leave(id, static_cast<std::size_t>(at_[place]));
   break_promise(id);

@@ -9,6 +9,7 @@
 namespace rooflua::reference {
 
 void NaiveCluster::route(int id) {
+  if (wait_at_door(id)) return;
   if (!cluster_.decode_first || !cluster_.apart()) return queue(id, choose(id, false));
   const int to = choose(id, true);
   promise(id, to);

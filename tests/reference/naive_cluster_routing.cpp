@@ -31,11 +31,14 @@ std::vector<ReplicaSignals> NaiveCluster::signals() const {
 
 int NaiveCluster::choose(int id, bool decode_stage) {
   std::vector<std::int32_t> candidates;
+  int built = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     const bool decodes = cluster_.replicas[i].role == Role::decode;
+    built += decodes == decode_stage;
+    if (!health_.empty() && !is_candidate(i)) continue;
     if (decodes == decode_stage) candidates.push_back(static_cast<std::int32_t>(i));
   }
-  if (candidates.size() == 1) return candidates.front();
+  if (built == 1) return candidates.front();
   std::vector<ReplicaSignals> seen = signals();
   for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
   for (std::size_t g = 0; g < groups_.size(); ++g) {

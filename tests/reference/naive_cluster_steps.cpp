@@ -50,7 +50,8 @@ Ps NaiveCluster::duration(const std::vector<StepLog>& steps) const {
   for (const StepLog& step : steps) {
     const ClusterReplica& replica = cluster_.replicas[static_cast<std::size_t>(step.replica)];
     if (step.rows.empty()) continue;
-    longest = std::max(longest, std::max<Ps>(1, replica.tariff(step.rows, rows)));
+    longest = std::max(longest, slowness(static_cast<std::size_t>(step.replica)) *
+                                    std::max<Ps>(1, replica.tariff(step.rows, rows)));
   }
   const auto first = static_cast<std::size_t>(steps.front().replica);
   return longest + (steps.size() > 1 ? cluster_.replicas[first].sync : 0);
@@ -85,6 +86,7 @@ void NaiveCluster::note_step(const std::vector<StepLog>& steps) {
 void NaiveCluster::plan(const std::vector<std::size_t>& group) {
   const std::size_t first = group.front();
   if (std::none_of(group.begin(), group.end(), [&](std::size_t i) { return touched_[i]; })) return;
+  if (has_failed(first)) return;
   if (running_[first]) return;  // while a step runs, arrivals only queue
   if (!planned_[first].empty()) start_front(group);
   const Stages& stages = stages_of(first);

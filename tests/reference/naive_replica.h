@@ -152,6 +152,8 @@ class NaiveReplica : public Engine {
   /// The request is aborted: it leaves the queue or its seat, and its blocks are free. They keep
   /// the content that is known.
   void leave(int id);
+  /// Nothing is cached any more. @pre no request is here
+  void forget() { pool_.forget(); }
   /// Blocks that were taken for KV are free when it has come; what was cached here before is cached
   /// still.
   void refuse(int id);

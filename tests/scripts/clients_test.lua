@@ -152,4 +152,18 @@ test("a closed loop keeps its slot while a client sends again", function()
   test.check(s.clients.attempts_mean > 1, "nothing is sent again")
 end)
 
+test("a gate that refuses ends what retries at once keep up", function()
+  local function answered(gate)
+    return result_of(impatient { first_token_s = 0, total_s = 15, retries = 20 }, { admission = gate,
+      hardware = "h100-sxm", deployment = {},
+      workload = require "workloads.burst" { rate_per_s = 7, burst_rate_per_s = 60, burst_s = 20, period_s = 1e5,
+        num_requests = 2000, prompt_tokens = 1024, output_tokens = 256 } }).summary
+  end
+  local open, gated = answered(nil), answered(require "admission.saturation" {})
+  test.check(gated.clients.answered_frac > 2 * open.clients.answered_frac, "%g and %g", gated.clients.answered_frac,
+    open.clients.answered_frac)
+  test.check(gated.wasted_output_tokens < open.wasted_output_tokens / 3)
+  test.check(gated.gate.refused > 1000, "%d", gated.gate.refused)
+end)
+
 test.finish()

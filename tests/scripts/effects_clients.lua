@@ -11,6 +11,12 @@ local function losing(served, faults, client)
   return served { client = client, faults = faults, replicas = 3, router = "least_outstanding" }
 end
 
+--- Prefill and decode apart, over one of two links.
+local function behind_link(served, faults)
+  return served { faults = faults, links = { nic = { bytes_per_s = 2e9 }, other = { bytes_per_s = 1e9 } },
+    network = { path = { "nic", "other" } }, replicas = { { role = "prefill", node = 1 }, { role = "decode", node = 2 } } }
+end
+
 function clients.faults(served)
   return { function(one) return losing(served, one) end }
 end
@@ -32,6 +38,15 @@ function clients.declare(effects, served)
   effects.needs["faults.scripted"] = { list = list, detect_s = 0.4 }
   effects.values["faults.scripted.list"] = { { list[1] }, { list[2] } }
   effects.needs["faults.exponential"] = { mtbf_s = 0.5, repair_s = 0.1, detect_s = 0.05 }
+  effects.own["faults.links"] = { function(one) return behind_link(served, one) end }
+  effects.needs["faults.links"] = { every_s = 0.5, for_s = 0.4, timeout_s = 0.1 }
+  effects.values["faults.links.link"] = { "other" }
+  effects.values["faults.links.kv_load_failure_policy"] = { "recompute" }
+  for _, name in ipairs { "timeout_s", "kv_load_failure_policy" } do
+    effects.own["faults.scripted." .. name] = effects.own["faults.links"]
+    effects.needs["faults.scripted." .. name] = { timeout_s = 0.1,
+      list = { { time_s = 0.3, link = "nic", factor = 0, for_s = 1 } } }
+  end
   effects.needs["faults.stragglers"] = { share = 0.3, every_s = 0.1, for_s = 0.2 }
 end
 

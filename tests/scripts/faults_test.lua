@@ -119,4 +119,92 @@ test("wrong lists of faults are errors", function()
   wrong("say repair_s", { { time_s = 1, replica = 1, for_s = 2 } })
 end)
 
+-- Prefill and decode apart behind one interface per node.
+local function apart(faults, changes)
+  local out = { links = { nic = { bytes_per_s = 12.5e9 } }, network = { path = { "nic" } },
+    replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } },
+    workload = require "workloads.poisson" { rate_per_s = 10, num_requests = 400, prompt_tokens = 2000,
+      output_tokens = 100 } }
+  for key, value in pairs(changes or {}) do out[key] = value end
+  return summary_of(faults, out)
+end
+
+local function down(more, at)
+  local entry = { time_s = 10, link = "nic", factor = 0, for_s = 5 }
+  for key, value in pairs(at or {}) do entry[key] = value end
+  return scripted({ entry }, more)
+end
+
+test("a link that carries all it can changes nothing", function()
+  local none, whole = apart(nil), apart(down(nil, { factor = 1 }))
+  test.equal(whole.faults.degraded_s, 0)
+  whole.faults = nil
+  test.equal(json.encode(whole), json.encode(none))
+end)
+
+test("KV stands still while its link carries nothing, and fails when that lasts too long", function()
+  local calm, waits = apart(nil), apart(down())
+  test.equal(waits.completed, 400)
+  test.equal(waits.faults.failed_transfers, 0)
+  test.equal(waits.faults.degraded_s, 20, "two nodes, two directions")
+  test.check(waits.e2e_s.max > calm.e2e_s.max + 3, "%g and %g", waits.e2e_s.max, calm.e2e_s.max)
+  local lost = apart(down { timeout_s = 1 })
+  test.check(lost.faults.failed_transfers > 10, "%d", lost.faults.failed_transfers)
+  test.equal(lost.failed.replica_lost, lost.faults.failed_transfers)
+  test.equal(lost.completed + lost.failed.replica_lost, 400)
+  local again = apart(down { timeout_s = 1, kv_load_failure_policy = "recompute" })
+  test.equal(again.completed, 400)
+  test.check(again.faults.failed_transfers > 10, "%d", again.faults.failed_transfers)
+  test.check(again.e2e_s.max < waits.e2e_s.max, "computing takes longer: %g and %g", again.e2e_s.max, waits.e2e_s.max)
+end)
+
+test("a slow link lengthens transfers in proportion, or only those of one node", function()
+  local half = apart(down(nil, { time_s = 0, factor = 0.25, for_s = 1e5 }))
+  local calm = apart(nil)
+  test.near(half.transfer_s.p50, 4 * calm.transfer_s.p50, 0.2 * 4 * calm.transfer_s.p50)
+  local one = apart(down(nil, { replica = 1 }))
+  test.equal(one.faults.degraded_s, 10, "the node of the first replica")
+end)
+
+test("links fail now and then", function()
+  local often = require "faults.links" { link = "nic", every_s = 4, for_s = 1, timeout_s = 0.5,
+    kv_load_failure_policy = "recompute" }
+  local s = apart(often)
+  test.check(s.faults.degraded_s > 8 and s.faults.failed_transfers > 5, "%g s, %d", s.faults.degraded_s,
+    s.faults.failed_transfers)
+  test.equal(s.completed, 400)
+  test.equal(json.encode(apart(often)), json.encode(s))
+  local always = apart(require "faults.links" { link = "nic", every_s = 0, factor = 0.5 })
+  test.check(always.faults.degraded_s > 4 * 30, "%g", always.faults.degraded_s)
+end)
+
+-- A store behind a link of its own, which answers come from.
+local function stored(faults)
+  return summary_of(faults, { replicas = 1, links = { disk = { bytes_per_s = 2e9 } },
+    deployment = { kv_blocks = 2000 },
+    tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 100e9, read = { "disk" } } } },
+    workload = require "workloads.multi_turn" { sessions = 20, rate_per_s = 2 } })
+end
+
+test("a load that fails is computed, or ends its request", function()
+  local function broken(what)
+    return stored(scripted({ { time_s = 1, link = "disk", factor = 0, for_s = 30 } },
+      { timeout_s = 0.5, kv_load_failure_policy = what }))
+  end
+  local calm, computed, ended = stored(nil), broken "recompute", broken "fail"
+  test.check(computed.faults.failed_transfers > 0, "no load fails")
+  test.equal(computed.completed, calm.completed)
+  test.check(ended.failed.replica_lost > 0, "no request ends")
+end)
+
+test("links that are not there, and faults that are wrong, are errors", function()
+  test.raises("nic", function() apart(down(nil, { link = "nick" })) end)
+  test.raises("no transfer uses links", function() summary_of(down()) end)
+  test.raises("from 0 to 1", function() apart(down(nil, { factor = 2 })) end)
+  test.raises("factor is missing", function() apart(scripted { { time_s = 1, link = "nic" } }) end)
+  test.raises("a link has for_s", function()
+    apart(scripted { { time_s = 1, link = "nic", factor = 0, repair_s = 3 } })
+  end)
+end)
+
 test.finish()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -140,6 +141,9 @@ class Scenario {
   }
 
   ClusterConfig& cluster() { return it_.cluster; }
+  /// Further policies of a run, where there are some.
+  struct Run;
+  std::function<void(Run&, Bindings&)> more;
 
   /// Pools: one of all replicas, or where prefill and decode are apart one of each replica, and
   /// none where those are groups.
@@ -241,6 +245,7 @@ class Scenario {
     out.workload = run.workload.get();
     out.observers = {&run.told};
     out.decider = &run.decider;
+    if (more) more(run, out);
     if (!speculates_) return out;
     for (const ReplicaConfig& each : replicas()) {
       const bool drafts = each.role != Role::prefill;

@@ -25,6 +25,20 @@ void SummaryObserver::note_failure(const ReplicaChanged& change) {
   faults_.down_since.erase(down);
 }
 
+void SummaryObserver::on_link(const LinkChanged& change) {
+  const auto since = faults_.degraded_since.find(change.wire);
+  const bool was = since != faults_.degraded_since.end();
+  if (change.factor < 1) faults_.first = std::min(faults_.first, change.time);
+  if (!was && change.factor < 1) faults_.degraded_since.emplace(change.wire, change.time);
+  if (!was || change.factor < 1) return;
+  faults_.degraded += change.time - since->second;
+  faults_.degraded_since.erase(since);
+}
+
+void SummaryObserver::on_failed_transfer(const TransferSeen&) {
+  ++faults_.counts.failed_transfers;
+}
+
 void SummaryObserver::note_lost(const RequestDone& done, bool is_good) {
   const std::int32_t origin = done.origin >= 0 ? done.origin : done.id;
   if (done.attempt > 0 && done.scheduled != never && faults_.lost.contains(origin))
@@ -77,6 +91,10 @@ FaultSummary SummaryObserver::fault_summary() const {
   const double all = static_cast<double>(seen()) *
                      static_cast<double>(std::max<std::size_t>(1, options_.replicas.size()));
   if (all > 0) out.availability = std::clamp(1 - static_cast<double>(down) / all, 0.0, 1.0);
+  Picoseconds degraded = faults_.degraded;
+  for (const auto& [wire, since] : faults_.degraded_since)
+    degraded += std::max<Picoseconds>(0, end - since);
+  out.degraded_s = seconds(degraded);
   out.recovery_s = recovery_s();
   return out;
 }

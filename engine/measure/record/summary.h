@@ -219,6 +219,8 @@ struct FaultSummary {
   std::int64_t lost_tokens = 0;    // computed or generated for them, and not kept
   /// Prompt tokens that later attempts of the same clients computed.
   std::int64_t recomputed_tokens = 0;
+  std::int64_t failed_transfers = 0;  // that stood still for too long on a link
+  double degraded_s = 0;              // time of links' wires with less than all of their bytes/s
   /// From the first failure until so many requests complete well again, over 30 s, as 95 % of the
   /// mean before it; 0: it never fell below. Nothing where it does not come to that.
   std::optional<double> recovery_s;
@@ -293,6 +295,8 @@ class SummaryObserver : public Observer {
   void on_transfer(const TransferSeen& transfer) override;
   void on_blocks(const BlocksChanged& blocks) override;
   void on_replica(const ReplicaChanged& change) override;
+  void on_link(const LinkChanged& change) override;
+  void on_failed_transfer(const TransferSeen& transfer) override;
   void on_scale(const ScaleAsked& asked) override;
   void on_done(const RequestDone& done) override;
   void on_row(const RowSent& row) override;
@@ -411,7 +415,8 @@ class SummaryObserver : public Observer {
   struct Faults {
     FaultSummary counts;                             // shares are not set
     std::map<std::int32_t, Picoseconds> down_since;  // by replica
-    Picoseconds first = never, down = 0;
+    std::map<std::int32_t, Picoseconds> degraded_since;  // by wire
+    Picoseconds first = never, down = 0, degraded = 0;
     std::unordered_set<std::int32_t> lost;  // origins
     std::vector<std::int64_t> good;         // requests that completed well, by second
   } faults_;

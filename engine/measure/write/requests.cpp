@@ -52,6 +52,8 @@ RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions
   if (options_.speculates) out_ << ",rounds,drafted_tokens,accepted_tokens";
   if (options_.tiers) out_ << ",tier_tokens,load_s";
   if (options_.clients) out_ << ",attempt,origin";
+  if (options_.tenants) out_ << ",tenant";
+  if (options_.held) out_ << ",held_s";
   out_ << "\n";
 }
 
@@ -92,6 +94,14 @@ void RequestsCsv::on_done(const RequestDone& done) {
   }
   if (options_.clients)
     out_ << "," << done.attempt << "," << (done.origin >= 0 ? done.origin : done.id);
+  if (options_.tenants) {
+    out_ << ",";
+    if (done.tenant >= 0) out_ << done.tenant;
+  }
+  if (options_.held) {
+    out_ << ",";
+    out_.seconds(done.held);
+  }
   out_ << "\n";
 }
 

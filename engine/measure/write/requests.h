@@ -22,12 +22,16 @@ namespace rooflua {
 /// Where it is speculated for requests there are three columns more: rounds,drafted_tokens,
 /// accepted_tokens. They count rounds that landed; accepted tokens behind the end of an answer
 /// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
-/// that took. With clients there are attempt, from 0, and origin, the id of the first attempt.
+/// that took. With clients there are attempt, from 0, and origin, the id of the first attempt. With a
+/// gate there is tenant, its number; with a gate, pools or faults held_s, how long it waited in
+/// front of the router.
 struct RequestsCsvOptions {
   std::vector<std::string> classes;  // names
   bool speculates = false;
   bool tiers = false;
   bool clients = false;
+  bool tenants = false;
+  bool held = false;
 };
 
 class RequestsCsv : public Observer {

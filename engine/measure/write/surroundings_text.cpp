@@ -38,6 +38,9 @@ std::string fault_line(const FaultSummary& f) {
                     percent(f.availability) + " available; " + grouped(f.lost_requests) +
                     " requests and " + grouped(f.lost_tokens) + " tokens lost, " +
                     grouped(f.recomputed_tokens) + " prompt tokens computed again";
+  if (f.degraded_s > 0)
+    out += "; links degraded for " + duration(f.degraded_s) + ", " + grouped(f.failed_transfers) +
+           " transfers failed";
   if (f.recovery_s) out += "; 95 % of the goodput after " + duration(*f.recovery_s);
   return out + "\n";
 }

@@ -32,10 +32,13 @@ RunOutput* open_output(Run& run, const std::optional<std::string>& path) {
 }
 
 void write_csv(Run& run, RunOutput& output, const std::string& path) {
+  const bool gated = run.surroundings.admission != nullptr;
+  const bool waits = gated || run.surroundings.faults != nullptr ||
+                     !run.surroundings.autoscalers.empty();
   auto* csv = run.listen(std::make_unique<RequestsCsv>(
       output.file, path,
       RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty(),
-                         run.surroundings.client != nullptr}));
+                         run.surroundings.client != nullptr, gated, waits}));
   output.listener = csv;
   output.finish = [csv] { csv->finish(); };
 }

@@ -1,15 +1,18 @@
 #include "script/surroundings/faults.h"
 
+#include <limits>
+#include <string_view>
+
 #include "base/error.h"
 
 namespace rooflua::script {
 
 namespace {
 
-/// A field of the value on top of the stack; 0 where it has none.
-double number_field(lua_State* L, const char* name) {
+/// A field of the value on top of the stack.
+double number_field(lua_State* L, const char* name, double otherwise) {
   lua_getfield(L, -1, name);
-  const double value = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : 0;
+  const double value = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : otherwise;
   lua_pop(L, 1);
   return value;
 }
@@ -19,8 +22,12 @@ double number_field(lua_State* L, const char* name) {
 LuaFaults::LuaFaults(Asking& asking) : asking_(&asking) {
   lua_State* L = asking.L;
   if (!has_field(L, "next")) throw Error("faults", "it has no next(now_s, replicas) method");
-  detect_s_ = number_field(L, "detect_s");
-  connect_s_ = number_field(L, "connect_s");
+  detect_s_ = number_field(L, "detect_s", 0);
+  connect_s_ = number_field(L, "connect_s", 0);
+  timeout_s_ = number_field(L, "timeout_s", std::numeric_limits<double>::infinity());
+  lua_getfield(L, -1, "kv_load_failure_policy");
+  ends_requests_ = lua_isstring(L, -1) && std::string_view(lua_tostring(L, -1)) == "fail";
+  lua_pop(L, 1);
   const LuaReference instance(L);
   next_ = made_function(L, "rooflua.border.faulting", "next_of", {&instance});
 }
@@ -31,17 +38,18 @@ std::optional<Fault> LuaFaults::next(double now_s, std::int32_t replicas) {
   next_.push(L);
   lua_pushnumber(L, now_s);
   lua_pushinteger(L, replicas);
-  if (lua_pcall(L, 2, 5, 0) != 0) rethrow(L, "faults, " + seconds_text(now_s));
+  if (lua_pcall(L, 2, 6, 0) != 0) rethrow(L, "faults, " + seconds_text(now_s));
   std::optional<Fault> out;
-  if (!lua_isnil(L, -5)) {
+  if (!lua_isnil(L, -6)) {
     out.emplace();
-    out->time_s = lua_tonumber(L, -5);
-    out->replica = static_cast<std::int32_t>(lua_tointeger(L, -4));
-    out->kind = lua_toboolean(L, -3) != 0 ? Fault::Kind::slow : Fault::Kind::fail;
-    out->for_s = lua_tonumber(L, -2);
-    out->factor = lua_tonumber(L, -1);
+    out->time_s = lua_tonumber(L, -6);
+    out->replica = static_cast<std::int32_t>(lua_tointeger(L, -5));
+    out->kind = static_cast<Fault::Kind>(lua_tointeger(L, -4));
+    out->for_s = lua_tonumber(L, -3);
+    out->factor = lua_tonumber(L, -2);
+    if (lua_isstring(L, -1)) out->link = lua_tostring(L, -1);
   }
-  lua_pop(L, 5);
+  lua_pop(L, 6);
   return out;
 }
 

@@ -16,11 +16,14 @@ class LuaFaults : public FaultPolicy {
   std::optional<Fault> next(double now_s, std::int32_t replicas) override;
   double detect_s() const override { return detect_s_; }
   double connect_s() const override { return connect_s_; }
+  double timeout_s() const override { return timeout_s_; }
+  bool ends_requests() const override { return ends_requests_; }
 
  private:
   Asking* asking_;
   LuaReference next_;
-  double detect_s_ = 0, connect_s_ = 0;
+  double detect_s_ = 0, connect_s_ = 0, timeout_s_ = 0;
+  bool ends_requests_ = false;
 };
 
 /// The instance at `index`; nil: there is none.

@@ -4,18 +4,22 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 
 namespace rooflua {
 
 struct Fault {
-  enum class Kind : std::int32_t { fail, slow };
+  enum class Kind : std::int32_t { fail, slow, link };
   double time_s = 0;  // not before the fault in front of it
   Kind kind = Kind::fail;
-  std::int32_t replica = 0;
+  std::int32_t replica = 0;  // of `link`: whose wires; -1: all of them
+  std::string link;          // of `link`: its name
   /// Of `fail`: until it is repaired, and starts again; infinity: never. Of `slow`: until it is as
-  /// fast as before.
+  /// fast as before. Of `link`: until it carries as much as before.
   double for_s = std::numeric_limits<double>::infinity();
-  double factor = 1;  // of `slow`: its steps take so many times as long
+  /// Of `slow`: its steps take so many times as long. Of `link`: from 0 to 1, it carries this part of
+  /// its bytes/s; 0: whatever is on it stands still.
+  double factor = 1;
 };
 
 class FaultPolicy {
@@ -30,6 +34,11 @@ class FaultPolicy {
   virtual double detect_s() const { return 0; }
   /// What is sent there meanwhile ends as replica_lost after so long.
   virtual double connect_s() const { return 0; }
+  /// A transfer fails that stands still for so long.
+  virtual double timeout_s() const { return std::numeric_limits<double>::infinity(); }
+  /// Whether a request whose KV failed to come ends as replica_lost. Else its prompt is computed
+  /// where it waits.
+  virtual bool ends_requests() const { return false; }
 };
 
 }  // namespace rooflua

@@ -200,6 +200,14 @@ struct ReplicaChanged {
   Picoseconds time = 0;
 };
 
+/// Wires of a link carry this part of their bytes/s from now on.
+struct LinkChanged {
+  std::int32_t link = 0;  // as declared
+  std::int32_t wire = 0;  // links/wires.h
+  double factor = 1;
+  Picoseconds time = 0;
+};
+
 /// An autoscaler was asked.
 struct ScaleAsked {
   std::int32_t pool = 0;
@@ -243,6 +251,9 @@ class Observer {
   virtual void on_held(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_passed(const Request& request, Picoseconds now) { (void)request, (void)now; }
   virtual void on_replica(const ReplicaChanged& change) { (void)change; }
+  virtual void on_link(const LinkChanged& change) { (void)change; }
+  /// A transfer stood still for too long. `bytes`: those that were through, in vain.
+  virtual void on_failed_transfer(const TransferSeen& transfer) { (void)transfer; }
   virtual void on_scale(const ScaleAsked& asked) { (void)asked; }
   virtual void on_blocks(const BlocksChanged& blocks) { (void)blocks; }
   virtual void on_done(const RequestDone& done) { (void)done; }

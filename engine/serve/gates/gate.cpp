@@ -136,7 +136,7 @@ void Gate::serve(std::int32_t slot, std::int32_t output_tokens, Picoseconds now)
 }
 
 void Gate::end(std::int32_t slot, std::int32_t output_tokens, Picoseconds now) {
-  if (slot >= static_cast<std::int32_t>(passed_.size()) || passed(slot).account.band < 0) return;
+  if (!has_passed(slot)) return;
   if (rules_.queue.count == ServiceCount::end)
     queue_.serve(passed(slot).account, passed(slot).prompt_tokens, 0, now);
   serve(slot, output_tokens, now);

@@ -38,6 +38,11 @@ class Gate {
   Picoseconds let_go(std::int32_t slot, const Request& request, Picoseconds now);
   /// It goes to its router.
   void pass(std::int32_t slot, const Request& request, Picoseconds now);
+  /// Whether it passed and has not ended.
+  bool has_passed(std::int32_t slot) const {
+    const auto place = static_cast<std::size_t>(slot);
+    return place < passed_.size() && passed_[place].account.band >= 0;
+  }
   /// It was sent to that replica.
   void credit(std::int32_t replica, const Request& request);
   /// It has so many tokens of output so far. @pre it passed

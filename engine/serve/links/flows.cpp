@@ -37,7 +37,7 @@ void Flows::start(FlowRequest what, Picoseconds now) {
   flow.start = now;
   flow.alone_rate = flow.what.bytes_per_s;
   for (const std::int32_t wire : flow.what.path)
-    flow.alone_rate = std::min(flow.alone_rate, capacity_[static_cast<std::size_t>(wire)]);
+    flow.alone_rate = std::min(flow.alone_rate, wires_[static_cast<std::size_t>(wire)].bytes_per_s);
   flow.alone_end = after(now, flow.what.alpha_s + flow.what.bytes / flow.alone_rate, where);
   if (flow.what.bytes <= 0)
     flow.due = flow.alone_end;
@@ -48,7 +48,7 @@ void Flows::start(FlowRequest what, Picoseconds now) {
 
 double Flows::rate_of(std::int32_t slot) const {
   for (const std::int32_t flow : due_) {
-    if (at(flow).what.slot == slot) return at(flow).rate;
+    if (at(flow).what.slot == slot) return std::max(0.0, at(flow).rate);
   }
   return 0;
 }
@@ -121,7 +121,9 @@ void Flows::pass(Picoseconds now, std::vector<FlowEnded>& ended) {
       const std::int32_t first = due_.front();
       drop_due(first);
       const Flow& flow = at(first);
-      if (flow.state == State::moves || flow.what.bytes <= 0) {
+      if (flow.state == State::moves && stands(flow)) {
+        fail(first, ended);
+      } else if (flow.state == State::moves || flow.what.bytes <= 0) {
         end(first, ended);
       } else if (may_move(flow, {})) {
         move(first, now);
@@ -157,6 +159,7 @@ void Flows::move(std::int32_t index, Picoseconds now) {
   flow.bytes_left = flow.what.bytes;
   flow.since = now;
   flow.due = never;  // until it has a rate
+  flow.rate = -1;
   if (flow.what.path.empty()) set_rate(flow, flow.alone_rate, now);
   add_due(index);
   for (const std::int32_t wire : flow.what.path) {
@@ -177,6 +180,23 @@ void Flows::end(std::int32_t index, std::vector<FlowEnded>& ended) {
   free_.push_back(index);
 }
 
+/// It stood still for too long.
+void Flows::fail(std::int32_t index, std::vector<FlowEnded>& ended) {
+  const double through = at(index).what.bytes - at(index).bytes_left;
+  end(index, ended);
+  ended.back().failed = true;
+  ended.back().through = through;
+}
+
+void Flows::set_factor(std::span<const std::int32_t> wires, double factor, Picoseconds now) {
+  for (const std::int32_t wire : wires) {
+    const auto w = static_cast<std::size_t>(wire);
+    capacity_[w] = wires_[w].bytes_per_s * factor;
+    disturbed_.push_back(wire);
+  }
+  share(now);
+}
+
 /// First come, first served, on every wire.
 void Flows::let_queued_move(Picoseconds now) {
   std::vector<std::int32_t> wanted, left;
@@ -186,7 +206,7 @@ void Flows::let_queued_move(Picoseconds now) {
       continue;
     }
     Flow& flow = at(index);
-    flow.was_queued = true;
+    flow.is_late = true;
     for (const std::int32_t wire : flow.what.path) {
       if (wires_[static_cast<std::size_t>(wire)].streams > 0) wanted.push_back(wire);
     }
@@ -241,7 +261,11 @@ void Flows::set_rate(Flow& flow, double rate, Picoseconds now) {
   if (moved) flow.bytes_left -= flow.rate * seconds(now - flow.since);
   flow.rate = rate;
   flow.since = now;
-  if (!moved && !flow.was_queued && rate == flow.alone_rate) {
+  if (flow.bytes_left > 0 && rate == 0) {
+    flow.is_late = true;
+    const bool fails = timeout_s_ < std::numeric_limits<double>::infinity();
+    flow.due = fails && flow.what.errand != Errand::start ? after(now, timeout_s_, where) : never;
+  } else if (!moved && !flow.is_late && rate == flow.alone_rate) {
     flow.due = std::max(now, flow.alone_end);
   } else if (flow.bytes_left <= 0) {
     flow.due = now;

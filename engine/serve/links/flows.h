@@ -8,10 +8,13 @@
 //
 // A wire with `streams` carries so many flows at once. Others wait behind their alpha_s, first
 // come, first served.
+// Wires may carry less for a while. A flow stands still while one of its wires carries nothing; it
+// fails when that lasts too long. Bytes of the start of an engine wait for ever.
 // @source doublewordai/inference-lab src/kv_cache/flows.rs (fair shares of KV transfers)
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "serve/contract/clock.h"
@@ -41,6 +44,8 @@ struct FlowEnded {
   FlowRequest what;
   Picoseconds start = 0, end = 0;
   Picoseconds alone_end = 0;  // had it been alone
+  bool failed = false;        // it stood still for too long
+  double through = 0;         // bytes, of one that failed
 };
 
 class Flows {
@@ -58,6 +63,11 @@ class Flows {
   double stop(Errand errand, std::int32_t ticket, Picoseconds now);
   /// All KV from a prefill replica that this slot waits for is cut off.
   void stop_hand_over(std::int32_t slot, Picoseconds now);
+
+  /// These wires carry so much of what they were declared with from now on.
+  void set_factor(std::span<const std::int32_t> wires, double factor, Picoseconds now);
+  /// Flows that stand still from now on fail after so long; infinity: never.
+  void fail_after(double timeout_s) { timeout_s_ = timeout_s; }
 
   std::int32_t under_way() const { return static_cast<std::int32_t>(due_.size() + queued_.size()); }
   /// Bytes per second that a flow of this slot gets now; 0: it waits, or there is none. O(flows)
@@ -77,8 +87,8 @@ class Flows {
     Picoseconds start = 0, due = 0;  // due: it begins to move, or ends
     Picoseconds alone_end = 0;
     double alone_rate = 0, rate = 0, bytes_left = 0;
-    Picoseconds since = 0;    // bytes_left were left then
-    bool was_queued = false;  // for a stream
+    Picoseconds since = 0;  // bytes_left were left then
+    bool is_late = false;   // it waited for a stream, or stood still
     State state = State::waits;
     std::int32_t place = -1;  // in due_
     std::int64_t seen = 0;    // by the search with this number
@@ -90,6 +100,7 @@ class Flows {
 
   Flow& at(std::int32_t flow) { return flows_[static_cast<std::size_t>(flow)]; }
   const Flow& at(std::int32_t flow) const { return flows_[static_cast<std::size_t>(flow)]; }
+  bool stands(const Flow& flow) const { return flow.rate == 0 && flow.bytes_left > 0; }
   Carried& carried(std::int32_t wire) { return carried_[static_cast<std::size_t>(wire)]; }
   std::int32_t open_slot();
   std::int32_t find_flow(Errand errand, std::int32_t ticket) const;
@@ -100,6 +111,7 @@ class Flows {
   bool may_move(const Flow& flow, const std::vector<std::int32_t>& wanted) const;
   void move(std::int32_t flow, Picoseconds now);
   void end(std::int32_t flow, std::vector<FlowEnded>& ended);
+  void fail(std::int32_t flow, std::vector<FlowEnded>& ended);
   void let_queued_move(Picoseconds now);
   void share(Picoseconds now);
   void find_component();
@@ -122,9 +134,10 @@ class Flows {
   std::vector<std::int32_t> due_;
   std::vector<std::int32_t> queued_;  // for streams, by serial
   std::int64_t started_ = 0, searches_ = 0;
+  double timeout_s_ = std::numeric_limits<double>::infinity();
   MaxMin max_min_;
   // one instant
-  std::vector<std::int32_t> disturbed_;  // wires on which flows began or ended
+  std::vector<std::int32_t> disturbed_;  // wires on which flows began or ended, or that changed
   std::vector<std::int32_t> component_, changed_;
   std::vector<Share> shares_;
 };

@@ -59,6 +59,19 @@ std::int32_t Wires::nodes() const {
   return *std::max_element(nodes_.begin(), nodes_.end()) + 1;
 }
 
+std::vector<std::int32_t> Wires::of_link(std::int32_t link, std::int32_t replica) const {
+  std::vector<std::int32_t> out;
+  if (replica >= 0) {
+    add_way(link, replica, Way::out, out);
+    add_way(link, replica, Way::in, out);
+    if (out.front() == out.back()) out.pop_back();
+    return out;
+  }
+  for (std::size_t i = 0; i < wires_.size(); ++i)
+    if (wires_[i].link == link) out.push_back(static_cast<std::int32_t>(i));
+  return out;
+}
+
 void Wires::add_way(std::int32_t link, std::int32_t replica, Way way,
                     std::vector<std::int32_t>& path) const {
   const LinkConfig& config = links_[static_cast<std::size_t>(link)];

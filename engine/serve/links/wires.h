@@ -57,6 +57,8 @@ class Wires {
   enum class Way : std::int32_t { out, in };
   void add_way(std::int32_t link, std::int32_t replica, Way way,
                std::vector<std::int32_t>& path) const;
+  /// Wires of a link: those of one replica, or of its node; -1: all of them.
+  std::vector<std::int32_t> of_link(std::int32_t link, std::int32_t replica) const;
   std::int32_t nodes() const;
   std::int32_t node_of(std::int32_t replica) const { return node(replica); }
 

@@ -171,8 +171,11 @@ void Simulation::pass_flows() {
     std::stable_partition(flows_ended_.begin(), flows_ended_.end(),
                           [](const FlowEnded& flow) { return flow.what.errand != Errand::alarm; });
   }
+  bool any_failed = false;
   for (const FlowEnded& flow : flows_ended_) {
     const FlowRequest& what = flow.what;
+    any_failed = any_failed || flow.failed;
+    if (flow.failed) continue;
     if (what.errand == Errand::load) {
       end_load(flow);
       continue;
@@ -195,6 +198,7 @@ void Simulation::pass_flows() {
                              hand_over_of(what.slot).pushed});
     end_flow(what.slot);
   }
+  if (any_failed) Life(*this).fail_flows(flows_ended_);
 }
 
 }  // namespace rooflua

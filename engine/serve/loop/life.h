@@ -2,6 +2,7 @@
 // Engines of a simulation that come and go (replica/lifecycle.h): what it does at their times.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "serve/contract/autoscaler.h"
@@ -21,6 +22,7 @@ class Life {
   Fleet& open();
   /// Routers may choose those that are ready.
   void gather_candidates();
+  bool helps_somebody();
   /// What is due now.
   void pass();
   /// Asks for the fault that comes next. @pre there are faults
@@ -37,6 +39,14 @@ class Life {
   void set_speed(std::int32_t replica);
   /// All content of its caches is gone. @pre it holds none for anybody
   void forget_content(std::int32_t replica);
+
+  // --- links (breaking.cpp)
+
+  /// @throws Error if there is no such link
+  void check_link(const Fault& fault) const;
+  void degrade(const Fault& fault);
+  /// Transfers that stood still for too long, of those that ended just now.
+  void fail_flows(std::span<const FlowEnded> ended);
 
   // --- autoscalers (scaling.cpp)
 
@@ -76,6 +86,11 @@ class Life {
   Fleet& fleet();
   const RankGroup& group(std::int32_t engine) const;
   void come_to_pass(const Fault& fault);
+  void set_wires(std::span<const std::int32_t> wires, double factor);
+  void tell_failed(const FlowEnded& flow);
+  void fail_hand_over(std::int32_t slot);
+  void fail_load(std::int32_t ticket);
+  void fail_write(std::int32_t ticket);
   void start(std::int32_t engine);
   void begin_part(std::int32_t engine);
   bool send(std::int32_t engine, double bytes);

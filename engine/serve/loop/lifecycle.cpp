@@ -120,6 +120,9 @@ void Life::pass() {
         fleet().slow[static_cast<std::size_t>(due.engine)].factor = 1;
         set_speed(due.engine);
         break;
+      case LifeAlarm::Kind::link_over:
+        set_wires({&due.engine, 1}, 1);
+        break;
       case LifeAlarm::Kind::detected:
         fleet().engine(due.engine).is_undetected = false;
         gather_candidates();
@@ -133,7 +136,9 @@ void Life::ask_faults() {
   fleet().fault_time = never;
   if (!fleet().fault) return;
   const Fault& fault = *fleet().fault;
-  if (fault.replica < 0 || fault.replica >= s_.replica_count())
+  const bool is_link = fault.kind == Fault::Kind::link;
+  if (is_link) check_link(fault);
+  if (fault.replica < (is_link ? -1 : 0) || fault.replica >= s_.replica_count())
     throw Error("faults", "next: found replica " + std::to_string(fault.replica + 1) +
                               "; there are " + std::to_string(s_.replica_count()));
   fleet().fault_time = picoseconds(fault.time_s, "faults: next");
@@ -145,6 +150,7 @@ void Life::ask_faults() {
 
 void Life::come_to_pass(const Fault& fault) {
   if (fault.kind == Fault::Kind::fail) return s_.fail_replica(fault.replica, fault.for_s);
+  if (fault.kind == Fault::Kind::link) return degrade(fault);
   const bool ends = std::isfinite(fault.for_s);
   s_.slow_replica(fault.replica, fault.factor,
                   ends ? after(s_.now_, fault.for_s, "faults: for_s") : never);

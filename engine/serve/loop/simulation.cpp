@@ -192,7 +192,7 @@ Picoseconds Simulation::next_instant() {
   if (!leases_.empty()) time = std::min(time, next_lease());
   if (gate_) time = std::min(time, gate_due());
   time = std::min(time, workload_due_);
-  return fleet_ ? std::min(time, next_life()) : time;
+  return fleet_ ? std::min(time, next_life(time)) : time;
 }
 
 void Simulation::land_steps() {

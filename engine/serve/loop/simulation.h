@@ -50,6 +50,7 @@
 // is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one
 // replica computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp
 // (requests that wait in front of the router), lifecycle.cpp (engines that come and go, faults),
+// breaking.cpp (links that carry less, transfers that fail),
 // losing.cpp (a replica fails), starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
 // prefetch.cpp.
 
@@ -312,11 +313,7 @@ class Simulation final : public RouteSource, public PairSource {
   void pass_instant_with_held();
   Picoseconds gate_due();
   void starve_held();
-  Picoseconds next_life() {
-    const Picoseconds next = fleet_->next();
-    const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
-    return goes_on ? next : never;
-  }
+  Picoseconds next_life(Picoseconds other = 0);
   std::vector<std::int32_t> live_slots() const;
   std::vector<std::int32_t> slots_at(std::int32_t replica) const;
   StepModel& steps_of(std::int32_t replica);

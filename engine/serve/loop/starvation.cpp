@@ -36,6 +36,27 @@ void Simulation::starve_contenders(const Replica& replica) {
   });
 }
 
+/// Whether a request can go on when an engine or a link changes.
+bool Life::helps_somebody() {
+  if (fleet().scale_due != never || !fleet().drains.empty() || !fleet().door.empty()) return true;
+  if (s_.kv_links_ && s_.kv_links_->flows().under_way() > 0) return true;
+  if (!s_.gate_ || s_.gate_->held() == 0) return false;
+  for (std::size_t g = 0; g < s_.groups_.size(); ++g)
+    if (fleet().will_come(static_cast<std::int32_t>(g))) return true;
+  return false;
+}
+
+/// When something in the life of an engine is due, for the sake of requests that are not over.
+/// @param other  when anything else is due. Faults and repairs alone help those that wait for a
+/// replica, or whose KV stands still, and nobody else
+Picoseconds Simulation::next_life(Picoseconds other) {
+  const Picoseconds next = fleet_->next();
+  if (next == never) return never;
+  if (other == never && !Life(*this).helps_somebody()) return never;
+  const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
+  return goes_on ? next : never;
+}
+
 /// No event can happen any more: all requests that are left fail. True if there were any.
 bool Simulation::starve() {
   const std::int64_t before = requests_.alive();

@@ -42,9 +42,9 @@ enum class StartPart : std::int32_t { provision, image, weights, init, over };
 
 /// Something in the life of an engine is due. At one instant by engine.
 struct LifeAlarm {
-  enum class Kind : std::int32_t { part_over, grace_over, repaired, speed_over, detected };
+  enum class Kind : std::int32_t { part_over, grace_over, repaired, speed_over, detected, link_over };
   Picoseconds time = 0;
-  std::int32_t engine = 0;  // of speed_over a replica
+  std::int32_t engine = 0;  // of speed_over a replica, of link_over a wire
   Kind kind = Kind::part_over;
   std::int64_t ticket = 0;  // it counts only while this is the engine's
   bool later_than(const LifeAlarm& other) const {
@@ -113,6 +113,7 @@ class Fleet {
   std::vector<Engine> engines;  // by group
   std::vector<Pool> pools;
   std::vector<Slow> slow;            // by replica
+  std::vector<Slow> wires;           // by wire; none before a link fails
   std::vector<Waits> door;           // for a candidate, in the order they came
   std::vector<std::int32_t> drains;  // engines that drain
   EventHeap<LifeAlarm> due;
@@ -151,6 +152,8 @@ class Fleet {
   bool holds(const LifeAlarm& alarm) const {
     if (alarm.kind == LifeAlarm::Kind::speed_over)
       return slow[static_cast<std::size_t>(alarm.engine)].ticket == alarm.ticket;
+    if (alarm.kind == LifeAlarm::Kind::link_over)
+      return wires[static_cast<std::size_t>(alarm.engine)].ticket == alarm.ticket;
     return engine(alarm.engine).ticket == alarm.ticket;
   }
 };

@@ -1,0 +1,169 @@
+// Links that carry less for a while, and transfers that stand still for too long.
+//
+//   what failed                         what happens
+//   KV of a computed prompt             its prefill replica's blocks are free; the decode replica,
+//                                       which keeps the blocks, computes what it has not cached
+//   KV of a prompt that is not          blocks at its decode replica are free; it is sent from its
+//   computed yet                        beginning, with the next chunk or at its end
+//   a load from a store                 what that transfer carried is computed; another transfer of
+//                                       the same load stays where it has come
+//   KV that is fetched ahead            it is asked for again
+//   a write into a store                the store does not get it
+//
+// Where faults end requests (FaultPolicy::ends_requests), those of the first three end as
+// replica_lost instead. Other transfers of the same request or load stop in each case.
+//
+// @source vLLM vllm/config/kv_transfer.py (kv_load_failure_policy: recompute, fail), pull request
+// 19330; kvcache-ai/Mooncake transfer engine (a transfer that fails gives nothing)
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "serve/loop/life.h"
+
+namespace rooflua {
+
+namespace {
+constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots (tier_trips.cpp)
+}
+
+void Life::check_link(const Fault& fault) const {
+  if (!s_.kv_links_)
+    throw Error("faults", "next: link '" + fault.link +
+                              "': no transfer uses links here (network.path, tiers, "
+                              "replicas[].start.link)");
+  s_.kv_links_->wires().link_named(fault.link, "faults: next");
+  if (!(fault.factor >= 0 && fault.factor <= 1))
+    throw Error("faults", "next: found the factor " + std::to_string(fault.factor) +
+                              " of a link; a number from 0 to 1 is right");
+  if (s_.tiers_ && s_.tiers_->config().overlap == LoadOverlap::layers)
+    throw Error("faults",
+                "next: a link fails, and prompts are computed while their KV comes "
+                "(tiers.overlap); with 'none' it may");
+}
+
+void Life::degrade(const Fault& fault) {
+  const Wires& wires = s_.kv_links_->wires();
+  const std::vector<std::int32_t> which =
+      wires.of_link(wires.link_named(fault.link, "faults: next"), fault.replica);
+  const Picoseconds until =
+      std::isfinite(fault.for_s) ? after(s_.now_, fault.for_s, "faults: for_s") : never;
+  fleet().wires.resize(wires.all().size());
+  for (const std::int32_t wire : which) {
+    Fleet::Slow& own = fleet().wires[static_cast<std::size_t>(wire)];
+    own = {fault.factor, until, own.ticket + 1};
+    if (until != never && fault.factor != 1)
+      fleet().due.push({until, wire, LifeAlarm::Kind::link_over, own.ticket});
+  }
+  s_.kv_links_->flows().fail_after(s_.bindings_.faults->timeout_s());
+  set_wires(which, fault.factor);
+}
+
+void Life::set_wires(std::span<const std::int32_t> which, double factor) {
+  const std::vector<Wires::Wire>& all = s_.kv_links_->wires().all();
+  for (const std::int32_t wire : which) {
+    fleet().wires[static_cast<std::size_t>(wire)].factor = factor;
+    for (Observer* observer : s_.bindings_.observers)
+      observer->on_link({all[static_cast<std::size_t>(wire)].link, wire, factor, s_.now_});
+  }
+  s_.kv_links_->flows().set_factor(which, factor, s_.now_);
+  s_.expect_flows();
+}
+
+// --- transfers that fail
+
+void Life::fail_flows(std::span<const FlowEnded> ended) {
+  std::vector<FlowEnded> failed;
+  for (const FlowEnded& flow : ended)
+    if (flow.failed) failed.push_back(flow);
+  for (const FlowEnded& flow : failed) tell_failed(flow);
+  std::vector<std::int32_t> slots;  // whose KV has failed
+  for (const FlowEnded& flow : failed) {
+    const FlowRequest& what = flow.what;
+    if (what.errand == Errand::load) fail_load(what.ticket);
+    if (what.errand == Errand::store) fail_write(what.ticket);
+    if (what.errand != Errand::hand_over) continue;
+    if (std::find(slots.begin(), slots.end(), what.slot) != slots.end()) continue;
+    slots.push_back(what.slot);
+    fail_hand_over(what.slot);
+  }
+  s_.expect_flows();  // others may be faster now
+}
+
+void Life::tell_failed(const FlowEnded& flow) {
+  const FlowRequest& what = flow.what;
+  TransferSeen seen{.from = what.from,
+                    .to = what.to,
+                    .start = flow.start,
+                    .end = flow.end,
+                    .bytes = flow.through,
+                    .alone_end = flow.alone_end,
+                    .wires = what.path};
+  if (what.errand == Errand::hand_over) {
+    seen.id = s_.requests_[what.slot].id;
+    seen.is_pushed = s_.hand_over_of(what.slot).pushed;
+  } else if (what.errand == Errand::load) {
+    seen.id = s_.tiers_->is_prefetch(what.ticket) ? -1 : s_.tiers_->request_of_load(what.ticket);
+    seen.store = s_.tiers_->store_of_load(what.ticket);
+    seen.is_load = true;
+  } else {
+    seen.store = s_.tiers_->store_of_write(what.ticket);
+  }
+  for (Observer* observer : s_.bindings_.observers) observer->on_failed_transfer(seen);
+}
+
+void Life::fail_hand_over(std::int32_t slot) {
+  Progress& progress = s_.requests_.progress(slot);
+  const bool is_computed = progress.kept_blocks > 0;
+  s_.kv_links_->flows().stop_hand_over(slot, s_.now_);
+  progress.flows = 0;
+  if (!s_.has_left(slot) && s_.bindings_.faults->ends_requests())
+    s_.abort(slot, Outcome::replica_lost);
+  else if (!s_.has_left(slot) && !is_computed)
+    return s_.cancel_reserved(slot);
+  if (!is_computed) {
+    if (s_.has_left(slot)) s_.end_left(slot);  // else abort() has freed it
+    return;
+  }
+  const std::int32_t to = s_.requests_[slot].replica;
+  s_.let_go(slot);
+  s_.touch(to);
+  if (s_.has_left(slot)) return s_.refuse_kv(slot);
+  HandOver& apart = s_.hand_over_of(slot);
+  if (apart.pushed) {
+    for (Observer* observer : s_.bindings_.observers) observer->on_kv(s_.requests_[slot], s_.now_);
+  }
+  progress.remote_tokens = apart.cached_tokens;
+  s_.at(to).receive(slot, s_.scheduler(to));
+}
+
+void Life::fail_load(std::int32_t ticket) {
+  Tiers& tiers = *s_.tiers_;
+  const std::int32_t slot = tiers.slot_of_load(ticket);
+  if (slot < 0) return;  // it was cut with another one
+  const Request& request = s_.requests_[slot];
+  const bool is_own = request.id == tiers.request_of_load(ticket);
+  if (tiers.is_prefetch(ticket) || !is_own || request.phase != Phase::pending) {
+    tiers.drop_load(ticket, s_.requests_, s_.now_);
+    return s_.ask_again();
+  }
+  if (!s_.has_left(slot) && s_.bindings_.faults->ends_requests())
+    s_.abort(slot, Outcome::replica_lost);
+  const std::int32_t lost = tiers.cut_load(slot, s_.requests_, s_.now_, [this](std::int32_t each) {
+    return s_.kv_links_->flows().stop(Errand::load, each, s_.now_);
+  });
+  if (s_.has_left(slot)) return s_.refuse_kv(slot);
+  s_.requests_.progress(slot).remote_tokens -= lost;
+  s_.receive_loaded(slot);
+}
+
+void Life::fail_write(std::int32_t ticket) {
+  const std::int32_t from = s_.tiers_->replica_of_write(ticket);
+  s_.at(from).unpin(first_pin + ticket);
+  s_.tiers_->cancel_write(ticket);
+  s_.touch(from);
+}
+
+}  // namespace rooflua
