@@ -8,7 +8,8 @@
 --- sending to its first token and to its last; nil: it waits for ever. Asked when it is sent
 ---@field cancels? fun(self, request: rooflua.Request, draws: rooflua.RandomStream): number? seconds from its sending to
 --- its cancel; nil: it is not cancelled. Asked when it is sent
----@field again? fun(self, request: rooflua.Request, ending: rooflua.Ending, draws: rooflua.RandomStream): number?, boolean?
+---@field again? fun(self, request: rooflua.Request, ending: rooflua.Ending,
+---draws: rooflua.RandomStream): number?, boolean?
 --- seconds until it is sent again, and whether the tokens that it has are kept: they become the end of its prompt, and
 --- are not generated again. nil: the client gives up
 ---@field start? fun(self, rng: rooflua.Random)
@@ -26,8 +27,8 @@
 ---@class rooflua.Faults: rooflua.PolicyClass
 ---@field detect_s? number how long routers believe that a replica is ready which has failed; default 0
 ---@field connect_s? number after which a request that is sent to it ends as replica_lost; default 0
----@field next fun(self, now_s: number, replicas: integer): rooflua.Fault? the next fault, not before now_s; nil: there is
---- none, and it is not asked again. Asked at the start, and when the fault before has come
+---@field next fun(self, now_s: number, replicas: integer): rooflua.Fault? the next fault, not before now_s; nil: there
+--- is none, and it is not asked again. Asked at the start, and when the fault before has come
 ---@field start? fun(self, rng: rooflua.Random)
 
 ---@class rooflua.Fault

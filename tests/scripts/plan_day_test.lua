@@ -9,7 +9,8 @@ local function flat(text) return (text:gsub("%s+", " ")) end
 local function asked(day, more)
   local plan = { load = { rate_per_s = 0.5, peak = 2 }, slo = { ttft_s_p99 = 20 }, ranks = 1, replicates = 0,
     gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } }, day = day,
-    candidates = require "candidates.listed" { list = { { tp = 1, max_num_seqs = 1, max_num_batched_tokens = 1024 } } } }
+    candidates = require "candidates.listed" { list = { { tp = 1, max_num_seqs = 1,
+      max_num_batched_tokens = 1024 } } } }
   for key, value in pairs(more or {}) do plan[key] = value end
   local done = setup.report(plan, { workload = require "workloads.poisson" { prompt_tokens = 200,
     output_tokens = 300 } })
@@ -60,10 +61,12 @@ for _, case in ipairs {
   { { autoscalers = { "hpa" }, min = -1 }, {}, "plan.day.min" },
   { { autoscaler = "hpa" }, {}, "did you mean 'autoscalers'" },
   { { autoscalers = { "hpa" } }, { load = { rate_per_s = 1 } }, "peak" },
-  { { autoscalers = { "hpa" } }, { load = { clients = 4 } }, "rate" },
+  { { autoscalers = { "hpa" } }, { load = "recorded" }, "rate" },
 } do
   test("a day that says too little is refused: " .. case[3], function()
     local ok, problem = pcall(asked, case[1], case[2])
     test.check(not ok and tostring(problem):find(case[3], 1, true), "%s", tostring(problem))
   end)
 end
+
+test.finish()

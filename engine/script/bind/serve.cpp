@@ -9,7 +9,7 @@
 #include "measure/record/quantile_watch.h"
 #include "measure/write/progress.h"
 #include "script/bind/trace_box.h"
-#include "script/serving/autoscaler.h"
+#include "script/surroundings/autoscaler.h"
 #include "script/serving/config.h"
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"

@@ -17,7 +17,7 @@
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
 #include "script/serving/step_model.h"
-#include "script/serving/surroundings.h"
+#include "script/surroundings/surroundings.h"
 #include "script/serving/tiers.h"
 #include "serve/loop/simulation.h"
 

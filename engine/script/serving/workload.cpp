@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "script/serving/policy_call.h"
+#include "script/serving/request_fields.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -54,98 +55,6 @@ LuaWorkload::LuaWorkload(Asking& asking)
   call_more_ = made_function(L, "rooflua.border.workloads", "next_of", {&more_, &state_});
 }
 
-namespace {
-
-std::int32_t whole(lua_State* L, int index, const char* what, std::int64_t number,
-                   std::int32_t least) {
-  const double value = lua_tonumber(L, index);
-  if (value >= least && value <= std::numeric_limits<std::int32_t>::max() &&
-      lua_type(L, index) == LUA_TNUMBER) {
-    const auto out = static_cast<std::int32_t>(value);
-    if (out == value) return out;
-  }
-  const bool huge = value > std::numeric_limits<std::int32_t>::max();
-  throw Error("workload", "request " + std::to_string(number) + ": " + what +
-                              ": expected a whole number " +
-                              (huge ? "below 2^31" : ">= " + std::to_string(least)) + ", found " +
-                              describe_value(L, index));
-}
-
-/// Sets `value` to a field of the table at `index`, where the table has it.
-void read_optional(lua_State* L, int index, const char* name, std::int64_t number,
-                   std::int32_t least, std::int32_t& value) {
-  lua_getfield(L, index, name);
-  if (!lua_isnil(L, -1)) value = whole(L, lua_gettop(L), name, number, least);
-  lua_pop(L, 1);
-}
-
-void read_deadline(lua_State* L, int index, std::int64_t number, double& deadline_s) {
-  lua_getfield(L, index, "deadline_s");
-  if (!lua_isnil(L, -1)) {
-    deadline_s = lua_tonumber(L, -1);
-    if (lua_type(L, -1) != LUA_TNUMBER || !(deadline_s > 0 && std::isfinite(deadline_s)))
-      throw Error("workload", "request " + std::to_string(number) +
-                                  ": deadline_s: expected seconds above 0, found " +
-                                  describe_value(L, lua_gettop(L)));
-  }
-  lua_pop(L, 1);
-}
-
-std::uint64_t content_id(lua_State* L, int index, std::int64_t number) {
-  const double value = lua_tonumber(L, index);
-  if (lua_type(L, index) != LUA_TNUMBER || !(value >= 0 && value <= 9007199254740992.0)) {
-    throw Error("workload", "request " + std::to_string(number) +
-                                ": content: expected {id, tokens} with an id from 0 to 2^53");
-  }
-  return static_cast<std::uint64_t>(value);
-}
-
-const std::vector<std::string> request_fields{"max_output_tokens", "predicted_output_tokens",
-                                              "priority",          "class",
-                                              "session",           "tenant",
-                                              "program",           "deadline_s",
-                                              "content",           "output_content"};
-
-/// @throws Error for a field that nothing reads
-void check_fields(lua_State* L, int index, std::int64_t number) {
-  for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
-    std::string_view name;
-    if (lua_type(L, -2) == LUA_TSTRING) {
-      std::size_t size = 0;
-      const char* text = lua_tolstring(L, -2, &size);
-      name = {text, size};
-    }
-    if (std::find(request_fields.begin(), request_fields.end(), name) != request_fields.end())
-      continue;
-    const std::string found =
-        name.empty() ? describe_value(L, lua_gettop(L) - 1) : std::string(name);
-    throw Error("workload", "request " + std::to_string(number) + ": " +
-                                unknown_name("field", found, request_fields));
-  }
-}
-
-void read_content(lua_State* L, int index, std::int64_t number, std::vector<Segment>& segments) {
-  segments.clear();
-  lua_getfield(L, index, "content");
-  const int list = lua_gettop(L);
-  if (lua_istable(L, list)) {
-    const int count = static_cast<int>(lua_objlen(L, list));
-    for (int i = 1; i <= count; ++i) {
-      lua_rawgeti(L, list, i);
-      if (!lua_istable(L, -1)) throw Error("workload", "content: expected a list of {id, tokens}");
-      lua_rawgeti(L, -1, 1);
-      lua_rawgeti(L, -2, 2);
-      const int top = lua_gettop(L);
-      segments.push_back(
-          {content_id(L, top - 1, number), whole(L, top, "content tokens", number, 1)});
-      lua_pop(L, 3);
-    }
-  }
-  lua_pop(L, 1);
-}
-
-}  // namespace
-
 /// A request from the results at stack index `first`: arrival_s, prompt_tokens, output_tokens,
 /// fields (a table or nothing). False if the first is nil.
 bool LuaWorkload::read_request(int first, RequestSpec& spec) {
@@ -159,25 +68,11 @@ bool LuaWorkload::read_request(int first, RequestSpec& spec) {
                                 describe_value(L, first));
   }
   spec.arrival_s = lua_tonumber(L, first);
-  spec.prompt_tokens = whole(L, first + 1, "prompt_tokens", count_, 1);
-  spec.output_tokens = whole(L, first + 2, "output_tokens", count_, 1);
+  spec.prompt_tokens = whole_field(L, first + 1, "prompt_tokens", count_, 1);
+  spec.output_tokens = whole_field(L, first + 2, "output_tokens", count_, 1);
   if (!lua_istable(L, first + 3)) return true;
   const int fields = first + 3;
-  check_fields(L, fields, count_);
-  read_optional(L, fields, "max_output_tokens", count_, 0, spec.max_output_tokens);
-  read_optional(L, fields, "predicted_output_tokens", count_, 0, spec.predicted_output_tokens);
-  read_optional(L, fields, "priority", count_, std::numeric_limits<std::int32_t>::min(),
-                spec.priority);
-  read_optional(L, fields, "class", count_, 0, spec.klass);
-  read_optional(L, fields, "session", count_, 0, spec.session);
-  read_optional(L, fields, "tenant", count_, 0, spec.tenant);
-  read_optional(L, fields, "program", count_, 0, spec.program);
-  read_deadline(L, fields, count_, spec.deadline_s);
-  read_content(L, fields, count_, segments_);
-  spec.segments = segments_;
-  lua_getfield(L, fields, "output_content");
-  if (!lua_isnil(L, -1)) spec.output_content = content_id(L, lua_gettop(L), count_);
-  lua_pop(L, 1);
+  read_fields(L, fields, count_, spec, segments_);
   if (!shares_content_ && (!segments_.empty() || spec.output_content != 0)) {
     throw Error("workload", "request " + std::to_string(count_) +
                                 ": has content, which nothing reads: the table that "

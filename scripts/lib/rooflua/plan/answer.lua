@@ -1,9 +1,9 @@
 -- The answer of a plan: deployments in order, the winner among those that are sure enough, and why each of the others
 -- lost. `found` is what search.run returned.
 local confidence = require "rooflua.plan.confidence"
-local day = require "rooflua.plan.day"
 local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
+local fleets = require "rooflua.plan.fleets"
 local keep = require "rooflua.plan.keep"
 local load = require "rooflua.plan.load"
 local money = require "rooflua.plan.money"
@@ -306,7 +306,7 @@ function answer.of(question, found)
     out.trusted, out.trusted_from = confidence.standing(question, best.candidate)
   end
   out.unranked, out.unsure = unranked(best, looked, ranks)
-  if question.day then out.day = day.fleets(question, out) end
+  if question.day then out.day = fleets.of(question, out) end
   return out
 end
 

@@ -1,6 +1,6 @@
 -- A plan as a document: {schema = "rooflua.plan/1", question, searched, ranks, unsure, candidates, prices, notes}.
 local basis = require "rooflua.plan.basis"
-local day = require "rooflua.plan.day"
+local fleets = require "rooflua.plan.fleets"
 local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
 local words = require "rooflua.plan.words"
@@ -125,7 +125,7 @@ function document.of(question, found, plan)
     strict = plan.strict and { percent = plan.strict.percent, excluded = plan.strict.excluded,
       candidate = plan.strict.best and plan.strict.best.index or nil, problem = plan.strict.problem } or nil,
     intervals = plan.trusted ~= nil and { tested = plan.trusted, from = plan.trusted_from } or nil,
-    day = plan.day and day.document(question, plan.day) or nil,
+    day = plan.day and fleets.document(question, plan.day) or nil,
     notes = array(basis.sentences(question, found, plan)) }
 end
 

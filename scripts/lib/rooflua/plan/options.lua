@@ -179,7 +179,8 @@ function options.scenario(given)
   local plan = { load = load_of(given, is_recorded, stated), slo = slo_of(given.slo), gpus = gpus_of(given.gpus),
     confidence = given.confidence, horizon_s = given.horizon_s, requests = given.requests, survive = given.survive,
     buy = given.buy, replicates = given.replicates, ranks = given.ranks, engines = versions,
-    day = given.autoscaler and { autoscalers = given.autoscaler } or nil, objective = given.objective, strategy = given.strategy, power = given.power,
+    day = given.autoscaler and { autoscalers = given.autoscaler } or nil,
+    objective = given.objective, strategy = given.strategy, power = given.power,
     candidates = given.candidates or ladder and policy_node("candidates.ladder", ladder) or nil }
   if given.candidates and ladder then
     fail "--candidates: another generator does not read --tp, --seats and the other axes; leave them out"

@@ -3,7 +3,7 @@
 -- away the candidates and the text of the terminal.
 local against_load = require "rooflua.plan.against_load"
 local basis = require "rooflua.plan.basis"
-local day = require "rooflua.plan.day"
+local fleets = require "rooflua.plan.fleets"
 local items = require "rooflua.plan.page.items"
 local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
@@ -267,7 +267,7 @@ function page.of(done, text, curve)
     add(ranks_section(done, list))
   end
   if #done.plan.ranks > 0 then add(curve_section(done, curve, ranks, names, curves)) end
-  if done.plan.day then add(day.section(question, done.plan)) end
+  if done.plan.day then add(fleets.section(question, done.plan)) end
   if #list > 0 then add(evidence_section(done, ranks, names)) end
   if #notes > 0 then add { heading = "Notes", paragraphs = array(notes) } end
   add(candidates_section(done))

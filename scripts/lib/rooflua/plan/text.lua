@@ -2,7 +2,7 @@
 local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
-local day = require "rooflua.plan.day"
+local fleets = require "rooflua.plan.fleets"
 local money = require "rooflua.plan.money"
 local standing = require "rooflua.plan.standing"
 local units = require "rooflua.text.units"
@@ -201,7 +201,8 @@ end
 --- The fleets of a day, of each rank the fixed one first.
 local function day_lines(add, question, plan)
   for _, each in ipairs(plan.day) do
-    add(0, "%s    %s", each.name == "fixed" and ("day %d  "):format(each.rank) or "       ", day.text(question, plan, each))
+    add(0, "%s%s", each.name == "fixed" and ("day %-6d"):format(each.rank) or "          ",
+      fleets.text(question, plan, each))
   end
 end
 

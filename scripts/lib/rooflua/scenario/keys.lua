@@ -238,7 +238,8 @@ return {
         doc = "in which order, and how much of it" },
       { name = "power", type = "policy", folder = "power", default = "tdp", doc = "watts of a GPU" },
       { name = "day", type = "table", class = "rooflua.ScenarioPlanDay", read_by = "plan.day",
-        example = '{ autoscalers = { "hpa" } }', doc = "a day of this load, with the fleet for the peak and with autoscalers",
+        example = '{ autoscalers = { "hpa" } }',
+        doc = "a day of this load, with the fleet for the peak and with autoscalers",
         fields = {
           { name = "autoscalers", type = "list", lua = "(string|rooflua.Autoscaler)[]|nil", example = '{ "hpa" }',
             doc = "names or policies of scripts/autoscalers; required" },

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "script/serving/admission.h"
-#include "script/serving/autoscaler.h"
-#include "script/serving/client.h"
-#include "script/serving/decider.h"
-#include "script/serving/faults.h"
+#include "script/surroundings/admission.h"
+#include "script/surroundings/autoscaler.h"
+#include "script/surroundings/client.h"
+#include "script/surroundings/decider.h"
+#include "script/surroundings/faults.h"
 #include "serve/contract/bindings.h"
 
 namespace rooflua {
@@ -28,7 +28,8 @@ struct Surroundings {
   void bind(Bindings& bindings) const;
 };
 
-/// From the table at `index`, by key: {decider, admission, client, faults, autoscalers}. nil: there are none.
+/// From the table at `index`, by key: {decider, admission, client, faults, autoscalers}. nil: there
+/// are none.
 Surroundings read_surroundings(lua_State* L, int index, Asking& asking);
 
 /// Puts those of `given` in the place of those before, in the simulation too.

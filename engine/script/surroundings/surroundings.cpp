@@ -1,4 +1,4 @@
-#include "script/serving/surroundings.h"
+#include "script/surroundings/surroundings.h"
 
 #include <utility>
 

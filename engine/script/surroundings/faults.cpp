@@ -1,4 +1,4 @@
-#include "script/serving/faults.h"
+#include "script/surroundings/faults.h"
 
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-#include "script/serving/autoscaler.h"
+#include "script/surroundings/autoscaler.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "script/serving/client.h"
+#include "script/surroundings/client.h"
 
 #include "base/error.h"
 

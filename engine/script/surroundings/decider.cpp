@@ -1,4 +1,4 @@
-#include "script/serving/decider.h"
+#include "script/surroundings/decider.h"
 
 #include "base/error.h"
 #include "serve/replica/cluster.h"

@@ -1,4 +1,4 @@
-#include "script/serving/admission.h"
+#include "script/surroundings/admission.h"
 
 #include <string>
 
