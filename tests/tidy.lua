@@ -263,6 +263,7 @@ end
 local may_name_engines = {
   ["^scripts/engines/"] = true, ["^scripts/schedulers/"] = true, ["^scripts/routers/"] = true,
   ["^scripts/lib/rooflua/tables/rules%.lua$"] = true, -- how files of another project spell them
+  ["^scripts/lib/rooflua/handover/"] = true, -- fields of other projects' files
 }
 local function names_engine(line)
   for quoted in line:gmatch "[\"']([%w_-]+)[\"']" do

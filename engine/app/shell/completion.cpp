@@ -137,7 +137,8 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
   if (option == "--kind") return named(template_kinds(home));
   if (option == "--layout") return named({"rooflua", "infersim", "blis", "aic"});
   if (option == "--write" && line.command->get_name() == "run")
-    return named({"aiperf=", "guidellm=", "inferencex=", "llm-d=", "otlp="});
+    return named({"aiperf=", "dynamo-planner=", "endpoint-picker=", "guidellm=", "hpa=",
+                  "inference-objective=", "inferencex=", "keda=", "llm-d=", "otlp="});
   if (option == "--objective") return named({"mean", "median"});
   for (const char* each : {"--json", "--html", "--requests", "--trace", "--results", "--measured",
                            "--tables", "--to", "--dir", "--site", "--record"}) {

@@ -1,6 +1,13 @@
--- Results in the formats of other tools, by the name of the format.
+-- Results in the formats of other tools, and policies in those of the projects that have them, by the name of the
+-- format.
 local core = require "rooflua.base.core"
+local dynamo_planner = require "rooflua.handover.dynamo_planner"
+local endpoint_picker = require "rooflua.handover.endpoint_picker"
+local hpa = require "rooflua.handover.hpa"
+local inference_objective = require "rooflua.handover.inference_objective"
 local json = require "rooflua.json"
+local keda = require "rooflua.handover.keda"
+local quoting = require "rooflua.text.quoting"
 local rows = require "rooflua.formats.rows"
 local write_aiperf = require "rooflua.formats.write_aiperf"
 local write_guidellm = require "rooflua.formats.write_guidellm"
@@ -13,9 +20,15 @@ local written = {}
 --- Each format has one of
 ---     document(variant, facts, requests)  the document that the file is
 ---     lines(variant, facts, requests)     a list of documents, one per line
+---     text(facts)                         the file, which says what the scenario's policies are, and not the results
 --- and may have requests = true (it needs them), ready(facts), which raises an error where it cannot be written, and
 --- reads, which names what it takes of a variant: {key = true or, of an object, its members as {key = true}}.
 written.formats = {
+  ["dynamo-planner"] = { text = dynamo_planner.text },
+  ["endpoint-picker"] = { text = endpoint_picker.text },
+  hpa = { text = hpa.text },
+  ["inference-objective"] = { text = inference_objective.text },
+  keda = { text = keda.text },
   aiperf = { lines = write_aiperf.lines, requests = true },
   guidellm = { document = write_guidellm.document, requests = true },
   inferencex = { document = write_inferencex.row, ready = write_inferencex.ready },
@@ -44,6 +57,7 @@ function written.check(name) return { requests = format_of(name).requests == tru
 function written.ready(name, facts)
   local format = format_of(name)
   if format.ready then format.ready(facts) end
+  if format.text then format.text(facts) end
   return true
 end
 
@@ -56,11 +70,13 @@ function written.reads(name) return format_of(name).reads end
 --- @param facts table {uid, build, scenario, title, seed}
 function written.document(name, variant, facts) return format_of(name).document(variant, facts) end
 
---- What a file of one variant holds: {lines = whether each document is a line, documents = list}.
+--- What a file of one variant holds: {lines = whether each document is a line, documents = list}, or {text}.
 --- @param facts table as above, with serving/facts.lua
 --- @param path string? the requests of the run, as the engine wrote them
 function written.file(name, variant, facts, path)
   local format = format_of(name)
+  if format.text then return { text = quoting.comment("Written by rooflua from " .. facts.scenario) .. "\n"
+    .. format.text(facts) } end
   local requests = format.requests and rows.read(path) or nil
   if format.lines then return { lines = true, documents = format.lines(variant, facts, requests) } end
   return { lines = false, documents = json.array { format.document(variant, facts, requests) } }

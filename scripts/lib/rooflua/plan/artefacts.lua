@@ -10,6 +10,7 @@ local flags = require "rooflua.plan.flags"
 local kubernetes = require "rooflua.plan.kubernetes"
 local quoting = require "rooflua.text.quoting"
 local rerun = require "rooflua.plan.rerun"
+local scaled = require "rooflua.plan.scaled"
 local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
@@ -101,7 +102,7 @@ local function kubernetes_text(question, item, about)
       port = about.engine.port, asks_for_model = not about.start.name,
       config = flags.yaml(question, candidate, about.version) }
   end
-  return kubernetes.text(list)
+  return kubernetes.text(list) .. scaled.text(question, item)
 end
 
 local function bench_text(question, item, rank, about, predicted)

@@ -1,6 +1,7 @@
 -- What a scenario says of its machine and its load, for files in the formats of other tools.
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
+local policies = require "rooflua.handover.policies"
 local replicas = require "rooflua.serving.replicas"
 
 local facts = {}
@@ -25,7 +26,7 @@ end
 
 --- {model, hardware, precision, tp, pp, dp, ep} of the first replica, {gpus, engines} by role (both, prefill, decode),
 --- speculates, frontend (whether requests spend time outside of the engine), and as far as the workload says them
---- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name).
+--- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name). `policies`: handover/policies.lua.
 function facts.of(reader, given)
   local list = replicas.of(reader, given)
   local first, speculates = list[1], false
@@ -36,6 +37,7 @@ function facts.of(reader, given)
     tp = deployment.tp, pp = deployment.pp, dp = deployment.dp, ep = deployment.ep, speculates = speculates,
     frontend = has_frontend(given), clients = traffic.max_concurrency, workload = given.workload.name }
   out.gpus, out.engines = machines_of(list)
+  out.policies = policies.of(given, first)
   if traffic.burstiness and type(rate) == "number" then
     out.rate_per_s, out.burstiness = rate, traffic.burstiness
   end
