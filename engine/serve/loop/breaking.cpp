@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
 
 namespace rooflua {
 

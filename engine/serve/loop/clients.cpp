@@ -79,8 +79,7 @@ void Simulation::ask_workload() {
   read_due();
 }
 
-void Simulation::read_due() {
-  workload_due_ = bindings_.workload->due();
+void Simulation::read_patience() {
   EventHeap<PatienceEnds>& ends = attempts_.ends;
   while (!ends.empty() && Trying(*this).is_over(ends.front())) ends.pop();
   if (!ends.empty()) workload_due_ = std::min(workload_due_, ends.front().time);

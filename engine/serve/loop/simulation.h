@@ -1,57 +1,15 @@
 #pragma once
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
+// What happens at one instant, and in which order: instant.cpp.
 //
-// At one instant, in this order:
-//   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
-//      freed blocks; each end is told to observers, then to the workload, which may answer
-//   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
-//      free, and the request waits for its seat at the decode replica. Over links those that begin
-//      or end now change what the others get (links/flows.h). Then leases that end now. Then what
-//      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
-//      clients lose their patience, by id of the request: it is aborted (attempts.cpp), and
-//      deadlines pass of requests that a gate holds, or that wait at a replica, by id (gating.cpp).
-//      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
-//      by engine, then faults (lifecycle.cpp)
-//   3. requests that waited for a replica, if one is ready now, in the order they came; requests
-//      that leave the frontend now, in order of sending; then requests that are sent now: those of
-//      the workload's stream, then follow-ups and requests that clients send again, in the order
-//      they were given. Each passes a gate, is held or refused; then requests that the gate lets go.
-//      Then autoscalers that are due are asked (scaling.cpp)
-//   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
-//        while fewer than async_depth steps are planned:
-//          plan; stop if it holds no token; price; commit; start it if no step is running
-//          (an empty plan that preempted or rejected is followed by another if nothing is planned)
-//      A replica is alone in its group unless ReplicaConfig::group says otherwise. Ranks of one
-//      group plan one after the other, by index, before any of them is priced. Their step lasts
-//      as long as that of the slowest, and dp_sync_s besides. A rank without tokens gets an
-//      empty step if another one has any (group.h).
-//      A running step's successor starts at the instant the step ends, before the next plan is
-//      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
-//      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle group
-//      plans twice at one instant. While a step is running, arrivals only queue.
-//      A replica with several stages has as many steps under way as ReplicaConfig::stages says, in
-//      place of async_depth. Each starts when it is planned, or when the first stage is free; plans
-//      are made when the oldest one lands, at once behind 1 (a client cannot answer before), or
-//      when none is under way (lanes/flight.h). What comes then, enters with the next plans
-//      (lanes/reception.h).
-//   5. a replica that preempted 100,000 times without a token that landed: its requests that have
-//      or had a seat fail: starved
-//      Then engines that drain and have nothing left are absent
-//   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
-// Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
-// for at the same time of the clock.
-// Signals of a router with staleness s are those before the first event at or after k*s.
-//
-// A step that decodes the same requests as the one before takes a short way through 1 and 4
-// (plain_step.cpp); its price may have been asked for ahead (replica/priced_run.h).
-//
-// The functions of Simulation by subject: simulation.cpp (the loop), group_step.cpp (4), intake.cpp
+// The functions of Simulation by subject: simulation.cpp (what it consists of), instant.cpp (the
+// loop), group_step.cpp (plans and prices), intake.cpp
 // (a request from sent to done), clients.cpp (times of the workload), attempts.cpp (patience, what
 // is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one
 // replica computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp
 // (requests that wait in front of the router), lifecycle.cpp (engines that come and go, faults),
 // breaking.cpp (links that carry less, transfers that fail),
-// losing.cpp (a replica fails), starvation.cpp (5 and 6), plain_step.cpp, repeated_steps.cpp,
+// losing.cpp (a replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp,
 // prefetch.cpp.
 
 #include <array>
@@ -254,7 +212,11 @@ class Simulation final : public RouteSource, public PairSource {
 
   // times of the workload, and of clients
   void ask_workload();
-  void read_due();
+  void read_due() {
+    workload_due_ = bindings_.workload->due();
+    if (!attempts_.ends.empty()) read_patience();
+  }
+  void read_patience();
   void tell_row(std::int32_t slot);
   void tell_first_tokens(std::span<const PrefillWork> prefills);
 

@@ -1,0 +1,238 @@
+// The loop: one instant of the clock after another.
+//
+// At one instant, in this order:
+//   1. steps that end now land, by replica index: tokens, finished requests (in admission order),
+//      freed blocks; each end is told to observers, then to the workload, which may answer
+//   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
+//      free, and the request waits for its seat at the decode replica. Over links those that begin
+//      or end now change what the others get (links/flows.h). Then leases that end now. Then what
+//      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
+//      clients lose their patience, by id of the request: it is aborted (attempts.cpp), and
+//      deadlines pass of requests that a gate holds, or that wait at a replica, by id (gating.cpp).
+//      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
+//      by engine, then faults (lifecycle.cpp)
+//   3. requests that waited for a replica, if one is ready now, in the order they came; requests
+//      that leave the frontend now, in order of sending; then requests that are sent now: those of
+//      the workload's stream, then follow-ups and requests that clients send again, in the order
+//      they were given. Each passes a gate, is held or refused; then requests that the gate lets
+//      go. Then autoscalers that are due are asked (scaling.cpp)
+//   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
+//        while fewer than async_depth steps are planned:
+//          plan; stop if it holds no token; price; commit; start it if no step is running
+//          (an empty plan that preempted or rejected is followed by another if nothing is planned)
+//      A replica is alone in its group unless ReplicaConfig::group says otherwise. Ranks of one
+//      group plan one after the other, by index, before any of them is priced. Their step lasts
+//      as long as that of the slowest, and dp_sync_s besides. A rank without tokens gets an
+//      empty step if another one has any (group.h).
+//      A running step's successor starts at the instant the step ends, before the next plan is
+//      made. So with async_depth 2 plan k+1 is made when step k starts and sees the state after
+//      step k-1: what arrives during step k can run in step k+2 at the earliest. An idle group
+//      plans twice at one instant. While a step is running, arrivals only queue.
+//      A replica with several stages has as many steps under way as ReplicaConfig::stages says, in
+//      place of async_depth. Each starts when it is planned, or when the first stage is free; plans
+//      are made when the oldest one lands, at once behind 1 (a client cannot answer before), or
+//      when none is under way (lanes/flight.h). What comes then, enters with the next plans
+//      (lanes/reception.h).
+//   5. a replica that preempted 100,000 times without a token that landed: its requests that have
+//      or had a seat fail: starved
+//      Then engines that drain and have nothing left are absent
+//   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
+// Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
+// for at the same time of the clock.
+// Signals of a router with staleness s are those before the first event at or after k*s.
+//
+// A step that decodes the same requests as the one before takes a short way through 1 and 4
+// (plain_step.cpp); its price may have been asked for ahead (replica/priced_run.h).
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "serve/loop/life.h"
+#include "serve/loop/simulation.h"
+
+namespace rooflua {
+
+namespace {
+
+bool wanted(const std::atomic<int>* stop) {
+  return stop != nullptr && *stop != 0;
+}
+
+}  // namespace
+
+std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
+  const Picoseconds time = next_instant();
+  if (time == never) return starve() ? 1 : 0;
+  signals_.pass_time(time, replicas_);
+  if (gate_) gate_->pass_time(time, replicas_);
+  if (fleet_ && fleet_->sample_at <= time) Life(*this).sample_until(time);
+  now_ = time;
+  if (gate_ && gate_->held() > 0) return pass_instant_with_held(), 1;
+  if (const std::int32_t replica = step_plainly(); replica >= 0)
+    return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
+  land_steps();
+  deliver();
+  plan_steps();
+  if (gate_) gate_->end_instant(true, now_);
+  if (fleet_ && !fleet_->drains.empty()) Life(*this).settle_drains();
+  return 1;
+}
+
+bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
+  while (instants > 0) {
+    const std::int64_t passed = wanted(stop) ? 0 : advance(instants);
+    if (passed == 0) return true;
+    instants -= passed;
+  }
+  return false;
+}
+
+bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
+  const Picoseconds end = picoseconds(time_s, "run_until");
+  while (next_instant() <= end) {
+    if (wanted(stop)) return true;
+    if (instants == 0) return false;
+    const std::int64_t passed = advance(instants, end);
+    if (passed == 0) break;
+    instants -= passed;
+  }
+  if (wanted(stop)) return true;
+  if (next_instant() == never) return requests_.alive() == 0 || run(stop, instants);
+  now_ = std::max(now_, end);
+  return true;
+}
+
+bool Simulation::step() {
+  const std::int64_t before = totals_.steps;
+  while (totals_.steps == before) {
+    if (!advance()) return false;
+  }
+  return true;
+}
+
+Picoseconds Simulation::next_instant() {
+  while (!alarms_.empty() && !alarm_holds(alarms_.front())) take_alarm();
+  Picoseconds time = alarms_.empty() ? never : alarms_.front().time;
+  if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
+  if (!sent_now_.empty()) time = now_;
+  if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
+  if (!leases_.empty()) time = std::min(time, next_lease());
+  if (gate_) time = std::min(time, gate_due());
+  time = std::min(time, workload_due_);
+  return fleet_ ? std::min(time, next_life(time)) : time;
+}
+
+void Simulation::land_steps() {
+  while (!alarms_.empty() && alarms_.front().time == now_) {
+    const Alarm due = take_alarm();
+    if (!alarm_holds(due)) continue;
+    touch(due.replica);
+    Replica& replica = at(due.replica);
+    if (!replica.pipeline().executing()) continue;
+    const bool hands_over = replica.config().role == Role::prefill;
+    ending_ = replica.pipeline().front().ending;
+    const StepDone done = replica.land(now_, gaps_, hands_over);
+    ++totals_.steps;
+    if (!hands_over) totals_.output_tokens += done.tokens_landed();
+    if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
+    for (Observer* observer : bindings_.observers) observer->on_step(done);
+    if (tiers_) store_computed(done.prefills);
+    if (knowledge_ && knowledge_->counts()) {
+      for (const PrefillWork& work : done.prefills)
+        if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
+    }
+    if (hands_over && config_.disaggregation.push == Push::chunks) push_computed(done.prefills);
+    if (watches_first_tokens_) tell_first_tokens(done.prefills);
+    for (const std::int32_t slot : ending_) {
+      if (tiers_ && !hands_over) store_answer(slot, 1);
+      hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
+    }
+    if (!left_.empty()) free_left_seats(due.replica);
+    if (signals_.reads_reports())
+      signals_.step_ended(done, replica.kv().used_blocks(), replica.view().seats);
+    // With stages the next plan is made before a client can answer.
+    if (!replica.has_stages()) continue;
+    fill_stages(group_with(due.replica));
+    signals_.changed(due.replica);
+  }
+}
+
+void Simulation::deliver() {
+  const auto due = [&](Delivery::Kind last) {
+    return !deliveries_.empty() && deliveries_.front().time == now_ &&
+           deliveries_.front().kind <= last;
+  };
+  while (due(Delivery::Kind::transfer)) {
+    const Delivery delivery = deliveries_.pop();
+    delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
+  }
+  if (fleet_ && fleet_->next() <= now_) Life(*this).pass();
+  if (!leases_.empty()) end_leases();
+  if (workload_due_ <= now_) ask_workload();
+  if (gate_) end_late();
+  if (fleet_ && !fleet_->door.empty()) Life(*this).open_door();
+  while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
+    const Delivery delivery = deliveries_.pop();
+    delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
+  }
+  while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {
+    const std::int32_t slot = next_open_;
+    read_ahead();
+    send(slot);
+  }
+  while (due(Delivery::Kind::sent)) {  // or flows that began just now and move at once
+    const Delivery next = deliveries_.pop();
+    next.kind == Delivery::Kind::flows ? pass_flows() : send(next.slot);
+  }
+  send_follow_ups();
+  if (gate_) let_go();
+  if (fleet_ && fleet_->scale_due <= now_) Life(*this).ask_autoscalers();
+}
+
+void Simulation::send_follow_ups() {
+  for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
+  sent_now_.clear();
+}
+
+void Simulation::plan_steps() {
+  if (touched_.size() > 1) std::sort(touched_.begin(), touched_.end());
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    const auto index = static_cast<std::size_t>(touched_[i]);
+    is_touched_[index] = 0;
+    fill_pipeline(groups_[index]);
+    for (const std::int32_t member : groups_[index].members) signals_.changed(member);
+  }
+  touched_.clear();
+}
+
+void Simulation::tell_preemptions(Replica& replica) {
+  const auto preempted = replica.plan().preempted();
+  const auto count = static_cast<std::int64_t>(preempted.size());
+  totals_.preemptions += count;
+  fruitless_preemptions_[static_cast<std::size_t>(replica.view().index)] += count;
+  for (Observer* observer : bindings_.observers) {
+    for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
+  }
+  if (apart_) {
+    for (const std::int32_t slot : preempted) cancel_reserved(slot);
+  }
+  if (!tiers_) return;
+  for (const std::int32_t slot : preempted) store_answer(slot, 2);
+}
+
+bool Simulation::alarm_holds(const Alarm& alarm) const {
+  const Replica& replica = this->replica(alarm.replica);
+  const Pipeline& pipeline = replica.pipeline();
+  return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
+}
+
+void Simulation::touch(std::int32_t index) {
+  signals_.changed(index);
+  const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
+  char& mark = is_touched_[static_cast<std::size_t>(group)];
+  if (mark != 0) return;
+  mark = 1;
+  touched_.push_back(group);
+}
+
+}  // namespace rooflua
