@@ -165,24 +165,24 @@ test("why of a request says how long it was held in front, and its times add up"
   local given = scenario(require "admission.concurrency" { max_concurrency = 2, deadline_s = 3 })
   local sim = serve.open(given)
   sim:run()
-  local sums, count, expired = 0, 0, 0
-  for id = 0, 249 do
+  local held, expired = 0, 0
+  for id = 0, 249, 6 do -- each runs the simulation again
     local _, why = sim:why(id)
     local sum = 0
     for name, value in pairs(why) do
       if name:sub(-2) == "_s" and name ~= "e2e_s" and type(value) == "number" then sum = sum + value end
     end
     test.near(sum, why.e2e_s, 1e-9)
-    if why.outcome == "completed" and why.held_s then sums, count = sums + why.held_s, count + 1 end
+    if why.outcome == "completed" and why.held_s then
+      test.check(why.held_s > 0 and why.held_s <= 3, "%g s", why.held_s)
+      held = held + 1
+    end
     if why.outcome == "expired" then
       test.near(why.held_s, 3, 1e-9)
       expired = expired + 1
     end
   end
-  local gate = sim:summary().gate
-  test.equal(expired, gate.expired)
-  test.check(expired > 0 and count > 0, "%d expired, %d held", expired, count)
-  test.near(sums / count, gate.held_s.mean, 2e-3)
+  test.check(expired > 0 and held > 0, "%d expired, %d held", expired, held)
 end)
 
 test("a band that is full refuses", function()
