@@ -146,6 +146,45 @@ test("deadlines end what is held, and with expire_queued what waits at a replica
   test.equal(slo.summary.gate.expired, held.gate.expired)
 end)
 
+test("the limit of a class is a deadline by the name of the class, too", function()
+  local function part(name)
+    return { name = name, workload = require "workloads.poisson" { rate_per_s = 40, num_requests = 120,
+      prompt_tokens = 800, output_tokens = 60 } }
+  end
+  local found = run(require "admission.concurrency" { max_concurrency = 4, slo_deadline = true },
+    { slo = { classes = { chat = { ttft_s = 0.5 } } },
+      workload = require "workloads.mix" { parts = { part "bulk", part "chat" } } }).summary
+  test.equal(found.classes[1].failed, 0)
+  test.at_least(found.classes[2].failed, 10)
+  test.equal(found.gate.expired, found.classes[2].failed)
+  test.check(found.classes[2].held_s_mean <= 0.5, "%g s", found.classes[2].held_s_mean)
+  test.check(found.classes[1].held_s_mean > found.classes[2].held_s_mean, "%g s", found.classes[1].held_s_mean)
+end)
+
+test("why of a request says how long it was held in front, and its times add up", function()
+  local given = scenario(require "admission.concurrency" { max_concurrency = 2, deadline_s = 3 })
+  local sim = serve.open(given)
+  sim:run()
+  local held, expired = 0, 0
+  for id = 0, 249, 6 do -- each runs the simulation again
+    local _, why = sim:why(id)
+    local sum = 0
+    for name, value in pairs(why) do
+      if name:sub(-2) == "_s" and name ~= "e2e_s" and type(value) == "number" then sum = sum + value end
+    end
+    test.near(sum, why.e2e_s, 1e-9)
+    if why.outcome == "completed" and why.held_s then
+      test.check(why.held_s > 0 and why.held_s <= 3, "%g s", why.held_s)
+      held = held + 1
+    end
+    if why.outcome == "expired" then
+      test.near(why.held_s, 3, 1e-9)
+      expired = expired + 1
+    end
+  end
+  test.check(expired > 0 and held > 0, "%d expired, %d held", expired, held)
+end)
+
 test("a band that is full refuses", function()
   local found = run(require "admission.concurrency" { max_concurrency = 8, max_held = 10 }).summary
   test.at_least(found.gate.refused, 20)

@@ -25,7 +25,7 @@ class Jain {
 
 }  // namespace
 
-void SummaryObserver::note_gate(const RequestDone& done) {
+void SummaryObserver::note_gate(const RequestDone& done, Group& of_class) {
   GateSummary& counts = gate_.counts;
   counts.refused += done.outcome == Outcome::refused;
   counts.expired += done.outcome == Outcome::expired;
@@ -34,6 +34,15 @@ void SummaryObserver::note_gate(const RequestDone& done) {
   ++counts.held;
   if (done.replica < 0) return;
   gate_.wait.add(done.held);
+  of_class.held.add(done.held);
+  if (done.tenant >= 0) group_of(tenants_, done.tenant).held.add(done.held);
+}
+
+void SummaryObserver::tell_held(const Group& group, GroupSummary& out) {
+  if (group.held.count() == 0) return;
+  const Statistics held_s = group.held.statistics(1e-12);
+  out.held_s_mean = held_s.mean;
+  out.held_s_p99 = held_s.p99;
 }
 
 GateSummary SummaryObserver::gate_summary() const {

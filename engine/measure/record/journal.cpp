@@ -75,6 +75,14 @@ void Journal::on_arrival(const Request& request, Picoseconds now) {
   live_.emplace(request.id, std::move(live)).first->second.why.on_arrival(request, now);
 }
 
+void Journal::on_held(const Request& request, Picoseconds now) {
+  if (Live* live = find_live(request.id)) live->why.on_held(request, now);
+}
+
+void Journal::on_passed(const Request& request, Picoseconds now) {
+  if (Live* live = find_live(request.id)) live->why.on_passed(request, now);
+}
+
 void Journal::on_queued(const Request& request, Picoseconds now) {
   Live* live = find_live(request.id);
   if (live == nullptr) return;

@@ -58,6 +58,8 @@ struct StepWork {
 class Journal : public Observer {
  public:
   void on_arrival(const Request& request, Picoseconds now) override;
+  void on_held(const Request& request, Picoseconds now) override;
+  void on_passed(const Request& request, Picoseconds now) override;
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   void on_priced(const StepPriced& step) override;

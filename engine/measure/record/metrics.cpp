@@ -103,6 +103,12 @@ constexpr MetricOf<G> of_group[] = {
     same<G>("tpot_s", &G::tpot_s),
     same<G>("e2e_s", &G::e2e_s),
     same<G>("queue_s", &G::queue_s),
+    {"held_s_mean", "held", "s", less,
+     "how long its requests were held that a gate held and let go, on average; none where it held "
+     "none",
+     &G::held_s_mean},
+    {"held_s_p99", "held p99", "s", less, "the same, of 100 requests the longest but one",
+     &G::held_s_p99},
 };
 
 using R = ReplicaSummary;

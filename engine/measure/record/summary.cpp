@@ -99,7 +99,6 @@ void SummaryObserver::on_done(const RequestDone& done) {
   --in_flight_;
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
-  if (options_.gate) note_gate(done);
   if (options_.clients) note_attempt(done);
   if (ends_early(done.outcome)) {
     const std::int32_t kept = done.keeps_output ? done.output_tokens : 0;
@@ -107,6 +106,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
     wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens - kept;
   }
   Group& of_class = group_of(classes_, done.klass);
+  if (options_.gate) note_gate(done, of_class);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   Group* of_tenant = done.tenant < 0 ? nullptr : &group_of(tenants_, done.tenant);
   if (done.outcome != Outcome::completed) {
@@ -223,9 +223,11 @@ GroupSummary SummaryObserver::describe(const Group& group, const Places* places,
   if (all != nullptr && all->completed == group.counts.completed) {
     GroupSummary same = *all;  // every completed request is in this group
     same.failed = group.counts.failed;
+    tell_held(group, same);
     return same;
   }
   GroupSummary out = group.counts;
+  tell_held(group, out);
   if (keeping_) {
     describe_kept(places, out);
   } else {

@@ -81,6 +81,8 @@ struct GroupSummary {
   std::optional<double> goodput_per_s;                      // nothing without an SLO
   std::optional<double> tokens_per_round, acceptance_rate;  // nothing without speculation
   Statistics ttft_s, tpot_s, e2e_s, queue_s;
+  /// Of requests that a gate held and let go; nothing where it held none, and of replicas.
+  std::optional<double> held_s_mean, held_s_p99;
 };
 
 struct ReplicaSummary {
@@ -319,6 +321,7 @@ class SummaryObserver : public Observer {
     GroupSummary counts;
     std::int64_t rounds = 0, drafted = 0, accepted = 0;  // of completed requests
     Distributions distributions;                         // used beyond exact_requests
+    LogHistogram held;                                   // of those that a gate held and let go
   };
   struct ReplicaCount {
     std::int64_t steps = 0, decode_steps = 0, decodes = 0, preemptions = 0;
@@ -450,7 +453,8 @@ class SummaryObserver : public Observer {
     GateSummary counts;
     LogHistogram wait;
   } gate_;
-  void note_gate(const RequestDone& done);
+  void note_gate(const RequestDone& done, Group& of_class);
+  static void tell_held(const Group& group, GroupSummary& out);
   GateSummary gate_summary() const;
   std::vector<GroupSummary> tenant_summaries(const GroupSummary& all) const;
   std::optional<FairnessSummary> fairness_summary(const Summary& of) const;

@@ -58,6 +58,18 @@ void WhyObserver::on_arrival(const Request& request, Picoseconds now) {
   if (request.id == request_) since_ = now;
 }
 
+void WhyObserver::on_held(const Request& request, Picoseconds now) {
+  if (request.id != request_) return;
+  pass(LatencyHeading::frontend, now);
+  is_held_ = true;
+}
+
+void WhyObserver::on_passed(const Request& request, Picoseconds now) {
+  if (request.id != request_) return;
+  pass(LatencyHeading::held, now);
+  is_held_ = false;
+}
+
 void WhyObserver::on_queued(const Request& request, Picoseconds now) {
   if (request.id != request_) return;
   pass(LatencyHeading::frontend, now);
@@ -369,6 +381,7 @@ void WhyObserver::on_done(const RequestDone& done) {
     why_.time[static_cast<std::size_t>(LatencyHeading::transfer)] -= since_ - done.now;
     since_ = done.now;
   }
+  if (is_held_) pass(LatencyHeading::held, done.now);
   pass(LatencyHeading::frontend, done.last_token == never ? done.now : done.last_token);
   phase_ = Phase::away;
   // The time from the end of that step to the client is the frontend's.

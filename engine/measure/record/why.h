@@ -37,8 +37,9 @@ enum class LatencyHeading : std::int32_t {
   transfer,         // its KV moved to another replica
   queue_ranks,      // waiting, and only other ranks of the replica's group had tokens
   load,             // its KV came from a store beside the GPUs
+  held,             // in front of the router: a gate held it, or no replica was ready
 };
-inline constexpr int latency_heading_count = 14;
+inline constexpr int latency_heading_count = 15;
 /// Headings that are written only where they have time: what they are about is rare.
 constexpr bool is_rare(LatencyHeading heading) {
   return heading >= LatencyHeading::queue_ranks;
@@ -106,6 +107,8 @@ class WhyObserver : public Observer {
   explicit WhyObserver(std::int32_t request) : request_(request) {}
 
   void on_arrival(const Request& request, Picoseconds now) override;
+  void on_held(const Request& request, Picoseconds now) override;
+  void on_passed(const Request& request, Picoseconds now) override;
   void on_queued(const Request& request, Picoseconds now) override;
   void on_preempt(const Request& request, Picoseconds now) override;
   /// Steps that work for the request are explained operation by operation.
@@ -154,6 +157,7 @@ class WhyObserver : public Observer {
   std::int32_t request_;
   std::int32_t replica_ = -1;
   Phase phase_ = Phase::away;
+  bool is_held_ = false;                    // in front of the router
   std::int32_t reached_ = 0;                // tokens whose KV was computed at least once
   Picoseconds since_ = 0;                   // the time before this moment is counted
   std::optional<Picoseconds> first_token_;  // the end of the step that computed it

@@ -89,9 +89,9 @@ std::string latencies(const Summary& s) {
   return table.text();
 }
 
-constexpr std::string_view group_columns[] = {"completed",  "requests_per_s", "output_tokens_per_s",
-                                              "ttft_s_p50", "ttft_s_p99",     "tpot_s_p50",
-                                              "e2e_s_mean", "goodput_per_s"};
+constexpr std::string_view group_columns[] = {
+    "completed",  "requests_per_s", "output_tokens_per_s", "ttft_s_p50",  "ttft_s_p99",
+    "tpot_s_p50", "e2e_s_mean",     "goodput_per_s",       "held_s_mean", "held_s_p99"};
 constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_used_frac_max",
                                                 "preemptions", "wait_frac"};
 
@@ -104,11 +104,17 @@ std::string cell(const ColumnOf<Record>& column, const Record& record) {
   return column.is_count() ? grouped(static_cast<std::int64_t>(value)) : figure(value);
 }
 
-std::vector<GroupColumn> columns_of_groups(bool with_goodput) {
+bool was_held(const std::vector<GroupSummary>& groups) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const GroupSummary& each) { return each.held_s_mean.has_value(); });
+}
+
+std::vector<GroupColumn> columns_of_groups(bool with_goodput, bool with_held) {
   std::vector<GroupColumn> out;
   for (const std::string_view name : group_columns) {
     out.push_back(group_column(name));
-    if (out.back().is_optional() && !with_goodput) out.pop_back();
+    const bool is_held = name.starts_with("held_s");
+    if (out.back().is_optional() && !(is_held ? with_held : with_goodput)) out.pop_back();
   }
   return out;
 }
@@ -160,7 +166,8 @@ std::string apart_line(const ApartSummary& apart) {
 
 std::string groups(const Summary& s) {
   std::string out;
-  const auto columns = columns_of_groups(s.goodput_per_s.has_value());
+  const auto columns =
+      columns_of_groups(s.goodput_per_s.has_value(), was_held(s.classes) || was_held(s.tenants));
   const auto header = [&](const std::string& first) {
     std::vector<std::string> row{first};
     for (const GroupColumn& column : columns) row.push_back(column.label());
@@ -304,7 +311,7 @@ std::vector<std::string> tier_cells(const TierSummary& tier) {
 
 std::string report(const Summary& s) {
   std::string out = throughput(s);
-  if (s.completed > 0) out += "\n" + latencies(s);
+  if (s.completed > 0) out += "\n" + latencies(s) + survivors_text(s);
   out += groups(s);
   out += "\nengine    steps: " + grouped(s.steps) + ", preemptions: " + grouped(s.preemptions) +
          ", KV cache at most " + percent(s.kv_used_frac_max) + " full, requests at once at most " +
@@ -334,16 +341,17 @@ constexpr std::size_t most_class_lines = 60;  // of a table with a row per varia
 /// Variants class by class; "" where their requests have no classes.
 std::string classes_of(const std::vector<Variant>& variants) {
   std::size_t lines = 0;
-  bool with_goodput = false;
+  bool with_goodput = false, with_held = false;
   for (const Variant& each : variants) {
     lines += each.summary.classes.size();
+    with_held = with_held || was_held(each.summary.classes);
     with_goodput = with_goodput || each.summary.goodput_per_s;
   }
   if (lines == 0) return "";
   if (lines > most_class_lines)
     return "\nby class: " + grouped(static_cast<std::int64_t>(lines)) +
            " rows, which --json and --html have\n";
-  const auto columns = columns_of_groups(with_goodput);
+  const auto columns = columns_of_groups(with_goodput, with_held);
   Table table;
   std::vector<std::string> header{"variant", "class"};
   for (const GroupColumn& column : columns) header.push_back(column.label());
@@ -387,8 +395,8 @@ std::string comparison(const std::vector<Variant>& variants) {
     for (const RunColumn& column : columns) row.push_back(column.cell(variant.summary));
     table.add(row);
   }
-  return table.text() + "\nunsupported: share of time that is " + unsupported_text(runs) + "\n" +
-         classes_of(variants);
+  return table.text() + "\n" + survivors_text(variants) + "unsupported: share of time that is " +
+         unsupported_text(runs) + "\n" + classes_of(variants);
 }
 
 std::string report(const Comparison& comparison, double tolerance) {

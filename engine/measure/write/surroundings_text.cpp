@@ -1,21 +1,19 @@
 #include "measure/write/surroundings_text.h"
 
+#include <algorithm>
+
 #include "measure/write/table.h"
 
 namespace rooflua {
 
 namespace {
 
-/// What a gate did, in two lines.
+/// What a gate did, in a line.
 std::string gate_lines(const GateSummary& gate) {
-  std::string out = "gate      " + grouped(gate.admitted) + " of " + grouped(gate.offered) +
-                    " requests admitted, " + grouped(gate.refused) + " refused, " +
-                    grouped(gate.expired) + " expired; " + grouped(gate.held) + " held, " +
-                    duration(gate.held_s.mean) + " on average (p99 " + duration(gate.held_s.p99) +
-                    ")\n";
-  if (gate.completed_frac >= 1) return out;
-  return out + "          " + percent(gate.completed_frac) +
-         " of the offered requests completed: quantiles are of these alone\n";
+  return "gate      " + grouped(gate.admitted) + " of " + grouped(gate.offered) +
+         " requests admitted, " + grouped(gate.refused) + " refused, " + grouped(gate.expired) +
+         " expired; " + grouped(gate.held) + " held, " + duration(gate.held_s.mean) +
+         " on average (p99 " + duration(gate.held_s.p99) + ")\n";
 }
 
 /// What clients got, in two lines.
@@ -45,7 +43,30 @@ std::string fault_line(const FaultSummary& f) {
   return out + "\n";
 }
 
+std::string survivors(std::int64_t completed, std::int64_t requests, const std::string& of) {
+  if (completed >= requests || completed == 0) return "";
+  const double frac = static_cast<double>(completed) / static_cast<double>(requests);
+  return percent(frac) + " of the requests" + of + " completed: quantiles are of these alone\n";
+}
+
+double completed_frac(const Summary& s) {
+  return s.requests > 0 ? static_cast<double>(s.completed) / static_cast<double>(s.requests) : 1;
+}
+
 }  // namespace
+
+std::string survivors_text(const Summary& s) {
+  return survivors(s.completed, s.requests, "");
+}
+
+std::string survivors_text(const std::vector<Variant>& variants) {
+  const auto worst =
+      std::min_element(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
+        return completed_frac(a.summary) < completed_frac(b.summary);
+      });
+  if (worst == variants.end()) return "";
+  return survivors(worst->summary.completed, worst->summary.requests, " of " + worst->name);
+}
 
 std::string surroundings_text(const Summary& summary) {
   std::string out;

@@ -24,14 +24,13 @@ constexpr std::array<std::string_view, latency_heading_count> names = {"frontend
                                                                        "recompute",
                                                                        "KV transfer",
                                                                        "queue behind other ranks",
-                                                                       "KV load"};
+                                                                       "KV load",
+                                                                       "held in front"};
 
 constexpr std::array<const char*, latency_heading_count> keys = {
-    "frontend_s",     "queue_idle_s",   "queue_prefill_s",
-    "queue_decode_s", "prefill_s",      "prefill_stalled_s",
-    "decode_s",       "decode_mixed_s", "decode_stalled_s",
-    "preempted_s",    "recompute_s",    "transfer_s",
-    "queue_ranks_s",  "load_s"};
+    "frontend_s",        "queue_idle_s", "queue_prefill_s", "queue_decode_s",   "prefill_s",
+    "prefill_stalled_s", "decode_s",     "decode_mixed_s",  "decode_stalled_s", "preempted_s",
+    "recompute_s",       "transfer_s",   "queue_ranks_s",   "load_s",           "held_s"};
 
 constexpr std::array<std::string_view, wait_reason_count> held_names = {
     "the step was planned before it came",

@@ -5,28 +5,37 @@ local routing = require "rooflua.border.routing"
 
 local admission = {}
 
---- Limits of classes as deadlines, by class from 0.
-local function class_deadlines(reader, slo, class_slo)
-  local out, most = {}, -1
-  for _, each in ipairs(class_slo) do
-    local class = tonumber(each.class)
-    if not class then
-      reader:fail("admission", "slo_deadline needs the numbers of classes; found slo.classes.%s", each.class)
-    end
-    out[class + 1], most = each.ttft_s or slo.ttft_s or 0, math.max(most, class)
-  end
-  for i = 1, most + 1 do out[i] = out[i] or slo.ttft_s or 0 end
-  return out
-end
-
---- Deadlines out of the limits of the scenario: {by_class, of_all}; nil where the policy asks for none.
+--- Deadlines out of the limits of the scenario: {of_classes, of_all, default}; nil where the policy asks for none.
 local function deadlines_of(reader, instance, slo, class_slo)
   if not instance.slo_deadline then return nil end
-  local classes = class_deadlines(reader, slo, class_slo)
-  if not slo.ttft_s and #classes == 0 then
+  if not slo.ttft_s and #class_slo == 0 then
     reader:fail("admission", "slo_deadline: the scenario's slo has no ttft_s")
   end
-  return { by_class = classes, of_all = instance.deadline_s == 0 and slo.ttft_s or nil }
+  return { reader = reader, of_classes = class_slo, of_all = instance.deadline_s == 0 and slo.ttft_s or nil,
+    default = slo.ttft_s or 0 }
+end
+
+--- The number of a class, from 0; nil where the workload has none of this name, which is an error of slo.classes.
+local function number_of(deadlines, class, source)
+  if tonumber(class) then return tonumber(class) end
+  if type(source) ~= "table" then
+    deadlines.reader:fail("admission", "slo_deadline needs the numbers of the classes of this workload; found "
+      .. "slo.classes.%s", class)
+  end
+  for i, name in ipairs(source.classes or {}) do
+    if name == class then return i - 1 end
+  end
+end
+
+--- Limits of classes as deadlines, by class from 0.
+local function class_deadlines(deadlines, source)
+  local out, most = {}, -1
+  for _, each in ipairs(deadlines.of_classes) do
+    local class = number_of(deadlines, each.class, source)
+    if class then out[class + 1], most = each.ttft_s or deadlines.default, math.max(most, class) end
+  end
+  for i = 1, most + 1 do out[i] = out[i] or deadlines.default end
+  return out
 end
 
 --- Settings that change nothing, or that need others.
@@ -50,8 +59,10 @@ function admission.of(reader, given, slo, class_slo)
 end
 
 --- A fresh instance knows the deadlines.
-function admission.tell(instance, deadlines)
-  instance.class_deadline_s, instance.slo_deadline_s = deadlines.by_class, deadlines.of_all
+---@param source any what the workload's requests come from: a table may name its classes. nil: nothing runs
+function admission.tell(instance, deadlines, source)
+  instance.slo_deadline_s = deadlines.of_all
+  if source ~= nil then instance.class_deadline_s = class_deadlines(deadlines, source) end
 end
 
 return admission

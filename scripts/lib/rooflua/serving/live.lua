@@ -93,8 +93,8 @@ function live.begin(reader, given, options)
   if asked(reader, given, "requests") then config.keep_requests = true end
   for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
-  local around = surroundings.of(all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
+  local around = surroundings.of(all, source)
   local metrics = own_metrics.start(all.metrics, policy.fresh, router)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
     router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list), around)

@@ -7,12 +7,13 @@ local surroundings = {}
 
 --- Fresh instances of those that the pieces of a scenario have, started; nil where there are none.
 ---@param all table pieces.of
-function surroundings.of(all)
+---@param source any? what its requests come from; nil: nothing runs
+function surroundings.of(all, source)
   local out = {}
   for name, given in pairs { decider = all.disaggregation.decider, admission = all.admission, client = all.client,
     faults = all.faults } do
     local instance = policy.fresh(given)
-    if name == "admission" and all.gate_deadlines then admission.tell(instance, all.gate_deadlines) end
+    if name == "admission" and all.gate_deadlines then admission.tell(instance, all.gate_deadlines, source) end
     if instance.start then instance:start(all.streams) end
     out[name] = instance
   end
