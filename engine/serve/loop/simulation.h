@@ -15,8 +15,8 @@
 //   3. requests that waited for a replica, if one is ready now, in the order they came; requests
 //      that leave the frontend now, in order of sending; then requests that are sent now: those of
 //      the workload's stream, then follow-ups and requests that clients send again, in the order
-//      they were given. Each passes a gate, is held or refused; then requests that the gate lets go.
-//      Then autoscalers that are due are asked (scaling.cpp)
+//      they were given. Each passes a gate, is held or refused; then requests that the gate lets
+//      go. Then autoscalers that are due are asked (scaling.cpp)
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
