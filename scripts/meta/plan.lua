@@ -21,6 +21,7 @@ local plan = {}
 ---@field objective table|string|nil default cost; what is best
 ---@field strategy table|string|nil default halving; in which order, and how much of it
 ---@field power table|string|nil default tdp; watts of a GPU
+---@field day rooflua.ScenarioPlanDay? a day of this load, with the fleet for the peak and with autoscalers
 -- end of keys of a plan
 
 ---What a generator of candidates gets; read-only.

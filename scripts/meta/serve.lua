@@ -142,6 +142,12 @@ local serve = {}
 ---@field vary table? the variants, as in a scenario
 ---@field objectives table? metrics that no other variant may beat; default throughput per GPU and TPOT p50
 
+---@class rooflua.ScenarioPlanDay
+---@field autoscalers (string|rooflua.Autoscaler)[]|nil names or policies of scripts/autoscalers; required
+---@field hours number[]|nil 24 relative rates, that of midnight first; default a cosine with load.peak as its largest
+---@field min integer? replicas; default 1; fewest replicas; the most are those of the fleet for the peak
+---@field start table? how long a replica takes to start, as replicas[].start
+
 ---@class rooflua.ScenarioSweep
 ---@field method "latin_hypercube"|"random"|"sobol"|nil default "sobol"; how points are drawn
 ---@field n integer? points; how many
