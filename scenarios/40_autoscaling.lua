@@ -48,8 +48,8 @@ return {
       local s = result.summary
       local own = s.pools[1]
       rows[#rows + 1] = { result.name:match "=(.*)", own.gpu_hours, own.dollars_per_million_output_tokens,
-        own.replicas_peak, own.starts, own.lag_s.mean, s.ttft_s.p99 * 1000, 100 * s.goodput_per_s / s.requests_per_s,
-        100 * own.slo_missed_frac }
+        own.replicas_peak, own.starts, own.lag_s.mean or 0, s.ttft_s.p99 * 1000,
+        100 * s.goodput_per_s / s.requests_per_s, 100 * own.slo_missed_frac }
     end
     return rows
   end,

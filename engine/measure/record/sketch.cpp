@@ -237,10 +237,11 @@ Json Sketch::json() const {
   if (waiting_.empty()) return out;
   TimeBins ready = pools_.over_time(Lifecycle::ready, last_);
   TimeBins starting = pools_.over_time(Lifecycle::starting, last_);
-  const Picoseconds width = std::max(
-      {waiting_.width(), output_.width(), ready.width(), starting.width()});
+  const Picoseconds width =
+      std::max({waiting_.width(), output_.width(), ready.width(), starting.width()});
   TimeBins waiting = waiting_, running = running_, tokens = tokens_, busy = busy_, output = output_;
-  for (TimeBins* each : {&waiting, &running, &tokens, &busy, &output, &ready, &starting}) each->widen_to(width);
+  for (TimeBins* each : {&waiting, &running, &tokens, &busy, &output, &ready, &starting})
+    each->widen_to(width);
   Json& timeline = out["timeline"];
   timeline["bin_s"] = seconds(width);
   timeline["end_s"] = seconds(last_);

@@ -78,8 +78,7 @@ class Sketch : public Observer {
  public:
   /// @param play  a play that is drawn besides those of the median and the longest time, from 0
   /// @param pools  pools of engines that come and go
-  explicit Sketch(std::optional<std::int64_t> play = {},
-                  const std::vector<PoolOptions>& pools = {})
+  explicit Sketch(std::optional<std::int64_t> play = {}, const std::vector<PoolOptions>& pools = {})
       : plays_(play), pools_(pools) {}
 
   void on_arrival(const Request& request, Picoseconds now) override;

@@ -258,12 +258,12 @@ ServingConfig serving_config(const Json& given) {
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   for (const Fields& each : fields.tables("pools"))
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
-  out.listeners.pools = out.summary.pools;
   out.summary.apart = fields.has("disaggregation");
   out.summary.gate = fields.has("gate");
   out.summary.clients = fields.boolean("clients").value_or(false);
   out.summary.faults = fields.boolean("faults").value_or(false);
   out.listeners = listener_options(fields);
+  out.listeners.pools = out.summary.pools;
   out.closes = fields.boolean("closes").value_or(false);
   fields.finish();
   return out;

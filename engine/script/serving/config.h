@@ -23,7 +23,7 @@ struct ListenerOptions {
   std::optional<std::vector<QuantileLimit>> limits;
   bool record = false, journal = false, sketch = false, keep_requests = false, caps = false,
        growth = false, plays = false;
-  VllmBenchOptions bench;  // the traffic, for requests_path
+  VllmBenchOptions bench;          // the traffic, for requests_path
   std::vector<PoolOptions> pools;  // of the summary, for sketch
 };
 
