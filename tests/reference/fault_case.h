@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "serve/contract/clock.h"
 #include "serve/contract/fault.h"
 #include "tests/reference/plain.h"
 

@@ -203,7 +203,7 @@ void NaiveCluster::queue(int id, int to) {
   ++outstanding_[static_cast<std::size_t>(to)];
   if (has_failed(static_cast<std::size_t>(to))) {
     at_[static_cast<std::size_t>(id)] = to;
-    lost_[static_cast<std::size_t>(id)] = now_ + cluster_.faults.connect;
+    lost_[static_cast<std::size_t>(id)] = now_ + std::max<Ps>(1, cluster_.faults.connect);
     return;
   }
   join(id, to);

@@ -54,7 +54,7 @@ void NaiveCluster::pass_faults() {
       continue;
     const CaseFault& fault = cluster_.faults.list[faults_++];
     const auto i = static_cast<std::size_t>(fault.replica);
-    const Ps until = fault.lasts == unset ? unset : now_ + fault.lasts;
+    const Ps until = fault.lasts == unset ? unset : now_ + std::max<Ps>(1, fault.lasts);
     if (fault.factor > 0)
       slow_[i] = {fault.factor, until};
     else

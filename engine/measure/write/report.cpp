@@ -132,26 +132,6 @@ std::string play_lines(const PlaySummary& plays) {
          percent(plays.reuse) + ", ideal " + percent(plays.reuse_ideal) + "\n";
 }
 
-/// How many engines a pool had, and what its starts took, in two lines.
-std::string pool_line(const PoolSummary& pool) {
-  std::string out = "pool      " + pool.name + ": " + figure(pool.replicas_mean) + " replicas (" +
-                    grouped(pool.replicas_least) + " to " + grouped(pool.replicas_peak) +
-                    " ready), " + figure(pool.gpu_hours) + " GPU-hours, of which starting " +
-                    figure(pool.replica_s > 0 ? 100 * pool.starting_s / pool.replica_s : 0) + " %";
-  out += "\n          " + grouped(pool.starts) + " starts, " + grouped(pool.stops) + " stops, " +
-         figure(pool.changes_per_hour) + " changes/h";
-  if (pool.starts > 0)
-    out += "; a start " + duration(pool.start_s.mean) + ", more replicas after " +
-           duration(pool.lag_s.mean) + " (p99 " + duration(pool.lag_s.p99) + ")";
-  if (pool.dollars_per_million_output_tokens)
-    out += "\n          $" + figure(*pool.dollars) + ", $" +
-           figure(*pool.dollars_per_million_output_tokens) + " per 1M output tokens";
-  if (pool.slo_missed_frac)
-    out += "\n          " + percent(*pool.slo_missed_frac) +
-           " of the seconds had a request that missed the SLO";
-  return out + "\n";
-}
-
 /// What replicas that are apart for prefill and decode amounted to, in two lines.
 std::string apart_line(const ApartSummary& apart) {
   std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
@@ -227,7 +207,6 @@ std::string groups(const Summary& s) {
   }
   if (s.apart) out += "\n" + apart_line(*s.apart);
   out += surroundings_text(s);
-  for (const PoolSummary& pool : s.pools) out += "\n" + pool_line(pool);
   if (s.plays) out += "\n" + play_lines(*s.plays);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +

@@ -53,6 +53,26 @@ double completed_frac(const Summary& s) {
   return s.requests > 0 ? static_cast<double>(s.completed) / static_cast<double>(s.requests) : 1;
 }
 
+/// How many engines a pool had, and what its starts took, in two lines.
+std::string pool_line(const PoolSummary& pool) {
+  std::string out = "pool      " + pool.name + ": " + figure(pool.replicas_mean) + " replicas (" +
+                    grouped(pool.replicas_least) + " to " + grouped(pool.replicas_peak) +
+                    " ready), " + figure(pool.gpu_hours) + " GPU-hours, of which starting " +
+                    figure(pool.replica_s > 0 ? 100 * pool.starting_s / pool.replica_s : 0) + " %";
+  out += "\n          " + grouped(pool.starts) + " starts, " + grouped(pool.stops) + " stops, " +
+         figure(pool.changes_per_hour) + " changes/h";
+  if (pool.starts > 0)
+    out += "; a start " + duration(pool.start_s.mean) + ", more replicas after " +
+           duration(pool.lag_s.mean) + " (p99 " + duration(pool.lag_s.p99) + ")";
+  if (pool.dollars_per_million_output_tokens)
+    out += "\n          $" + figure(*pool.dollars) + ", $" +
+           figure(*pool.dollars_per_million_output_tokens) + " per 1M output tokens";
+  if (pool.slo_missed_frac)
+    out += "\n          " + percent(*pool.slo_missed_frac) +
+           " of the seconds had a request that missed the SLO";
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string survivors_text(const Summary& s) {
@@ -73,6 +93,7 @@ std::string surroundings_text(const Summary& summary) {
   if (summary.gate) out += "\n" + gate_lines(*summary.gate);
   if (summary.clients) out += "\n" + client_lines(*summary.clients);
   if (summary.faults) out += "\n" + fault_line(*summary.faults);
+  for (const PoolSummary& pool : summary.pools) out += "\n" + pool_line(pool);
   return out;
 }
 

@@ -51,6 +51,10 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   const std::int32_t index = requests_[slot].replica;
   Replica::InFlight in_flight;
   if (index >= 0) in_flight = at(index).in_flight(slot);
+  if (fleet_) {
+    for (const Fleet::Waits& each : fleet_->door)
+      if (each.slot == slot) requests_.progress(slot).held += now_ - each.since;
+  }
   RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   const bool was_held = gate_ && leave_gate(slot, done.output_tokens);
   if (bindings_.client != nullptr) Trying(*this).end(slot, done);

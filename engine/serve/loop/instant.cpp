@@ -7,7 +7,7 @@
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
 //      or end now change what the others get (links/flows.h). Then leases that end now. Then what
 //      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
-//      clients lose their patience, by id of the request: it is aborted (attempts.cpp), and
+//      clients lose their patience, by id of the request: it is aborted (trying.cpp), and
 //      deadlines pass of requests that a gate holds, or that wait at a replica, by id (gating.cpp).
 //      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
 //      by engine, then faults (lifecycle.cpp)

@@ -131,31 +131,6 @@ void Life::pass() {
   }
 }
 
-void Life::ask_faults() {
-  fleet().fault = s_.bindings_.faults->next(s_.now_s(), s_.replica_count());
-  fleet().fault_time = never;
-  if (!fleet().fault) return;
-  const Fault& fault = *fleet().fault;
-  const bool is_link = fault.kind == Fault::Kind::link;
-  if (is_link) check_link(fault);
-  if (fault.replica < (is_link ? -1 : 0) || fault.replica >= s_.replica_count())
-    throw Error("faults", "next: found replica " + std::to_string(fault.replica + 1) +
-                              "; there are " + std::to_string(s_.replica_count()));
-  fleet().fault_time = picoseconds(fault.time_s, "faults: next");
-  if (fleet().fault_time < s_.now_)
-    throw Error("faults", "next: a fault at " + std::to_string(fault.time_s) +
-                              " s lies before the one in front of it (" +
-                              std::to_string(s_.now_s()) + " s)");
-}
-
-void Life::come_to_pass(const Fault& fault) {
-  if (fault.kind == Fault::Kind::fail) return s_.fail_replica(fault.replica, fault.for_s);
-  if (fault.kind == Fault::Kind::link) return degrade(fault);
-  const bool ends = std::isfinite(fault.for_s);
-  s_.slow_replica(fault.replica, fault.factor,
-                  ends ? after(s_.now_, fault.for_s, "faults: for_s") : never);
-}
-
 // --- starts
 
 void Life::start(std::int32_t engine) {

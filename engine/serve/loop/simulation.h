@@ -4,11 +4,11 @@
 //
 // The functions of Simulation by subject: simulation.cpp (what it consists of), instant.cpp (the
 // loop), group_step.cpp (plans and prices), intake.cpp
-// (a request from sent to done), clients.cpp (times of the workload), attempts.cpp (patience, what
+// (a request from sent to done), clients.cpp (times of the workload), trying.cpp (patience, what
 // is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one
 // replica computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp
-// (requests that wait in front of the router), lifecycle.cpp (engines that come and go, faults),
-// breaking.cpp (links that carry less, transfers that fail),
+// (requests that wait in front of the router), lifecycle.cpp (engines that come and go),
+// breaking.cpp (faults, links that carry less, transfers that fail),
 // losing.cpp (a replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp,
 // prefetch.cpp.
 

@@ -1,5 +1,5 @@
 #pragma once
-// Clients of a simulation that do not wait for ever (attempts.cpp).
+// Clients of a simulation that do not wait for ever (trying.cpp).
 
 #include <cstdint>
 

@@ -5,6 +5,8 @@
 // Random numbers of a client depend on which origin it is, on the attempt and on what is asked:
 // how the cluster does changes none of them.
 
+#include "serve/loop/trying.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,7 +14,6 @@
 
 #include "base/error.h"
 #include "serve/loop/simulation.h"
-#include "serve/loop/trying.h"
 
 namespace rooflua {
 
