@@ -19,7 +19,7 @@ local Links = policy.define {
     every_s = { default = 3600, unit = "s", min = 0,
       doc = "Mean time from the end of such a time to the next, exponential; 0: it is always so." },
     for_s = { default = 10, unit = "s", min = 0, exclusive_min = true, doc = "How long it lasts." },
-    replica = { default = 0, type = "integer", min = 0,
+    replica = { default = 0, integer = true, min = 0,
       doc = "Only the wires of this replica, or of its node; 0: all wires of the link." },
   },
 }

@@ -34,7 +34,8 @@ local function check(place, entry, before)
     if type(entry[key]) ~= "number" then fail(place, "%s is missing", key) end
   end
   if entry.factor and entry.repair_s then
-    fail(place, "factor and repair_s: %s", entry.link and "a link has for_s" or "a replica is slow, or it fails; say one")
+    fail(place, "factor and repair_s: %s",
+      entry.link and "a link has for_s" or "a replica is slow, or it fails; say one")
   end
   if entry.for_s and not entry.factor then fail(place, "for_s changes nothing without factor; say repair_s") end
   if entry.time_s < before then fail(place, "time_s: %g lies before the fault in front of it", entry.time_s) end

@@ -14,7 +14,8 @@ end
 --- Prefill and decode apart, over one of two links.
 local function behind_link(served, faults)
   return served { faults = faults, links = { nic = { bytes_per_s = 2e9 }, other = { bytes_per_s = 1e9 } },
-    network = { path = { "nic", "other" } }, replicas = { { role = "prefill", node = 1 }, { role = "decode", node = 2 } } }
+    network = { path = { "nic", "other" } },
+    replicas = { { role = "prefill", node = 1 }, { role = "decode", node = 2 } } }
 end
 
 function clients.faults(served)

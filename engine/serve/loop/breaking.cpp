@@ -28,10 +28,18 @@
 namespace rooflua {
 
 namespace {
-constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots (tier_trips.cpp)
-}
+constexpr std::int32_t first_pin = 1 << 30;        // names of pins are no slots (tier_trips.cpp)
+constexpr std::int32_t most_idle_faults = 10'000;  // without a step, or a request that came
+}  // namespace
 
+/// A list of faults without end does not keep a run going in which nothing else happens any more.
 void Life::ask_faults() {
+  const std::int64_t events = s_.totals_.arrived + s_.totals_.steps + s_.totals_.ended[0];
+  fleet().idle_faults = events == fleet().events_at_fault ? fleet().idle_faults + 1 : 0;
+  fleet().events_at_fault = events;
+  fleet().fault.reset();
+  fleet().fault_time = never;
+  if (fleet().idle_faults > most_idle_faults) return;
   fleet().fault = s_.bindings_.faults->next(s_.now_s(), s_.replica_count());
   fleet().fault_time = never;
   if (!fleet().fault) return;

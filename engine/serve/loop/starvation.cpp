@@ -38,7 +38,11 @@ void Simulation::starve_contenders(const Replica& replica) {
 
 /// Whether a request can go on when an engine or a link changes.
 bool Life::helps_somebody() {
-  if (fleet().scale_due != never || !fleet().drains.empty() || !fleet().door.empty()) return true;
+  if (fleet().scale_due != never || !fleet().door.empty()) return true;
+  for (const std::int32_t engine : fleet().drains) {  // what is left there ends after the grace
+    const auto pool = static_cast<std::size_t>(fleet().engine(engine).pool);
+    if (fleet().pools[pool].config.grace_s > 0) return true;
+  }
   if (s_.kv_links_ && s_.kv_links_->flows().under_way() > 0) return true;
   if (!s_.gate_ || s_.gate_->held() == 0) return false;
   for (std::size_t g = 0; g < s_.groups_.size(); ++g)

@@ -42,7 +42,14 @@ enum class StartPart : std::int32_t { provision, image, weights, init, over };
 
 /// Something in the life of an engine is due. At one instant by engine.
 struct LifeAlarm {
-  enum class Kind : std::int32_t { part_over, grace_over, repaired, speed_over, detected, link_over };
+  enum class Kind : std::int32_t {
+    part_over,
+    grace_over,
+    repaired,
+    speed_over,
+    detected,
+    link_over
+  };
   Picoseconds time = 0;
   std::int32_t engine = 0;  // of speed_over a replica, of link_over a wire
   Kind kind = Kind::part_over;
@@ -124,6 +131,8 @@ class Fleet {
   std::int64_t events_seen = 0;   // when autoscalers were asked last
   bool leaves_door = false;       // requests that were counted when they came
   std::int32_t idle_asks = 0;     // in a row, while nothing happened
+  std::int32_t idle_faults = 0;   // the same of faults
+  std::int64_t events_at_fault = -1;
 
   Engine& engine(std::int32_t group) { return engines[static_cast<std::size_t>(group)]; }
   const Engine& engine(std::int32_t group) const {
