@@ -395,8 +395,4 @@ History run_engine(const ClusterCase& cluster) {
   return run_engine(cluster, *make_router(cluster));
 }
 
-History run_naive(const ClusterCase& cluster) {
-  return run_naive(cluster, *make_router(cluster));
-}
-
 }  // namespace rooflua::reference

@@ -260,4 +260,8 @@ History run_naive(const ClusterCase& cluster, Router& router) {
   return NaiveCluster(cluster, router).run();
 }
 
+History run_naive(const ClusterCase& cluster) {
+  return run_naive(cluster, *make_router(cluster));
+}
+
 }  // namespace rooflua::reference

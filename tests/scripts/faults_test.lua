@@ -162,8 +162,8 @@ test("a slow link lengthens transfers in proportion, or only those of one node",
   local half = apart(down(nil, { time_s = 0, factor = 0.25, for_s = 1e5 }))
   local calm = apart(nil)
   test.near(half.transfer_s.p50, 4 * calm.transfer_s.p50, 0.2 * 4 * calm.transfer_s.p50)
-  local one = apart(down(nil, { replica = 1 }))
-  test.equal(one.faults.degraded_s, 10, "the node of the first replica")
+  local of_first = apart(down(nil, { replica = 1 }))
+  test.equal(of_first.faults.degraded_s, 10, "the node of the first replica")
 end)
 
 test("links fail now and then", function()
