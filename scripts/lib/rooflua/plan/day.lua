@@ -75,6 +75,9 @@ function day.read(reader, given, asked)
     reader:fail("plan.day", "a day has a rate of requests: plan.load = { rate_per_s = N, peak = F } and a workload "
       .. "with a number of requests")
   end
+  if given.start ~= nil and type(given.start) ~= "table" then
+    reader:fail("plan.day.start", "expected a table, as in { init_s = 60 }, found %s", core.describe(given.start))
+  end
   local out = { autoscalers = {}, least = reader:whole("plan.day.min", given.min or 1, 0, 2048), start = given.start }
   if type(given.autoscalers) ~= "table" or #core.plain(given.autoscalers) == 0 then
     reader:fail("plan.day.autoscalers", "expected a list, as in { \"hpa\" }, found %s",

@@ -243,8 +243,8 @@ return {
         fields = {
           { name = "autoscalers", type = "list", lua = "(string|rooflua.Autoscaler)[]|nil", example = '{ "hpa" }',
             doc = "names or policies of scripts/autoscalers; required" },
-          { name = "hours", type = "list", lua = "number[]|nil", example = "{ 1, 1, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 8, "
-            .. "9, 10, 9, 8, 7, 6, 4, 3, 2, 1, 1 }",
+          { name = "hours", type = "list", lua = "number[]|nil", example = "{ 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, "
+            .. "1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0 }",
             doc = "24 relative rates, that of midnight first; default a cosine with load.peak as its largest" },
           { name = "min", type = "integer", unit = "replicas", default = 1, doc = "fewest replicas; the most are those "
             .. "of the fleet for the peak" },
