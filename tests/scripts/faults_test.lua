@@ -163,11 +163,11 @@ test("KV stands still while its link carries nothing, and fails when that lasts 
   test.check(again.e2e_s.max < waits.e2e_s.max, "computing takes longer: %g and %g", again.e2e_s.max, waits.e2e_s.max)
 end)
 
-test("a slow link lengthens transfers in proportion, or only those of one node", function()
+test("a slow link lengthens transfers at least in proportion, or only those of one node", function()
   local half = apart(down(nil, { time_s = 0, factor = 0.25, for_s = 1e5 }))
   local calm = apart(nil)
   local slow, usual = half.disaggregation.kv_wait_s.p50, calm.disaggregation.kv_wait_s.p50
-  test.near(slow, 4 * usual, 0.8 * usual)
+  test.check(slow >= 4 * usual, "they share what is left: %g and %g", slow, usual)
   local of_first = apart(down(nil, { replica = 1 }))
   test.equal(of_first.faults.degraded_s, 10, "the node of the first replica")
 end)

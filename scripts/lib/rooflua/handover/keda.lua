@@ -31,7 +31,9 @@ function keda.document(own, given, target, engine)
   if metric == "kv_used_frac" or metric == "backlog_s" then
     given:fail("metric = \"%s\" has no place in the file: its query differs between engines and releases", metric)
   end
-  if #(given:take "triggers" or {}) > 0 then given:fail("triggers have no place in the file: it has one trigger, `metric`") end
+  if #(given:take "triggers" or {}) > 0 then
+    given:fail("triggers have no place in the file: it has one trigger, `metric`")
+  end
   given:pass "prefill_tokens_per_s" -- of backlog_s alone
   comments[#comments + 1] = "serverAddress is that of kube-prometheus-stack; the query counts all replicas that this "
     .. "Prometheus sees: add labels where it sees others"
