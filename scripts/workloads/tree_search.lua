@@ -5,6 +5,7 @@
 --- that it depends on, and adds tokens of its own. When a call ends, calls behind it are sent, `branching` of them
 --- or as
 --- many as the program has left. A call that does not complete has none behind it.
+local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
 
@@ -26,6 +27,7 @@ local TreeSearch = policy.define {
     prompt_tokens = { default = 800, type = "any", unit = "tokens", doc = "Prompt of the root." },
     step_tokens = { default = 60, type = "any", unit = "tokens", doc = "What a call adds to the one in front of it." },
     output_tokens = { default = 150, type = "any", unit = "tokens", doc = "Answer of a call." },
+    max_output_tokens = arrivals.limit_parameter(),
     large_calls = { default = 30, unit = "calls", min = 1, integer = true,
       doc = "Programs of so many calls are of the class large, others of small." },
     max_prompt_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
@@ -50,14 +52,15 @@ local function call_of(state, program, parent, at_s)
   end
   if prompt > state.max_prompt then return nil end
   content[#content + 1] = { new_content(state), own }
-  local output = state.output(state.outputs)
+  local output = arrivals.limited(state.limit, state.output(state.outputs))
   state.session = state.session + 1
   local call = { program = program, content = {}, output = output, output_content = new_content(state) }
   for i, segment in ipairs(content) do call.content[i] = { segment[1], segment[2] } end
   state.open[state.session] = call
   program.left = program.left - 1
   return { at_s, prompt, output, { session = state.session, program = program.id, class = program.class,
-    content = content, output_content = call.output_content } }
+    content = content, output_content = call.output_content,
+    max_output_tokens = state.limit == "exact" and output or state.limit > 0 and state.limit or nil } }
 end
 
 local function next_request(state)
@@ -96,6 +99,7 @@ function TreeSearch:requests(rng)
     branching = self.branching,
     prompt = lengths.sampler(self.prompt_tokens, "workload.prompt_tokens"),
     step = lengths.sampler(self.step_tokens, "workload.step_tokens"),
+    limit = arrivals.limit(self),
     output = lengths.sampler(self.output_tokens, "workload.output_tokens"),
     large = self.large_calls,
     max_prompt = self.max_prompt_tokens,
