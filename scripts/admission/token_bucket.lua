@@ -13,7 +13,7 @@ local TokenBucket = policy.define {
   name = "token_bucket",
   doc = "A request takes its cost out of a bucket that fills at a constant rate; without enough in it, it is refused "
     .. "or waits. What passes in any window costs at most capacity + rate_per_s x window.",
-  source = "inference-sim/inference-sim sim/admission.go (TokenBucket); zae-limiter and others describe the same",
+  source = "inference-sim/inference-sim sim/admission.go (TokenBucket)",
   signals = {},
   params = queue.with({
     capacity = { default = 10000, unit = "tokens", min = 1e-9, doc = "Most that the bucket holds; it begins full.",

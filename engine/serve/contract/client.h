@@ -3,8 +3,8 @@
 // none. Each sending is a request with an id of its own, an attempt. All attempts for one answer
 // have an origin in common: the id of the first.
 //
-// @source CLUSTER A5; the OpenAI client for Python (timeouts and retries), AIPerf (requests that
-// are cancelled), NVIDIA Dynamo (migration)
+// @source the OpenAI client for Python (timeouts and retries), AIPerf (requests that are cancelled),
+// NVIDIA Dynamo (migration)
 
 #include <cstdint>
 #include <limits>

@@ -78,6 +78,10 @@ function day.read(reader, given, asked)
   if given.start ~= nil and type(given.start) ~= "table" then
     reader:fail("plan.day.start", "expected a table, as in { init_s = 60 }, found %s", core.describe(given.start))
   end
+  if asked.buy == "node" then
+    reader:fail("plan.day", "an autoscaler gives GPUs back, and with buy = \"node\" whole nodes are paid; "
+      .. "say buy = \"gpu\"")
+  end
   local out = { autoscalers = {}, least = reader:whole("plan.day.min", given.min or 1, 0, 2048), start = given.start }
   if type(given.autoscalers) ~= "table" or #core.plain(given.autoscalers) == 0 then
     reader:fail("plan.day.autoscalers", "expected a list, as in { \"hpa\" }, found %s",

@@ -34,9 +34,23 @@ local function scenario_of(question, candidate, replicas, autoscaler)
   scenario.workload = Day { of = scenario.workload, hours = question.day.hours,
     start_hour = busiest_of(question.day.hours) }
   if not autoscaler then return scenario end
-  scenario.replicas = { { count = replicas, min = question.day.least, max = replicas, autoscaler = autoscaler,
-    start = question.day.start } }
+  scenario.replicas = { { count = replicas, min = math.min(question.day.least, replicas), max = replicas,
+    autoscaler = autoscaler, start = question.day.start } }
   return scenario
+end
+
+--- Notes of a run of a day that its rank does not have already: of starts, for example.
+local function add_notes(question, ask, notes)
+  local known = {}
+  for _, list in ipairs { question.notes, ask.item.result.notes or {} } do
+    for _, note in ipairs(list) do known[note] = true end
+  end
+  for _, note in ipairs(notes or {}) do
+    local told = "a day: " .. note
+    local is_price = note:find("prices.toml", 1, true) -- the plan has prices of its own
+    if not is_price and not known[note] and not known[told] then question.notes[#question.notes + 1] = told end
+    known[told] = true
+  end
 end
 
 --- {rank, name, gpu_hours, cost, meets, problem, metrics, pool} of each fleet: of every rank the fixed one, then one
@@ -44,7 +58,10 @@ end
 function fleets.of(question, plan)
   local asks, out = {}, {}
   for rank, item in ipairs(plan.ranks) do
-    if not item.candidate.split then
+    if item.candidate.split then
+      question.notes[#question.notes + 1] = ("no day of rank %d: prefill and decode replicas would scale apart")
+        :format(rank)
+    else
       asks[#asks + 1] = { rank = rank, item = item }
       for _, each in ipairs(question.day.autoscalers) do
         asks[#asks + 1] = { rank = rank, item = item, autoscaler = each }
@@ -54,7 +71,7 @@ function fleets.of(question, plan)
   local function run_of(ask)
     local item = ask.item
     return evaluate.scenario(question, item.candidate, item.result.replicas,
-      scenario_of(question, item.candidate, item.result.replicas, ask.autoscaler), { brief = true })
+      scenario_of(question, item.candidate, item.result.replicas, ask.autoscaler), {})
   end
   local found = search.parallel(question, #asks, "day", function(i) return run_of(asks[i]) end,
     function(i)
@@ -65,9 +82,12 @@ function fleets.of(question, plan)
     end)
   for i, ask in ipairs(asks) do
     local result, item = found[i], ask.item
+    add_notes(question, ask, result.notes)
+    local has_price = question.gpus[item.candidate.gpu].price ~= nil
     local hours = result.pool and result.pool.gpu_hours or item.result.paid_gpus * hours_of_day
     out[i] = { rank = ask.rank, name = ask.autoscaler and ask.autoscaler.name or "fixed", gpu_hours = hours,
-      cost = hours * money.price(question, item.candidate), meets = result.meets, problem = result.problem,
+      cost = has_price and hours * money.price(question, item.candidate) or nil, meets = result.meets,
+      problem = result.problem,
       metrics = result.metrics, pool = result.pool, requests = result.requests }
   end
   return out
