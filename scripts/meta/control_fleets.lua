@@ -10,7 +10,7 @@
 ---@field min integer
 ---@field max integer
 ---@field wanted integer what the autoscaler wanted when it was asked last, within min and max
----@field held integer requests that wait in front of the pool, because no replica is ready
+---@field held integer requests that wait in front of the pool: a gate holds them, or no replica is ready
 local pool = {}
 
 ---A series of the pool, in buckets of a second.

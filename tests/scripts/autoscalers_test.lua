@@ -55,6 +55,15 @@ test("a longer start is a longer lag, and a longer tail", function()
   test.check(slow.ttft_s.p99 > fast.ttft_s.p99, "p99 %g, %g", slow.ttft_s.p99, fast.ttft_s.p99)
 end)
 
+test("what a gate holds counts for KEDA, and an HPA on the queues of replicas does not see it", function()
+  local function peak(policy)
+    return run({ autoscaler = policy { metric = "waiting", target = 8 } },
+      { admission = require "admission.concurrency" { max_concurrency = 8 } }).pools[1].replicas_peak
+  end
+  test.equal(peak(require "autoscalers.hpa"), 1)
+  test.check(peak(require "autoscalers.keda") > 2)
+end)
+
 test("KEDA scales to none and back: who comes then waits for a start", function()
   local s = run({ min = 0, autoscaler = require "autoscalers.keda" { target = 16, cooldown_s = 60, polling_s = 15 } },
     { workload = require "workloads.poisson" { rate_per_s = 0.002, num_requests = 4, prompt_tokens = 100,

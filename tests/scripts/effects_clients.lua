@@ -41,6 +41,7 @@ function clients.declare(effects, served)
   effects.needs["faults.exponential"] = { mtbf_s = 0.5, repair_s = 0.1, detect_s = 0.05 }
   effects.own["faults.links"] = { function(one) return behind_link(served, one) end }
   effects.needs["faults.links"] = { every_s = 0.5, for_s = 0.4, timeout_s = 0.1 }
+  effects.needs["faults.links.link"] = { every_s = 0.5, for_s = 0.4, factor = 0.3 } -- two that stand still are alike
   effects.values["faults.links.link"] = { "other" }
   effects.values["faults.links.kv_load_failure_policy"] = { "recompute" }
   for _, name in ipairs { "timeout_s", "kv_load_failure_policy" } do

@@ -39,6 +39,18 @@ class BorderScope {
   ServeBorder& border_;
 };
 
+/// Shows the requests and the replicas of a route, within a BorderScope.
+inline void show_route(ServeBorder& border, const RouteView& view) {
+  const Requests& requests = view.source->requests();
+  border.requests = requests.data();
+  border.slots = requests.slots();
+  border.view = nullptr;
+  border.replica = nullptr;
+  border.route = &view;
+  border.holders = nullptr;
+  border.holder_count = -1;
+}
+
 /// Throws the Lua error on top of the stack, popped, as an Error.
 [[noreturn]] void rethrow(lua_State* L, const std::string& when);
 

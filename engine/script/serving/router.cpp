@@ -68,14 +68,7 @@ std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its router (route)");
   const BorderScope scope(*border_, 2);
-  const Requests& requests = view.source->requests();
-  border_->requests = requests.data();
-  border_->slots = requests.slots();
-  border_->view = nullptr;
-  border_->replica = nullptr;
-  border_->route = &view;
-  border_->holders = nullptr;
-  border_->holder_count = -1;
+  show_route(*border_, view);
   route_.push(L);
   if (lua_pcall(L, 0, 1, 0) != 0) rethrow(L, "router, " + seconds_text(view.now_s));
   const auto replica = static_cast<std::int32_t>(lua_tointeger(L, -1));

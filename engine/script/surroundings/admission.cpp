@@ -95,14 +95,7 @@ void LuaAdmission::call(const LuaReference& function, int answers, const char* m
   lua_State* L = asking_->L;
   const Ask ask(*asking_, method);
   const BorderScope scope(*border_, 2);
-  const Requests& requests = view.pool.source->requests();
-  border_->requests = requests.data();
-  border_->slots = requests.slots();
-  border_->view = nullptr;
-  border_->replica = nullptr;
-  border_->route = &view.pool;
-  border_->holders = nullptr;
-  border_->holder_count = -1;
+  show_route(*border_, view.pool);
   function.push(L);
   if (lua_pcall(L, 0, answers, 0) != 0) rethrow(L, "admission, " + seconds_text(view.pool.now_s));
 }

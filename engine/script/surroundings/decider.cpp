@@ -16,14 +16,7 @@ bool LuaDecider::split(const Request&, const PairView& view) {
   lua_State* L = asking_->L;
   const Ask ask(*asking_, "its decider (split)");
   const BorderScope scope(*border_, 2);
-  const Requests& requests = view.pool.source->requests();
-  border_->requests = requests.data();
-  border_->slots = requests.slots();
-  border_->view = nullptr;
-  border_->replica = nullptr;
-  border_->route = &view.pool;
-  border_->holders = nullptr;
-  border_->holder_count = -1;
+  show_route(*border_, view.pool);
   split_.push(L);
   if (lua_pcall(L, 0, 1, 0) != 0) rethrow(L, "decider, " + seconds_text(view.pool.now_s));
   const bool split = lua_toboolean(L, -1) != 0;

@@ -81,6 +81,7 @@ class Life {
   PoolMember member_of(std::int32_t engine) const;
   PoolView view_of(std::int32_t pool, std::vector<PoolMember>& members);
   void ask(std::int32_t pool);
+  std::int32_t held() const;
   std::int32_t chosen_to_drain(const Fleet::Pool& pool);
 
   Fleet& fleet();

@@ -76,9 +76,15 @@ Life::Looked Life::look_at(const Fleet::Pool& pool) const {
   return out;
 }
 
+/// Requests in front of the pools: they wait for a replica, or a gate holds them.
+std::int32_t Life::held() const {
+  const auto waiting = static_cast<std::int32_t>(s_.fleet_->door.size());
+  return waiting + (s_.gate_ ? s_.gate_->held() : 0);
+}
+
 void Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
   pool.record.pass(tick);
-  pool.record.look(PoolSeries::held, static_cast<double>(fleet().door.size()));
+  pool.record.look(PoolSeries::held, held());
   pool.record.look(PoolSeries::waiting, looked.waiting);
   pool.record.look(PoolSeries::running, looked.running);
   if (looked.replicas == 0) return;
@@ -179,7 +185,7 @@ PoolView Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
   view.min = pool.config.min;
   view.max = pool.config.max;
   view.wanted = pool.wanted;
-  view.held = static_cast<std::int32_t>(fleet().door.size());
+  view.held = held();
   view.history = &pool.record;
   view.members = members;
   return view;
