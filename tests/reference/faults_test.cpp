@@ -48,9 +48,9 @@ TEST_CASE(
     "the engine and a naive cluster agree on replicas that fail, are found out and repaired") {
   std::map<std::string, int> seen;
   int cases = 0, held = 0;
-  // Of seed 374 the engine plans a step of a replica ahead that the naive cluster plans when the
-  // one before it has ended. Which of them is right is not settled.
-  const auto [first, last] = seeds(1, 373);
+  // In seed 1036 a request stands still for good. The naive cluster waits for the next fault, which
+  // ends it; the engine says at once that nothing can happen any more.
+  const auto [first, last] = seeds(1, 1000);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_cluster(seed);
     if (cluster.apart()) continue;

@@ -126,9 +126,9 @@ class Scenario {
  public:
   explicit Scenario(std::uint64_t seed) : seed_(seed), it_(random_case(seed, seed % 2 == 0)) {
     Dice dice(seed + 9);
-    for (std::int32_t more = dice.upto(0, 3); more > 0; --more)
+    for (std::int32_t left = dice.upto(0, 3); left > 0; --left)
       replicas().push_back(
-          random_case(seed * 7 + static_cast<std::uint64_t>(more), false).cluster.replicas[0]);
+          random_case(seed * 7 + static_cast<std::uint64_t>(left), false).cluster.replicas[0]);
     if (replicas().size() > 1 && dice.upto(0, 1) == 1) split(dice);
     if (dice.upto(0, 2) == 0) it_.cluster.frontend = {0.125, 1.0 / 256, 0.25};
     speculates_ = dice.upto(0, 3) == 0;

@@ -99,17 +99,21 @@ void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight
   if (seated && in_flight.any && replica.pipeline().executing())
     return left_.push_back({slot, index, unknown_tokens});
   replica.defer_no_longer(slot);
-  if (replica.has_stages()) receptions_[static_cast<std::size_t>(index)].remove(slot);
+  const bool awaits_stages =
+      replica.has_stages() && receptions_[static_cast<std::size_t>(index)].remove(slot);
   if (requests_.progress(slot).flows > 0) {  // its KV is read
     replica.leave(slot, unknown_tokens, true);
     left_.push_back({slot});
     return plan_again(index);
   }
+  const bool unreached = requests_[slot].phase == Phase::pending && !awaits_stages &&
+                         requests_.progress(slot).kept_blocks == 0;
   if (requests_[slot].phase != Phase::pending) {
     replica.leave(slot, unknown_tokens);
     tell_blocks(index);
   }
   free_slot(slot);
+  if (unreached) return signals_.changed(index);  // the connection failed: nothing comes free
   plan_again(index);
 }
 

@@ -89,6 +89,7 @@ bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
 
 bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
   const Picoseconds end = picoseconds(time_s, "run_until");
+  if (fleet_) fleet_->until = end;
   while (next_instant() <= end) {
     if (wanted(stop)) return true;
     if (instants == 0) return false;

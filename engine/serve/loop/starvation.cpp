@@ -56,8 +56,10 @@ bool Life::helps_somebody() {
 Picoseconds Simulation::next_life(Picoseconds other) {
   const Picoseconds next = fleet_->next();
   if (next == never) return never;
+  if (next <= fleet_->until) return next;
   if (other == never && !Life(*this).helps_somebody()) return never;
-  const bool goes_on = requests_.alive() > 0 || workload_due_ != never;
+  const bool goes_on = requests_.alive() > 0 || workload_due_ != never ||
+                       (other != never && next <= other);  // rows of an aborted request end first
   return goes_on ? next : never;
 }
 
