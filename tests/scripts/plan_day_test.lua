@@ -69,4 +69,25 @@ for _, case in ipairs {
   end)
 end
 
+test("another autoscaler, or fewest replicas, of a kept plan runs what is new and nothing of the search again", function()
+  local opening, run = require "rooflua.scenario.opening", require "rooflua.plan.run"
+  local path = test.file("day.sqlite", "")
+  local function book_of(day, results)
+    local opened = opening.table(setup.scenario({ load = { rate_per_s = 0.05, peak = 2 }, slo = { ttft_s_p99 = 20 },
+      ranks = 1, gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } }, day = day, candidates =
+      require "candidates.listed" { list = { { tp = 1, max_num_seqs = 1, max_num_batched_tokens = 1024 } } } },
+      { workload = require "workloads.poisson" { prompt_tokens = 200, output_tokens = 300 } }), {})
+    local done = run.report(run.all(opened.reader, opened.given, { jobs = 1, results = results }))
+    return done.question.book, done.text
+  end
+  local first = book_of({ autoscalers = { "target" }, start = quick }, path)
+  test.equal(first.reused, 0)
+  local more = book_of({ autoscalers = { "target", "scheduled" }, start = quick }, path)
+  test.equal(more.reused, first.asked)
+  test.equal(more.asked, first.asked + 1)
+  local least, text = book_of({ autoscalers = { "target", "scheduled" }, start = quick, min = 0 }, path)
+  test.equal(least.reused, first.asked - 2) -- the days are others
+  test.equal(text, (select(2, book_of({ autoscalers = { "target", "scheduled" }, start = quick, min = 0 }))))
+end)
+
 test.finish()

@@ -77,7 +77,8 @@ function fleets.of(question, plan)
     function(i)
       local ask = asks[i]
       return { candidate = keep.candidate(ask.item.candidate), replicas = ask.item.result.replicas,
-        day = question.day.hours, autoscaler = ask.autoscaler and policy.describe(ask.autoscaler) or "none",
+        day = question.day.hours, least = question.day.least, start = question.day.start,
+        autoscaler = ask.autoscaler and policy.describe(ask.autoscaler) or "none",
         parameters = ask.autoscaler and policy.parameters(ask.autoscaler) or nil }
     end)
   for i, ask in ipairs(asks) do

@@ -7,9 +7,9 @@ local run_hash = require "rooflua.scenario.run_hash"
 
 local keep = {}
 
---- Keys of `plan` that no simulation reads.
+--- Keys of `plan` that no simulation reads, and the day, which a piece of it names itself.
 local only_orders = { "objective", "confidence", "ranks", "replicates", "power", "strategy", "candidates", "engines",
-  "buy" }
+  "buy", "day" }
 
 --- The scenario without what only orders deployments.
 local function simulated(given)
