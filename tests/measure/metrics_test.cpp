@@ -22,7 +22,9 @@ void check_declarations(std::span<const MetricOf<Record>> metrics) {
     CHECK(names.insert(metric.name).second);
     CHECK_FALSE(metric.label.empty());
     CHECK_FALSE(metric.help.empty());
-    const bool in_seconds = metric.name.ends_with("_s") && !metric.name.ends_with("_per_s");
+    const bool is_rate = metric.name.find("_per_s") != std::string_view::npos;
+    const bool in_seconds = !is_rate && (metric.name.ends_with("_s") ||
+                                         metric.name.find("_s_") != std::string_view::npos);
     CHECK(in_seconds == (metric.unit == "s"));
   }
 }

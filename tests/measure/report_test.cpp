@@ -44,6 +44,7 @@ TPOT   ms  2.333  2.333  2.600  2.633  2.660  2.667
 ITL    ms  2.400  2.000  3.200  3.599  3.919  4.000
 E2E    ms  17.50  17.50  17.90  17.95  17.99  18.00
 queue  ms  4.500  4.500  8.100  8.550  8.910  9.000
+66.7 % of the requests completed: quantiles are of these alone
 
 class  completed  requests/s  tokens/s  TTFT p50  TTFT p99  TPOT p50  E2E mean  goodput/s
 batch          1       55.56     222.2  10.00 ms  10.00 ms  2.667 ms  18.00 ms      55.56
@@ -67,6 +68,7 @@ variant     req/s  tok/s  TTFT p50 ms  TTFT p99 s  TPOT p50 ms  TPOT p99 ms  E2E
 chunk=512   111.1  388.9        11.50       12.00        2.333        2.660        17.50          1       1       11.1 %
 chunk=2048  111.1  388.9        11.50     0.01297        2.333        2.660        17.50          1       1       11.1 %
 
+66.7 % of the requests of chunk=512 completed: quantiles are of these alone
 unsupported: share of time that is extrapolated, stand_in or assumed
 )");
 }

@@ -69,7 +69,7 @@ for _, case in ipairs {
   end)
 end
 
-test("another autoscaler, or fewest replicas, of a kept plan runs what is new and nothing of the search again", function()
+test("another autoscaler or smallest fleet of a kept plan runs what is new, and no search again", function()
   local opening, run = require "rooflua.scenario.opening", require "rooflua.plan.run"
   local path = test.file("day.sqlite", "")
   local function book_of(day, results)

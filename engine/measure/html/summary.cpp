@@ -56,10 +56,6 @@ std::string difference(double value, double reference) {
   return rounded == "+0.0 %" || rounded == "-0.0 %" ? "0.0 %" : text;
 }
 
-std::string name_of(const Served& variant) {
-  return variant.name.empty() ? "run" : variant.name;
-}
-
 }  // namespace
 
 void add_header(HtmlPage& page, const std::string& source) {
@@ -132,33 +128,6 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
       const std::int64_t count = each.summary.ended[static_cast<std::size_t>(word.value)];
       if (word.value == Outcome::completed || count == 0) continue;
       rows.push_back({name_of(each), std::to_string(count), std::string(word.name)});
-    }
-  }
-  if (rows.size() > 1) page.table(rows);
-}
-
-/// What a part of the run amounted to, of variants that have it: distributions by their mean.
-template <class Record>
-void add_part(HtmlPage& page, const std::vector<Served>& variants,
-              std::optional<Record> Summary::*part, std::span<const MetricOf<Record>> metrics) {
-  std::vector<std::vector<std::string>> rows{{"variant"}};
-  for (const auto& metric : metrics) rows[0].emplace_back(metric.label);
-  for (const Served& each : variants) {
-    const std::optional<Record>& found = each.summary.*part;
-    if (!found) continue;
-    rows.push_back({name_of(each)});
-    for (const auto& metric : metrics) {
-      if (const auto* count = std::get_if<std::int64_t Record::*>(&metric.source))
-        rows.back().push_back(grouped((*found).*(*count)));
-      if (const auto* value = std::get_if<double Record::*>(&metric.source))
-        rows.back().push_back(metric.unit == "1" ? percent((*found).*(*value))
-                                                 : figure((*found).*(*value)));
-      if (const auto* maybe = std::get_if<std::optional<double> Record::*>(&metric.source))
-        rows.back().push_back((*found).*(*maybe) ? figure(*((*found).*(*maybe))) : "");
-      if (const auto* times = std::get_if<Statistics Record::*>(&metric.source)) {
-        const double mean = ((*found).*(*times)).mean;
-        rows.back().push_back(metric.unit == "s" ? duration(mean) : figure(mean));
-      }
     }
   }
   if (rows.size() > 1) page.table(rows);
@@ -241,11 +210,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
   add_speculation(page, variants);
-  add_part(page, variants, &Summary::clients, client_metrics());
-  add_part(page, variants, &Summary::faults, fault_metrics());
-  add_part(page, variants, &Summary::plays, play_metrics());
-  add_part(page, variants, &Summary::gate, gate_metrics());
-  add_part(page, variants, &Summary::fairness, fairness_metrics());
+  add_parts(page, variants);
   add_links(page, variants);
   add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");

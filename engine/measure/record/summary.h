@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -112,6 +113,12 @@ struct Summary {
   /// The share of time that is extrapolated, stand_in or assumed, or that a note of the model
   /// touches: what --strict limits.
   double unsupported_share() const;
+};
+
+/// A run among others.
+struct NamedSummary {
+  std::string_view name;
+  const Summary* summary = nullptr;
 };
 
 /// (e2e - ttft) / (n - 1); 0 for a single token, as the goodput of vLLM's benchmark has it.

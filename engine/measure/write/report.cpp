@@ -5,6 +5,7 @@
 
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
+#include "measure/write/group_tables.h"
 #include "measure/write/run_columns.h"
 #include "measure/write/surroundings_text.h"
 #include "measure/write/table.h"
@@ -89,35 +90,8 @@ std::string latencies(const Summary& s) {
   return table.text();
 }
 
-constexpr std::string_view group_columns[] = {
-    "completed",  "requests_per_s", "output_tokens_per_s", "ttft_s_p50",  "ttft_s_p99",
-    "tpot_s_p50", "e2e_s_mean",     "goodput_per_s",       "held_s_mean", "held_s_p99"};
 constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_used_frac_max",
                                                 "preemptions", "wait_frac"};
-
-template <class Record>
-std::string cell(const ColumnOf<Record>& column, const Record& record) {
-  const double value = column.value(record);
-  if (column.is_optional() && std::isnan(value)) return "";
-  if (column.is_time()) return duration(value);
-  if (column.is_share()) return percent(value);
-  return column.is_count() ? grouped(static_cast<std::int64_t>(value)) : figure(value);
-}
-
-bool was_held(const std::vector<GroupSummary>& groups) {
-  return std::any_of(groups.begin(), groups.end(),
-                     [](const GroupSummary& each) { return each.held_s_mean.has_value(); });
-}
-
-std::vector<GroupColumn> columns_of_groups(bool with_goodput, bool with_held) {
-  std::vector<GroupColumn> out;
-  for (const std::string_view name : group_columns) {
-    out.push_back(group_column(name));
-    const bool is_held = name.starts_with("held_s");
-    if (out.back().is_optional() && !(is_held ? with_held : with_goodput)) out.pop_back();
-  }
-  return out;
-}
 
 /// What plays amounted to, in two lines.
 std::string play_lines(const PlaySummary& plays) {
@@ -146,8 +120,7 @@ std::string apart_line(const ApartSummary& apart) {
 
 std::string groups(const Summary& s) {
   std::string out;
-  const auto columns =
-      columns_of_groups(s.goodput_per_s.has_value(), was_held(s.classes) || was_held(s.tenants));
+  const auto columns = columns_of_groups({&s});
   const auto header = [&](const std::string& first) {
     std::vector<std::string> row{first};
     for (const GroupColumn& column : columns) row.push_back(column.label());
@@ -317,33 +290,24 @@ namespace {
 
 constexpr std::size_t most_class_lines = 60;  // of a table with a row per variant and class
 
+std::vector<NamedSummary> named(const std::vector<Variant>& variants) {
+  std::vector<NamedSummary> out;
+  for (const Variant& each : variants) out.push_back({each.name, &each.summary});
+  return out;
+}
+
 /// Variants class by class; "" where their requests have no classes.
 std::string classes_of(const std::vector<Variant>& variants) {
-  std::size_t lines = 0;
-  bool with_goodput = false, with_held = false;
-  for (const Variant& each : variants) {
-    lines += each.summary.classes.size();
-    with_held = with_held || was_held(each.summary.classes);
-    with_goodput = with_goodput || each.summary.goodput_per_s;
-  }
-  if (lines == 0) return "";
-  if (lines > most_class_lines)
-    return "\nby class: " + grouped(static_cast<std::int64_t>(lines)) +
+  const auto rows = rows_of_groups(named(variants), &Summary::classes, "class");
+  if (rows.empty()) return "";
+  if (rows.size() - 1 > most_class_lines)
+    return "\nby class: " + grouped(static_cast<std::int64_t>(rows.size() - 1)) +
            " rows, which --json and --html have\n";
-  const auto columns = columns_of_groups(with_goodput, with_held);
   Table table;
-  std::vector<std::string> header{"variant", "class"};
-  for (const GroupColumn& column : columns) header.push_back(column.label());
   table.left(1);
-  table.add(header);
+  table.add(rows.front());
   table.rule();
-  for (const Variant& variant : variants) {
-    for (const GroupSummary& group : variant.summary.classes) {
-      std::vector<std::string> row{variant.name, group.name};
-      for (const GroupColumn& column : columns) row.push_back(cell(column, group));
-      table.add(row);
-    }
-  }
+  for (std::size_t i = 1; i < rows.size(); ++i) table.add(rows[i]);
   return "\n" + table.text() + "\n";
 }
 
@@ -374,8 +338,9 @@ std::string comparison(const std::vector<Variant>& variants) {
     for (const RunColumn& column : columns) row.push_back(column.cell(variant.summary));
     table.add(row);
   }
-  return table.text() + "\n" + survivors_text(variants) + "unsupported: share of time that is " +
-         unsupported_text(runs) + "\n" + classes_of(variants);
+  return table.text() + "\n" + survivors_text(named(variants)) +
+         "unsupported: share of time that is " + unsupported_text(runs) + "\n" +
+         classes_of(variants);
 }
 
 std::string report(const Comparison& comparison, double tolerance) {

@@ -79,13 +79,14 @@ std::string survivors_text(const Summary& s) {
   return survivors(s.completed, s.requests, "");
 }
 
-std::string survivors_text(const std::vector<Variant>& variants) {
+std::string survivors_text(const std::vector<NamedSummary>& runs) {
   const auto worst =
-      std::min_element(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
-        return completed_frac(a.summary) < completed_frac(b.summary);
+      std::min_element(runs.begin(), runs.end(), [](const NamedSummary& a, const NamedSummary& b) {
+        return completed_frac(*a.summary) < completed_frac(*b.summary);
       });
-  if (worst == variants.end()) return "";
-  return survivors(worst->summary.completed, worst->summary.requests, " of " + worst->name);
+  if (worst == runs.end()) return "";
+  const std::string of = runs.size() > 1 ? " of " + std::string(worst->name) : "";
+  return survivors(worst->summary->completed, worst->summary->requests, of);
 }
 
 std::string surroundings_text(const Summary& summary) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/write/result.h"
+#include "measure/record/summary.h"
 
 namespace rooflua {
 
@@ -14,6 +14,6 @@ std::string surroundings_text(const Summary& summary);
 /// A line that says which part of the requests quantiles are of, and which flatters them; "" where
 /// all completed, or none. Of several runs, of that of which the smallest part completed.
 std::string survivors_text(const Summary& summary);
-std::string survivors_text(const std::vector<Variant>& variants);
+std::string survivors_text(const std::vector<NamedSummary>& runs);
 
 }  // namespace rooflua
