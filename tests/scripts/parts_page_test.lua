@@ -33,7 +33,8 @@ test("classes, tenants, pools and the part that completed stand in the page as i
   test.check(share, "%s", text)
   test.check(page:find(share .. " of the requests completed: quantiles are of these alone", 1, true), "%s", page)
   for _, title in ipairs { "class", "tenant" } do
-    test.check(page:find("variant " .. title .. " completed .- E2E mean held held p99 "), "no table by %s: %s", title, page)
+    test.check(page:find("variant " .. title .. " completed .- E2E mean held held p99 "), "no table by %s: %s",
+      title, page)
   end
   local class = text:match "\nlong +[%d,]+ +([%d.]+) " -- requests/s
   test.check(class and page:find(class, 1, true), "%s\n%s", text, page)
