@@ -109,7 +109,7 @@ return flags.list {
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
       disable-flashinfer-cutlass-moe-fp4-allgather ]] },
     { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem
-      enable-symm-mem enable-nccl-nvls enable-flashinfer-allreduce-fusion enable-aiter-allreduce-fusion
+      enable-symm-mem enable-nccl-nvls enable-aiter-allreduce-fusion
       enforce-disable-flashinfer-allreduce-fusion flashinfer-allreduce-fusion-backend:t
       enable-quant-communications ]] },
     { "the config of the model is used as it is published", [[ json-model-override-args:t dtype:t model-impl:t
