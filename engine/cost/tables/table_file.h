@@ -67,6 +67,7 @@ struct TableFile {
   std::vector<std::string> engines;          // KernelTable::engines
   std::vector<std::string> includes;         // KernelTable::includes
   bool answers = true;                       // KernelTable::answers
+  bool stands_in = true;                     // whether rows answer for shapes near theirs
   std::shared_ptr<const Json> published;     // of TableForm::published: how its reader knows it
   std::array<int, 5> shape{};                // from the file name
   int tp = 1;
