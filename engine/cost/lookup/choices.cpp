@@ -70,6 +70,11 @@ void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t p
   added.gap = gap;
 }
 
+bool may_stand_in(const Choice& choice) {
+  return choice.stands_in == StandsIn::all ||
+         (choice.stands_in == StandsIn::format && choice.format.alike);
+}
+
 const RowIndex& index_of(const TableStore& store, const Choice& choice) {
   if (!choice.index) {
     std::vector<const KernelTable*> tables;
@@ -112,7 +117,7 @@ const Choice* nearest_choice(const TableStore& store, const std::vector<Choice>&
     if (index.empty()) continue;
     const double gap = index.gap(query);
     if (gap > farthest || choice.gap + gap >= least) continue;
-    if (gap > 0 && !choice.stands_in) continue;
+    if (gap > 0 && !may_stand_in(choice)) continue;
     nearest = &choice;
     least = choice.gap + gap;
   }

@@ -8,8 +8,8 @@
 //
 // A table is read when it is reached. The first one that holds the shape asked for answers, so that
 // neither another format nor another engine beats an exact row. Where none holds it, the nearest
-// answers: doublings of the shape, and one doubling for another format. A table of a few shapes may
-// say in tables.toml that it answers for these alone (stands_in = false).
+// answers: doublings of the shape, and one doubling for another format. tables.toml may say that a
+// table stands in for no shape near its own, or only for those of its format (stands_in).
 
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ struct Choice {
   std::vector<std::size_t> files;  // of TableStore::files(), one format and one engine
   StandIn format;
   bool other_engine = false;
-  bool stands_in = true;                    // for shapes near those of its rows
+  StandsIn stands_in = StandsIn::all;       // for shapes near those of its rows
   double gap = 0;                           // of format and engine
   mutable std::unique_ptr<RowIndex> index;  // made when first reached
 };
