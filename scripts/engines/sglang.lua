@@ -5,6 +5,7 @@ local flags = require "engines.rules.flags"
 local fusions = require "engines.sglang.fusions"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
+local rocm = require "engines.rules.rocm"
 local tiers = require "engines.sglang.tiers"
 local python_host = require "engines.rules.python_host"
 
@@ -310,5 +311,7 @@ return {
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,
     python_host,
+    rocm,
+    fusions.kernels,
   },
 }

@@ -22,6 +22,7 @@
 --- parallelism, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
+local apart = require "steps.kernels.apart"
 local attention = require "steps.kernels.attention"
 local beside = require "steps.kernels.beside"
 local bounds = require "steps.kernels.bounds"
@@ -221,7 +222,7 @@ function Kernels:bind(context)
   self.travels = exchange.of(self, engine.values, layers)
   self:bind_operations(layers, deployment)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
-  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.operations(layers) * self.host_operation_s)
+  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.operations(layers, engine.values) * self.host_operation_s)
 end
 
 --- What the deployment's engine does in its own way.
@@ -261,6 +262,7 @@ function Kernels:bind_operations(layers, deployment)
     end
   end
   beside.add_sums(self, seen.tokens)
+  apart.add(self, seen)
   launches.add(self, seen)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0

@@ -7,6 +7,9 @@ local fusions = {}
 fusions.options = {
   { "enable_flashinfer_allreduce_fusion", flag = "--enable-flashinfer-allreduce-fusion", type = "switch",
     read_by = "norm_apart_s", doc = "an all-reduce and the norm behind it are one kernel" },
+  { "moe_runner_backend", since = "0.5.4", flag = "--moe-runner-backend", type = "text", idle = { "auto" },
+    read_by = "expert_operations", note = "kernels are those of the tables, whichever back end is chosen",
+    doc = "kernels of the routed experts" },
 }
 
 local deepseek = { "deepseek_v3", "kimi_k2", "kimi_k25" }
@@ -37,6 +40,36 @@ fusions.rules = {
     source = "pull requests 11214 and 14792: states in the prefix cache without a second buffer, no overlap schedule" },
   { family = "kimi_linear", disable_overlap_schedule = false,
     source = "python/sglang/srt/server_args.py: no radix cache for KimiLinearForCausalLM" },
+}
+
+--- Whether experts run in Triton: routing, alignment and sum are kernels of their own, launched from Python.
+local function in_triton(facts, own)
+  local backend = own.moe_runner_backend
+  if backend and backend ~= "auto" then return backend:find("^triton") ~= nil end
+  local format = facts.experts_format or facts.weights
+  return format == "bf16" or format == "fp16" or format == "fp8" or format == "fp8_block"
+end
+
+local function operations(facts, own) return in_triton(facts, own) and 24 or 8 end
+local function routing(count)
+  return function(facts, own) return in_triton(facts, own) and count or 0 end
+end
+
+fusions.kernels = {
+  { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),
+    source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
+      .. "docs/records/fitted.md, \"Prefill outside of graphs\"" },
+  { architecture = "blackwell", family = { "glm4_moe", "glm4_moe_lite", "minimax_m2" }, routing_kernels = routing(12),
+    source = "python/sglang/srt/layers/moe/topk.py, biased_grouped_topk_gpu: fused for powers of two with at most 32 "
+      .. "experts to a group, else composed of PyTorch's operations" },
+  { since = "0.5.4", architecture = "blackwell", family = deepseek, expert_operations = 8, routing_kernels = 0,
+    source = "pull request 11816: FlashInfer's experts for DeepSeek in FP8 on SM100" },
+  { since = "0.5.6", architecture = "blackwell", family = "qwen3_moe", format = { "fp8", "fp8_block" },
+    expert_operations = 8, routing_kernels = 0, source = "pull request 13489" },
+  { since = "0.5.9", architecture = "blackwell", family = { "qwen3_moe", "qwen3_next" }, expert_operations = 8,
+    routing_kernels = 0, source = "python/sglang/srt/server_args.py, 0.5.9: FlashInfer's for Qwen3 and Qwen3-Next" },
+  { architecture = { "cdna3", "cdna4" }, expert_operations = 24, routing_kernels = 5,
+    source = "AITER's fused_moe: router, sort and two quantisations are kernels beside its rows" },
 }
 
 return fusions
