@@ -1,7 +1,11 @@
---- Small kernels around routed experts that neither cost.layers nor rows of experts contain: they turn the router's
---- logits into experts and weights, and sort the tokens (`routing_kernels` of scripts/engines, for each layer). Each takes
---- small_kernel_s and its traffic.
---- Source: scripts/engines/sglang/fusions.lua.
+--- Small kernels that an engine runs beside those of cost.layers and of the rows of its tables:
+---
+---     routing    around a layer of routed experts: they turn the router's logits into experts and weights, and sort the
+---                tokens (`routing_kernels` of scripts/engines)
+---     layer      in every layer (`layer_kernels`), and in those with latent attention (`latent_kernels`): norms and
+---                copies that other engines fuse
+---
+--- Each takes small_kernel_s and its traffic. Source: scripts/engines/sglang/fusions.lua.
 local apart = {}
 
 --- Layers of routed experts, and the bytes of the logits of a token.
@@ -14,16 +18,33 @@ local function routing_of(steps, seen)
   return 0, 0
 end
 
+--- Kernels of attention layers.
+local function layers_of(steps, engine)
+  local count = 0
+  for _, kind in ipairs(steps.model.attention) do
+    count = count + kind.layers * (engine.layer_kernels + (kind.latent and engine.latent_kernels or 0))
+  end
+  return count
+end
+
+local function add(steps, seen, name, count, bytes_per_row)
+  if count == 0 then return end
+  seen.tokens[#seen.tokens + 1] = { name = name, op = "elementwise", count = count, rows = "tokens", dtype = steps.dtype,
+    flop_per_row = 0, weight_bytes = 0, bytes_per_row = bytes_per_row }
+end
+
 --- Adds these kernels to the operations that see all tokens.
 --- @param steps steps.Kernels
 --- @param seen table lists of operations of cost.layers by the rows that they see
 function apart.add(steps, seen)
-  local kernels = steps.engine_values.routing_kernels
-  if kernels == 0 then return end
-  local layers, bytes = routing_of(steps, seen)
-  if layers == 0 then return end
-  seen.tokens[#seen.tokens + 1] = { name = "routing", op = "elementwise", count = kernels * layers, rows = "tokens",
-    dtype = steps.dtype, flop_per_row = 0, weight_bytes = 0, bytes_per_row = bytes }
+  local engine = steps.engine_values
+  if engine.routing_kernels > 0 then
+    local layers, bytes = routing_of(steps, seen)
+    add(steps, seen, "routing", engine.routing_kernels * layers, bytes)
+  end
+  if engine.layer_kernels + engine.latent_kernels > 0 then
+    add(steps, seen, "layer_kernels", layers_of(steps, engine), 2 * 2 * steps.model.hidden_size)
+  end
 end
 
 return apart
