@@ -80,7 +80,8 @@ fusions.kernels = {
       .. "docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
   { architecture = cdna, before = "0.5.9", latent_kernels = 4,
     source = "pull request 18242 fuses rope, concatenation and KV write of latent attention" },
-  { family = { "gemma3", "gemma4" }, layer_kernels = 6,
+  { head_norm_kernels = 2, source = "python/sglang/srt/models/utils.py, apply_qk_norm: two kernels" },
+  { family = { "gemma3", "gemma4" }, layer_kernels = 6, head_norm_kernels = 0,
     source = "python/sglang/srt/models/gemma4_causal.py: norms behind attention and MLP, norms of queries, keys and "
       .. "values, a scale of the layer" },
 }

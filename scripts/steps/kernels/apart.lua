@@ -2,8 +2,8 @@
 ---
 ---     routing    around a layer of routed experts: they turn the router's logits into experts and weights, and sort the
 ---                tokens (`routing_kernels` of scripts/engines)
----     layer      in every layer (`layer_kernels`), and in those with latent attention (`latent_kernels`): norms and
----                copies that other engines fuse
+---     layer      in every layer (`layer_kernels`), in those with latent attention (`latent_kernels`) and in those with
+---                norms of heads (`head_norm_kernels`): norms and copies that other engines fuse
 ---
 --- Each takes small_kernel_s and its traffic. Source: scripts/engines/sglang/fusions.lua.
 local apart = {}
@@ -18,11 +18,13 @@ local function routing_of(steps, seen)
   return 0, 0
 end
 
---- Kernels of attention layers.
+--- Kernels of attention layers. Layers without heads of their own keys have no norms of heads.
 local function layers_of(steps, engine)
-  local count = 0
+  local count, norms = 0, steps.model.qk_norm and engine.head_norm_kernels or 0
   for _, kind in ipairs(steps.model.attention) do
-    count = count + kind.layers * (engine.layer_kernels + (kind.latent and engine.latent_kernels or 0))
+    local own = kind.latent and engine.latent_kernels or kind.kv_heads and norms or 0
+    if kind.kind == "delta" or kind.kind == "mamba2" then own = 0 end
+    count = count + kind.layers * (engine.layer_kernels + own)
   end
   return count
 end
@@ -42,7 +44,7 @@ function apart.add(steps, seen)
     local layers, bytes = routing_of(steps, seen)
     add(steps, seen, "routing", engine.routing_kernels * layers, bytes)
   end
-  if engine.layer_kernels + engine.latent_kernels > 0 then
+  if engine.layer_kernels + engine.latent_kernels + engine.head_norm_kernels > 0 then
     add(steps, seen, "layer_kernels", layers_of(steps, engine), 2 * 2 * steps.model.hidden_size)
   end
 end

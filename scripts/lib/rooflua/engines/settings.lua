@@ -48,6 +48,7 @@ return {
   of_kernels("routing_kernels", "kernels", "small ones around a layer of routed experts that rows do not contain"),
   of_kernels("layer_kernels", "kernels", "further small ones of a layer"),
   of_kernels("latent_kernels", "kernels", "further small ones of a layer with latent attention"),
+  of_kernels("head_norm_kernels", "kernels", "of the norms of queries and keys per head, in a layer that has them"),
   of_kernels("prompt_overhead", "1", "what prompts take beside their kernels, as a part of these"),
   of_kernels("graphs_with_prefill", nil, "whether steps with prefill chunks run in CUDA graphs, up to the largest"),
   of_kernels("fuses_static_fp8", nil, "whether the kernels in front of a GEMM write its input in FP8, static scales"),

@@ -185,7 +185,8 @@ local function read(question, row, columns, count)
   if question.scored == "no" then return end
   question.parts = parts_of_row(question, row, columns)
   for _, name in ipairs { "isl", "osl", "clients" } do question[name] = whole(row, name, where) end
-  question.measured = { ttft = time_s(row, "ttft_ms", where), tpot = time_s(row, "tpot_ms", where) }
+  local has_tpot = row.tpot_ms ~= nil and row.tpot_ms ~= ""
+  question.measured = { ttft = time_s(row, "ttft_ms", where), tpot = has_tpot and time_s(row, "tpot_ms", where) or nil }
   local median = row.ttft_median_ms
   if median ~= nil and median ~= "" then question.measured.ttft_p50 = time_s(row, "ttft_median_ms", where) end
 end
@@ -200,6 +201,7 @@ end
 --- Whether a file has the columns of closed loops.
 function rows.is_file(path, columns) return header.tells(path, telling, columns) end
 
+--- A row may leave tpot_ms empty: then TTFT alone is compared.
 --- Every question of a file, in its order. One with a `problem` could not be read.
 --- @return table list of {id, where, key, family, system, engine, version, format, mode, parts, command, isl, osl,
 ---   clients, measured = {ttft, tpot} in seconds, and texts of the other columns}
