@@ -1,5 +1,5 @@
---- Rules of engines on AMD's GPUs. A kernel of a HIP graph waits for the end of the one in front, and rows of AITER have
---- kernels' own times alone, without what lies between two.
+--- Rules of engines on AMD's GPUs. A kernel of a HIP graph waits for the end of the one in front, and rows of AITER
+--- have kernels' own times alone, without what lies between two.
 local cdna = { "cdna3", "cdna4" }
 
 return {

@@ -76,8 +76,8 @@ fusions.kernels = {
   { family = "nemotron_h", format = { "fp8", "nvfp4" }, expert_operations = 8, routing_kernels = 0,
     source = "python/sglang/srt/server_args.py, 0.5.9: FlashInfer's CUTLASS experts for NemotronH" },
   { architecture = cdna, expert_operations = 24, routing_kernels = 10,
-    source = "selection, sorting, quantisation, activation and sum beside AITER's and Triton's GEMMs; how many: fitted, "
-      .. "docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
+    source = "selection, sorting, quantisation, activation and sum beside AITER's and Triton's GEMMs; how many: "
+      .. "fitted, docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
   { architecture = cdna, before = "0.5.9", latent_kernels = 4,
     source = "pull request 18242 fuses rope, concatenation and KV write of latent attention" },
   { head_norm_kernels = 2, source = "python/sglang/srt/models/utils.py, apply_qk_norm: two kernels" },

@@ -1,7 +1,7 @@
 --- Small kernels that an engine runs beside those of cost.layers and of the rows of its tables:
 ---
----     routing    around a layer of routed experts: they turn the router's logits into experts and weights, and sort the
----                tokens (`routing_kernels` of scripts/engines)
+---     routing    around a layer of routed experts: they turn the router's logits into experts and weights, and sort
+---                the tokens (`routing_kernels` of scripts/engines)
 ---     layer      in every layer (`layer_kernels`), in those with latent attention (`latent_kernels`) and in those with
 ---                norms of heads (`head_norm_kernels`): norms and copies that other engines fuse
 ---
@@ -31,8 +31,8 @@ end
 
 local function add(steps, seen, name, count, bytes_per_row)
   if count == 0 then return end
-  seen.tokens[#seen.tokens + 1] = { name = name, op = "elementwise", count = count, rows = "tokens", dtype = steps.dtype,
-    flop_per_row = 0, weight_bytes = 0, bytes_per_row = bytes_per_row }
+  seen.tokens[#seen.tokens + 1] = { name = name, op = "elementwise", count = count, rows = "tokens",
+    dtype = steps.dtype, flop_per_row = 0, weight_bytes = 0, bytes_per_row = bytes_per_row }
 end
 
 --- Adds these kernels to the operations that see all tokens.

@@ -23,8 +23,8 @@ function host.operation_s(steps, engine)
 end
 
 --- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts
---- (`expert_operations` of scripts/engines): routing, permutation, quantisation, two GEMMs, activation, sum. Latent and recurrent attention: splits, reshapes, norms,
---- expansion, convolution, gates.
+--- (`expert_operations` of scripts/engines): routing, permutation, quantisation, two GEMMs, activation, sum. Latent and
+--- recurrent attention: splits, reshapes, norms, expansion, convolution, gates.
 local within = { mla_prefill = 24, linear_attention = 24 }
 
 --- The operations of a step on the host. The quantisation in front of a GEMM is part of its call.
@@ -38,6 +38,11 @@ function host.operations(layers, engine)
     end
   end
   return count
+end
+
+--- Host time of the layers of a step outside of CUDA graphs.
+function host.layers_s(steps, layers, engine)
+  return host.operations(layers, engine) * host.operation_s(steps, engine)
 end
 
 return host

@@ -53,8 +53,8 @@ local function of_command(question, chosen)
     is_measured = true })
 end
 
---- A run that printed how many tokens a round has did draft. Where its command does not say so, it gets the fewest drafts
---- that allow the number, in the words of the engine's own multi-token prediction.
+--- A run that printed how many tokens a round has did draft. Where its command does not say so, it gets the fewest
+--- drafts that allow the number, in the words of the engine's own multi-token prediction.
 --- @return string? sentence
 local function add_drafts(question, about, options)
   local length, own = tonumber(question.accept_length), about.speculation and about.speculation.mtp
