@@ -64,7 +64,7 @@ fusions.kernels = {
   { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),
     source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
       .. "docs/records/fitted.md, \"Prefill outside of graphs\"" },
-  { architecture = "blackwell", family = { "glm4_moe", "glm4_moe_lite", "minimax_m2" }, routing_kernels = routing(12),
+  { architecture = "blackwell", family = { "glm4_moe", "glm4_moe_lite", "minimax_m2" }, routing_kernels = routing(16),
     source = "python/sglang/srt/layers/moe/topk.py, biased_grouped_topk_gpu: fused for powers of two with at most 32 "
       .. "experts to a group, else composed of PyTorch's operations" },
   { since = "0.5.4", architecture = "blackwell", family = deepseek, expert_operations = 8, routing_kernels = 0,
