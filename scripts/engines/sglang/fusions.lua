@@ -51,7 +51,7 @@ fusions.rules = {
 local function in_triton(facts, own)
   local backend = own.moe_runner_backend
   if backend and backend ~= "auto" then return backend:find("^triton") ~= nil end
-  local format = facts.experts_format or facts.weights
+  local format = facts.experts_format or facts.weights or facts.model and facts.model.weight_dtype
   return format == "bf16" or format == "fp16" or format == "fp8" or format == "fp8_block"
 end
 
