@@ -173,7 +173,8 @@ test("a run that printed accepted drafts and whose command asks for none gets th
     widths_tp_dp_moetp_moeep = "8,1,8,1", server_command = "sglang serve --model-path deepseek-ai/DeepSeek-V3 --tp 8" }
   local found, told = keys(row, { older = true })
   test.equal(found.speculation.speculator.draft_tokens, 3)
-  test.check(table.concat(told, "\n"):find("3 drafts, the fewest that allow it", 1, true), "%s", table.concat(told, "\n"))
+  local said = table.concat(told, "\n")
+  test.check(said:find("3 drafts, the fewest that allow it", 1, true), "%s", said)
   row.accept_length = ""
   test.equal(keys(row, { older = true }).speculation, nil)
 end)
