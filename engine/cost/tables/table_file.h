@@ -52,7 +52,8 @@ inline constexpr std::array<std::string_view, 16> table_parts = {"absorbed proje
                                                                  "routing",
                                                                  "top-k"};
 
-/// For which shapes near those of its rows a table answers: of all formats, of its own format, none.
+/// For which shapes near those of its rows a table answers: of all formats, of its own format,
+/// none.
 enum class StandsIn { all, format, none };
 inline constexpr std::array<std::string_view, 3> stands_in_words = {"all", "format", "none"};
 
@@ -72,8 +73,8 @@ struct TableFile {
   std::vector<std::string> includes;         // KernelTable::includes
   bool answers = true;                       // KernelTable::answers
   StandsIn stands_in = StandsIn::all;
-  std::shared_ptr<const Json> published;     // of TableForm::published: how its reader knows it
-  std::array<int, 5> shape{};                // from the file name
+  std::shared_ptr<const Json> published;  // of TableForm::published: how its reader knows it
+  std::array<int, 5> shape{};             // from the file name
   int tp = 1;
   bool decode = false;
 };
