@@ -61,7 +61,7 @@ function shipped.gpus(markdown_table)
 end
 
 local letters = { vllm = "V", sglang = "S", trtllm = "T", nccl = "N", deepep = "D", infersim = "I", blis = "B",
-  rooflua = "R" }
+  rooflua = "R", aiter = "A", oneccl = "O" }
 
 --- Every op, and for each GPU the letters of those that timed it, small where lookups do not use the rows. Formats that
 --- the same ones timed share a row.

@@ -2,8 +2,10 @@
 --- as well, and its memory fraction is that of weights and KV cache together. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local fusions = require "engines.sglang.fusions"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
+local rocm = require "engines.rules.rocm"
 local tiers = require "engines.sglang.tiers"
 local python_host = require "engines.rules.python_host"
 
@@ -244,7 +246,7 @@ return {
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, tiers.options, require "engines.sglang.flags"),
+  }, fusions.options, tiers.options, require "engines.sglang.flags"),
 
   rules = {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,
@@ -297,8 +299,7 @@ return {
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
       source = "python/sglang/srt/layers: the norm behind an all-reduce is a kernel in the rows' terms" },
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
-    { before = "0.5.10", family = { "qwen3_5", "qwen3_5_moe" }, norm_apart_s = 11.1e-6,
-      source = "pull request 19889: 21.5 us for all-reduce and norm, 10.4 us in one kernel" },
+    fusions.rules,
     { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
       source = "python/sglang/srt/layers/rotary_embedding.py: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
@@ -310,5 +311,7 @@ return {
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,
     python_host,
+    rocm,
+    fusions.kernels,
   },
 }

@@ -3,6 +3,7 @@ local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
+local rocm = require "engines.rules.rocm"
 local states = require "engines.rules.states"
 local tiers = require "engines.vllm.tiers"
 
@@ -279,10 +280,13 @@ return {
       source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes" },
     { exchange = "gathered", source = "vllm/distributed: allgather_reducescatter, the default" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
+    { expert_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0, head_norm_kernels = 0,
+      source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
+    rocm,
     memory_rules,
   },
 }

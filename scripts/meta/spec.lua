@@ -114,6 +114,7 @@ local spec = {}
 ---@field weight_dtype string of linear weights
 ---@field full_attention_layers integer layers with a growing KV cache
 ---@field moe_layers integer layers with routed experts
+---@field qk_norm boolean norms of q and k per head
 ---@field notes rooflua.ModelNote[] what its file says and this description leaves out
 ---@field attention rooflua.AttentionLayers[] the kinds of attention, in the order in which they are priced
 ---@field mlp rooflua.MlpLayers[] the kinds of MLPs

@@ -22,6 +22,7 @@
 --- parallelism, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
+local apart = require "steps.kernels.apart"
 local attention = require "steps.kernels.attention"
 local beside = require "steps.kernels.beside"
 local bounds = require "steps.kernels.bounds"
@@ -214,14 +215,13 @@ function Kernels:bind(context)
     context.draft_depth)
   local engine = context.engine or engines.of_tables(self.database.engine, context)
   self:bind_engine(engine.values)
-  self.dtype, self.kv_dtype = model.dtype, deployment.kv
-  self.sorted_row_s = self.sorted_logit_s * model.vocab_size
+  self.dtype, self.kv_dtype, self.sorted_row_s = model.dtype, deployment.kv, self.sorted_logit_s * model.vocab_size
   local layers = cost.layers(model, deployment)
   experts.check(self.experts_kernels, layers)
   self.travels = exchange.of(self, engine.values, layers)
   self:bind_operations(layers, deployment)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
-  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.operations(layers) * self.host_operation_s)
+  self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.layers_s(self, layers, engine.values))
 end
 
 --- What the deployment's engine does in its own way.
@@ -240,7 +240,6 @@ function Kernels:bind_engine(engine)
       or engines.of_tables(self.experts_database.engine, self).values
     self.block_rows = experts.block(theirs, self.moe_tp)
   end
-  self.host_operation_s = host.operation_s(self, engine)
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
 end
@@ -261,6 +260,7 @@ function Kernels:bind_operations(layers, deployment)
     end
   end
   beside.add_sums(self, seen.tokens)
+  apart.add(self, seen)
   launches.add(self, seen)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
   self.has_more = #self.more_attention > 0 or #self.recurrent > 0

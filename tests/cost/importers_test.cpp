@@ -200,6 +200,9 @@ TEST_CASE("tables.toml says what rows contain, and a mistake in it is named with
       open(to.path, Layout::rooflua, ""),
       Catch::Contains(
           "tables.toml:2: gemm_fp8_sglang: answers: expected true or false, found \"no\""));
+  to.write("tables.toml", "[gemm_fp8_sglang]\nstands_in = 0\n");
+  CHECK_THROWS_WITH(open(to.path, Layout::rooflua, ""),
+                    Catch::Contains("tables.toml:2: gemm_fp8_sglang: stands_in: expected \"all\""));
   to.write("tables.toml", "[gemm_fp8_sglang]\nanswers = false\n");
   CHECK_FALSE(open(to.path, Layout::rooflua, "")->holds_format(Op::gemm, Dtype::fp8));
 }

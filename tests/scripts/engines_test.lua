@@ -79,7 +79,7 @@ test("prefill outside of CUDA graphs waits for the host", function()
   local model = { model = "llama-3.1-70b", tp = 8 }
   local layers = cost.layers(rooflua.spec.model "llama-3.1-70b",
                              rooflua.spec.deployment { model = "llama-3.1-70b", hardware = "b200", tp = 8 })
-  local host_s = host.operations(layers) * 40e-6
+  local host_s = host.operations(layers, { expert_operations = 8 }) * 40e-6
   local steps, compiled = of("sglang", model), of("vllm", model)
   test.near(steps:time(bound.prefill(64)), host_s, 1e-9, "a short prompt takes the time of the host")
   test.check(compiled:time(bound.prefill(64)) < 0.5 * host_s, "vLLM runs it in a graph")
@@ -161,7 +161,9 @@ test("the host runs more operations for experts and latent attention than cost.l
     { name = "experts", op = "grouped_gemm", count = 2 }, { name = "a", op = "mla_prefill", count = 5 },
     { name = "a", op = "mla_decode", count = 5 },
   }
-  test.equal(host.operations(layers), 3 + 2 * 8 + 5 * 24, "operations of the host")
+  local function operations(of_experts) return host.operations(layers, { expert_operations = of_experts }) end
+  test.equal(operations(8), 3 + 2 * 8 + 5 * 24, "operations of the host")
+  test.equal(operations(24), 3 + 2 * 24 + 5 * 24, "experts in Triton")
 end)
 
 local deepseek = { model = "deepseek-v3", tp = 8, deployment = { weights = "fp8_block", kv = "fp8" } }

@@ -175,4 +175,15 @@ test("the requests of a run have the lengths of their description", function()
   test.check(same < 160, "prompts and answers are drawn together")
 end)
 
+test("lengths of ShareGPT are drawn about the means of a row, so that clients do not end at once", function()
+  local found, of = workload({ isl = 300, osl = 190, clients = 4, requests = 40, dataset = "sharegpt" },
+    { older = true })
+  test.equal(found.prompt_tokens.distribution .. " " .. found.prompt_tokens.mean, "lognormal 300")
+  test.equal(found.output_tokens.mean, 190)
+  test.equal(client.mean_output(of), 190)
+  test.check(table.concat(of.notes, "\n"):find("ShareGPT", 1, true), "a note says so")
+  test.equal(workload({ isl = 300, osl = 190, clients = 4, requests = 40, dataset = "random" },
+    { older = true }).output_tokens, 190)
+end)
+
 test.finish()

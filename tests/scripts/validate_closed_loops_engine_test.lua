@@ -168,4 +168,15 @@ test("engines apart have options of their own, without their roles", function()
   end
 end)
 
+test("a run that printed accepted drafts and whose command asks for none gets the fewest that allow them", function()
+  local row = { engine = "sglang", engine_version = "0.5.9", family = "deepseek-v3", accept_length = 3.48,
+    widths_tp_dp_moetp_moeep = "8,1,8,1", server_command = "sglang serve --model-path deepseek-ai/DeepSeek-V3 --tp 8" }
+  local found, told = keys(row, { older = true })
+  test.equal(found.speculation.speculator.draft_tokens, 3)
+  local said = table.concat(told, "\n")
+  test.check(said:find("3 drafts, the fewest that allow it", 1, true), "%s", said)
+  row.accept_length = ""
+  test.equal(keys(row, { older = true }).speculation, nil)
+end)
+
 test.finish()

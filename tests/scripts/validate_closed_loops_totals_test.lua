@@ -32,6 +32,18 @@ test("errors of a question: TPOT, TTFT, the end, and tokens per second and GPU",
   test.near(totals.errors(asked, { ttft = 0.25, tpot = 0.02 }, 101.5).e2e, 2.26 / 1.505 - 1, 1e-12)
 end)
 
+test("a row without TPOT has an error of TTFT alone, and a median is compared where nothing was warmed up", function()
+  local asked = question("a", { measured = { ttft = 0.5 } })
+  local errors = totals.errors(asked, { ttft = 0.25, tpot = 0.02 }, 101)
+  test.near(errors.ttft, -0.5, 1e-12)
+  test.check(errors.tpot == nil and errors.e2e == nil and errors.tokens_per_s_per_gpu == nil, "nothing else")
+  asked.measured = { ttft = 4, tpot = 0.01, ttft_p50 = 0.5 }
+  local simulated = { ttft = 0.7, ttft_p50 = 0.6, tpot = 0.02 }
+  test.near(totals.errors(asked, simulated, 101).ttft_unsaturated, 0.2, 1e-12)
+  simulated.waits = true
+  test.equal(totals.errors(asked, simulated, 101).ttft_unsaturated, nil, "clients that wait for seats")
+end)
+
 test("TTFT counts apart where the row is warm and not saturated", function()
   for _, each in ipairs { { "no", "yes", true }, { "yes", "yes" }, { "no", "no" }, { "no", "unknown" }, { "", "yes" },
     { "no", "" } } do

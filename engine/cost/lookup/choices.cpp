@@ -58,6 +58,7 @@ void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t p
   for (Choice& choice : choices) {
     const TableFile& other = store.files()[choice.files.front()];
     if (choice.gap != gap || other.engine != file.engine) continue;
+    if (choice.stands_in != file.stands_in) continue;
     choice.files.push_back(place);
     return;
   }
@@ -65,7 +66,13 @@ void add_file(std::vector<Choice>& choices, const TableFile& file, std::size_t p
   added.files = {place};
   added.format = format.stand_in;
   added.other_engine = of_engine >= other_engine;
+  added.stands_in = file.stands_in;
   added.gap = gap;
+}
+
+bool may_stand_in(const Choice& choice) {
+  return choice.stands_in == StandsIn::all ||
+         (choice.stands_in == StandsIn::format && choice.format.alike);
 }
 
 const RowIndex& index_of(const TableStore& store, const Choice& choice) {
@@ -110,6 +117,7 @@ const Choice* nearest_choice(const TableStore& store, const std::vector<Choice>&
     if (index.empty()) continue;
     const double gap = index.gap(query);
     if (gap > farthest || choice.gap + gap >= least) continue;
+    if (gap > 0 && !may_stand_in(choice)) continue;
     nearest = &choice;
     least = choice.gap + gap;
   }

@@ -8,7 +8,8 @@
 //
 // A table is read when it is reached. The first one that holds the shape asked for answers, so that
 // neither another format nor another engine beats an exact row. Where none holds it, the nearest
-// answers: doublings of the shape, and one doubling for another format.
+// answers: doublings of the shape, and one doubling for another format. tables.toml may say that a
+// table stands in for no shape near its own, or only for those of its format (stands_in).
 
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@ struct Choice {
   std::vector<std::size_t> files;  // of TableStore::files(), one format and one engine
   StandIn format;
   bool other_engine = false;
+  StandsIn stands_in = StandsIn::all;       // for shapes near those of its rows
   double gap = 0;                           // of format and engine
   mutable std::unique_ptr<RowIndex> index;  // made when first reached
 };

@@ -127,6 +127,7 @@ class Provenance {
       if (key == "includes") file.includes = parts_of(file, value);
       if (key == "engines") file.engines = texts_of(file, "engines", value);
       if (key == "answers") file.answers = yes_or_no(file, "answers", value);
+      if (key == "stands_in") file.stands_in = stands_in(file, value);
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;
     }
@@ -156,6 +157,14 @@ class Provenance {
     if (value.is_boolean()) return value.boolean();
     throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
                 file.name + ": " + key + ": expected true or false, found " + dump_json(value));
+  }
+  static StandsIn stands_in(const TableFile& file, const Json& value) {
+    for (std::size_t i = 0; i < stands_in_words.size(); ++i) {
+      if (value.is_text() && value.text() == stands_in_words[i]) return static_cast<StandsIn>(i);
+    }
+    throw Error(at((file.path.parent_path() / "tables.toml").string(), value.line),
+                file.name + ": stands_in: expected \"all\", \"format\" or \"none\", found " +
+                    dump_json(value));
   }
   static std::vector<std::string> parts_of(const TableFile& file, const Json& value) {
     const std::vector<std::string> known(table_parts.begin(), table_parts.end());

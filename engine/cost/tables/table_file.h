@@ -52,6 +52,11 @@ inline constexpr std::array<std::string_view, 16> table_parts = {"absorbed proje
                                                                  "routing",
                                                                  "top-k"};
 
+/// For which shapes near those of its rows a table answers: of all formats, of its own format,
+/// none.
+enum class StandsIn { all, format, none };
+inline constexpr std::array<std::string_view, 3> stands_in_words = {"all", "format", "none"};
+
 /// A table that a folder offers; not read yet.
 struct TableFile {
   std::string name;
@@ -67,8 +72,9 @@ struct TableFile {
   std::vector<std::string> engines;          // KernelTable::engines
   std::vector<std::string> includes;         // KernelTable::includes
   bool answers = true;                       // KernelTable::answers
-  std::shared_ptr<const Json> published;     // of TableForm::published: how its reader knows it
-  std::array<int, 5> shape{};                // from the file name
+  StandsIn stands_in = StandsIn::all;
+  std::shared_ptr<const Json> published;  // of TableForm::published: how its reader knows it
+  std::array<int, 5> shape{};             // from the file name
   int tp = 1;
   bool decode = false;
 };

@@ -91,7 +91,7 @@ constexpr auto model_rows = rows_of<Model>(
     computed<Model, &Model::full_attention_layers>("full_attention_layers", "integer",
                                                    "layers with a growing KV cache"),
     computed<Model, &Model::moe_layers>("moe_layers", "integer", "layers with routed experts"),
-    figure<&Model::qk_norm>("qk_norm", open, "norms of q and k per head").hidden(),
+    figure<&Model::qk_norm>("qk_norm", open, "norms of q and k per head"),
     figure<&Model::qk_norm_across_heads>("qk_norm_across_heads", open,
                                          "of all heads together: ranks add up their squares")
         .hidden(),

@@ -4,7 +4,7 @@ local flags = require "engines.rules.flags"
 
 return flags.list {
   idle = { dtype = { "auto", "bfloat16", "float16", "half" }, cpu_offload_gb = { "0" }, lora_backend = { "csgmv" },
-    moe_runner_backend = { "auto" }, model_impl = { "auto", "sglang" },
+    model_impl = { "auto", "sglang" },
     device = { "cuda" }, fp4_gemm_runner_backend = { "auto" },
     attn_cp_size = { "1" }, dcp_size = { "1" }, moe_dp_size = { "1" }, stream_interval = { "1" },
     num_continuous_decode_steps = { "1" }, ep_num_redundant_experts = { "0" }, mamba_ssm_dtype = { "float32" },
@@ -94,7 +94,7 @@ return flags.list {
     { "kernels are those of the tables, whichever back end is chosen", [[
       prefill-attention-backend:t decode-attention-backend:t sampling-backend:t nsa-prefill-backend:t
       nsa-decode-backend:t dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
-      dsa-paged-mqa-logits-backend:t moe-runner-backend:t
+      dsa-paged-mqa-logits-backend:t
       fp4-gemm-runner-backend:t/--fp4-gemm-backend bf16-gemm-backend:t mamba-backend:t linear-attn-backend:t
       linear-attn-decode-backend:t linear-attn-prefill-backend:t linear-attn-verify-backend:t
       flashinfer-mxfp4-moe-precision:t flashinfer-mla-disable-ragged triton-attention-reduce-in-fp32
@@ -109,7 +109,7 @@ return flags.list {
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
       disable-flashinfer-cutlass-moe-fp4-allgather ]] },
     { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem
-      enable-symm-mem enable-nccl-nvls enable-flashinfer-allreduce-fusion enable-aiter-allreduce-fusion
+      enable-symm-mem enable-nccl-nvls enable-aiter-allreduce-fusion
       enforce-disable-flashinfer-allreduce-fusion flashinfer-allreduce-fusion-backend:t
       enable-quant-communications ]] },
     { "the config of the model is used as it is published", [[ json-model-override-args:t dtype:t model-impl:t

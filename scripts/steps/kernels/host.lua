@@ -22,21 +22,27 @@ function host.operation_s(steps, engine)
   return host.chosen(steps, "eager_operation_s", has_graphs and engine.compiled_operation_s or engine.eager_operation_s)
 end
 
---- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts: routing,
---- permutation, quantisation, two GEMMs, activation, sum. Latent and recurrent attention: splits, reshapes, norms,
---- expansion, convolution, gates.
-local within = { grouped_gemm = 8, mla_prefill = 24, linear_attention = 24 }
+--- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts
+--- (`expert_operations` of scripts/engines): routing, permutation, quantisation, two GEMMs, activation, sum. Latent and
+--- recurrent attention: splits, reshapes, norms, expansion, convolution, gates.
+local within = { mla_prefill = 24, linear_attention = 24 }
 
 --- The operations of a step on the host. The quantisation in front of a GEMM is part of its call.
 --- @param layers table of cost.layers
-function host.operations(layers)
+--- @param engine table values of an engine
+function host.operations(layers, engine)
   local count = 0
   for _, op in ipairs(layers) do
     if not op.name:find "^quantize_" and op.op ~= "mla_decode" and op.op ~= "attention_decode" then
-      count = count + op.count * (within[op.op] or 1)
+      count = count + op.count * (op.op == "grouped_gemm" and engine.expert_operations or within[op.op] or 1)
     end
   end
   return count
+end
+
+--- Host time of the layers of a step outside of CUDA graphs.
+function host.layers_s(steps, layers, engine)
+  return host.operations(layers, engine) * host.operation_s(steps, engine)
 end
 
 return host

@@ -77,8 +77,15 @@ local function described_lengths(text, tokens, where, scale)
     max = math.floor(most_tokens * scale + 0.5) }
 end
 
+--- Lengths of the ShareGPT conversations, of which a row has the mean: their standard deviation is about their mean
+--- (source: vLLM, SOSP 2023, figure 11: long-tailed lengths), drawn as a lognormal distribution.
+local function conversation_lengths(mean)
+  return { distribution = "lognormal", mean = mean, sigma = math.sqrt(math.log(2)), min = 4, max = 8192 }
+end
+
 --- Lengths of a command: whole numbers from ratio x L to L; of a row without it its mean.
 local function command_lengths(question, column, mean)
+  if question.dataset == "sharegpt" then return conversation_lengths(mean) end
   local longest, ratio = number_of(question, column), number_of(question, "range_ratio")
   if not longest or not ratio or ratio >= 1 then return mean end
   return { distribution = "uniform", min = math.max(1, math.floor(ratio * longest)), max = longest }
@@ -134,13 +141,16 @@ function client.of(question, folder, scale)
     out.notes[#out.notes + 1] = ("the client is not described: %d requests of each, exact lengths"):format(
       client.default_requests)
   end
+  if type(out.output) == "table" and out.output.mean then
+    out.notes[#out.notes + 1] = "lengths of ShareGPT are drawn about the means of the row"
+  end
   if out.template then out.notes[#out.notes + 1] = "the tokens of the chat template are not counted" end
   return out
 end
 
 --- The mean length of an answer: {distribution} or a number.
 function client.mean_tokens(lengths)
-  return type(lengths) == "table" and (lengths.min + lengths.max) / 2 or lengths
+  return type(lengths) == "table" and (lengths.mean or (lengths.min + lengths.max) / 2) or lengths
 end
 
 --- The mean length of the answers of a question.

@@ -53,6 +53,18 @@ local function of_command(question, chosen)
     is_measured = true })
 end
 
+--- A run that printed how many tokens a round has did draft. Where its command does not say so, it gets the fewest
+--- drafts that allow the number, in the words of the engine's own multi-token prediction.
+--- @return string? sentence
+local function add_drafts(question, about, options)
+  local length, own = tonumber(question.accept_length), about.speculation and about.speculation.mtp
+  if not (length and length > 1 and own and about.drafts) or about.drafts(options) then return nil end
+  local drafts = math.ceil(length) - 1
+  for name, value in pairs(own.options(drafts)) do options[name] = value end
+  return ("the run printed accepted drafts and its command asks for none: %d drafts, the fewest that allow it"):format(
+    drafts)
+end
+
 --- The engine of one part of a question.
 --- @param part table of rows.read: options, environment, widths
 --- @return table {engine = key of a scenario, speculation, replicas, release}
@@ -68,8 +80,10 @@ function engine.of(question, part, chosen)
     if is_of_row then deployment.options[option.name] = nil end
   end
   deployment.note = nil
+  local drafted = add_drafts(question, about, deployment.options)
   local keys, told = command.keys(deployment, { speculation = { acceptance = "constant" } })
   keys.copies = copies
+  told[#told + 1] = drafted
   return keys, told
 end
 

@@ -2,6 +2,7 @@
 local core = require "rooflua.base.core"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local json = require "rooflua.json"
+local kinds = require "rooflua.intervals.kinds"
 local native = require "rooflua.native"
 local rows = require "rooflua.validate.closed_loops.rows"
 local sets = require "rooflua.validate.sets"
@@ -121,7 +122,9 @@ function Run:take(i, found, problem)
   local names = statistics[self.options.statistic]
   answer.simulated, answer.evidence, answer.notes = found.simulated, found.evidence, found.notes
   answer.drafts = found.drafts
-  answer.errors = totals.errors(question, { ttft = found.simulated[names.ttft], tpot = found.simulated[names.tpot] },
+  local simulated = found.simulated
+  answer.errors = totals.errors(question, { ttft = simulated[names.ttft], tpot = simulated[names.tpot],
+    ttft_p50 = simulated.ttft_p50, waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
     found.output_tokens)
   if self.intervals then answer.intervals = intervals.of(answer) end
   return answer

@@ -8,7 +8,8 @@
 --                 (or server_command), a launch command
 --     client      client, a text that client.lua reads; or requests, range_ratio, lengths_file and others of it
 --     more        date, speculation, draft_tokens, accept_length (tokens of a round, where a run printed them), config,
---                 warmup, saturated, model, scored, scored_why
+--                 warmup, saturated, model, scored, scored_why; ttft_median_ms, in which first requests that compile
+--                 do not count
 --
 -- What is absent nobody stated. A deployment is family, system, engine, format, mode, widths and whether it drafts. Its
 -- rows differ in lengths, clients and version. A mistake in a row affects that question only.
@@ -141,7 +142,7 @@ end
 
 local details = { "date", "speculation", "draft_tokens", "config", "warmup", "saturated", "client", "model",
   "scored", "scored_why", "lengths_file", "requests", "range_ratio", "request_rate", "isl_command", "osl_command",
-  "dataset", "accept_length" }
+  "dataset", "accept_length", "concurrency_mean" }
 
 --- Raises an error for details that are neither yes, no, unknown nor left out, and for a date that is none.
 local function check_details(question)
@@ -184,7 +185,10 @@ local function read(question, row, columns, count)
   if question.scored == "no" then return end
   question.parts = parts_of_row(question, row, columns)
   for _, name in ipairs { "isl", "osl", "clients" } do question[name] = whole(row, name, where) end
-  question.measured = { ttft = time_s(row, "ttft_ms", where), tpot = time_s(row, "tpot_ms", where) }
+  local has_tpot = row.tpot_ms ~= nil and row.tpot_ms ~= ""
+  question.measured = { ttft = time_s(row, "ttft_ms", where), tpot = has_tpot and time_s(row, "tpot_ms", where) or nil }
+  local median = row.ttft_median_ms
+  if median ~= nil and median ~= "" then question.measured.ttft_p50 = time_s(row, "ttft_median_ms", where) end
 end
 
 local function question_of(path, row, columns, count)
@@ -197,6 +201,7 @@ end
 --- Whether a file has the columns of closed loops.
 function rows.is_file(path, columns) return header.tells(path, telling, columns) end
 
+--- A row may leave tpot_ms empty: then TTFT alone is compared.
 --- Every question of a file, in its order. One with a `problem` could not be read.
 --- @return table list of {id, where, key, family, system, engine, version, format, mode, parts, command, isl, osl,
 ---   clients, measured = {ttft, tpot} in seconds, and texts of the other columns}

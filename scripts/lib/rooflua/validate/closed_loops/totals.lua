@@ -8,7 +8,8 @@
 --     tokens_per_s_per_gpu  clients x mean answer / E2E / GPUs
 --     ttft                  time to the first token
 --     ttft_unsaturated      the same where the row says saturated = no and warmup = yes: where clients wait for places,
---                           TTFT is the rest of a cycle, and an error of 1 % in the bottleneck moves it by many
+--                           TTFT is the rest of a cycle, and an error of 1 % in the bottleneck moves it by many. Of a
+--                           row that says neither and has a median, the median, if no simulated client waits
 local core = require "rooflua.base.core"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local statistics = require "rooflua.base.statistics"
@@ -38,9 +39,15 @@ totals.kinds = {
 function totals.errors(question, simulated, output_tokens)
   local measured = question.measured
   local function e2e(of) return of.ttft + (output_tokens - 1) * of.tpot end
-  local out = { tpot = simulated.tpot / measured.tpot - 1, ttft = simulated.ttft / measured.ttft - 1,
-    e2e = e2e(simulated) / e2e(measured) - 1, tokens_per_s_per_gpu = e2e(measured) / e2e(simulated) - 1 }
+  local out = { ttft = simulated.ttft / measured.ttft - 1 }
+  if measured.tpot then
+    out.tpot, out.e2e = simulated.tpot / measured.tpot - 1, e2e(simulated) / e2e(measured) - 1
+    out.tokens_per_s_per_gpu = e2e(measured) / e2e(simulated) - 1
+  end
+  local median = question.measured.ttft_p50
+  if simulated.waits or question.saturated == "yes" then return out end
   if question.saturated == "no" and question.warmup == "yes" then out.ttft_unsaturated = out.ttft end
+  if question.warmup == "" and median then out.ttft_unsaturated = simulated.ttft_p50 / median - 1 end
   return out
 end
 

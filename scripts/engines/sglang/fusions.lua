@@ -1,0 +1,89 @@
+--- What SGLang fuses, and whether it plans a step while another one runs, where nobody asks for more: rules of its
+--- releases, by the model classes that its code names (python/sglang/srt/server_args.py).
+local has_states = require "engines.rules.states"
+
+local fusions = {}
+
+fusions.options = {
+  { "enable_flashinfer_allreduce_fusion", flag = "--enable-flashinfer-allreduce-fusion", type = "switch",
+    read_by = "norm_apart_s", doc = "an all-reduce and the norm behind it are one kernel" },
+  { "moe_runner_backend", since = "0.5.4", flag = "--moe-runner-backend", type = "text", idle = { "auto" },
+    read_by = "expert_operations", note = "kernels are those of the tables, whichever back end is chosen",
+    doc = "kernels of the routed experts" },
+}
+
+local cdna = { "cdna3", "cdna4" }
+local deepseek = { "deepseek_v3", "kimi_k2", "kimi_k25" }
+local first_fused = { "deepseek_v3", "kimi_k2", "kimi_k25", "gpt_oss" }
+local fused = { "deepseek_v3", "kimi_k2", "kimi_k25", "gpt_oss", "glm4_moe", "glm4_moe_lite", "qwen3_moe" }
+
+--- An all-reduce and the norm behind it as two kernels, in place of one.
+local apart_s = 11.1e-6
+
+local function unless_asked(_, own) return own.enable_flashinfer_allreduce_fusion and 0 or apart_s end
+
+--- Ranks of data-parallel attention gather tokens in place of it.
+local function one_rank(facts) return facts.dp == 1 end
+
+--- States that share the prefix cache are copied between steps, which then do not overlap.
+local function copies_states(facts) return has_states(facts.model) and not facts.drafts end
+local function unless_off(_, own) return own.disable_radix_cache ~= true end
+
+fusions.rules = {
+  { architecture = { "hopper", "blackwell" }, norm_apart_s = unless_asked,
+    source = "pull request 19889: 21.5 us for all-reduce and norm, 10.4 us in one kernel" },
+  { since = "0.5.4", architecture = "blackwell", family = first_fused, when = one_rank, norm_apart_s = 0,
+    source = "python/sglang/srt/server_args.py, 0.5.5: fused on SM100 for DeepseekV3 and GptOss; pull request 12724" },
+  { since = "0.5.7", architecture = { "hopper", "blackwell" }, family = fused, when = one_rank, norm_apart_s = 0,
+    source = "pull request 14764: fused by default from SM90 on for the model classes that support it" },
+  { since = "0.5.11", architecture = { "hopper", "blackwell" }, family = { "qwen3_next", "qwen3_5_moe" },
+    when = one_rank, norm_apart_s = 0, source = "pull request 22664" },
+  { before = "0.5.10", family = { "qwen3_5", "qwen3_5_moe" }, norm_apart_s = apart_s,
+    source = "pull request 19889, which fuses them for this family" },
+  { since = "0.5.4", before = "0.5.14", when = copies_states, disable_overlap_schedule = unless_off,
+    source = "pull requests 11214 and 14792: states in the prefix cache without a second buffer, no overlap schedule; "
+      .. "the second buffer is the default by pull request 29158" },
+  { family = "kimi_linear", disable_overlap_schedule = false,
+    source = "python/sglang/srt/server_args.py: no radix cache for KimiLinearForCausalLM" },
+}
+
+--- Whether experts run in Triton: routing, alignment and sum are kernels of their own, launched from Python.
+local function in_triton(facts, own)
+  local backend = own.moe_runner_backend
+  if backend and backend ~= "auto" then return backend:find("^triton") ~= nil end
+  local format = facts.experts_format or facts.weights or facts.model and facts.model.weight_dtype
+  return format == "bf16" or format == "fp16" or format == "fp8" or format == "fp8_block"
+end
+
+local function operations(facts, own) return in_triton(facts, own) and 24 or 8 end
+local function routing(count)
+  return function(facts, own) return in_triton(facts, own) and count or 0 end
+end
+
+fusions.kernels = {
+  { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),
+    source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
+      .. "docs/records/fitted.md, \"Prefill outside of graphs\"" },
+  { architecture = "blackwell", family = { "glm4_moe", "glm4_moe_lite", "minimax_m2" }, routing_kernels = routing(16),
+    source = "python/sglang/srt/layers/moe/topk.py, biased_grouped_topk_gpu: fused for powers of two with at most 32 "
+      .. "experts to a group, else composed of PyTorch's operations" },
+  { since = "0.5.4", architecture = "blackwell", family = deepseek, expert_operations = 8, routing_kernels = 0,
+    source = "pull request 11816: FlashInfer's experts for DeepSeek in FP8 on SM100" },
+  { since = "0.5.6", architecture = "blackwell", family = "qwen3_moe", format = { "fp8", "fp8_block" },
+    expert_operations = 8, routing_kernels = 0, source = "pull request 13489" },
+  { since = "0.5.9", architecture = "blackwell", family = { "qwen3_moe", "qwen3_next" }, expert_operations = 8,
+    routing_kernels = 0, source = "python/sglang/srt/server_args.py, 0.5.9: FlashInfer's for Qwen3 and Qwen3-Next" },
+  { family = "nemotron_h", format = { "fp8", "nvfp4" }, expert_operations = 8, routing_kernels = 0,
+    source = "python/sglang/srt/server_args.py, 0.5.9: FlashInfer's CUTLASS experts for NemotronH" },
+  { architecture = cdna, expert_operations = 24, routing_kernels = 10,
+    source = "selection, sorting, quantisation, activation and sum beside AITER's and Triton's GEMMs; how many: "
+      .. "fitted, docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
+  { architecture = cdna, before = "0.5.9", latent_kernels = 4,
+    source = "pull request 18242 fuses rope, concatenation and KV write of latent attention" },
+  { head_norm_kernels = 2, source = "python/sglang/srt/models/utils.py, apply_qk_norm: two kernels" },
+  { family = { "gemma3", "gemma4" }, layer_kernels = 6, head_norm_kernels = 0,
+    source = "python/sglang/srt/models/gemma4_causal.py: norms behind attention and MLP, norms of queries, keys and "
+      .. "values, a scale of the layer" },
+}
+
+return fusions
