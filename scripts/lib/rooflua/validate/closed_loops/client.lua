@@ -77,8 +77,8 @@ local function described_lengths(text, tokens, where, scale)
     max = math.floor(most_tokens * scale + 0.5) }
 end
 
---- Lengths of the ShareGPT conversations, of which a row has the mean: their standard deviation is about their mean
---- (source: vLLM, SOSP 2023, figure 11: long-tailed lengths), drawn as a lognormal distribution.
+--- Lengths of the ShareGPT conversations, of which a row has the mean. Assumed: lognormal, with a standard deviation of
+--- the mean; the conversations themselves are not read.
 local function conversation_lengths(mean)
   return { distribution = "lognormal", mean = mean, sigma = math.sqrt(math.log(2)), min = 4, max = 8192 }
 end
