@@ -1,6 +1,7 @@
 #include "emulate/exposition.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "base/json.h"
@@ -20,6 +21,13 @@ std::string escaped(std::string_view text, bool quotes) {
     if (c == '\\' || (quotes && c == '"')) out += '\\';
     out += c;
   }
+  return out;
+}
+
+/// A bound as people write it: 0.0001.
+std::string bound_text(double bound) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.9g", bound);
   return out;
 }
 
@@ -57,7 +65,7 @@ void Exposition::add(const Labels& labels, const Histogram& histogram) {
     below += histogram.counts()[i];
     Labels bounded = labels;
     const auto& bounds = histogram.bounds();
-    bounded.emplace_back("le", i < bounds.size() ? json_number(bounds[i]) : "+Inf");
+    bounded.emplace_back("le", i < bounds.size() ? bound_text(bounds[i]) : "+Inf");
     add(bounded, static_cast<double>(below), "_bucket");
   }
   add(labels, histogram.sum(), "_sum");

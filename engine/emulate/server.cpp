@@ -186,7 +186,7 @@ void Server::arm() {
 
 void Server::tick() {
   script::check_memory(run_.asking.L);
-  if (lag_.look()) {
+  if (lag_.look() && !std::exchange(told_late_, true)) {
     std::fprintf(stderr,
                  "rooflua: tokens leave late: the machine is too slow for this load; --speed 0.5 "
                  "halves it\n");

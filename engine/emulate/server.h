@@ -131,6 +131,7 @@ class Server final : private Reader {
   Picoseconds frontend_ = 0;    // delay of a token
   double drain_until_s_ = -1;   // on the wall; -1: it is not draining
   bool over_ = false;
+  bool told_late_ = false;
   struct Counts {
     std::int64_t left = 0, refused = 0, dropped = 0;
   } counts_;

@@ -146,12 +146,34 @@ local function outcomes(found, options, told)
   end
 end
 
+--- Requests that are served before the first client comes, by a simulation that is thrown away: tables are loaded and
+--- scripts compiled while nobody waits.
+local Rehearsal = policy.define { name = "rehearsal", doc = "Some prompts, long and short.", params = {} }
+local rehearsed = { 64, 512, 4096, 64, 1024, 128, 2048, 256, 64, 64, 512, 1024 }
+function Rehearsal:requests()
+  local count = 0
+  return function()
+    count = count + 1
+    if count > 12 * #rehearsed then return nil end
+    return 0.02 * count, rehearsed[count % #rehearsed + 1], 96
+  end
+end
+
+local function rehearse(reader, given)
+  local out = core.copy(given)
+  out.workload, out.faults, out.metrics = Rehearsal {}, nil, nil
+  local simulation = live.begin(reader, out, { closes = true })
+  simulation:run_until(60)
+  simulation:close()
+end
+
 --- Serves clients until it is stopped; then the result of the run, as `run` has it.
 ---@param options table of whole.run, and emulate = {port, host, ...}
 function emulated.run(reader, given, options)
   local asked = options.emulate
   check(reader, given, asked)
   local served, told = without_clients(given)
+  rehearse(reader, served)
   local simulation = live.begin(reader, served, { inbox = true, requests_path = options.requests_path,
     trace_path = options.trace_path })
   local state = live.state(simulation)
@@ -169,6 +191,7 @@ function emulated.run(reader, given, options)
     finished = native.serve_totals(run).arrived - found.streams, sent = native.serve_totals(run).arrived } or nil
   outcomes(found, own, told)
   local result = whole.finish(reader, served, options, { state = state, followed = {}, partial = partial })
+  result.notes = result.notes or {}
   for _, sentence in ipairs(told) do result.notes[#result.notes + 1] = sentence end
   return result
 end
