@@ -4,17 +4,18 @@
 
 namespace rooflua::emulate {
 
-/// A request that is queued again, at a decode replica, starts anew: the client does not get the
-/// token of the prefill replica.
 void Landing::on_queued(const Request& request, Picoseconds) {
   Followed& followed = live_[request.id];
-  const std::int32_t landed = followed.landed;
-  followed.decoding = followed.decode_in_flight = followed.prefill_in_flight = false;
-  settle(request.id, followed);
-  followed = Followed{};
-  followed.replica = request.replica;
   followed.slot = static_cast<std::int32_t>(&request - requests_.data());
-  followed.landed = landed;
+  move(request.id, followed, request.replica);
+}
+
+/// A request that goes on at a decode replica starts anew there: the client does not get the token
+/// of the prefill replica.
+void Landing::move(std::int32_t id, Followed& followed, std::int32_t replica) {
+  followed.decoding = followed.decode_in_flight = followed.prefill_in_flight = false;
+  settle(id, followed);
+  followed.replica = replica;
 }
 
 void Landing::on_preempt(const Request& request, Picoseconds) {
@@ -80,6 +81,7 @@ void Landing::on_step(const StepDone& step) {
     const auto found = live_.find(work.id);
     if (found == live_.end()) continue;
     Followed& followed = found->second;
+    if (followed.replica != step.replica) move(work.id, followed, step.replica);  // KV was pushed
     land(work.id, followed, 1, step.end);
     followed.decoding = !followed.prefill_in_flight;
     followed.prefill_in_flight = false;

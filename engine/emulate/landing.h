@@ -48,6 +48,7 @@ class Landing final : public Observer {
     bool decode_in_flight = false, prefill_in_flight = false;
   };
   void land(std::int32_t id, Followed& followed, std::int32_t tokens, Picoseconds now);
+  void move(std::int32_t id, Followed& followed, std::int32_t replica);
   void land_decodes(const StepDone& step);
   void place(std::int32_t id, Followed& followed);
   void settle(std::int32_t id, Followed& followed);

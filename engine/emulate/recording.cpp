@@ -1,6 +1,7 @@
 #include "emulate/recording.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -33,12 +34,14 @@ void Recording::add(std::int64_t arrival_us, const RequestSpec& spec, const std:
   text += ",\"hash_ids\":[";
   for (std::size_t i = 0; i < prompt.blocks.size(); ++i)
     text += (i > 0 ? "," : "") + std::to_string(prompt.blocks[i]);
-  lines_.push_back({text + "]", false});
+  lines_.push_back({text + "]"});
 }
 
 void Recording::leave(std::int32_t number, std::int64_t time_us) {
+  if (number < first_) return;
   Line& own = line(number);
-  if (!own.ended) own.text += ",\"cancelled_s\":" + text_of_us(time_us);
+  if (own.ended || std::exchange(own.left, true)) return;
+  own.text += ",\"cancelled_s\":" + text_of_us(time_us);
 }
 
 void Recording::end(const RequestDone& done) {

@@ -20,6 +20,7 @@ class Recording {
   /// A request arrives. Its number is the next one, from 0. @param arrival_us  microseconds
   void add(std::int64_t arrival_us, const RequestSpec& spec, const std::string& session,
            const Prompt& prompt);
+  /// Its client leaves; nothing where it has ended, or left. @pre it was added
   void leave(std::int32_t number, std::int64_t time_us);
   void end(const RequestDone& done);
   /// Writes those that have not ended, too. @throws Error if the file could not be written
@@ -28,7 +29,7 @@ class Recording {
  private:
   struct Line {
     std::string text;  // without its end
-    bool ended = false;
+    bool ended = false, left = false;  // in the simulation; its client
   };
   Line& line(std::int32_t number) { return lines_[static_cast<std::size_t>(number - first_)]; }
   void write_ended();
