@@ -1,12 +1,12 @@
 --- A server for other programs: what do clients meet when its replicas queue, preempt and fail?
 ---
---- Setup     Llama-3.1-8B, bf16, on two H100 behind a router that knows prefixes; a gate refuses while both have a long
----           queue; one of them fails after two minutes, for half a minute.
---- Method    `rooflua emulate scenarios/43_emulated.lua` serves it to clients. `rooflua run` sends the workload instead.
+--- Setup     Llama-3.1-8B, bf16, on two H100 behind a router that knows prefixes; a gate refuses while both are
+---           saturated; one of them fails after two minutes, for half a minute.
+--- Method    `rooflua emulate scenarios/43_emulated.lua` serves it to clients. `rooflua run` sends the workload.
 --- Measures  TTFT and TPOT of the requests that were answered; how many were refused or lost.
---- Expect    Half the load that two carry is more than one carries well: while one is lost, the queue of the other grows
----           and the gate refuses. Behind HTTP these requests get 429, and those of the lost replica 503 or a broken
----           stream.
+--- Expect    The requests of the replica that fails are lost. The other one has all of the load until it is back, its
+---           batches grow, and for a moment the gate refuses. Behind HTTP a refused request gets status 429, and a
+---           lost one 503 or a stream that breaks off.
 --- Limits    Lengths of answers are drawn; clients of `run` do not come back.
 return {
   rooflua = 1,

@@ -165,6 +165,15 @@ void Server::write_tokens(Talk& talk, std::int32_t tokens) {
   talk.exchange->write(out);
 }
 
+/// Of HTTP, for a request without a token. A port whose replica is not ready is a server that is
+/// not there.
+int Server::status_of(const Talk& talk) const {
+  const std::int32_t replica = replica_of(*talk.exchange);
+  if (replica >= 0 && run_.simulation->lifecycle(replica) != Lifecycle::ready) return 503;
+  const auto found = options_.statuses.find(std::string(name(talk.outcome)));
+  return found == options_.statuses.end() ? 500 : found->second;
+}
+
 void Server::write_end(Talk& talk) {
   if (talk.left) return;
   const Face& face = face_of(talk.asked.api);
@@ -172,10 +181,7 @@ void Server::write_end(Talk& talk) {
   if (talk.outcome != Outcome::completed) {
     ++(talk.exchange->has_begun() ? counts_.dropped : counts_.refused);
     if (talk.exchange->has_begun()) return talk.exchange->drop();
-    const auto status = options_.statuses.find(std::string(name(talk.outcome)));
-    return refuse(*talk.exchange, talk.asked.api,
-                  status == options_.statuses.end() ? 500 : status->second,
-                  sentence_of(talk.outcome));
+    return refuse(*talk.exchange, talk.asked.api, status_of(talk), sentence_of(talk.outcome));
   }
   if (!talk.asked.streamed)
     return talk.exchange->answer(200, dump_json(face.whole(answer)), "application/json",

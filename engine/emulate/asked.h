@@ -3,31 +3,17 @@
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "emulate/prompt.h"
+#include "emulate/refused.h"
 
 namespace rooflua::emulate {
 
 /// Which API: OpenAI's completions, chat completions and responses, Anthropic's messages.
 enum class Api { completions, chat, responses, messages };
-
-/// A request that is answered with an error.
-class Refused : public std::runtime_error {
- public:
-  /// @param status  of HTTP, 400 to 599
-  Refused(int status, const std::string& message, std::string param = "")
-      : std::runtime_error(message), status_(status), param_(std::move(param)) {}
-  int status() const { return status_; }
-  const std::string& param() const { return param_; }  // the key at fault; empty: none
-
- private:
-  int status_;
-  std::string param_;
-};
 
 /// A function that the client lets the model call.
 struct Tool {

@@ -1,6 +1,6 @@
 #include "emulate/bodies.h"
 
-#include "emulate/asked.h"
+#include "emulate/refused.h"
 
 namespace rooflua::emulate {
 

@@ -83,6 +83,7 @@ class Server final : private Reader {
   std::int32_t length_of(const Asked& asked, std::int32_t number);
   void choose_tool(Talk& talk, std::int32_t number) const;
   void write_tokens(Talk& talk, std::int32_t tokens);
+  int status_of(const Talk& talk) const;
   void write_end(Talk& talk);
   void leave(std::int32_t id);
   void look_again();

@@ -51,12 +51,14 @@ local function engine_of(given)
   return choice.parse(catalogue.default().name)
 end
 
---- The rows of an engine's series that its release has; those of vLLM, told, for an engine whose names are not known.
+--- The rows of an engine's series that its release has; those of the default engine, told, where they are not known.
 local function metrics_of(chosen, longest, told)
   local engine = chosen.engine
   if not engine.metrics then
-    told[#told + 1] = ("what %s calls its series is not known: /metrics has the names of vllm"):format(engine.name)
-    engine = catalogue.of "vllm"
+    local other = catalogue.default()
+    told[#told + 1] = ("what %s calls its series is not known: /metrics has the names of %s"):format(engine.name,
+      other.name)
+    engine = other
     chosen = { release = catalogue.newest(engine) }
   end
   local families = json.array {}

@@ -4,7 +4,7 @@ local json = require "rooflua.json"
 
 local served_metrics = {}
 
-local keys = { "since", "before", "name", "type", "quantity", "help", "buckets" }
+local keys = { "since", "before", "name", "type", "quantity", "help", "buckets", "source" }
 
 --- 1, 2, 5, 10, 20, ... up to the longest sequence, as vLLM's build_1_2_5_buckets.
 local function one_two_five(longest)
