@@ -1,4 +1,5 @@
-// rooflua emulate: a scenario behind HTTP (engine/emulate, scripts/lib/rooflua/serving/emulated.lua).
+// rooflua emulate: a scenario behind HTTP (engine/emulate,
+// scripts/lib/rooflua/serving/emulated.lua).
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -82,23 +83,27 @@ void add_server_options(CLI::App* command, EmulateArguments* a) {
       ->check(between(0.001, 1000));
   command->add_option("--ports", a->ports, "each: replica i at port + i, and no router")
       ->check(one_of({"each"}));
-  command->add_option("--record", a->record, "Write what came as a trace that replays to the same "
-                                             "schedule");
+  command->add_option("--record", a->record,
+                      "Write what came as a trace that replays to the same "
+                      "schedule");
   command->add_option("--drain", a->drain_s, "Seconds that answers have to end in after a TERM")
       ->check(between(0, 86400));
   command->add_option("--model-name", a->model_name, "What clients call the model");
   command->add_option("--bytes-per-token", a->bytes_per_token, "Of prompts that are text")
       ->check(between(1, 64));
-  command->add_option("--answer-tokens", a->answer_tokens,
-                      "Of answers, where neither the client nor the workload says it")
+  command
+      ->add_option("--answer-tokens", a->answer_tokens,
+                   "Of answers, where neither the client nor the workload says it")
       ->check(whole(1, 1000000));
-  command->add_option("--tool-share", a->tool_share,
-                      "Share of the requests with tools that are answered with a call")
+  command
+      ->add_option("--tool-share", a->tool_share,
+                   "Share of the requests with tools that are answered with a call")
       ->check(between(0, 1));
   command->add_option("--most-streams", a->most_streams, "Requests under way at once; more get 503")
       ->check(whole(1, 100000));
-  command->add_option("--request-seconds", a->request_s,
-                      "In which a connection must have sent its request")
+  command
+      ->add_option("--request-seconds", a->request_s,
+                   "In which a connection must have sent its request")
       ->check(between(0.1, 3600));
 }
 
@@ -108,7 +113,8 @@ void add_emulate(CLI::App& app, Door& door) {
   auto* command = app.add_subcommand(
       "emulate", "Serve a scenario over HTTP, as the engine would, without a GPU");
   auto* a = new EmulateArguments;
-  command->add_option("scenario", a->run.scenario, "A Lua file that returns a scenario")->required();
+  command->add_option("scenario", a->run.scenario, "A Lua file that returns a scenario")
+      ->required();
   add_server_options(command, a);
   command
       ->add_option("--set", a->run.set,
@@ -123,8 +129,9 @@ void add_emulate(CLI::App& app, Door& door) {
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
   command->add_option("--trace", a->run.trace, "Write a Chrome/Perfetto trace");
   command->add_flag("--quiet", a->run.quiet, "No notes");
-  command->callback(
-      [a, &door] { door = [a](const std::filesystem::path& home) { return emulate_scenario(*a, home); }; });
+  command->callback([a, &door] {
+    door = [a](const std::filesystem::path& home) { return emulate_scenario(*a, home); };
+  });
 }
 
 }  // namespace rooflua::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/printable.h"
 #include "emulate/example.h"
 #include "emulate/server.h"
 #include "serve/traces/identity.h"
@@ -13,6 +14,7 @@ namespace rooflua::emulate {
 
 namespace {
 
+constexpr std::size_t most_sessions = 1'000'000;  // that are told apart
 constexpr const char* event_stream = "text/event-stream; charset=utf-8";
 
 std::string sentence_of(Outcome outcome) {
@@ -43,8 +45,9 @@ void Server::generate(std::unique_ptr<Exchange> exchange, Api api) {
     Asked asked = read_asked(api, exchange->body(), options_.prompts);
     const auto& known = options_.models;
     if (!asked.model.empty() && std::find(known.begin(), known.end(), asked.model) == known.end())
-      throw Refused(404, "The model '" + asked.model + "' does not exist; there is '" +
-                             known.front() + "'", "model");
+      throw Refused(
+          404, "The model '" + asked.model + "' does not exist; there is '" + known.front() + "'",
+          "model");
     if (asked.model.empty()) asked.model = known.front();
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 4;
     if (asked.prompt.tokens > most) throw Refused(400, "the prompt is too long", "prompt");
@@ -57,7 +60,7 @@ void Server::generate(std::unique_ptr<Exchange> exchange, Api api) {
 
 /// As many tokens as the client fixes; else the next length of the scenario's workload, within its
 /// limits.
-std::int32_t Server::length_of(const Asked& asked, std::int32_t) {
+std::int32_t Server::length_of(const Asked& asked) {
   std::int32_t out = asked.fixed_length();
   if (out == 0) {
     out = inbox_.next_length();
@@ -85,17 +88,25 @@ void Server::choose_tool(Talk& talk, std::int32_t number) const {
   talk.answer.arguments = dump_json(example_of(tool->schema));
 }
 
-void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
-  std::string session;
+/// The conversation that the client names; "" where it names none, or one that a file of requests
+/// cannot hold.
+std::string Server::session_of(const Exchange& exchange) const {
   for (const std::string& name : options_.session_headers) {
-    if (session.empty()) session = exchange->header(name);
+    const std::string out = exchange.header(name);
+    if (out.empty() || out == "null" || !is_plain(out)) continue;
+    if (sessions_.size() < most_sessions || sessions_.count(out) > 0) return out;
   }
+  return "";
+}
+
+void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
+  const std::string session = session_of(*exchange);
   const std::int32_t replica = replica_of(*exchange);
   const std::int64_t arrival_us = next_us();
   RequestSpec spec;
   spec.arrival_s = seconds_of_us(arrival_us);
   spec.prompt_tokens = static_cast<std::int32_t>(asked.prompt.tokens);
-  spec.output_tokens = length_of(asked, 0);
+  spec.output_tokens = length_of(asked);
   spec.max_output_tokens = asked.max_tokens;
   spec.priority = asked.priority;
   if (!session.empty())
@@ -158,8 +169,8 @@ void Server::write_tokens(Talk& talk, std::int32_t tokens) {
     talk.exchange->begin(event_stream, headers);
     out = face.opening(answer);
   }
-  const bool last = talk.ended && talk.outcome == Outcome::completed &&
-                    answer.written + tokens >= answer.length;
+  const bool last =
+      talk.ended && talk.outcome == Outcome::completed && answer.written + tokens >= answer.length;
   out += face.tokens(answer, tokens, last);
   answer.written += tokens;
   talk.exchange->write(out);

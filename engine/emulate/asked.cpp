@@ -34,8 +34,10 @@ std::int32_t whole(const Json& body, std::initializer_list<const char*> keys, do
     if (found == nullptr) continue;
     const double value = found->is_number() ? found->number() : std::nan("");
     if (!(value >= least && value <= most_tokens) || value != std::floor(value)) {
-      throw Refused(400, std::string(key) + ": expected a whole number from " +
-                             json_number(least) + " to " + json_number(most_tokens), key);
+      throw Refused(400,
+                    std::string(key) + ": expected a whole number from " + json_number(least) +
+                        " to " + json_number(most_tokens),
+                    key);
     }
     return static_cast<std::int32_t>(value);
   }
@@ -161,8 +163,9 @@ Asked read_asked(Api api, const std::string& body, const PromptRules& rules) {
   if (api == Api::messages && given(given_body, "max_tokens") == nullptr)
     throw Refused(400, "max_tokens is missing", "max_tokens");
   refuse_others(given_body);
-  out.max_tokens = whole(given_body, {"max_completion_tokens", "max_output_tokens", "max_tokens"}, 1,
-                         api == Api::completions ? 16 : 0);  // OpenAI's default of completions
+  out.max_tokens =
+      whole(given_body, {"max_completion_tokens", "max_output_tokens", "max_tokens"}, 1,
+            api == Api::completions ? 16 : 0);  // OpenAI's default of completions
   out.min_tokens = whole(given_body, {"min_tokens"}, 0, 0);
   out.ignore_eos = flag(given_body, "ignore_eos");
   out.streamed = flag(given_body, "stream");

@@ -53,8 +53,8 @@ std::string content_text(const Json& content) {
 
 std::string conversation_text(const Json& body) {
   std::string out;
-  if (const Json* tools = body.find("tools"); tools != nullptr && tools->is_array() &&
-                                              !tools->items().empty())
+  if (const Json* tools = body.find("tools");
+      tools != nullptr && tools->is_array() && !tools->items().empty())
     add_turn("tools", dump_json(*tools), out);
   for (const char* key : {"system", "instructions"}) {
     const Json* found = body.find(key);

@@ -26,11 +26,11 @@ Connections::Connections(event_base* base, double request_s, std::size_t most,
                          std::function<void(bool)> full)
     : base_(base), request_s_(request_s), most_(most), full_(std::move(full)) {
   look_ = event_new(
-      base, -1, 0, [](int, short, void* self) { static_cast<Connections*>(self)->look_at_accepted(); },
-      this);
+      base, -1, 0,
+      [](int, short, void* self) { static_cast<Connections*>(self)->look_at_accepted(); }, this);
   sweep_ = event_new(
-      base, -1, EV_PERSIST, [](int, short, void* self) { static_cast<Connections*>(self)->sweep(); },
-      this);
+      base, -1, EV_PERSIST,
+      [](int, short, void* self) { static_cast<Connections*>(self)->sweep(); }, this);
   const timeval second{1, 0};
   event_add(sweep_, &second);
 }

@@ -85,11 +85,12 @@ int Door::listen(const std::string& host, int port) {
   own->http = evhttp_new(base_);
   evhttp_set_max_headers_size(own->http, static_cast<ev_ssize_t>(most_header_bytes));
   evhttp_set_max_body_size(own->http, static_cast<ev_ssize_t>(limits_.most_body_bytes));
-  evhttp_set_allowed_methods(own->http,
-                             EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_OPTIONS);
+  evhttp_set_allowed_methods(
+      own->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_OPTIONS);
   evhttp_set_bevcb(
       own->http,
-      [](event_base*, void* door) { return static_cast<Door*>(door)->connections_.accept(); }, this);
+      [](event_base*, void* door) { return static_cast<Door*>(door)->connections_.accept(); },
+      this);
   evhttp_set_gencb(
       own->http,
       [](evhttp_request* request, void* at) {

@@ -52,7 +52,8 @@ Json text_example(const Json& schema) {
   if (word == "email") return "a@example.com";
   if (word == "uri") return "https://example.com";
   if (word == "uuid") return "00000000-0000-4000-8000-000000000000";
-  const double least = number_at(schema, "minLength", 1), longest = number_at(schema, "maxLength", most);
+  const double least = number_at(schema, "minLength", 1),
+               longest = number_at(schema, "maxLength", most);
   const double length = std::clamp(std::min(std::max(least, 1.0), longest), 0.0, double{most});
   return std::string(static_cast<std::size_t>(length), 'a');
 }
@@ -108,7 +109,8 @@ const Json* given_value(const Json& schema) {
   }
   for (const char* key : {"enum", "examples"}) {
     const Json* list = member(schema, key);
-    if (list != nullptr && list->is_array() && !list->items().empty()) return &list->items().front();
+    if (list != nullptr && list->is_array() && !list->items().empty())
+      return &list->items().front();
   }
   return nullptr;
 }
@@ -128,7 +130,8 @@ Json example(const Json& schema, Around& around, int depth) {
   if (depth > deepest || --around.left < 0) return {};
   if (!schema.is_object()) return Json::object();
   if (const Json* value = given_value(schema)) return *value;
-  if (const Json* reference = member(schema, "$ref"); reference != nullptr && reference->is_text()) {
+  if (const Json* reference = member(schema, "$ref");
+      reference != nullptr && reference->is_text()) {
     const Json* target = target_of(reference->text(), around.root);
     return target != nullptr ? example(*target, around, depth + 1) : Json();
   }
@@ -144,7 +147,8 @@ Json example(const Json& schema, Around& around, int depth) {
   if (type == "integer" || type == "number") return number_example(schema, type == "integer");
   if (type == "boolean") return false;
   if (type == "null") return {};
-  return type == "array" ? array_example(schema, around, depth) : object_example(schema, around, depth);
+  return type == "array" ? array_example(schema, around, depth)
+                         : object_example(schema, around, depth);
 }
 
 }  // namespace

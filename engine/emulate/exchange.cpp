@@ -86,8 +86,7 @@ std::string Exchange::body() const {
 }
 
 std::string Exchange::header(const std::string& name) const {
-  const char* found =
-      evhttp_find_header(evhttp_request_get_input_headers(request_), name.c_str());
+  const char* found = evhttp_find_header(evhttp_request_get_input_headers(request_), name.c_str());
   return found == nullptr ? "" : found;
 }
 
@@ -114,8 +113,7 @@ void Exchange::detach() {
   request_ = nullptr;
 }
 
-void Exchange::answer(int status, std::string_view body, const char* type,
-                      const Headers& headers) {
+void Exchange::answer(int status, std::string_view body, const char* type, const Headers& headers) {
   if (!is_open()) return;
   put(type, headers);
   evbuffer* out = evbuffer_new();

@@ -8,8 +8,8 @@ namespace {
 
 /// @pre not empty
 double quantile(std::vector<double>& values, double part) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(
-                                       part * static_cast<double>(values.size() - 1));
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }

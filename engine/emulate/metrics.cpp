@@ -11,11 +11,11 @@ namespace rooflua::emulate {
 namespace {
 
 constexpr std::string_view quantity_names[quantity_count] = {
-    "running",       "waiting",       "kv_used_frac",   "used_tokens", "total_tokens",
-    "preemptions",   "prompt_tokens", "output_tokens",  "prefix_queries", "prefix_hits",
-    "requests",      "finished",      "aborted",        "ttft_s",      "itl_s",
-    "tpot_s",        "e2e_s",         "queue_s",        "prefill_s",   "decode_s",
-    "inference_s",   "prompt_length", "output_length",  "max_tokens"};
+    "running",     "waiting",       "kv_used_frac",  "used_tokens",    "total_tokens",
+    "preemptions", "prompt_tokens", "output_tokens", "prefix_queries", "prefix_hits",
+    "requests",    "finished",      "aborted",       "ttft_s",         "itl_s",
+    "tpot_s",      "e2e_s",         "queue_s",       "prefill_s",      "decode_s",
+    "inference_s", "prompt_length", "output_length", "max_tokens"};
 
 Quantity quantity_named(const std::string& word, const std::string& where) {
   const auto* found = std::find(std::begin(quantity_names), std::end(quantity_names), word);
@@ -46,8 +46,7 @@ Metrics::Metrics(const Json& told, std::string model, std::int32_t replicas)
     family.buckets = each.numbers("buckets");
     each.finish();
     if (family.type == "histogram") {
-      for (Observed& own : observed_)
-        own.histograms[family.quantity].emplace_back(family.buckets);
+      for (Observed& own : observed_) own.histograms[family.quantity].emplace_back(family.buckets);
     }
     families_.push_back(std::move(family));
   }

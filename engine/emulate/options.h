@@ -13,11 +13,11 @@ namespace rooflua::emulate {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  int port = 8000;         // 0: any free one
-  bool ports_each = false; // replica i at port + i, and no router
-  double speed = 1;        // seconds of the scenario's clock in a second
-  double drain_s = 10;     // from the first TERM on; on the wall clock
-  std::string record;      // a file; empty: none
+  int port = 8000;                  // 0: any free one
+  bool ports_each = false;          // replica i at port + i, and no router
+  double speed = 1;                 // seconds of the scenario's clock in a second
+  double drain_s = 10;              // from the first TERM on; on the wall clock
+  std::string record;               // a file; empty: none
   std::vector<std::string> models;  // names of the model that clients may use; the first is told
   std::string owner;                // of the model, in /v1/models
   std::string version;              // of the engine

@@ -60,13 +60,14 @@ void Server::serve_exchange(std::unique_ptr<Exchange> exchange) {
         return refuse(*exchange, each.api, 405, "this path takes POST");
       return generate(std::move(exchange), each.api);
     }
-    if (path.rfind("/admin/", 0) == 0) return serve_admin(std::move(exchange), path);
-    if (is_get ? serve_page(*exchange, path) : path == "/ping" && serve_page(*exchange, path)) return;
-    if (!is_get && (path == "/tokenize" || path == "/detokenize" ||
-                    path == "/v1/messages/count_tokens"))
+    if (path.rfind("/admin/", 0) == 0) return serve_admin(exchange, path);
+    if (is_get ? serve_page(*exchange, path) : path == "/ping" && serve_page(*exchange, path))
+      return;
+    if (!is_get &&
+        (path == "/tokenize" || path == "/detokenize" || path == "/v1/messages/count_tokens"))
       return serve_tokens(*exchange, path);
-    refuse(*exchange, words_of(path), 404, "there is nothing at " + path + " for " +
-                                               exchange->method());
+    refuse(*exchange, words_of(path), 404,
+           "there is nothing at " + path + " for " + exchange->method());
   } catch (const Refused& refused) {
     refuse(*exchange, words_of(path), refused.status(), refused.what(), refused.param());
   } catch (...) {  // a policy, or a defect: it must not pass through libevent
@@ -108,8 +109,7 @@ void Server::serve_models(Exchange& exchange) const {
     model["owned_by"] = options_.owner;
     model["root"] = options_.models.front();
     model["parent"] = Json();
-    model["max_model_len"] =
-        options_.max_model_len > 0 ? Json(options_.max_model_len) : Json();
+    model["max_model_len"] = options_.max_model_len > 0 ? Json(options_.max_model_len) : Json();
     out["data"].push_back(std::move(model));
   }
   exchange.answer(200, dump_json(out), json_type);
@@ -189,7 +189,7 @@ Json Server::state_of() const {
 }
 
 /// Only from this machine: there is no password.
-void Server::serve_admin(std::unique_ptr<Exchange> exchange, const std::string& path) {
+void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string& path) {
   if (!exchange->is_from_loopback())
     return refuse(*exchange, Api::chat, 403, "/admin answers this machine only");
   Simulation& simulation = *run_.simulation;
@@ -205,13 +205,13 @@ void Server::serve_admin(std::unique_ptr<Exchange> exchange, const std::string& 
   const std::string text = exchange->body();
   const Json body = text.empty() ? Json::object() : read_body(text);
   if (path == "/admin/drain") {
-    exchange->answer(200, "{}", json_type);
-    exchange.reset();
-    return stop();
+    drain();
+    return exchange->answer(200, "{}", json_type);
   }
   const double replica = number_at(body, "replica", 1, 1);
   if (replica > simulation.replica_count() || replica != std::floor(replica))
-    throw Refused(400, "replica: there are " + std::to_string(simulation.replica_count()), "replica");
+    throw Refused(400, "replica: there are " + std::to_string(simulation.replica_count()),
+                  "replica");
   const auto index = static_cast<std::int32_t>(replica) - 1;
   advance();
   if (path == "/admin/fail") {

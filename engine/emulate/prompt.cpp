@@ -26,7 +26,8 @@ void add_blocks(std::string_view bytes, double bytes_per_block, Prompt& out) {
   std::uint64_t hash = 0;
   std::size_t from = 0;
   for (std::size_t i = 1; from < bytes.size() || out.blocks.empty(); ++i) {
-    const auto end = static_cast<std::size_t>(std::llround(static_cast<double>(i) * bytes_per_block));
+    const auto end =
+        static_cast<std::size_t>(std::llround(static_cast<double>(i) * bytes_per_block));
     const std::size_t to = std::min(std::max(end, from + 1), bytes.size());
     hash = chained(hash, bytes.substr(from, to - from));
     out.blocks.push_back(static_cast<std::int64_t>(hash & below_2_53));
@@ -41,7 +42,8 @@ Prompt count_text(std::string_view text, const PromptRules& rules) {
   out.tokens = tokens_of(text.size(), rules.bytes_per_token);
   add_blocks(text, rules.bytes_per_token * rules.block_tokens, out);
   // Blocks are cut at whole bytes: fractions of a byte may make one too many, or too few.
-  const auto count = static_cast<std::size_t>((out.tokens + rules.block_tokens - 1) / rules.block_tokens);
+  const auto count =
+      static_cast<std::size_t>((out.tokens + rules.block_tokens - 1) / rules.block_tokens);
   while (out.blocks.size() < count) out.blocks.push_back(out.blocks.back());
   out.blocks.resize(count);
   return out;
@@ -72,11 +74,13 @@ std::vector<std::int64_t> pieces_of(std::string_view text, const PromptRules& ru
   const std::int64_t count = tokens_of(text.size(), rules.bytes_per_token);
   std::size_t from = 0;
   for (std::int64_t i = 1; i <= count; ++i) {
-    const auto end = static_cast<std::size_t>(std::llround(static_cast<double>(i) * rules.bytes_per_token));
+    const auto end =
+        static_cast<std::size_t>(std::llround(static_cast<double>(i) * rules.bytes_per_token));
     const std::size_t to = i == count ? text.size() : std::min(std::max(end, from), text.size());
     std::int64_t piece = 0;
     for (std::size_t at = from; at < to; ++at)
-      piece |= static_cast<std::int64_t>(static_cast<unsigned char>(text[at])) << (8 * ((at - from) % 6));
+      piece |= static_cast<std::int64_t>(static_cast<unsigned char>(text[at]))
+               << (8 * ((at - from) % 6));
     out.push_back(piece);
     from = to;
   }

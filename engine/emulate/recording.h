@@ -28,7 +28,7 @@ class Recording {
 
  private:
   struct Line {
-    std::string text;  // without its end
+    std::string text;                  // without its end
     bool ended = false, left = false;  // in the simulation; its client
   };
   Line& line(std::int32_t number) { return lines_[static_cast<std::size_t>(number - first_)]; }
@@ -36,12 +36,14 @@ class Recording {
 
   std::string path_;
   std::ofstream file_;
-  std::deque<Line> lines_;   // from the first that has not ended on
-  std::int32_t first_ = 0;   // its number
+  std::deque<Line> lines_;  // from the first that has not ended on
+  std::int32_t first_ = 0;  // its number
 };
 
 /// Whole microseconds as seconds, and their text, which reads back as the same double.
-inline double seconds_of_us(std::int64_t us) { return static_cast<double>(us) / 1e6; }
+inline double seconds_of_us(std::int64_t us) {
+  return static_cast<double>(us) / 1e6;
+}
 std::string text_of_us(std::int64_t us);
 
 }  // namespace rooflua::emulate

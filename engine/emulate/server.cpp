@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::int64_t instants_per_turn = 4096;  // of the clock, between two looks at clients
 constexpr double longest_wait_s = 3600;
+constexpr int tick_s = 1;
 
 /// As many sockets as the streams and their clients' other connections need.
 void allow_sockets(std::size_t wanted) {
@@ -102,8 +103,8 @@ Server::Server(script::Run& run, const ServerOptions& options)
   const auto stopped = [](int, short, void* s) { static_cast<Server*>(s)->guarded(&Server::stop); };
   interrupt_ = on(SIGINT, EV_SIGNAL | EV_PERSIST, stopped);
   terminate_ = on(SIGTERM, EV_SIGNAL | EV_PERSIST, stopped);
-  const timeval second{1, 0};
-  event_add(tick_, &second);
+  const timeval tick{tick_s, 0};
+  event_add(tick_, &tick);
   event_add(interrupt_, nullptr);
   event_add(terminate_, nullptr);
   clock_ = Clock(options_.speed);
@@ -167,11 +168,6 @@ void Server::advance() {
 void Server::pump() {
   advance();
   write_due(picoseconds(seconds_of_us(passed_us_), "emulate"));
-  if (drain_until_s_ >= 0 && talks_.empty()) {
-    over_ = true;
-    event_base_loopbreak(base_);
-    return;
-  }
   arm();
 }
 
@@ -191,21 +187,27 @@ void Server::tick() {
                  "rooflua: tokens leave late: the machine is too slow for this load; --speed 0.5 "
                  "halves it\n");
   }
-  if (drain_until_s_ >= 0 && (talks_.empty() || clock_.wall_s() >= drain_until_s_)) {
-    over_ = true;
-    event_base_loopbreak(base_);
-  }
+  if (drain_until_s_ < 0) return;
+  // What was written last needs a turn of the loop to leave.
+  if (talks_.empty()) ++quiet_ticks_;
+  if (quiet_ticks_ >= 2 || clock_.wall_s() >= drain_until_s_) end();
 }
 
-/// A first signal: what is under way may end. A second one: it is over.
-void Server::stop() {
-  if (drain_until_s_ < 0 && options_.drain_s > 0 && !talks_.empty()) {
-    drain_until_s_ = clock_.wall_s() + options_.drain_s;
-    door_->close();
-    return;
-  }
+/// What is under way may end.
+void Server::drain() {
+  drain_until_s_ = clock_.wall_s() + std::max(options_.drain_s, 2.0 * tick_s);
+  door_->close();
+}
+
+void Server::end() {
   over_ = true;
   event_base_loopbreak(base_);
+}
+
+/// A signal. The second one ends everything at once, and so does the first one where nothing is
+/// under way.
+void Server::stop() {
+  drain_until_s_<0 && options_.drain_s> 0 && !talks_.empty() ? drain() : end();
 }
 
 void Server::write_due(Picoseconds now) {
@@ -255,7 +257,7 @@ void Server::on_end(const RequestDone& done) {
   metrics_.ended({done.replica, done.arrival, done.queued, done.scheduled, done.first_token,
                   completed ? done.last_token : never, done.prompt_tokens, done.output_tokens,
                   talk.max_tokens,
-                  !completed           ? "abort"
+                  !completed          ? "abort"
                   : talk.answer.cut() ? "length"
                                       : "stop"});
   if (recording_) recording_->end(done);

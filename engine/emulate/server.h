@@ -41,8 +41,8 @@ class Server final : private Reader {
   Json serve();
   /// The answer to what serve() returned.
   void answer_admin(int status, const std::string& text);
-  /// Ends what is under way, and says what happened: {streams, left, slow_readers, refused, dropped,
-  /// late_s, most_late_s}.
+  /// Ends what is under way, and says what happened: {streams, left, slow_readers, refused,
+  /// dropped, late_s, most_late_s}.
   Json finish();
 
  private:
@@ -71,6 +71,8 @@ class Server final : private Reader {
   void arm();
   void tick();
   void stop();
+  void drain();
+  void end();
   void guarded(void (Server::*act)());
   void on_tokens(std::int32_t id, std::int32_t slot, std::int32_t tokens, Picoseconds now) override;
   void on_end(const RequestDone& done) override;
@@ -80,7 +82,8 @@ class Server final : private Reader {
   // --- answers (answers.cpp)
   void generate(std::unique_ptr<Exchange> exchange, Api api);
   void send(std::unique_ptr<Exchange> exchange, Asked asked);
-  std::int32_t length_of(const Asked& asked, std::int32_t number);
+  std::string session_of(const Exchange& exchange) const;
+  std::int32_t length_of(const Asked& asked);
   void choose_tool(Talk& talk, std::int32_t number) const;
   void write_tokens(Talk& talk, std::int32_t tokens);
   int status_of(const Talk& talk) const;
@@ -95,7 +98,8 @@ class Server final : private Reader {
   void serve_health(Exchange& exchange) const;
   void serve_metrics(Exchange& exchange) const;
   void serve_tokens(Exchange& exchange, const std::string& path) const;
-  void serve_admin(std::unique_ptr<Exchange> exchange, const std::string& path);
+  /// @param exchange  taken where Lua answers it
+  void serve_admin(std::unique_ptr<Exchange>& exchange, const std::string& path);
   Json state_of() const;
   std::int32_t replica_of(const Exchange& exchange) const;
   void refuse(Exchange& exchange, Api api, int status, const std::string& message,
@@ -133,6 +137,7 @@ class Server final : private Reader {
   double drain_until_s_ = -1;   // on the wall; -1: it is not draining
   bool over_ = false;
   bool told_late_ = false;
+  int quiet_ticks_ = 0;  // while it drains, without a request under way
   struct Counts {
     std::int64_t left = 0, refused = 0, dropped = 0;
   } counts_;

@@ -69,21 +69,23 @@ TEST_CASE("prompts of every length have a block for each of their tokens' blocks
 
 TEST_CASE("bodies are read, and what is not emulated is refused") {
   const PromptRules rules;
-  const Asked asked = read_asked(Api::completions,
-                                 R"({"prompt":[1,2,3],"max_tokens":7,"ignore_eos":true,"stream":true,
+  const Asked asked =
+      read_asked(Api::completions,
+                 R"({"prompt":[1,2,3],"max_tokens":7,"ignore_eos":true,"stream":true,
                                      "stream_options":{"include_usage":true},"model":"m"})",
-                                 rules);
+                 rules);
   CHECK(asked.prompt.tokens == 3);
   CHECK(asked.fixed_length() == 7);
   CHECK((asked.streamed && asked.include_usage));
   CHECK(read_asked(Api::completions, R"({"prompt":"a"})", rules).max_tokens == 16);
-  CHECK(read_asked(Api::chat, R"({"messages":[{"role":"user","content":"a"}]})", rules).max_tokens ==
-        0);
-  for (const char* body : {"", "[]", "{", "{}", R"({"prompt":5})", R"({"prompt":[]})",
-                           R"({"prompt":"a","n":2})", R"({"prompt":"a","logprobs":1})",
-                           R"({"prompt":"a","max_tokens":0})", R"({"prompt":"a","max_tokens":1e99})",
-                           R"({"prompt":"a","max_tokens":1.5})", R"({"prompt":"a","stream":"yes"})",
-                           R"({"prompt":[1,"a"]})", R"({"prompt":["a","b"]})"})
+  CHECK(
+      read_asked(Api::chat, R"({"messages":[{"role":"user","content":"a"}]})", rules).max_tokens ==
+      0);
+  for (const char* body :
+       {"", "[]", "{", "{}", R"({"prompt":5})", R"({"prompt":[]})", R"({"prompt":"a","n":2})",
+        R"({"prompt":"a","logprobs":1})", R"({"prompt":"a","max_tokens":0})",
+        R"({"prompt":"a","max_tokens":1e99})", R"({"prompt":"a","max_tokens":1.5})",
+        R"({"prompt":"a","stream":"yes"})", R"({"prompt":[1,"a"]})", R"({"prompt":["a","b"]})"})
     CHECK(refused_with(Api::completions, body) == 400);
   CHECK(refused_with(Api::completions, R"({"prompt":"a","n":1,"logprobs":null})") == 0);
   CHECK(refused_with(Api::messages, R"({"messages":[{"role":"user","content":"a"}]})") == 400);
@@ -95,24 +97,29 @@ TEST_CASE("bodies are read, and what is not emulated is refused") {
 
 TEST_CASE("tools are read from all APIs, and a choice of an unknown one is refused") {
   const PromptRules rules;
-  const std::string chat = R"({"messages":[{"role":"user","content":"a"}],"tools":[{"type":"function",
+  const std::string chat =
+      R"({"messages":[{"role":"user","content":"a"}],"tools":[{"type":"function",
       "function":{"name":"f","parameters":{"type":"object"}}}],"tool_choice":)";
   CHECK(read_asked(Api::chat, chat + "\"none\"}", rules).choice == Asked::Choice::none);
   CHECK(read_asked(Api::chat, chat + "\"required\"}", rules).choice == Asked::Choice::required);
-  CHECK(read_asked(Api::chat, chat + R"({"type":"function","function":{"name":"f"}}})", rules).chosen ==
-        "f");
+  CHECK(read_asked(Api::chat, chat + R"({"type":"function","function":{"name":"f"}}})", rules)
+            .chosen == "f");
   CHECK(refused_with(Api::chat, chat + R"({"type":"function","function":{"name":"g"}}})") == 400);
   const Asked messages = read_asked(
-      Api::messages, R"({"max_tokens":5,"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],
+      Api::messages,
+      R"({"max_tokens":5,"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],
         "tools":[{"name":"f","input_schema":{"type":"object"}},{"type":"web_search_20250305",
-        "name":"web_search"}],"tool_choice":{"type":"tool","name":"f"}})", rules);
+        "name":"web_search"}],"tool_choice":{"type":"tool","name":"f"}})",
+      rules);
   CHECK(messages.tools.size() == 1);
   CHECK(messages.chosen == "f");
 }
 
 TEST_CASE("examples fit their schemas") {
   const auto text = [](const char* schema) { return dump_json(example_of(json(schema))); };
-  CHECK(text(R"({"type":"object","properties":{"a":{"type":"integer","minimum":3},"b":{"type":"string"}},
+  CHECK(
+      text(
+          R"({"type":"object","properties":{"a":{"type":"integer","minimum":3},"b":{"type":"string"}},
                  "required":["a"]})") == R"({"a":3})");
   CHECK(text(R"({"enum":["x","y"]})") == R"("x")");
   CHECK(text(R"({"type":"array","items":{"type":"boolean"},"minItems":2})") == "[false,false]");

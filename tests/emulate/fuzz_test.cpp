@@ -30,16 +30,36 @@ const std::vector<std::string> samples{
        {"type":"tool_use","id":"t","name":"f","input":{}}]}],"tools":[{"name":"f","input_schema":{
        "type":["integer","null"],"exclusiveMaximum":-1e300,"multipleOf":1e-300}}]})"};
 
-const std::vector<std::string> words{"null",  "true", "-1",     "1e999", "0.5",     "[",  "{",
-                                     "}",     "]",    "\"",     "\\u",   "\\ud800", ":",  ",",
-                                     "\"n\"", "{}",   "\"$ref\"", "\"#\"", "99999999999999999999",
-                                     std::string(1, '\0'), "\xff", "\"items\"", "\"enum\""};
+const std::vector<std::string> words{"null",
+                                     "true",
+                                     "-1",
+                                     "1e999",
+                                     "0.5",
+                                     "[",
+                                     "{",
+                                     "}",
+                                     "]",
+                                     "\"",
+                                     "\\u",
+                                     "\\ud800",
+                                     ":",
+                                     ",",
+                                     "\"n\"",
+                                     "{}",
+                                     "\"$ref\"",
+                                     "\"#\"",
+                                     "99999999999999999999",
+                                     std::string(1, '\0'),
+                                     "\xff",
+                                     "\"items\"",
+                                     "\"enum\""};
 
 std::string changed(Dice& dice, std::string text) {
   for (std::int32_t i = dice.upto(1, 6); i > 0; --i) {
     const auto at = static_cast<std::size_t>(dice.upto(0, static_cast<std::int32_t>(text.size())));
     const auto length = static_cast<std::size_t>(dice.upto(0, 12));
-    const auto word = static_cast<std::size_t>(dice.upto(0, static_cast<std::int32_t>(words.size()) - 1));
+    const auto word =
+        static_cast<std::size_t>(dice.upto(0, static_cast<std::int32_t>(words.size()) - 1));
     switch (dice.upto(0, 3)) {
       case 0:
         text.insert(at, words[word]);

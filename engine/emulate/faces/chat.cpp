@@ -59,10 +59,10 @@ class Chat final : public Face {
   }
 
   std::string tokens(Answer& answer, std::int32_t count, bool last) const override {
-    std::string out = "data: {\"id\":" + json_text(answer.id) +
-                      ",\"object\":\"chat.completion.chunk\",\"created\":" +
-                      std::to_string(answer.created_s) + ",\"model\":" + json_text(answer.model) +
-                      ",\"choices\":[{\"index\":0,\"delta\":{";
+    std::string out =
+        "data: {\"id\":" + json_text(answer.id) +
+        ",\"object\":\"chat.completion.chunk\",\"created\":" + std::to_string(answer.created_s) +
+        ",\"model\":" + json_text(answer.model) + ",\"choices\":[{\"index\":0,\"delta\":{";
     const std::string piece = answer.piece(answer.written, answer.written + count);
     if (answer.calls()) {
       out += "\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":";

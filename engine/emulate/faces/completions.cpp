@@ -21,10 +21,10 @@ class Completions final : public Face {
   std::string opening(Answer&) const override { return ""; }
 
   std::string tokens(Answer& answer, std::int32_t count, bool last) const override {
-    std::string out = "data: {\"id\":" + json_text(answer.id) +
-                      ",\"object\":\"text_completion\",\"created\":" +
-                      std::to_string(answer.created_s) + ",\"model\":" + json_text(answer.model) +
-                      ",\"choices\":[{\"index\":0,\"text\":";
+    std::string out =
+        "data: {\"id\":" + json_text(answer.id) +
+        ",\"object\":\"text_completion\",\"created\":" + std::to_string(answer.created_s) +
+        ",\"model\":" + json_text(answer.model) + ",\"choices\":[{\"index\":0,\"text\":";
     append_json_text(answer.piece(answer.written, answer.written + count), out);
     out += ",\"logprobs\":null,\"finish_reason\":";
     out += last ? (answer.cut() ? "\"length\"" : "\"stop\"") : "null";

@@ -14,7 +14,9 @@ std::size_t part_begin(std::string_view text, std::int64_t i, std::int64_t count
 std::string openai_type(int status) {
   if (status == 404) return "NotFoundError";
   if (status == 429) return "RateLimitError";
-  return status < 500 ? "BadRequestError" : status == 503 ? "ServiceUnavailableError" : "InternalServerError";
+  return status < 500    ? "BadRequestError"
+         : status == 503 ? "ServiceUnavailableError"
+                         : "InternalServerError";
 }
 
 std::string anthropic_type(int status) {

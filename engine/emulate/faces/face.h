@@ -12,9 +12,9 @@ namespace rooflua::emulate {
 
 /// What is known of an answer that is under way.
 struct Answer {
-  std::string id;             // "cmpl-12"
-  std::int64_t created_s = 0; // Unix time
-  std::string model;          // as the client calls it
+  std::string id;              // "cmpl-12"
+  std::int64_t created_s = 0;  // Unix time
+  std::string model;           // as the client calls it
   const Asked* asked = nullptr;
   std::int64_t prompt_tokens = 0, cached_tokens = 0;
   std::int32_t length = 0;   // tokens that it will have

@@ -65,7 +65,8 @@ class Messages final : public Face {
 
   std::string tokens(Answer& answer, std::int32_t count, bool) const override {
     std::string out =
-        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{";
+        "event: content_block_delta\ndata: "
+        "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{";
     out += answer.calls() ? "\"type\":\"input_json_delta\",\"partial_json\":"
                           : "\"type\":\"text_delta\",\"text\":";
     append_json_text(answer.piece(answer.written, answer.written + count), out);

@@ -131,9 +131,9 @@ class Responses final : public Face {
   }
 
   std::string tokens(Answer& answer, std::int32_t count, bool) const override {
-    Json out = item_event(answer.calls() ? "response.function_call_arguments.delta"
-                                         : "response.output_text.delta",
-                          answer, !answer.calls());
+    Json out = item_event(
+        answer.calls() ? "response.function_call_arguments.delta" : "response.output_text.delta",
+        answer, !answer.calls());
     out["delta"] = answer.piece(answer.written, answer.written + count);
     if (!answer.calls()) out["logprobs"] = Json::array();
     return named_event(out);

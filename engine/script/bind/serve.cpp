@@ -9,11 +9,11 @@
 #include "measure/record/quantile_watch.h"
 #include "measure/write/progress.h"
 #include "script/bind/trace_box.h"
-#include "script/surroundings/autoscaler.h"
 #include "script/serving/config.h"
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"
 #include "script/serving/run.h"
+#include "script/surroundings/autoscaler.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/memory_account.h"
@@ -94,8 +94,7 @@ int serve_open(lua_State* L) {
   run->surroundings = read_surroundings(L, 9, run->asking);
   SummaryOptions& options = config.summary;
   read_workload(L, 5, *run, options.classes);
-  if (config.listeners.inbox)
-    run->workload = std::make_unique<Inbox>(std::move(run->workload));
+  if (config.listeners.inbox) run->workload = std::make_unique<Inbox>(std::move(run->workload));
   settle_class_slo(options);
   run->classes = options.classes;
   run->replica_names = options.replicas;

@@ -23,8 +23,8 @@ struct ListenerOptions {
   std::optional<std::vector<QuantileLimit>> limits;
   bool record = false, journal = false, sketch = false, keep_requests = false, caps = false,
        growth = false, plays = false,
-       inbox = false;  // requests are given from outside, and the workload only says lengths
-  VllmBenchOptions bench;          // the traffic, for requests_path
+       inbox = false;      // requests are given from outside, and the workload only says lengths
+  VllmBenchOptions bench;  // the traffic, for requests_path
   std::vector<PoolOptions> pools;  // of the summary, for sketch
 };
 

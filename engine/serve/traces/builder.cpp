@@ -19,10 +19,10 @@ constexpr double unix_time_s = 1e9;  // 2001; larger arrivals are dates
 constexpr double farthest_s = 1e11;  // the year 5138; larger arrivals are in milliseconds
 
 constexpr std::string_view role_names[trace_role_count] = {
-    "",          "arrival",      "prompt tokens", "output tokens",
-    "class",     "session",      "round",         "priority",
-    "prompt_id", "prefix_group", "prefix_length", "server_input_tokens",
-    "hash_ids",  "failure",       "declared limit", "cancelled"};
+    "",          "arrival",      "prompt tokens",  "output tokens",
+    "class",     "session",      "round",          "priority",
+    "prompt_id", "prefix_group", "prefix_length",  "server_input_tokens",
+    "hash_ids",  "failure",      "declared limit", "cancelled"};
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;

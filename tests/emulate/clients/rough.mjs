@@ -67,6 +67,13 @@ const tests = {
       assert.ok(status(answer) === wanted || (wanted === 501 && status(answer) === 405), `${first}: ${status(answer)}`);
     }
   },
+  async "what /admin cannot do is refused, and the server goes on"() {
+    for (const [path, body] of [["slow", '{"replica":99}'], ["fail", '{"replica":0}'], ["slow", '{"factor":"a"}'], ["set", "[]"],
+      ["set", "{"], ["set", '{"a":1}'], ["slow", "{"], ["nothing", "{}"]]) {
+      const answer = await raw(post("/admin/" + path, body, "Connection: close\r\n"));
+      assert.ok([400, 404].includes(status(answer)), `${path} ${body}: ${status(answer)}`);
+    }
+  },
   async "a client that does not read is cut off, and nothing of it stays"() {
     const socket = net.connect(Number(url.port), url.hostname);
     socket.on("error", () => {});
