@@ -19,6 +19,7 @@ missing_packages() {
   [ -e /usr/include/histedit.h ] || printf 'libedit-dev '
   [ -e /usr/include/sqlite3.h ] || printf 'libsqlite3-dev '
   [ -e /usr/include/yaml.h ] || printf 'libyaml-dev '
+  [ -e /usr/include/event2/event.h ] || printf 'libevent-dev '
   [ -e /usr/include/zlib.h ] || printf 'zlib1g-dev '
   [ -d /usr/include/catch2 ] || printf 'catch2 '
   [ -d /usr/include/luajit-2.1 ] || printf 'luajit '

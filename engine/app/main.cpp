@@ -315,9 +315,9 @@ int main(int argc, char** argv) {
       "Print the folder of the Python package, for PYTHONPATH");
   Door door;
   for (const auto add :
-       {add_run, add_step, app::add_capacity, app::add_plan, add_calibrate, add_data, add_validate,
-        add_check, app::add_new, add_repl, add_diff, add_lua, add_list, add_completion,
-        app::add_help, app::add_results, app::add_campaign}) {
+       {add_run, app::add_emulate, add_step, app::add_capacity, app::add_plan, add_calibrate,
+        add_data, add_validate, add_check, app::add_new, add_repl, add_diff, add_lua, add_list,
+        add_completion, app::add_help, app::add_results, app::add_campaign}) {
     add(app, door);
   }
   if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);

@@ -69,6 +69,8 @@ void add_new(CLI::App& app, Door& door);
 void add_plan(CLI::App& app, Door& door);
 /// The same of `help`.
 void add_help(CLI::App& app, Door& door);
+/// `emulate` in the same way.
+void add_emulate(CLI::App& app, Door& door);
 /// `capacity` in the same way.
 void add_capacity(CLI::App& app, Door& door);
 

@@ -36,6 +36,7 @@ Json run_options(bool explain, const RunOutputs& outputs) {
   if (outputs.strict_percent) options["strict"] = *outputs.strict_percent;
   options["operations"] = outputs.operations;
   if (outputs.round) options["round"] = shard_json(*outputs.round);
+  if (!outputs.emulate.is_null()) options["emulate"] = outputs.emulate;
   if (!outputs.also.empty()) options["also"] = texts_json(outputs.also);
   return options;
 }

@@ -46,6 +46,8 @@ struct RunOutputs {
   std::optional<double> strict_percent;  // of a plan: deployments that rest on less do not count
   /// Of a search: only this part of its next round is run (VariantResult::waits).
   std::optional<Shard> round;
+  /// What clients send is served in place of the workload: the options of serving/emulated.lua.
+  Json emulate;
 };
 
 /// The names of a scenario's runs in files of results.

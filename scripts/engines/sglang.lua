@@ -113,6 +113,7 @@ return {
   oldest_command = "0.5.0",
   image = "lmsysorg/sglang:v%s",
   port = 30000,
+  metrics = require "engines.sglang.metrics",
   prometheus = { waiting = "sglang:num_queue_reqs", running = "sglang:num_running_reqs",
     kv_used_frac = "sglang:token_usage", source = "python/sglang/srt/metrics/collector.py, 0.4 on" },
   model = "--model-path",

@@ -70,6 +70,7 @@ return {
   oldest_command = "0.12.0",
   image = "vllm/vllm-openai:v%s",
   port = 8000,
+  metrics = require "engines.vllm.metrics",
   prometheus = { waiting = "vllm:num_requests_waiting", running = "vllm:num_requests_running",
     kv_used_frac = "vllm:kv_cache_usage_perc",
     source = "vllm/v1/metrics/loggers.py, 0.10 on (kv_cache_usage_perc; before, gpu_cache_usage_perc)" },

@@ -9,14 +9,15 @@
 #include "measure/record/quantile_watch.h"
 #include "measure/write/progress.h"
 #include "script/bind/trace_box.h"
-#include "script/surroundings/autoscaler.h"
 #include "script/serving/config.h"
 #include "script/serving/own_metrics.h"
 #include "script/serving/plays.h"
 #include "script/serving/run.h"
+#include "script/surroundings/autoscaler.h"
 #include "script/vm/context.h"
 #include "script/vm/interrupt.h"
 #include "script/vm/memory_account.h"
+#include "serve/inbox/inbox.h"
 
 namespace rooflua::script {
 
@@ -92,15 +93,8 @@ int serve_open(lua_State* L) {
   run->tiers = read_tiers(L, 8, run->asking, serve_state(L).border);
   run->surroundings = read_surroundings(L, 9, run->asking);
   SummaryOptions& options = config.summary;
-  if (is_object<TraceBox>(L, 5)) {
-    const auto& box = check_object<TraceBox>(L, 5, "workload");
-    run->workload = trace_workload(*box);
-    run->trace_requests = static_cast<std::int64_t>(box->trace->rows.size());
-    if (options.classes.empty()) options.classes = box->trace->classes;
-  } else {
-    lua_pushvalue(L, 5);
-    run->workload = lua_workload(run->asking, options.classes);
-  }
+  read_workload(L, 5, *run, options.classes);
+  if (config.listeners.inbox) run->workload = std::make_unique<Inbox>(std::move(run->workload));
   settle_class_slo(options);
   run->classes = options.classes;
   run->replica_names = options.replicas;

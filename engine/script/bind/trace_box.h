@@ -2,6 +2,8 @@
 // A recorded workload that Lua holds until a simulation takes it.
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "script/vm/stack.h"
 #include "serve/contract/workload.h"
@@ -23,6 +25,11 @@ struct TypeName<TraceBox> {
 
 /// The engine's workload over this trace, from its first row.
 std::unique_ptr<Workload> trace_workload(const TraceBox& box);
+
+struct Run;
+/// Gives the run the workload at `index` of the stack: a trace, or what `requests` returned.
+/// @param classes  the names of its classes; those of a trace where they are empty
+void read_workload(lua_State* L, int index, Run& run, std::vector<std::string>& classes);
 
 /// Reading traces (bind/traces.cpp).
 void bind_traces(lua_State* L);

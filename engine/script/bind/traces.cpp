@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "measure/write/left_out.h"
 #include "script/bind/trace_box.h"
+#include "script/serving/plays.h"
+#include "script/serving/run.h"
 #include "serve/contract/clock.h"
 #include "serve/traces/columns.h"
 #include "serve/traces/time_unit.h"
@@ -22,11 +24,19 @@ class TraceWorkload : public Workload {
   /// max_output_tokens: the limit that every request declares; 0 = none, -1 = its own length.
   TraceWorkload(std::shared_ptr<const Trace> trace, double time_scale,
                 std::int32_t max_output_tokens)
-      : trace_(std::move(trace)), time_scale_(time_scale), max_output_tokens_(max_output_tokens) {}
+      : trace_(std::move(trace)), time_scale_(time_scale), max_output_tokens_(max_output_tokens) {
+    for (std::size_t i = 0; i < trace_->rows.size(); ++i) {
+      if (trace_->rows[i].cancelled_s < never_cancelled) leaving_.push_back(i);
+    }
+    std::sort(leaving_.begin(), leaving_.end(), [this](std::size_t a, std::size_t b) {
+      return std::pair(trace_->rows[a].cancelled_s, a) < std::pair(trace_->rows[b].cancelled_s, b);
+    });
+  }
   bool next(RequestSpec& spec) override {
     if (cursor_ >= trace_->rows.size()) return false;
     const TraceRow& row = trace_->rows[cursor_++];
     spec = RequestSpec{};
+    if (!leaving_.empty()) spec.row = static_cast<std::int32_t>(cursor_ - 1);
     spec.arrival_s = row.arrival_s * time_scale_;
     if (spec.arrival_s >= latest_s) throw_too_late(row, spec.arrival_s);
     spec.prompt_tokens = static_cast<std::int32_t>(row.prompt_tokens);
@@ -34,11 +44,19 @@ class TraceWorkload : public Workload {
     if (max_output_tokens_ > 0)
       spec.output_tokens = std::min(spec.output_tokens, max_output_tokens_);
     spec.max_output_tokens = max_output_tokens_ < 0 ? spec.output_tokens : max_output_tokens_;
+    if (max_output_tokens_ == 0) spec.max_output_tokens = row.max_output_tokens;
     spec.priority = row.priority;
     spec.klass = std::max(row.class_index, 0);
     spec.session = row.session;
     spec.segments = trace_->content(row);
     return true;
+  }
+  Picoseconds due() const override {
+    if (left_ == leaving_.size()) return never;
+    return picoseconds(trace_->rows[leaving_[left_]].cancelled_s * time_scale_, "cancelled_s");
+  }
+  void on_due(Picoseconds now, Client& client) override {
+    while (due() <= now) client.cancel_row(static_cast<std::int32_t>(leaving_[left_++]));
   }
   bool shares_content() const override { return !trace_->segments.empty(); }
   std::optional<Unsent> left_out() const override { return rooflua::left_out(*trace_); }
@@ -58,6 +76,8 @@ class TraceWorkload : public Workload {
   double time_scale_;
   std::int32_t max_output_tokens_;
   std::size_t cursor_ = 0;
+  std::vector<std::size_t> leaving_;  // rows whose client leaves, by when
+  std::size_t left_ = 0;              // of them, those that have
 };
 
 int trace_open(lua_State* L) {
@@ -163,6 +183,18 @@ int trace_arrivals(lua_State* L) {
 
 std::unique_ptr<Workload> trace_workload(const TraceBox& box) {
   return std::make_unique<TraceWorkload>(box.trace, box.time_scale, box.max_output_tokens);
+}
+
+void read_workload(lua_State* L, int index, Run& run, std::vector<std::string>& classes) {
+  if (!is_object<TraceBox>(L, index)) {
+    lua_pushvalue(L, index);
+    run.workload = lua_workload(run.asking, classes);
+    return;
+  }
+  const auto& box = check_object<TraceBox>(L, index, "workload");
+  run.workload = trace_workload(*box);
+  run.trace_requests = static_cast<std::int64_t>(box->trace->rows.size());
+  if (classes.empty()) classes = box->trace->classes;
 }
 
 void bind_traces(lua_State* L) {

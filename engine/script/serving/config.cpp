@@ -36,7 +36,8 @@ constexpr auto listener_rows = rows_of<Listeners>(
     figure<&Listeners::keep_requests>("keep_requests", open, "times of every request"),
     figure<&Listeners::caps>("caps", open, "what seats and budget decide is watched"),
     figure<&Listeners::growth>("growth", open, "whether queues grow is watched"),
-    figure<&Listeners::plays>("plays", open, "plays are listed"));
+    figure<&Listeners::plays>("plays", open, "plays are listed"),
+    figure<&Listeners::inbox>("inbox", open, "requests come from outside"));
 
 constexpr Word<QuantileLimit::Metric> limit_words[] = {
     {QuantileLimit::Metric::ttft, "ttft", "time to first token"},

@@ -22,8 +22,9 @@ struct ListenerOptions {
   std::optional<std::int64_t> why_play;           // the play to explain, from 0
   std::optional<std::vector<QuantileLimit>> limits;
   bool record = false, journal = false, sketch = false, keep_requests = false, caps = false,
-       growth = false, plays = false;
-  VllmBenchOptions bench;          // the traffic, for requests_path
+       growth = false, plays = false,
+       inbox = false;      // requests are given from outside, and the workload only says lengths
+  VllmBenchOptions bench;  // the traffic, for requests_path
   std::vector<PoolOptions> pools;  // of the summary, for sketch
 };
 

@@ -35,6 +35,8 @@ class Client {
   /// The same for every request of these sessions that was sent and has not ended: in the order of
   /// the sessions, and of the requests in each. O(slots + n log n) for n requests
   virtual void cancel_sessions(std::span<const std::int32_t> sessions) = 0;
+  /// The same for the request of this row (RequestSpec::row), whatever its slot. O(slots)
+  virtual void cancel_row(std::int32_t row) = 0;
   virtual void end_play(const PlayDone& play) = 0;
   /// Of the first replica that computes prompts.
   virtual std::int32_t block_size() const = 0;

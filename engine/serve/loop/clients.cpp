@@ -53,6 +53,13 @@ class Simulation::ClientNow : public Client {
     for (const Found& each : found) Trying(s).cancel(each.slot);
   }
 
+  void cancel_row(std::int32_t row) override {
+    const Requests& requests = simulation_.requests_;
+    for (std::int32_t slot = 0; slot < requests.slots(); ++slot) {
+      if (requests.progress(slot).row == row) return cancel(slot, row);
+    }
+  }
+
   void end_play(const PlayDone& play) override {
     for (Observer* observer : simulation_.bindings_.observers) observer->on_play(play);
   }

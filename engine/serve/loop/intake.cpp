@@ -26,6 +26,12 @@ void Simulation::read_ahead() {
   last_open_ = arrival;
 }
 
+void Simulation::look_at_workload() {
+  more_ = true;
+  if (next_open_ < 0) read_ahead();
+  read_due();
+}
+
 /// It has an id, and everybody is told.
 void Simulation::begin(std::int32_t slot) {
   Request& request = requests_[slot];

@@ -63,6 +63,12 @@ class Simulation final : public RouteSource, public PairSource {
   /// Up to and including the next instant at which a step ends; false if there is none.
   bool step();
 
+  /// When something happens next; `never`: nothing will. Between two instants.
+  Picoseconds next_time() { return next_instant(); }
+  /// The workload has requests or times that it did not have when it was asked last: it is asked
+  /// again. Between two instants; their arrivals must not lie before now().
+  void look_at_workload();
+
   double now_s() const { return seconds(now_); }
   Picoseconds now() const { return now_; }
   const Totals& totals() const { return totals_; }

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "serve/traces/identity.h"
 
 namespace rooflua {
 
@@ -18,27 +19,10 @@ constexpr double unix_time_s = 1e9;  // 2001; larger arrivals are dates
 constexpr double farthest_s = 1e11;  // the year 5138; larger arrivals are in milliseconds
 
 constexpr std::string_view role_names[trace_role_count] = {
-    "",          "arrival",      "prompt tokens", "output tokens",
-    "class",     "session",      "round",         "priority",
-    "prompt_id", "prefix_group", "prefix_length", "server_input_tokens",
-    "hash_ids",  "failure"};
-
-/// splitmix64: spreads small ids over 64 bits, one to one.
-std::uint64_t spread(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
-/// FNV-1a, spread.
-std::uint64_t identity(std::string_view kind, std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const std::string_view part : {kind, text}) {
-    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  }
-  return spread(hash);
-}
+    "",          "arrival",      "prompt tokens",  "output tokens",
+    "class",     "session",      "round",          "priority",
+    "prompt_id", "prefix_group", "prefix_length",  "server_input_tokens",
+    "hash_ids",  "failure",      "declared limit", "cancelled"};
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
@@ -236,6 +220,8 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   row.session = index_of(raw[TraceRole::session], trace_.sessions, session_index_);
   row.round = static_cast<std::int32_t>(whole(raw, TraceRole::round, 0));
   row.priority = static_cast<std::int32_t>(whole(raw, TraceRole::priority, 0));
+  row.max_output_tokens = static_cast<std::int32_t>(whole(raw, TraceRole::limit, 0));
+  row.cancelled_s = cancelled(raw, row);
   row.first_segment = static_cast<std::uint32_t>(trace_.segments.size());
   const std::int64_t known = append_content(raw, row);
   if (known > 0 && known < row.prompt_tokens) {
@@ -243,6 +229,21 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   }
   row.segments = static_cast<std::uint32_t>(trace_.segments.size()) - row.first_segment;
   trace_.rows.push_back(row);
+}
+
+double TraceBuilder::cancelled(const RawTraceRow& raw, const TraceRow& row) const {
+  const std::string_view text = raw[TraceRole::cancelled];
+  if (text.empty() || text == "null") return never_cancelled;
+  const auto time_s = parse_number(text);
+  if (!time_s || !(*time_s >= row.arrival_s && *time_s < farthest_s)) {
+    throw Error(where(raw, TraceRole::cancelled),
+                "expected a time in seconds, not before the arrival, found " + quoted(text));
+  }
+  if (units_per_s_ != 1 || is_told_ || start_ns_ || start_s_) {
+    throw Error(where(raw, TraceRole::cancelled),
+                "is read where the arrivals are seconds from 0 on, in a column such as arrival_s");
+  }
+  return *time_s;
 }
 
 bool TraceBuilder::failed(const RawTraceRow& raw) const {

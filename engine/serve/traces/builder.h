@@ -48,6 +48,8 @@ class TraceBuilder {
   /// Whether the recording says that the request failed.
   bool failed(const RawTraceRow& raw) const;
   void skip(const std::string& why, const RawTraceRow& raw);
+  /// When the client left; never_cancelled where it did not.
+  double cancelled(const RawTraceRow& raw, const TraceRow& row) const;
   std::int64_t prompt(const RawTraceRow& raw) const;
   /// Both append the segments of a row to the trace and return their tokens.
   std::int64_t append_content(const RawTraceRow& raw, const TraceRow& row);

@@ -96,6 +96,8 @@ constexpr Spelling plain_columns[] = {
     {"prefix_length", {TraceRole::prefix_length}},
     {"prefix_tokens", {TraceRole::prefix_length}},
     {"hash_ids", {TraceRole::hash_ids}},
+    {"max_output_tokens", {TraceRole::limit}},
+    {"cancelled_s", {TraceRole::cancelled}},
 };
 
 std::span<const Spelling> columns_of(TraceFormat format) {

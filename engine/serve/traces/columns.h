@@ -25,8 +25,10 @@ enum class TraceRole {
   server_prompt,
   hash_ids,
   failure,
+  limit,
+  cancelled,
 };
-inline constexpr int trace_role_count = 14;
+inline constexpr int trace_role_count = 16;
 
 /// What a column means, and for an arrival its unit.
 struct TraceColumn {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -32,6 +33,8 @@ std::string_view name(TraceFormat format);
 /// The inverse of name(). @throws Error at `where` that names the known ones
 TraceFormat trace_format(std::string_view text, const std::string& where);
 
+inline constexpr double never_cancelled = std::numeric_limits<double>::infinity();
+
 struct TraceRow {
   double arrival_s = 0;            // finite, >= 0, not before the row above
   std::int64_t prompt_tokens = 0;  // >= 1
@@ -41,6 +44,8 @@ struct TraceRow {
   std::int32_t session = -1;       // into Trace::sessions; -1: none
   std::int32_t round = 0;          // turn in that session
   std::int32_t priority = 0;
+  std::int32_t max_output_tokens = 0;             // the limit that the client declared; 0: none
+  double cancelled_s = never_cancelled;           // when its client left, on the clock of arrivals
   std::uint32_t first_segment = 0, segments = 0;  // in Trace::segments
 };
 

@@ -13,7 +13,10 @@ local runners = {
     return require("rooflua.scenario.prices").price(priced(reader, given), options)
   end,
   static = function(reader, given) return require("rooflua.scenario.prices").static(priced(reader, given)) end,
-  serve = function(reader, given, options) return require("rooflua.serving.whole").run(reader, given, options) end,
+  serve = function(reader, given, options)
+    if options.emulate then return require("rooflua.serving.emulated").run(reader, given, options) end
+    return require("rooflua.serving.whole").run(reader, given, options)
+  end,
 }
 
 local checks = {

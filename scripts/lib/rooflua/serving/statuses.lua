@@ -16,4 +16,12 @@ local of = {
 ---@param outcome string
 function statuses.of(outcome) return of[outcome] end
 
+--- The outcomes that have a status, sorted.
+function statuses.outcomes()
+  local out = {}
+  for outcome in pairs(of) do out[#out + 1] = outcome end
+  table.sort(out)
+  return out
+end
+
 return statuses

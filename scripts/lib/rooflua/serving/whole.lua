@@ -113,8 +113,15 @@ end
 function whole.run(reader, given, options)
   local asked = followed(reader, given, options.why)
   local state = live.state(live.begin(reader, given, outputs_of(options, given, asked)))
+  return whole.finish(reader, given, options,
+    { state = state, followed = asked, partial = native.serve_run_or_stop(state.run) })
+end
+
+--- The result of a simulation that is over.
+---@param over table {state, followed, partial}
+function whole.finish(reader, given, options, over)
+  local state, asked, partial = over.state, over.followed, over.partial
   local run = state.run
-  local partial = native.serve_run_or_stop(run)
   native.serve_finish(run)
   local sketch, steps, of_steps = breakdown.tell(state)
   local why_text, why = native.serve_why(run)

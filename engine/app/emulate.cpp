@@ -1,0 +1,137 @@
+// rooflua emulate: a scenario behind HTTP (engine/emulate,
+// scripts/lib/rooflua/serving/emulated.lua).
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/commands.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/run_report.h"
+#include "emulate/bind.h"
+#include "script/scenario.h"
+#include "script/vm/vm.h"
+
+namespace rooflua::app {
+
+namespace {
+
+struct EmulateArguments {
+  RunArguments run;  // scenario, set, engine, command, model, seed, json, requests, trace, quiet
+  std::string host = "127.0.0.1", ports, record, model_name;
+  int port = 8000, answer_tokens = 128, most_streams = 4096;
+  double speed = 1, drain_s = 10, bytes_per_token = 4, tool_share = 0.5, request_s = 30;
+};
+
+Json options_of(const EmulateArguments& a) {
+  Json out = Json::object();
+  out["host"] = a.host;
+  out["port"] = a.port;
+  out["ports_each"] = a.ports == "each";
+  out["speed"] = a.speed;
+  out["drain_s"] = a.drain_s;
+  out["bytes_per_token"] = a.bytes_per_token;
+  out["answer_tokens"] = a.answer_tokens;
+  out["tool_share"] = a.tool_share;
+  out["most_streams"] = a.most_streams;
+  out["request_s"] = a.request_s;
+  out["quiet"] = a.run.quiet;
+  if (!a.record.empty()) out["record"] = a.record;
+  if (!a.model_name.empty()) out["model_name"] = a.model_name;
+  return out;
+}
+
+void check_scenario(const script::Scenario& scenario) {
+  if (scenario.kind() != "serve") {
+    throw Misused("emulate", "kind \"" + scenario.kind() +
+                                 "\" serves no requests; only scenarios of kind \"serve\" do");
+  }
+  if (scenario.variants().size() == 1) return;
+  throw Misused("emulate", "the scenario has " + std::to_string(scenario.variants().size()) +
+                               " variants, and one of them is served; --set 'vary={}' leaves them "
+                               "out");
+}
+
+int emulate_scenario(const EmulateArguments& a, const std::filesystem::path& home) {
+  for (const std::string& path : {a.run.json, a.run.requests, a.run.trace, a.record})
+    check_folder(path);
+  script::ScenarioOptions options;
+  options.command = launch_command(a.run.command, a.run.engine, a.run.model);
+  options.set = with_engine(options.command.text.empty() ? a.run.engine : "", a.run.set);
+  options.seed = a.run.seed;
+  script::Vm vm({.home = home});
+  emulate::bind_emulate(vm);
+  script::Scenario scenario(vm, std::filesystem::path(a.run.scenario), options);
+  check_scenario(scenario);
+  script::RunOutputs outputs;
+  outputs.requests = a.run.requests;
+  outputs.trace = a.run.trace;
+  outputs.emulate = options_of(a);
+  std::vector<script::VariantResult> results;
+  results.push_back(scenario.run(0, false, outputs));
+  print_report(report_text(scenario, results, "", a.run), a.run.wide);
+  if (!a.run.json.empty()) write_document(scenario.document(results), a.run.json);
+  return 0;
+}
+
+void add_server_options(CLI::App* command, EmulateArguments* a) {
+  command->add_option("--port", a->port, "Where it listens; 0: any free port")
+      ->check(whole(0, 65535));
+  command->add_option("--host", a->host,
+                      "The address; 0.0.0.0 lets other machines in, and there is no password");
+  command->add_option("--speed", a->speed, "Seconds of the scenario in a second")
+      ->check(between(0.001, 1000));
+  command->add_option("--ports", a->ports, "each: replica i at port + i, and no router")
+      ->check(one_of({"each"}));
+  command->add_option("--record", a->record,
+                      "Write what came as a trace that replays to the same "
+                      "schedule");
+  command->add_option("--drain", a->drain_s, "Seconds that answers have to end in after a TERM")
+      ->check(between(0, 86400));
+  command->add_option("--model-name", a->model_name, "What clients call the model");
+  command->add_option("--bytes-per-token", a->bytes_per_token, "Of prompts that are text")
+      ->check(between(1, 64));
+  command
+      ->add_option("--answer-tokens", a->answer_tokens,
+                   "Of answers, where neither the client nor the workload says it")
+      ->check(whole(1, 1000000));
+  command
+      ->add_option("--tool-share", a->tool_share,
+                   "Share of the requests with tools that are answered with a call")
+      ->check(between(0, 1));
+  command->add_option("--most-streams", a->most_streams, "Requests under way at once; more get 503")
+      ->check(whole(1, 100000));
+  command
+      ->add_option("--request-seconds", a->request_s,
+                   "In which a connection must have sent its request")
+      ->check(between(0.1, 3600));
+}
+
+}  // namespace
+
+void add_emulate(CLI::App& app, Door& door) {
+  auto* command = app.add_subcommand(
+      "emulate", "Serve a scenario over HTTP, as the engine would, without a GPU");
+  auto* a = new EmulateArguments;
+  command->add_option("scenario", a->run.scenario, "A Lua file that returns a scenario")
+      ->required();
+  add_server_options(command, a);
+  command
+      ->add_option("--set", a->run.set,
+                   "key=value: any declared parameter (steps.prefill_divisor=2.0)")
+      ->allow_extra_args(false);
+  command->add_option("--engine", a->run.engine, engine_help);
+  add_command(command, a->run.command, &a->run.model);
+  command->add_option("--seed", a->run.seed, "Overrides the scenario's seed")->check(seeds());
+  command->add_option("--json", a->run.json, "Write the result document to a file");
+  command->add_option(
+      "--requests", a->run.requests,
+      "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
+  command->add_option("--trace", a->run.trace, "Write a Chrome/Perfetto trace");
+  command->add_flag("--quiet", a->run.quiet, "No notes");
+  command->callback([a, &door] {
+    door = [a](const std::filesystem::path& home) { return emulate_scenario(*a, home); };
+  });
+}
+
+}  // namespace rooflua::app

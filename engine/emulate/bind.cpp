@@ -1,0 +1,90 @@
+#include "emulate/bind.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "emulate/server.h"
+#include "script/serving/run.h"
+#include "script/vm/context.h"
+#include "script/vm/stack.h"
+#include "script/vm/vm.h"
+
+namespace rooflua::emulate {
+/// A server that Lua holds.
+struct ServerBox {
+  std::unique_ptr<Server> server;
+};
+}  // namespace rooflua::emulate
+
+namespace rooflua::script {
+template <>
+struct TypeName<emulate::ServerBox> {
+  static constexpr const char* value = "rooflua.Server";
+  static constexpr const char* article = "a Server";
+};
+}  // namespace rooflua::script
+
+namespace rooflua::emulate {
+
+namespace {
+
+using script::Run;
+
+/// emulate_open(run, options) -> server, its ports
+int emulate_open(lua_State* L, Run& run) {
+  const Json given = script::to_json(L, 2, "emulate");
+  auto box = std::make_shared<ServerBox>();
+  box->server = std::make_unique<Server>(run, server_options(given));
+  Json ports = Json::array();
+  for (const int port : box->server->ports()) ports.push_back(port);
+  script::push_object<ServerBox>(L, box);
+  script::push_json(L, ports, false);
+  return 2;
+}
+
+Server& server_at(lua_State* L) {
+  return *script::check_object<ServerBox>(L, 2, "server")->server;
+}
+
+/// emulate_serve(run, server) -> {path, body} that Lua answers; nil: it is over
+int emulate_serve(lua_State* L, Run&) {
+  return script::push_json(L, server_at(L).serve(), false);
+}
+
+/// emulate_answer(run, server, status, text)
+int emulate_answer(lua_State* L, Run&) {
+  const auto status = static_cast<int>(script::check_number(L, 3, "status"));
+  server_at(L).answer_admin(status, script::check_text(L, 4, "text"));
+  return 0;
+}
+
+/// emulate_finish(run, server) -> {streams, left, refused, dropped, late_s, most_late_s, clock_s}.
+/// Where requests had not ended, the run is one that was stopped.
+int emulate_finish(lua_State* L, Run& run) {
+  const Json told = server_at(L).finish();
+  if (told.find("streams")->integer() > 0) {
+    Json why = Json::object();
+    why["stopped_by"] = "interrupt";
+    why["clock_s"] = run.simulation->now_s();
+    run.stop(why);
+  }
+  return script::push_json(L, told, false);
+}
+
+void add_natives(lua_State* L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_getfield(L, -1, "rooflua.native");
+  script::set_function(L, "emulate_open", script::on_run<"emulate", emulate_open>);
+  script::set_function(L, "emulate_serve", script::on_run<"emulate", emulate_serve>);
+  script::set_function(L, "emulate_answer", script::on_run<"emulate", emulate_answer>);
+  script::set_function(L, "emulate_finish", script::on_run<"emulate", emulate_finish>);
+  lua_pop(L, 2);
+}
+
+}  // namespace
+
+void bind_emulate(script::Vm& vm) {
+  vm.protect(add_natives);
+}
+
+}  // namespace rooflua::emulate

@@ -1,0 +1,54 @@
+#pragma once
+// The connections of an emulated server: how many there are, and which of them are slow to send a
+// request. evhttp has no limit of its own, and its timeout begins again with every byte.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <vector>
+
+struct bufferevent;
+struct event;
+struct event_base;
+
+namespace rooflua::emulate {
+
+class Connections {
+ public:
+  /// @param request_s  in which a request must have come
+  /// @param most       connections; `full` is called with true when there are as many, with false
+  ///                   when there are fewer again
+  Connections(event_base* base, double request_s, std::size_t most, std::function<void(bool)> full);
+  ~Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  /// What evhttp writes and reads a new connection with.
+  bufferevent* accept();
+  /// A request of this connection is being answered; and the answer is out.
+  void set_busy(int socket, bool busy);
+  std::size_t open() const { return open_.size() + accepted_.size(); }
+
+ private:
+  struct Connection {
+    ino_t inode = 0;  // of the socket: a number of a socket is used again
+    double deadline_s = 0;
+    bool busy = false;
+  };
+  void look_at_accepted();
+  void sweep();
+
+  event_base* base_;
+  double request_s_;
+  std::size_t most_;
+  std::function<void(bool)> full_;
+  bool is_full_ = false;
+  std::vector<bufferevent*> accepted_;  // in this turn of the loop: they have no socket yet
+  std::map<int, Connection> open_;      // by socket
+  event* look_;
+  event* sweep_;
+};
+
+}  // namespace rooflua::emulate

@@ -1,0 +1,53 @@
+#pragma once
+// The ports of an emulated server: connections become exchanges.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulate/connections.h"
+#include "emulate/exchange.h"
+
+struct evconnlistener;
+struct event_base;
+struct evhttp;
+
+namespace rooflua::emulate {
+
+struct DoorLimits {
+  std::size_t most_connections = 0;
+  std::size_t most_body_bytes = 0, most_unread_bytes = 0;
+  double request_s = 0;
+};
+
+class Door {
+ public:
+  using Serve = std::function<void(std::unique_ptr<Exchange>)>;
+
+  /// @param serve  gets every exchange
+  Door(event_base* base, const DoorLimits& limits, Serve serve);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  /// Listens at one more port. @param port  0: any free one  @returns the port
+  /// @throws Error if it is taken, or the host is no address of this machine
+  int listen(const std::string& host, int port);
+  /// No new connections.
+  void close();
+  std::size_t connections() const { return connections_.open(); }
+
+ private:
+  struct Port;
+  void accept_more(bool may);
+
+  event_base* base_;
+  DoorLimits limits_;
+  Serve serve_;
+  Connections connections_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  bool is_closed_ = false;
+};
+
+}  // namespace rooflua::emulate

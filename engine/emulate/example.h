@@ -1,0 +1,14 @@
+#pragma once
+// A value that fits a JSON schema: the arguments of a call that nobody thought about.
+
+#include "base/json.h"
+
+namespace rooflua::emulate {
+
+/// The simplest value: const, the first of enum or examples, default; the required members of an
+/// object, the fewest items of an array, the least number; the first of anyOf and oneOf, all of
+/// allOf, the target of a local $ref. Patterns and formats but date, time, date-time, email, uri
+/// and uuid are not looked at. An object for a schema that says nothing.
+Json example_of(const Json& schema);
+
+}  // namespace rooflua::emulate

@@ -1,0 +1,146 @@
+#pragma once
+// A server that is not there: clients speak to it over HTTP, and a simulation says when each of
+// them gets its tokens. One thread. The scenario's clock goes with the wall clock and never waits:
+// what is computed too late leaves late, and that is told (lag.h).
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulate/clock.h"
+#include "emulate/door.h"
+#include "emulate/faces/face.h"
+#include "emulate/lag.h"
+#include "emulate/landing.h"
+#include "emulate/metrics.h"
+#include "emulate/options.h"
+#include "emulate/pinned.h"
+#include "emulate/recording.h"
+#include "script/serving/run.h"
+#include "serve/inbox/inbox.h"
+
+namespace rooflua::emulate {
+
+class Server final : private Reader {
+ public:
+  /// Listens at its ports. @throws Error if one is taken
+  Server(script::Run& run, const ServerOptions& options);
+  ~Server() override;
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  const std::vector<int>& ports() const { return ports_; }
+
+  /// Serves until a client asks for what Lua answers: {path, body}; or until it is over: null.
+  /// @throws Error as policies of the simulation do
+  Json serve();
+  /// The answer to what serve() returned.
+  void answer_admin(int status, const std::string& text);
+  /// Ends what is under way, and says what happened: {streams, left, slow_readers, refused,
+  /// dropped, late_s, most_late_s}.
+  Json finish();
+
+ private:
+  /// A request under way.
+  struct Talk {
+    std::unique_ptr<Exchange> exchange;
+    Asked asked;
+    Answer answer;
+    std::int32_t max_tokens = 0;
+    Picoseconds arrival = 0, last_token = never;
+    bool left = false;   // its client
+    bool ended = false;  // in the simulation; what has not been written is due
+    Outcome outcome = Outcome::completed;
+  };
+  /// What leaves the frontend later.
+  struct Due {
+    Picoseconds time = 0;
+    std::int32_t id = -1;
+    std::int32_t tokens = 0;  // 0: the end
+  };
+
+  // --- the loop (server.cpp)
+  void pump();
+  void advance();
+  void write_due(Picoseconds now);
+  void arm();
+  void tick();
+  void stop();
+  void drain();
+  void end();
+  void guarded(void (Server::*act)());
+  void on_tokens(std::int32_t id, std::int32_t slot, std::int32_t tokens, Picoseconds now) override;
+  void on_end(const RequestDone& done) override;
+  void on_preempted(std::int32_t replica) override { metrics_.preempted(replica); }
+  void on_ended_step(const StepDone& step) override;
+
+  // --- answers (answers.cpp)
+  void generate(std::unique_ptr<Exchange> exchange, Api api);
+  void send(std::unique_ptr<Exchange> exchange, Asked asked);
+  std::string session_of(const Exchange& exchange) const;
+  std::int32_t length_of(const Asked& asked);
+  void choose_tool(Talk& talk, std::int32_t number) const;
+  void write_tokens(Talk& talk, std::int32_t tokens);
+  int status_of(const Talk& talk) const;
+  void write_end(Talk& talk);
+  void leave(std::int32_t id);
+  void look_again();
+
+  // --- everything else that is served (pages.cpp)
+  void serve_exchange(std::unique_ptr<Exchange> exchange);
+  bool serve_page(Exchange& exchange, const std::string& path);
+  void serve_models(Exchange& exchange) const;
+  void serve_health(Exchange& exchange) const;
+  void serve_metrics(Exchange& exchange) const;
+  void serve_tokens(Exchange& exchange, const std::string& path) const;
+  /// @param exchange  taken where Lua answers it
+  void serve_admin(std::unique_ptr<Exchange>& exchange, const std::string& path);
+  Json state_of() const;
+  std::int32_t replica_of(const Exchange& exchange) const;
+  void refuse(Exchange& exchange, Api api, int status, const std::string& message,
+              const std::string& param = "") const;
+
+  /// The first whole microsecond behind everything that has happened.
+  std::int64_t next_us();
+  std::uint64_t drawn(std::int32_t number) const;
+
+  script::Run& run_;
+  ServerOptions options_;
+  Inbox& inbox_;
+  Clock clock_;
+  Metrics metrics_;
+  Lag lag_;
+  Landing landing_;
+  Pinned pinned_;
+  std::optional<Recording> recording_;
+  std::unordered_map<std::string, std::int32_t> sessions_;
+  event_base* base_ = nullptr;
+  event *pump_ = nullptr, *tick_ = nullptr, *interrupt_ = nullptr, *terminate_ = nullptr;
+  std::unique_ptr<Door> door_;
+  std::vector<int> ports_;
+  std::unordered_map<std::int32_t, std::unique_ptr<Talk>> talks_;  // by id
+  std::deque<Due> due_;
+  struct Admin {
+    std::unique_ptr<Exchange> exchange;
+    std::string path, body;
+  };
+  std::deque<Admin> admin_;
+  std::exception_ptr problem_;
+  std::int64_t passed_us_ = 0;  // up to which the simulation has run
+  std::int64_t last_us_ = 0;    // of the last arrival
+  Picoseconds frontend_ = 0;    // delay of a token
+  double drain_until_s_ = -1;   // on the wall; -1: it is not draining
+  bool over_ = false;
+  bool told_late_ = false;
+  int quiet_ticks_ = 0;  // while it drains, without a request under way
+  struct Counts {
+    std::int64_t left = 0, refused = 0, dropped = 0;
+  } counts_;
+};
+
+}  // namespace rooflua::emulate
