@@ -23,7 +23,7 @@ end
 local models = names("scenarios/models", ".toml")
 local gpus = {}
 for _, name in ipairs { "a10", "a100-sxm-80gb", "b200", "b300", "gb200", "gh200", "h100-pcie", "h100-sxm", "h20",
-  "h200-sxm", "l4", "l40s", "mi300x", "mi355x", "rtx-4090", "rtx-5090", "rtx-pro-6000", "gb10" } do
+  "h200-sxm", "l4", "l40s", "mi300x", "mi308x", "mi355x", "b60", "rtx-4090", "rtx-5090", "rtx-pro-6000", "gb10" } do
   gpus[#gpus + 1] = name
 end
 local engines = { "vllm 0.11", "vllm", "sglang 0.5.9", "sglang", "trtllm" }

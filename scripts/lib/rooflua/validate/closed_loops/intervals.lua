@@ -14,7 +14,7 @@ local intervals = {}
 intervals.metrics = widths.metrics
 
 --- The interval of a question: {tpot = {low, high, high_over_low, inside}, ttft, e2e}. low and high are in the unit of
---- the simulated figure; E2E has none of them.
+--- the simulated figure; E2E has none of them. Nothing of what was not measured.
 --- @param answer table {question, class, architecture, simulated, errors}
 function intervals.of(answer)
   local question, simulated, out = answer.question, answer.simulated, {}
@@ -22,9 +22,9 @@ function intervals.of(answer)
   local load = kinds.load_of(simulated.queue_mean, simulated.ttft_mean)
   local ends = widths.without(kind, load, making.family_of(question.key))
   for _, metric in ipairs(intervals.metrics) do
-    local off = -math.log(1 + answer.errors[metric]) -- of measured / simulated
     local value, low, high = simulated[metric .. "_mean"], ends[metric][1], ends[metric][2]
-    out[metric] = { low = value and value * math.exp(low), high = value and value * math.exp(high),
+    local off = answer.errors[metric] and -math.log(1 + answer.errors[metric]) -- of measured / simulated
+    out[metric] = off and { low = value and value * math.exp(low), high = value and value * math.exp(high),
       high_over_low = math.exp(high - low), inside = off >= low and off <= high }
   end
   return out
