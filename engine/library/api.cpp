@@ -172,8 +172,8 @@ int rooflua_capacity(rooflua_pricer* pricer, rooflua_memory* memory) {
         Pricer& open = open_pricer(pricer);
         if (memory == nullptr) throw Misuse("memory", "is NULL");
         if (!has_room)
-          throw Misuse("memory: size", "expected sizeof(rooflua_memory), found " +
-                                           std::to_string(memory->size));
+          throw Misuse("memory: size",
+                       "expected sizeof(rooflua_memory), found " + std::to_string(memory->size));
         rooflua_memory found{};
         found.size = sizeof found;
         fill(found, open.capacity());

@@ -91,8 +91,7 @@ void BatchReader::read_decodes() {
     if (given_.decode_context_tokens != 0 || given_.decode_context_max != 0)
       refuse("decode_contexts",
              "says it all; leave out decode_context_tokens and decode_context_max");
-    std::tie(context_sum_, context_max_) =
-        sum_of("decode_contexts", given_.decode_contexts, n, 0);
+    std::tie(context_sum_, context_max_) = sum_of("decode_contexts", given_.decode_contexts, n, 0);
     return note(given_.decode_contexts, n);
   }
   context_sum_ = whole("decode_context_tokens", given_.decode_context_tokens, 0, most_sum);

@@ -29,7 +29,6 @@ class Pricer {
   Json capacity();
 
  private:
-
   script::Vm vm_;
   Json about_;  // what opening said of the scenario
   script::LuaReference price_, explain_;

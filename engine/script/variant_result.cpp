@@ -46,8 +46,8 @@ Json priced_json(const Json& priced, const std::vector<LedgerRow>& rows) {
   if (const Json* name = priced.find("name")) out["name"] = *name;
   const double noted_frac = number_of(priced, "noted_frac");
   if (noted_frac > 0) out["noted_frac"] = noted_frac;
-  const Json step = step_json(rows, shares_from_json(*priced.find("evidence")),
-                              priced.find("time_s")->number());
+  const Json step =
+      step_json(rows, shares_from_json(*priced.find("evidence")), priced.find("time_s")->number());
   for (const Json::Member& member : step.members()) out[member.key] = member.value;
   return out;
 }

@@ -12,24 +12,22 @@ import ctypes
 import glob
 import json
 import os
+from array import array
 from pathlib import Path
 
 from .run import Mistake
 
 _NAME = "librooflua.so.0"
 _ERROR_BYTES = 4096
+_MOST_REQUESTS, _MOST_TOKENS = 1_000_000, 2 ** 53  # rooflua.h; ctypes would cut a larger number off
 _MISUSE, _CLOSED, _MEMORY = -2, -3, -4
 
 
-class _Prefill(ctypes.Structure):
-    _fields_ = [("new_tokens", ctypes.c_int32), ("context_tokens", ctypes.c_int32), ("unfinished", ctypes.c_int32)]
-
-
 class _Batch(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("prefills", ctypes.POINTER(_Prefill)), ("prefill_count", ctypes.c_int32),
-                ("decodes", ctypes.c_int32), ("decode_contexts", ctypes.POINTER(ctypes.c_int32)),
+    _fields_ = [("size", ctypes.c_size_t), ("prefills", ctypes.c_void_p), ("prefill_count", ctypes.c_int32),
+                ("decodes", ctypes.c_int32), ("decode_contexts", ctypes.c_void_p),
                 ("decode_context_tokens", ctypes.c_int64), ("decode_context_max", ctypes.c_int64),
-                ("decode_widths", ctypes.POINTER(ctypes.c_int32)), ("decode_tokens", ctypes.c_int64),
+                ("decode_widths", ctypes.c_void_p), ("decode_tokens", ctypes.c_int64),
                 ("draft_rows", ctypes.c_int32), ("draft_tokens", ctypes.c_int32), ("draft_passes", ctypes.c_int32),
                 ("ranks", ctypes.c_int32), ("ranks_tokens", ctypes.c_int32), ("ranks_max_tokens", ctypes.c_int32),
                 ("ranks_prefills", ctypes.c_int32)]
@@ -43,18 +41,18 @@ class _Memory(ctypes.Structure):
                 ("starts", ctypes.c_int32), ("text", ctypes.c_char * 512)]
 
 
-class _Numbers:
-    """A growing array of C, that is written again and again."""
+def _numbers(what, values):
+    """The values as int32, and their address; the array has to live as long as C reads it."""
+    try:
+        found = array("i", values)
+    except OverflowError:
+        raise ValueError(f"batch: {what}: a number is beyond 2^31") from None
+    return found, found.buffer_info()[0] if found else None
 
-    def __init__(self, kind):
-        self.kind, self.room = kind, 0
 
-    def fill(self, values):
-        if len(values) > self.room:
-            self.room = 2 * len(values)
-            self.array = (self.kind * self.room)()
-        self.array[:len(values)] = values
-        return self.array
+def _check(what, value, most):
+    if not 0 <= value <= most:
+        raise ValueError(f"batch: {what}: expected a whole number from 0 to {most}, found {value}")
 
 
 def library_path():
@@ -118,29 +116,37 @@ class Pricer:
         self._handle = ctypes.c_void_p(handle)
         self._batch = _Batch(size=ctypes.sizeof(_Batch))
         self._seconds = ctypes.c_double()
-        self._arrays = {"prefills": _Numbers(_Prefill), "contexts": _Numbers(ctypes.c_int32),
-                        "widths": _Numbers(ctypes.c_int32)}
+        self._arrays = ()
+        self._price = self._library.rooflua_price
         self._by_reference = (self._handle, ctypes.byref(self._batch), ctypes.byref(self._seconds), self._error,
                               ctypes.c_size_t(_ERROR_BYTES))
         self._is_plain = True  # the batch of C has decodes and their sum alone
 
     def _fill(self, prefills, decodes, context_tokens, contexts, widths, drafts, ranks):
-        batch, arrays = self._batch, self._arrays
+        batch = self._batch
         if contexts is not None:
             if context_tokens or decodes not in (0, len(contexts)):
-                raise ValueError("contexts says it all; leave out decodes and context_tokens")
+                raise ValueError("batch: contexts says it all; leave out decodes and context_tokens")
             decodes = len(contexts)
-            batch.decode_contexts = arrays["contexts"].fill(contexts) if decodes else None
-        else:
-            batch.decode_contexts = None
         if widths is not None and len(widths) != decodes:
-            raise ValueError(f"widths: expected {decodes}, one of each decode, found {len(widths)}")
-        batch.decode_widths = arrays["widths"].fill(widths) if widths else None
-        batch.prefill_count = len(prefills)
-        batch.prefills = arrays["prefills"].fill([tuple(each) for each in prefills]) if prefills else None
-        batch.decodes, batch.decode_context_tokens = decodes, context_tokens
-        batch.draft_rows, batch.draft_tokens, batch.draft_passes = drafts or (0, 0, 0)
-        batch.ranks, batch.ranks_tokens, batch.ranks_max_tokens, batch.ranks_prefills = ranks or (0, 0, 0, 0)
+            raise ValueError(f"batch: widths: expected {decodes}, one of each decode, found {len(widths)}")
+        _check("decodes", decodes, _MOST_REQUESTS)
+        _check("context_tokens", context_tokens, _MOST_TOKENS)
+        rows = []
+        for each in prefills:
+            rows.extend(each if len(each) == 3 else (*each, 0))
+        if len(rows) != 3 * len(prefills):
+            raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them")
+        chunks, batch.prefills = _numbers("prefills", rows)
+        each_context, batch.decode_contexts = _numbers("contexts", contexts or ())
+        each_width, batch.decode_widths = _numbers("widths", widths or ())
+        numbers = _numbers("drafts and ranks", (*(drafts or (0, 0, 0)), *(ranks or (0, 0, 0, 0))))[0]
+        if len(numbers) != 7:
+            raise ValueError("batch: expected three numbers of drafts and four of ranks")
+        batch.draft_rows, batch.draft_tokens, batch.draft_passes = numbers[:3]
+        batch.ranks, batch.ranks_tokens, batch.ranks_max_tokens, batch.ranks_prefills = numbers[3:]
+        batch.prefill_count, batch.decodes, batch.decode_context_tokens = len(prefills), decodes, context_tokens
+        self._arrays = chunks, each_context, each_width
         self._is_plain = False
 
     def price(self, decodes=0, context_tokens=0, *, prefills=(), contexts=None, widths=None, drafts=None, ranks=None):
@@ -155,18 +161,21 @@ class Pricer:
         :raises ValueError: if a number is wrong
         """
         try:
-            batch = self._batch
             if prefills or contexts is not None or widths or drafts or ranks:
                 self._fill(prefills, decodes, context_tokens, contexts, widths, drafts, ranks)
             else:
                 if not self._is_plain:
                     self._fill((), 0, 0, None, None, None, None)
                     self._is_plain = True
+                if not (0 <= decodes <= _MOST_REQUESTS and 0 <= context_tokens <= _MOST_TOKENS):
+                    _check("decodes", decodes, _MOST_REQUESTS)
+                    _check("context_tokens", context_tokens, _MOST_TOKENS)
+                batch = self._batch
                 batch.decodes = decodes
                 batch.decode_context_tokens = context_tokens
         except TypeError as problem:
-            raise ValueError(f"a batch: {problem}") from None
-        code = self._library.rooflua_price(*self._by_reference)
+            raise ValueError(f"batch: {problem}") from None
+        code = self._price(*self._by_reference)
         if code:
             _raise(code, self._error.value.decode(errors="replace"))
         return self._seconds.value
@@ -196,10 +205,9 @@ class Pricer:
         return {**found, "starts": bool(memory.starts), "text": memory.text.decode(errors="replace")}
 
     def close(self):
-        """Frees it. A closed pricer answers with an error."""
+        """Frees it. A closed pricer answers with an error: its number is never given again."""
         if self._handle:
             self._library.rooflua_close(self._handle)
-            # The number of a closed pricer is never given again, so the library answers for it.
 
     def __enter__(self):
         return self
