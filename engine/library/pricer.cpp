@@ -1,9 +1,6 @@
 #include "library/pricer.h"
 
-#include <lua.hpp>
-
 #include "script/variant_result.h"
-#include "script/vm/stack.h"
 
 namespace rooflua::library {
 
@@ -30,43 +27,31 @@ Json object_of(const char* overrides) {
   return read;
 }
 
+/// What opening said of the scenario.
+Json opened(script::Vm& vm, const char* scenario, const char* overrides) {
+  const Json changes = object_of(overrides);
+  return vm.call(module, "open", {scenario == nullptr ? Json() : Json(scenario), changes});
+}
+
 }  // namespace
 
 Pricer::Pricer(const std::filesystem::path& home, const char* scenario, const char* overrides)
-    : vm_(options_of(home)) {
-  const Json changes = object_of(overrides);
-  about_ = vm_.call(module, "open", {scenario == nullptr ? Json() : Json(scenario), changes});
-  vm_.protect([this](lua_State* L) {
-    price_ = script::library_function(L, module, "price");
-    explain_ = script::library_function(L, module, "explain");
-  });
-}
+    : vm_(options_of(home)),
+      about_(opened(vm_, scenario, overrides)),
+      price_(vm_, module, "price"),
+      explain_(vm_, module, "explain") {}
 
 double Pricer::price(const ::rooflua_batch* given) {
   const std::string_view content = reader_.read(given);
   if (const auto known = memory_.find(content)) return *known;
-  double seconds = 0;
-  vm_.protect([&](lua_State* L) {
-    price_.push(L);
-    lua_pushlightuserdata(L, const_cast<Batch*>(&reader_.batch()));
-    lua_pushnumber(L, reader_.context_max());
-    lua_call(L, 2, 1);
-    seconds = lua_tonumber(L, -1);
-  });
+  const double seconds = price_.number(reader_.batch(), reader_.context_max());
   memory_.keep(content, seconds);
   return seconds;
 }
 
 Json Pricer::explain(const ::rooflua_batch* given) {
   reader_.read(given);
-  Json priced;
-  vm_.protect([&](lua_State* L) {
-    explain_.push(L);
-    lua_pushlightuserdata(L, const_cast<Batch*>(&reader_.batch()));
-    lua_pushnumber(L, reader_.context_max());
-    lua_call(L, 2, 1);
-    priced = script::to_json(L, lua_gettop(L), "explain");
-  });
+  const Json priced = explain_.document(reader_.batch(), reader_.context_max());
   Json out = script::price_document(priced);
   out["scenario"] = about_;
   const Json* notes = priced.find("notes");

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "library/batch_reader.h"
 #include "library/price_memory.h"
-#include "script/serving/lua_reference.h"
+#include "script/batch_function.h"
 #include "script/vm/vm.h"
 
 namespace rooflua::library {
@@ -31,7 +31,7 @@ class Pricer {
  private:
   script::Vm vm_;
   Json about_;  // what opening said of the scenario
-  script::LuaReference price_, explain_;
+  script::BatchFunction price_, explain_;
   BatchReader reader_;
   PriceMemory memory_;
 };

@@ -73,7 +73,8 @@ end
 
 local random = rooflua.random.streams(3):stream "schedules"
 local steps = random_steps(60, random)
-local trace, sglang, vllm = written(as_trace(steps)), written(as_sglang(steps), ".jsonl"), written(as_vllm(steps), ".log")
+local trace, sglang = written(as_trace(steps)), written(as_sglang(steps), ".jsonl")
+local vllm = written(as_vllm(steps), ".log")
 
 test("one schedule is the same in all logs", function()
   for _, other in ipairs { trace, sglang, vllm } do

@@ -20,5 +20,5 @@ from .results import Result, results
 from .run import Interrupted, Mistake, call, program, run
 from .traces import read
 
-__all__ = ["Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program", "read", "requests",
-           "results", "run", "trace"]
+__all__ = ["Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program", "read",
+           "requests", "results", "run", "trace"]

@@ -56,7 +56,7 @@ def _check(what, value, most):
 
 
 def library_path():
-    """The library: $ROOFLUA_LIBRARY, else that of the installation or of the build beside this package, else by name."""
+    """The library: $ROOFLUA_LIBRARY, else that of the installation or build beside this package, else by name."""
     stated = os.environ.get("ROOFLUA_LIBRARY")
     if stated:
         return stated

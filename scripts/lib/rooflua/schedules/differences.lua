@@ -14,7 +14,8 @@ local function step_text(step, says)
     if says.chunks then parts[1] = parts[1] .. " (" .. table.concat(step.chunks, ", ") .. ")" end
   end
   if step.decodes > 0 then
-    local decodes = ("%s of %s"):format(units.counted(step.decodes, "decode"), units.counted(step.decode_tokens, "token"))
+    local decodes = ("%s of %s"):format(units.counted(step.decodes, "decode"),
+      units.counted(step.decode_tokens, "token"))
     parts[#parts + 1] = decodes .. (says.contexts and " behind " .. units.grouped(step.context_tokens) or "")
   end
   return #parts > 0 and table.concat(parts, ", ") or "nothing"

@@ -24,7 +24,9 @@ end
 
 -- The trace of `rooflua run --trace` -------------------------------------------------------------------------------
 
-local function is_trace(text) return text:find '^%s*{%s*"[^"]*"' ~= nil and text:find('"traceEvents"', 1, true) ~= nil end
+local function is_trace(text)
+  return text:find '^%s*{%s*"[^"]*"' ~= nil and text:find('"traceEvents"', 1, true) ~= nil
+end
 
 local function step_of_trace(where, args)
   local step = new_step(where)
@@ -44,8 +46,8 @@ local function read_trace(path, text)
     local args = type(event) == "table" and event.ph == "X" and event.args
     if args and args.step ~= nil then
       if args.rows ~= nil then
-        fail("%s: its steps verify drafts, whose schedules depend on what is accepted; compare runs without speculation",
-          path)
+        fail("%s: its steps verify drafts, whose schedules depend on what is accepted; compare runs without "
+          .. "speculation", path)
       end
       process = process or event.pid
       if event.pid ~= process then fail("%s: has steps of several replicas; trace a run of one", path) end
@@ -97,7 +99,7 @@ local function read_sglang(path, text)
   return { name = "SGLang's simulator", says = { chunks = true, contexts = true }, steps = steps }
 end
 
--- The log of vLLM with --enable-logging-iteration-details --------------------------------------------------------------
+-- The log of vLLM with --enable-logging-iteration-details -------------------------------------------------------
 --
 -- A line per step: requests whose prompt is not yet computed and their tokens, and the others and theirs. Steps marked
 -- as dummy have no requests of their own. [vllm-project/vllm, pull request 31193; vllm/v1/engine/core.py,
