@@ -27,12 +27,9 @@ local function divided(overrides, has_file)
   end
   for key, value in core.sorted_pairs(overrides) do
     local of_command = key == "command" or command and (key == "engine" or key == "model")
-    if of_command then -- it is in the command
-    elseif has_file or key:find(".", 1, true) then
-      sets[#sets + 1] = key .. "=" .. json.encode(value)
-    else
-      whole[key] = value
-    end
+    local is_whole = not has_file and not key:find(".", 1, true)
+    if is_whole and not of_command then whole[key] = value end
+    if not is_whole and not of_command then sets[#sets + 1] = key .. "=" .. json.encode(value) end
   end
   return whole, { set = sets, command = command }
 end
