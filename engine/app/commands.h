@@ -178,6 +178,8 @@ struct ValidateArguments {
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home);
 
 int diff(const std::string& a, const std::string& b, double tolerance);
+/// Compares the steps of two logs (scripts/lib/rooflua/schedules). 1 if they differ.
+int diff_schedules(const std::string& a, const std::string& b, const std::filesystem::path& home);
 
 /// The folder that holds scripts/, scenarios/ and bench_data/: $ROOFLUA_HOME, else share/rooflua
 /// beside the program's bin/, else the source tree that the program was built from.

@@ -2,8 +2,11 @@
 
 #include "app/commands.h"
 #include "base/json.h"
+#include "base/json_text.h"
+#include "base/printable.h"
 #include "measure/write/report.h"
 #include "measure/write/result.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
@@ -12,6 +15,13 @@ int diff(const std::string& a, const std::string& b, double tolerance) {
   const Comparison comparison = compare(first, second, tolerance);
   std::fputs(report(comparison, tolerance).c_str(), stdout);
   return comparison.differences.empty() ? 0 : 1;
+}
+
+int diff_schedules(const std::string& a, const std::string& b, const std::filesystem::path& home) {
+  script::Vm vm({.home = home});
+  const Json told = vm.call("rooflua.schedules.differences", "of", {Json(a), Json(b)});
+  std::fputs(printable(text_of(told, "text")).c_str(), stdout);
+  return is_true(told, "is_same") ? 0 : 1;
 }
 
 }  // namespace rooflua::app

@@ -1,25 +1,14 @@
-#include <cstdlib>
+#include "script/vm/home.h"
 
 #include "app/commands.h"
 #include "base/error.h"
 
 namespace rooflua::app {
 
-namespace {
-
-bool is_home(const std::filesystem::path& folder) {
-  return std::filesystem::is_directory(folder / "scripts" / "lib" / "rooflua") &&
-         std::filesystem::is_directory(folder / "bench_data");
-}
-
-}  // namespace
+using script::is_home;
 
 std::filesystem::path find_home(const std::filesystem::path& program) {
-  if (const char* given = std::getenv("ROOFLUA_HOME"); given != nullptr && *given != '\0') {
-    if (is_home(given)) return given;
-    throw Error("ROOFLUA_HOME",
-                std::string(given) + " holds no scripts/lib/rooflua and bench_data");
-  }
+  if (auto stated = script::stated_home(); !stated.empty()) return stated;
   std::error_code ignored;
   const auto self = std::filesystem::canonical("/proc/self/exe", ignored);
   const auto beside = (ignored ? program : self).parent_path().parent_path() / "share" / "rooflua";

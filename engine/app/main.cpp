@@ -243,16 +243,26 @@ void add_repl(CLI::App& app, Door& door) {
 }
 
 void add_diff(CLI::App& app, Door& door) {
-  auto* diff =
-      app.add_subcommand("diff", "Compare two result documents; exit 1 above the tolerance");
+  auto* diff = app.add_subcommand(
+      "diff", "Compare two result documents, or schedules; exit 1 if they differ");
   auto* files = new std::pair<std::string, std::string>;
   auto* tolerance = new double(0.0);
+  auto* schedule = new bool(false);
   diff->add_option("a", files->first, "A.json")->required();
   diff->add_option("b", files->second, "B.json")->required();
-  diff->add_option("--tolerance", *tolerance, "Largest relative difference that is allowed")
-      ->check(between(0, HUGE_VAL));
+  auto* allowed =
+      diff->add_option("--tolerance", *tolerance, "Largest relative difference that is allowed")
+          ->check(between(0, HUGE_VAL));
+  diff->add_flag(
+          "--schedule", *schedule,
+          "Compare steps, token for token: files of run --trace, iteration.jsonl of SGLang's "
+          "simulator, logs of vLLM's iterations")
+      ->excludes(allowed);
   diff->callback([=, &door] {
-    door = [=](const fs::path&) { return app::diff(files->first, files->second, *tolerance); };
+    door = [=](const fs::path& home) {
+      return *schedule ? app::diff_schedules(files->first, files->second, home)
+                       : app::diff(files->first, files->second, *tolerance);
+    };
   });
 }
 

@@ -9,7 +9,10 @@ namespace {
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto made = spdlog::stderr_color_mt("rooflua");
+    // Not by spdlog's factory: its registry belongs to the whole process, which may have other
+    // users.
+    auto made = std::make_shared<spdlog::logger>(
+        "rooflua", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
     made->set_pattern("%n: %^%l%$: %v");
     return made;
   }();

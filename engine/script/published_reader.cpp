@@ -60,6 +60,7 @@ class PublishedReader {
       options.home = home_;
       options.trusted = true;  // of the program's own scripts
       options.interruptible = false;
+      options.owns_process = false;
       vm_ = std::make_unique<Vm>(options);
     }
     return *vm_;

@@ -40,6 +40,18 @@ std::vector<LedgerRow> rows_of(const Json& batch) {
   return out;
 }
 
+/// One priced batch as documents have it.
+Json priced_json(const Json& priced, const std::vector<LedgerRow>& rows) {
+  Json out = Json::object();
+  if (const Json* name = priced.find("name")) out["name"] = *name;
+  const double noted_frac = number_of(priced, "noted_frac");
+  if (noted_frac > 0) out["noted_frac"] = noted_frac;
+  const Json step =
+      step_json(rows, shares_from_json(*priced.find("evidence")), priced.find("time_s")->number());
+  for (const Json::Member& member : step.members()) out[member.key] = member.value;
+  return out;
+}
+
 /// The time of a step: milliseconds, or the unit that fits.
 std::string milliseconds(double time_s) {
   return duration(time_s);
@@ -59,12 +71,7 @@ void add_price(VariantResult& out, const Json& result, bool explain) {
     const auto shares = shares_from_json(*batch.find("evidence"));
     const double time_s = batch.find("time_s")->number();
     const std::vector<LedgerRow> rows = rows_of(batch);
-    Json price = Json::object();
-    price["name"] = *batch.find("name");
-    const Json step = step_json(rows, shares, time_s);
-    const double noted_frac = number_of(batch, "noted_frac");
-    if (noted_frac > 0) price["noted_frac"] = noted_frac;
-    for (const Json::Member& member : step.members()) price[member.key] = member.value;
+    Json price = priced_json(batch, rows);
     out.text += text_of(batch, "name") + ": " + milliseconds(time_s);
     if (const Json* interval = batch.find("interval")) {
       Json ends = Json::object();
@@ -212,6 +219,10 @@ std::string partial_line(const Json& partial) {
   return by + " when the clock stood at " + duration(partial.find("clock_s")->number()) + "; " +
          grouped(partial.find("finished")->integer()) + " of " +
          grouped(partial.find("sent")->integer()) + " requests sent had finished";
+}
+
+Json price_document(const Json& priced) {
+  return priced_json(priced, rows_of(priced));
 }
 
 double doubtful_percent(const EvidenceShares& shares) {

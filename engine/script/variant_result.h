@@ -61,6 +61,9 @@ std::string partial_line(const Json& partial);
 /// The table of `step --explain` of one priced batch: {time_s, rows, evidence}.
 std::string price_text(const Json& priced);
 
+/// One priced batch {time_s, evidence, rows, noted_frac} as documents have it.
+Json price_document(const Json& priced);
+
 /// Share of the time, in percent, that is extrapolated, a stand-in or assumed.
 double doubtful_percent(const EvidenceShares& shares);
 

@@ -4,6 +4,7 @@
 # dpkg works on the tree alone (its own database, no root needed), so that nothing of this machine changes.
 set -eu
 build=$(realpath "$1")
+sources=$(realpath "$(dirname "$0")/../..")
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 failures=0
@@ -21,10 +22,12 @@ case "$(ldd "$build/bin/rooflua" 2>/dev/null)" in
 esac
 
 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$top/made" >"$top/cpack.txt" 2>&1 || { cat "$top/cpack.txt"; exit 1; }
-deb=$(ls "$top"/made/*.deb)
+deb=$(ls "$top"/made/rooflua_*.deb)
+libraries=$(ls "$top"/made/librooflua0_*.deb "$top"/made/librooflua-dev_*.deb)
 
 if command -v lintian >/dev/null 2>&1; then
-  lintian --allow-root --fail-on error,warning "$deb" || wrong "lintian complains"
+  # shellcheck disable=SC2086 # several files
+  lintian --allow-root --fail-on error,warning "$deb" $libraries || wrong "lintian complains"
 else
   echo "lintian is not installed: not asked"
 fi
@@ -48,6 +51,19 @@ gzip -t "$tree/usr/share/man/man1/rooflua.1.gz" || wrong "the manual page"
 for each in bash-completion/completions/rooflua zsh/vendor-completions/_rooflua fish/vendor_completions.d/rooflua.fish; do
   [ -s "$tree/usr/share/$each" ] || wrong "there is no $each"
 done
+
+# The library and what programs are compiled with, unpacked: their scripts would run ldconfig of this machine.
+all=$top/all
+for each in "$deb" $libraries; do dpkg-deb -x "$each" "$all"; done
+found=$(dirname "$(find "$all/usr/lib" -name librooflua.so)")
+if command -v cc >/dev/null 2>&1; then
+  cc "$sources/tests/library/price.c" -I"$all/usr/include" -L"$found" -lrooflua -o price || wrong "a program in C"
+  LD_LIBRARY_PATH=$found ./price '{"model": "llama-3.1-8b", "hardware": "h200-sxm"}' >price.txt || wrong "the price in C"
+fi
+if command -v python3 >/dev/null 2>&1; then
+  PYTHONPATH=$all/usr/share/rooflua/scripts/python PYTHONDONTWRITEBYTECODE=1 python3 -c 'import rooflua
+print(rooflua.Pricer(model="llama-3.1-8b", hardware="h200-sxm").price(64, 131072))' >python.txt || wrong "the price in Python"
+fi
 
 in_tree --purge rooflua || { cat "$top/dpkg.txt"; wrong "purge"; }
 left=$(find "$tree" -type f -not -path "$tree/var/*")

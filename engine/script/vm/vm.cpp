@@ -130,7 +130,7 @@ void* Vm::allocate(void* heap, void* block, std::size_t old_size, std::size_t ne
 }
 
 Vm::Vm(const VmOptions& options) : options_(options), heap_(std::make_unique<Heap>()) {
-  allow_deep_callbacks();
+  if (options.owns_process) allow_deep_callbacks();
   state_ = luaL_newstate();
   if (state_ == nullptr) throw Error("Lua", "not enough memory for a state");
   MemoryAccount& account = heap_->account;

@@ -21,6 +21,7 @@ namespace rooflua::script {
 struct VmOptions {
   std::filesystem::path home;  // holds scripts/, scenarios/, bench_data/
   bool trusted = false;        // scripts see io, os, ffi, ...
+  bool owns_process = true;    // false in another program: no limit of the process is changed
   bool interruptible = true;   // Ctrl-C; its guards cost 4-8 % of compiled code
   double timeout_s = 0;        // CPU seconds; 0 = no limit
   // Cap of the Lua heap and of what the engine holds for scripts, unless trusted; 0 = none.

@@ -7,16 +7,18 @@
     rooflua.read("a.json")               any of the files that rooflua writes
     rooflua.call("validate", folder)     the document of any other command
     rooflua.trace.write(rows, "t.csv")   requests for workloads.trace
+    rooflua.Pricer(model=..., hardware=...).price(decodes=64, context_tokens=131072)   a step, in this process
 
 The standard library is enough. Where pandas is installed, tables are DataFrames, else lists of dicts.
 """
 
 from . import traces as trace
 from .magic import load_ipython_extension
+from .pricer import Pricer
 from .requests import requests
 from .results import Result, results
 from .run import Interrupted, Mistake, call, program, run
 from .traces import read
 
-__all__ = ["Interrupted", "Mistake", "Result", "call", "load_ipython_extension", "program", "read", "requests",
-           "results", "run", "trace"]
+__all__ = ["Interrupted", "Mistake", "Pricer", "Result", "call", "load_ipython_extension", "program", "read",
+           "requests", "results", "run", "trace"]

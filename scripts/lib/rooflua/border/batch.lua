@@ -370,21 +370,16 @@ function batch.new(given)
   return Batch(slot, 1)
 end
 
-local lone -- the batch of one prefill that lone_prefill writes again and again
-
---- A batch of one whole prompt, for a question beside the run. It ends with the next call.
-function batch.lone_prefill(new_tokens, context_tokens)
-  if not lone then
-    lone = { rows = ffi.new "rooflua_prefill_work[1]", data = ffi.new "rooflua_batch", slot = #details + 1 }
-    lone.data.prefills, lone.data.prefill_count, lone.data.requests, lone.data.sampled = lone.rows, 1, 1, 1
-    datas[lone.slot], epochs[lone.slot] = ffi.cast("const rooflua_batch *", lone.data), 0
-    details[lone.slot] = { max = function() return 0 end, keep = lone }
+--- Of a batch in memory that is written again and again: a function that returns a handle for what lies at an address
+--- now. A handle ends with the next call.
+---@param context_max function returns the largest context of its decodes
+function batch.rewritten(context_max)
+  local slot = #details + 1
+  epochs[slot], details[slot] = 0, { max = context_max }
+  return function(address)
+    datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", address), epochs[slot] + 1
+    return Batch(slot, epochs[slot])
   end
-  local row = lone.rows[0]
-  row.new_tokens, row.context_tokens, row.completes = new_tokens, context_tokens, 1
-  lone.data.tokens = new_tokens
-  epochs[lone.slot] = epochs[lone.slot] + 1
-  return Batch(lone.slot, epochs[lone.slot])
 end
 
 --- True if `value` is a batch.

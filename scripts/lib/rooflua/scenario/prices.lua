@@ -32,15 +32,38 @@ function prices.batches(prepared)
   return out
 end
 
+local function is_seconds(time_s) return type(time_s) == "number" and time_s >= 0 and time_s < math.huge end
+
+--- The time of a step after one correction of it.
+local function corrected(prepared, correction, item, before_s)
+  local time_s = correction:step(item, before_s)
+  if is_seconds(time_s) then return time_s end
+  return prepared.reader:fail("corrections", "%s:step returned %s; expected seconds", correction.name,
+    core.describe(time_s))
+end
+
+--- The time of the step model and of the drafter behind it.
+--- @param drafter table? that is priced behind the step model
+local function model_time(steps, drafter, item)
+  local time_s = steps:time(item)
+  if drafter then
+    ledger.name_with "draft."
+    time_s = time_s + drafter:time(item)
+    ledger.name_with(false)
+  end
+  return time_s
+end
+
+local function check_time(prepared, steps, time_s)
+  if is_seconds(time_s) then return end
+  prepared.reader:fail("steps", "%s:time returned %s; expected seconds", tostring(steps.name), core.describe(time_s))
+end
+
 local function step_corrections(prepared, item, time_s, rows)
   for _, correction in ipairs(prepared.corrections) do
     if type(correction.step) == "function" then
       local before_s = time_s
-      time_s = correction:step(item, before_s)
-      if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
-        prepared.reader:fail("corrections", "%s:step returned %s; expected seconds", correction.name,
-          core.describe(time_s))
-      end
+      time_s = corrected(prepared, correction, item, before_s)
       rows[#rows + 1] = { name = correction.name, kind = "correction", time_s = time_s - before_s,
         count = 1, flop = 0,
         bytes = 0, evidence = "assumed", shape = "", note = "of the whole step" }
@@ -76,21 +99,13 @@ local function lengthened(evidence, before_s, time_s)
   return out
 end
 
---- @param drafter table? that is priced behind the step model
 local function price_one(prepared, steps, item, drafter)
   local time_s
   local tree = cost.explain(function()
-    time_s = steps:time(item)
-    if drafter then
-      ledger.name_with "draft."
-      time_s = time_s + drafter:time(item)
-      ledger.name_with(false)
-    end
+    time_s = model_time(steps, drafter, item)
     return time_s
   end)
-  if type(time_s) ~= "number" or not (time_s >= 0 and time_s < math.huge) then
-    prepared.reader:fail("steps", "%s:time returned %s; expected seconds", tostring(steps.name), core.describe(time_s))
-  end
+  check_time(prepared, steps, time_s)
   local rows = all_rows(tree)
   local evidence, before_s = tree.evidence, time_s
   time_s = step_corrections(prepared, item, time_s, rows)
@@ -107,6 +122,19 @@ end
 --- @param bound table as rooflua.border.pricing is called with: {steps, drafter}
 function prices.price_batch(prepared, bound, item)
   return ledger.with_corrections(prepared.corrections, price_one, prepared, bound.steps, item, bound.drafter)
+end
+
+--- The same time alone, which is found much sooner.
+function prices.time(prepared, bound, item)
+  ledger.apply(prepared.corrections)
+  local time_s = model_time(bound.steps, bound.drafter, item)
+  check_time(prepared, bound.steps, time_s)
+  for _, correction in ipairs(prepared.corrections) do
+    if type(correction.step) == "function" then time_s = corrected(prepared, correction, item, time_s) end
+  end
+  if not prepared.stages then return time_s end
+  local bandwidth_s, latency_s = stages.sends(prepared.stages, item.tokens)
+  return time_s + bandwidth_s + latency_s
 end
 
 --- How many prompts and batches a list has: what the length of its listing follows from.

@@ -24,6 +24,11 @@ local function sum_of(links, field)
   return sum
 end
 
+--- Seconds of the transfers between stages for a step of so many tokens: by bandwidth, and by latency.
+function stages.sends(all, tokens)
+  return tokens * sum_of(all.links, "s_per_token"), sum_of(all.links, "pp_send_s")
+end
+
 --- Adds the transfers between stages to the price of a step of all stages: two rows behind the others. Latencies are
 --- assumed, the rest is modelled from bandwidths.
 ---@param evidence table shares of time_s
@@ -40,8 +45,9 @@ function stages.add_sends(all, tokens, rows, evidence, time_s)
     time_s = time_s + added_s
   end
   local over = "over " .. units.counted(#all.links, "link")
-  add("modelled", tokens * sum_of(all.links, "s_per_token"), ("%d tokens %s"):format(tokens, over))
-  add("assumed", sum_of(all.links, "pp_send_s"), "latency " .. over)
+  local bandwidth_s, latency_s = stages.sends(all, tokens)
+  add("modelled", bandwidth_s, ("%d tokens %s"):format(tokens, over))
+  add("assumed", latency_s, "latency " .. over)
   local shares = {}
   for name, each in pairs(seconds) do shares[name] = each / time_s end
   return time_s, shares

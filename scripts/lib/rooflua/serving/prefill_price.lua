@@ -1,12 +1,12 @@
 -- What computing a part of a prompt takes, alone: what policies of KV tiers compare with a load.
-local batch = require "rooflua.border.batch"
 local cost = require "rooflua.cost"
+local lone_prefill = require "rooflua.border.lone_prefill"
 
 local prefill_price = {}
 
 --- One chunk of a prompt behind so many tokens. Nobody pays it: it is in no ledger.
 local function chunk_s(steps, tokens, context_tokens)
-  return cost.explain(function() return steps:time(batch.lone_prefill(tokens, context_tokens)) end).time_s
+  return cost.explain(function() return steps:time(lone_prefill(tokens, context_tokens)) end).time_s
 end
 
 local prices = setmetatable({}, { __mode = "k" }) -- bound step model -> prices of its chunks

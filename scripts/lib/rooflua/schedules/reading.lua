@@ -1,0 +1,153 @@
+-- Schedules: which work each step of an engine had, from logs of rooflua and of engines' own simulators.
+--
+-- A schedule is {name, says = {chunks, contexts}, steps = list of {line, prefills, prefill_tokens, decodes,
+-- decode_tokens, chunks, context_tokens}}. `chunks` is a sorted list of "context+new" of every prompt, and
+-- `context_tokens` the sum of the decodes' contexts before the step; both are nil where the log does not have them.
+local core = require "rooflua.base.core"
+local json = require "rooflua.json"
+local native = require "rooflua.native"
+
+local reading = {}
+
+local fail = core.fail
+
+--- A new step; the chunks of its prompts are added by `add_chunk`.
+local function new_step(line)
+  return { line = line, prefills = 0, prefill_tokens = 0, decodes = 0, decode_tokens = 0, chunks = {},
+    context_tokens = 0 }
+end
+
+local function add_chunk(step, context_tokens, new_tokens)
+  step.prefills, step.prefill_tokens = step.prefills + 1, step.prefill_tokens + new_tokens
+  table.insert(step.chunks, ("%d+%d"):format(context_tokens, new_tokens))
+end
+
+-- The trace of `rooflua run --trace` -------------------------------------------------------------------------------
+
+local function is_trace(text)
+  return text:find '^%s*{%s*"[^"]*"' ~= nil and text:find('"traceEvents"', 1, true) ~= nil
+end
+
+local function step_of_trace(where, args)
+  local step = new_step(where)
+  for _, text in ipairs(args.prefills) do
+    local context_tokens, new_tokens = tostring(text):match "^%d+: (%d+)%+(%d+)$"
+    if not context_tokens then fail("%s: expected a prefill as in \"3: 0+512\", found '%s'", where, tostring(text)) end
+    add_chunk(step, tonumber(context_tokens), tonumber(new_tokens))
+  end
+  step.decodes, step.context_tokens = args.decodes, args.decode_context_tokens
+  step.decode_tokens = args.decodes
+  return step
+end
+
+local function read_trace(path, text)
+  local steps, process = {}, nil
+  for i, event in ipairs(json.decode(text).traceEvents or {}) do
+    local args = type(event) == "table" and event.ph == "X" and event.args
+    if args and args.step ~= nil then
+      if args.rows ~= nil then
+        fail("%s: its steps verify drafts, whose schedules depend on what is accepted; compare runs without "
+          .. "speculation", path)
+      end
+      process = process or event.pid
+      if event.pid ~= process then fail("%s: has steps of several replicas; trace a run of one", path) end
+      steps[#steps + 1] = step_of_trace(("%s: event %d"):format(path, i), args)
+    end
+  end
+  return { name = "rooflua run --trace", says = { chunks = true, contexts = true }, steps = steps }
+end
+
+-- iteration.jsonl of SGLang's simulator ------------------------------------------------------------------------------
+--
+-- A line per batch; `requests` are pairs of new tokens and of tokens before them. A batch whose pairs all have one new
+-- token decodes; another one is of prompts. The tokens before a decode's count its last sampled token, which the step
+-- computes. [sgl-project/sglang tools/sglang-simulator, simulation/sglang/scheduler.py and time_predictor/base.py,
+-- validated there with v0.5.16 to v0.5.18]
+
+local function is_sglang(text)
+  local first = text:match "^%s*(%b{})"
+  return first ~= nil and first:find('"requests"', 1, true) ~= nil and first:find('"forward_latency"', 1, true) ~= nil
+end
+
+local function step_of_sglang(where, requests)
+  local step, is_decode = new_step(where), true
+  for i, pair in ipairs(requests) do
+    if type(pair) ~= "table" or type(pair[1]) ~= "number" or type(pair[2]) ~= "number" then
+      fail("%s: requests[%d]: expected [new tokens, tokens before], found %s", where, i, core.describe(pair))
+    end
+    is_decode = is_decode and pair[1] <= 1
+  end
+  for _, pair in ipairs(requests) do
+    if is_decode then
+      step.decodes, step.decode_tokens = step.decodes + 1, step.decode_tokens + 1
+      step.context_tokens = step.context_tokens + pair[2] - 1
+    else
+      add_chunk(step, pair[2], pair[1])
+    end
+  end
+  return step
+end
+
+local function read_sglang(path, text)
+  local steps = {}
+  for _, each in ipairs(native.json_documents(text, path)) do
+    local where = ("%s:%d"):format(path, each.line)
+    local requests = type(each.value) == "table" and each.value.requests
+    if type(requests) ~= "table" then fail("%s: requests: is missing", where) end
+    if #requests > 0 then steps[#steps + 1] = step_of_sglang(where, requests) end
+  end
+  return { name = "SGLang's simulator", says = { chunks = true, contexts = true }, steps = steps }
+end
+
+-- The log of vLLM with --enable-logging-iteration-details -------------------------------------------------------
+--
+-- A line per step: requests whose prompt is not yet computed and their tokens, and the others and theirs. Steps marked
+-- as dummy have no requests of their own. [vllm-project/vllm, pull request 31193; vllm/v1/engine/core.py,
+-- log_iteration_details]
+
+local iteration = "Iteration%(%d+%): (%d+) context requests?, (%d+) context tokens?, (%d+) generation requests?, "
+  .. "(%d+) generation tokens?"
+
+local function is_vllm(text) return text:find(iteration) ~= nil end
+
+local function read_vllm(path, text)
+  local steps, number, engine = {}, 0, nil
+  for line in (text .. "\n"):gmatch "(.-)\r?\n" do
+    number = number + 1
+    local prompts, prompt_tokens, decodes, decode_tokens = line:match(iteration)
+    if prompts and not line:find("(dummy)", 1, true) then
+      local own = line:match "EngineCore[%w_]*" or ""
+      engine = engine or own
+      if own ~= engine then fail("%s:%d: has steps of several engines (%s, %s); log one", path, number, engine, own) end
+      steps[#steps + 1] = { line = ("%s:%d"):format(path, number), prefills = tonumber(prompts),
+        prefill_tokens = tonumber(prompt_tokens), decodes = tonumber(decodes), decode_tokens = tonumber(decode_tokens) }
+    end
+  end
+  return { name = "vLLM's iteration log", says = { chunks = false, contexts = false }, steps = steps }
+end
+
+reading.formats = {
+  { tells = is_trace, read = read_trace },
+  { tells = is_sglang, read = read_sglang },
+  { tells = is_vllm, read = read_vllm },
+}
+
+--- The schedule of a file.
+function reading.of(path)
+  local text, problem = native.read_file(path)
+  if not text then fail("%s", problem) end
+  for _, format in ipairs(reading.formats) do
+    if format.tells(text) then
+      local schedule = format.read(path, text)
+      if #schedule.steps == 0 then fail("%s: has no steps", path) end
+      for _, step in ipairs(schedule.steps) do
+        if step.chunks then table.sort(step.chunks) end
+      end
+      return schedule
+    end
+  end
+  return fail("%s: is no schedule that is known: the trace of rooflua run --trace, iteration.jsonl of SGLang's "
+    .. "simulator, or a log of vLLM with --enable-logging-iteration-details", path)
+end
+
+return reading

@@ -1,0 +1,80 @@
+"""Prices of steps in this process, by librooflua."""
+
+import json
+import os
+import subprocess
+import threading
+
+import pytest
+
+import rooflua
+
+KEYS = {"model": "llama-3.1-8b", "hardware": "h200-sxm", "engine": "vllm 0.19"}
+
+
+@pytest.fixture
+def pricer():
+    try:
+        opened = rooflua.Pricer(**KEYS)
+    except rooflua.Mistake as problem:
+        if "was not loaded" in str(problem):
+            pytest.skip(f"SKIPPED: {problem}")
+        raise
+    with opened:
+        yield opened
+
+
+def test_a_price_is_that_of_step(pricer):
+    command = [os.environ["ROOFLUA"], "step", "--model", KEYS["model"], "--hardware", KEYS["hardware"], "--engine",
+               KEYS["engine"], "--prefill", "0+512", "--decode", "2048x63", "--json", "-"]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    expected = told["variants"][0]["price"][0]["time_s"]
+    assert pricer.price(prefills=[(512, 0)], contexts=[2048] * 63) == expected
+    assert pricer.explain(prefills=[(512, 0)], contexts=[2048] * 63)["time_s"] == expected
+
+
+def test_what_one_call_gave_is_gone_in_the_next(pricer):
+    alone = pricer.price(8, 8000)
+    assert pricer.price(8, 8000, prefills=[(512, 0)]) > alone
+    assert pricer.price(contexts=[100] * 300) != alone
+    assert pricer.price(8, 8000) == alone
+    assert pricer.price(8, 8000, ranks=(2, 16, 8, 0)) >= alone
+    assert pricer.price(8, 8000) == alone
+
+
+@pytest.mark.parametrize("batch", [{}, {"decodes": -1}, {"decodes": 2 ** 32 + 5}, {"decodes": 1.5},
+                                   {"decodes": 1, "context_tokens": 2 ** 60}, {"contexts": [-1]},
+                                   {"contexts": [2 ** 32 + 5]}, {"contexts": [1], "context_tokens": 3},
+                                   {"prefills": [(0, 0)]}, {"prefills": [(1,)]}, {"prefills": [(1, 2, 3)]},
+                                   {"decodes": 2, "widths": [1]}, {"decodes": 1, "drafts": (1, 2)}])
+def test_a_wrong_batch_is_refused(pricer, batch):
+    with pytest.raises(ValueError, match="batch"):
+        pricer.price(**batch)
+    assert pricer.price(1, 100) > 0
+
+
+def test_a_wrong_scenario_is_a_mistake(pricer):
+    with pytest.raises(rooflua.Mistake, match="did you mean 'llama-3.1-8b'"):
+        rooflua.Pricer(model="llama-3.1-8c", hardware="h200")
+
+
+def test_closed_and_of_another_thread(pricer):
+    problems = []
+
+    def ask():
+        try:
+            pricer.price(1, 100)
+        except RuntimeError as problem:
+            problems.append(str(problem))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    pricer.close()
+    ask()
+    assert len(problems) == 2 and all("another thread" in each for each in problems)
+
+
+def test_the_memory(pricer):
+    found = pricer.capacity()
+    assert found["starts"] and found["kv_tokens"] == found["kv_blocks"] * found["block_size"]
