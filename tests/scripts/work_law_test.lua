@@ -16,6 +16,13 @@ test("random steps: rows sum to the time, evidence to 1, and nothing beats the G
   print(("%d steps checked; %d scenarios refused"):format(checked, refused))
 end)
 
+test("the same of AMD's and Intel's GPUs", function()
+  local checked, refused, problems = laws.of_steps(2000, 600, 4, { "mi300x", "mi308x", "mi325x", "mi350x", "mi355x",
+    "b60" })
+  test.equal(#problems, 0, problems[1])
+  print(("%d steps checked; %d scenarios refused"):format(checked, refused))
+end)
+
 test("random runs: overall_mfu is the work of all steps", function()
   local checked, refused, problems, worst = laws.of_runs(1000, 20)
   test.equal(#problems, 0, problems[1])

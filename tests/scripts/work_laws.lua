@@ -23,7 +23,7 @@ end
 local models = names("scenarios/models", ".toml")
 local gpus = {}
 for _, name in ipairs { "a10", "a100-sxm-80gb", "b200", "b300", "gb200", "gh200", "h100-pcie", "h100-sxm", "h20",
-  "h200-sxm", "l4", "l40s", "mi300x", "mi308x", "mi355x", "b60", "rtx-4090", "rtx-5090", "rtx-pro-6000", "gb10" } do
+  "h200-sxm", "l4", "l40s", "mi300x", "mi355x", "rtx-4090", "rtx-5090", "rtx-pro-6000", "gb10" } do
   gpus[#gpus + 1] = name
 end
 local engines = { "vllm 0.11", "vllm", "sglang 0.5.9", "sglang", "trtllm" }
@@ -73,11 +73,11 @@ local function corrections_of(roll)
   } }
 end
 
---- A random scenario without a workload; the same for the same seed.
-function laws.scenario(seed)
+--- A random scenario without a workload; the same for the same seed. `of_gpus`: names of GPUs in place of the list above.
+function laws.scenario(seed, of_gpus)
   local roll = dice(seed)
   local model = roll.one(models)
-  local out = { rooflua = 1, model = model, hardware = roll.one(gpus), engine = roll.one(engines), seed = seed,
+  local out = { rooflua = 1, model = model, hardware = roll.one(of_gpus or gpus), engine = roll.one(engines), seed = seed,
     steps = steps_of(roll), corrections = corrections_of(roll) }
   out.deployment = deployment_of(roll, spec.model(model))
   if roll.chance(0.15) then out.mfu = { tables = false } end
@@ -181,11 +181,11 @@ end
 --- @return integer checked
 --- @return integer refused scenarios
 --- @return table problems texts
-function laws.of_steps(first, count, each)
+function laws.of_steps(first, count, each, of_gpus)
   local checked, refused, problems, seed = 0, 0, {}, first
   while checked < count do
     seed = seed + 1
-    local given, roll = laws.scenario(seed)
+    local given, roll = laws.scenario(seed, of_gpus)
     local ok, prepared, steps = pcall(function()
       local made = Prepared.of(Reader.new "law", given)
       return made, Prepared.steps(made)
