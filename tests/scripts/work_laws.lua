@@ -73,12 +73,13 @@ local function corrections_of(roll)
   } }
 end
 
---- A random scenario without a workload; the same for the same seed. `of_gpus`: names of GPUs in place of the list above.
+--- A random scenario without a workload; the same for the same seed.
+--- @param of_gpus string[]? in place of the list above
 function laws.scenario(seed, of_gpus)
   local roll = dice(seed)
   local model = roll.one(models)
-  local out = { rooflua = 1, model = model, hardware = roll.one(of_gpus or gpus), engine = roll.one(engines), seed = seed,
-    steps = steps_of(roll), corrections = corrections_of(roll) }
+  local out = { rooflua = 1, model = model, hardware = roll.one(of_gpus or gpus), engine = roll.one(engines),
+    seed = seed, steps = steps_of(roll), corrections = corrections_of(roll) }
   out.deployment = deployment_of(roll, spec.model(model))
   if roll.chance(0.15) then out.mfu = { tables = false } end
   return out, roll
