@@ -13,7 +13,7 @@ local kernels = { steps = require "steps.kernels" {} }
 --- A plan over a GPU with tables and a cheaper one without; percent: of --strict.
 local function answer(percent, more, top)
   local plan = { requests = 100, load = { rate_per_s = 5 }, slo = { ttft_s_p99 = 2 },
-    gpus = { { "h100-sxm", most = 2, price_per_hour = 3 }, { "mi300x", most = 2, price_per_hour = 2 } },
+    gpus = { { "h100-sxm", most = 2, price_per_hour = 3 }, { "gb10", most = 2, price_per_hour = 2 } },
     candidates = require "candidates.ladder" { tp = { 1, 2 }, max_num_seqs = { 32 },
       max_num_batched_tokens = { 1024 } } }
   for key, value in pairs(more or {}) do plan[key] = value end
@@ -93,7 +93,7 @@ test("where no deployment counts the best of those left out is told in text, pag
   test.at_least(own.excluded, 2)
   test.equal(done.found.candidates[own.candidate].ended, "too doubtful")
   local function flat(text) return (text:gsub("%s+", " ")) end
-  has(flat(done.text), "candidates do not count; the best of them: 1 x MI300X")
+  has(flat(done.text), "candidates do not count; the best of them: 1 x GB10")
   has(flat(done.text), own.problem)
   has(flat(setup.page_text(done)), own.problem)
   has(flat(done.text), "constants fitted on Hopper")
