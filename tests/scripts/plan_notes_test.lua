@@ -80,7 +80,8 @@ test("the README of a rank has its evidence and its notes", function()
 end)
 
 test("a note of some ranks names them, and a note of all is printed once", function()
-  local text = setup.report(asked { gpus = gpus("h100-sxm", "rtx-4090", "h200-sxm", "rtx-6000-ada"), ranks = 4 }, kernels).text
+  local text = setup.report(asked { gpus = gpus("h100-sxm", "rtx-4090", "h200-sxm", "rtx-6000-ada"),
+    ranks = 4 }, kernels).text
   has(text, "\nnote      ranks 2 and 4: modelled kernels: constants fitted on Hopper")
   local _, count = text:gsub("not stated", "")
   test.equal(count, 1)
