@@ -29,7 +29,7 @@ trap '[ -n "$server" ] && kill -KILL "$server" 2>/dev/null' EXIT
 check() { if "${@:2}"; then echo "passed: $1"; else echo "FAILED: $1"; failed=1; fi; }
 
 start() { # OPTION...
-  timeout 300 "$program" emulate served.lua --port 0 --quiet --drain 3 --requests live.csv "$@" > out.txt 2> err.txt &
+  timeout --foreground 300 "$program" emulate served.lua --port 0 --quiet --drain 3 --requests live.csv "$@" > out.txt 2> err.txt &
   server=$!
   for _ in $(seq 300); do grep -q '^listening' out.txt && break; sleep 0.2; done
   url=$(sed -n 's/^listening on \(http:[^, ]*\).*/\1/p' out.txt | head -1)
