@@ -15,7 +15,9 @@
 #include "base/build_stamp.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "script/packed_library.h"
 #include "script/published_reader.h"
+#include "script/vm/compiled_chunks.h"
 #include "script/vm/interrupt.h"
 
 namespace {
@@ -347,6 +349,7 @@ int main(int argc, char** argv) {
   fs::path home;
   try {
     home = app::find_home(argv[0]);
+    script::use_packed_library(script::packed_library());
     script::read_published_tables(home);
     const int status = door(home);
     app::finish_output();

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/latest.h"
 
 namespace rooflua {
 
@@ -78,6 +79,13 @@ class KeyLengths {
   int line_ = 1, dots_ = 0;
 };
 
+struct TomlFile {
+  std::string name, text;
+  bool operator==(const TomlFile&) const = default;
+};
+
+constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;  // of texts
+
 Json convert(const toml::node& node, const std::string& name, int depth);
 
 Json convert_table(const toml::table& table, const std::string& name, int depth) {
@@ -145,8 +153,12 @@ Json read_toml(const std::filesystem::path& path) {
   if (!in) throw Error(path.string(), "cannot be read");
   std::ostringstream text;
   text << in.rdbuf();
-  if (text.str().empty()) throw Error(path.string(), "is empty");
-  return parse_toml(text.str(), path.string());
+  const TomlFile file{path.string(), std::move(text).str()};
+  if (file.text.empty()) throw Error(file.name, "is empty");
+  // Every run reads the same few files.
+  thread_local Latest<TomlFile, Json> latest(most_kept_bytes);
+  return *latest.of(file, file.text.size(),
+                    [&] { return std::make_shared<const Json>(parse_toml(file.text, file.name)); });
 }
 
 }  // namespace rooflua

@@ -11,7 +11,9 @@
 
 #include "base/json_text.h"
 #include "library/pricer.h"
+#include "script/packed_library.h"
 #include "script/published_reader.h"
+#include "script/vm/compiled_chunks.h"
 #include "script/vm/home.h"
 
 namespace rooflua::library {
@@ -124,6 +126,7 @@ rooflua_pricer* rooflua_open(const char* scenario_path, const char* overrides_js
           throw Misuse("rooflua_open", "neither a scenario nor overrides are given");
         const std::filesystem::path home = rooflua::script::home_of(
             reinterpret_cast<const void*>(&rooflua_open), ROOFLUA_SOURCE_DIR);
+        rooflua::script::use_packed_library(rooflua::script::packed_library());
         rooflua::script::read_published_tables(home);
         auto pricer = std::make_unique<Pricer>(home, scenario_path, overrides_json);
         const std::uintptr_t made = next_handle();

@@ -292,3 +292,73 @@ TEST_CASE("a negative shape in a table is an error with its line") {
   }
   CHECK(problem.find("32-8-128.csv:3: column 'seq_len': is negative: '-1'") != std::string::npos);
 }
+
+TEST_CASE("cells of any form are the numbers that they spell") {
+  Folder folder;
+  std::vector<std::string> cells{"1",
+                                 "12.",
+                                 "0.1",
+                                 "1e3",
+                                 "2.5e-3",
+                                 "00012",
+                                 "1.0000",
+                                 "123456789012345",
+                                 "0.30000000000000004",
+                                 "1234567.12345678",
+                                 "99999999999.9999",
+                                 "123456789012345678"};
+  std::uint64_t seed = 1;
+  for (int i = 0; i < 2000; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const std::string digits = std::to_string((seed >> 20) + 1);
+    const std::size_t point = 1 + (seed >> 7) % digits.size();
+    cells.push_back(digits.substr(0, point) + "." + digits.substr(point, (seed >> 3) % 12));
+  }
+  std::string text = "m,k,n,latency_us\n";
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    text += std::to_string(i + 1) + ",64,64," + cells[i] + "\n";
+  folder.write("gemm_bf16.csv", text);
+  const auto files = list_tables(folder.path, Layout::rooflua, "");
+  const KernelTable table = read_table(files.front());
+  REQUIRE(table.rows.size() == cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    INFO(cells[i]);
+    CHECK(table.rows[i].latency_s == std::strtod(cells[i].c_str(), nullptr) * 1e-6);
+  }
+}
+
+TEST_CASE("a table is kept until its file or what is said of it changes") {
+  Folder folder;
+  const std::string head = "m,k,n,latency_us\n";
+  folder.write("gemm_bf16.csv", head + "16,64,64,10\n");
+  const auto kept = [&] {
+    return kept_table(list_tables(folder.path, Layout::rooflua, "").front());
+  };
+  const auto first = kept();
+  CHECK(kept() == first);
+  folder.write("gemm_bf16.csv", head + "16,64,64,20\n");
+  const auto second = kept();
+  CHECK(first->rows.front().latency_s == 10 * 1e-6);
+  CHECK(second->rows.front().latency_s == 20 * 1e-6);
+  folder.write("tables.toml", "[gemm_bf16]\nanswers = false\n");
+  CHECK(second->answers);
+  CHECK(!kept()->answers);
+  folder.write("gemm_bf16.csv", head + "16,64,64,x\n");
+  CHECK_THROWS_WITH(kept(), Catch::Contains("gemm_bf16.csv:2"));
+}
+
+TEST_CASE("a database that is opened again answers from changed files") {
+  Folder folder;
+  const auto answer = [&](double latency_us) {
+    folder.write("gemm_bf16.csv",
+                 "m,k,n,latency_us\n16,64,64," + std::to_string(latency_us) + "\n");
+    Query query;
+    query.op = Op::gemm;
+    query.m = 16, query.k = query.n = 64;
+    return us(open(folder.path, Layout::rooflua, "")->estimate(query));
+  };
+  CHECK(answer(10) == Approx(10));
+  CHECK(answer(10) == Approx(10));
+  CHECK(answer(30) == Approx(30));
+  CHECK(answer(10) == Approx(10));
+}

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/latest.h"
+
 namespace rooflua {
 namespace {
 
@@ -75,11 +77,34 @@ bool may_stand_in(const Choice& choice) {
          (choice.stands_in == StandsIn::format && choice.format.alike);
 }
 
+/// An index of rows, and the tables that it refers to.
+struct OwningIndex {
+  std::vector<std::shared_ptr<const KernelTable>> tables;
+  std::unique_ptr<RowIndex> index;
+};
+
+constexpr std::size_t most_kept_rows = 400'000;
+
+/// The same index again for the same tables: every run of a process asks the same ones.
+std::shared_ptr<const RowIndex> kept_index(std::vector<std::shared_ptr<const KernelTable>> tables) {
+  thread_local Latest<std::vector<std::shared_ptr<const KernelTable>>, OwningIndex> latest(
+      most_kept_rows);
+  std::size_t rows = 1;
+  for (const auto& table : tables) rows += table->rows.size();
+  const auto owning = latest.of(tables, rows, [&] {
+    std::vector<const KernelTable*> plain;
+    for (const auto& table : tables) plain.push_back(table.get());
+    return std::make_shared<const OwningIndex>(
+        OwningIndex{tables, row_index(plain.front()->op, plain)});
+  });
+  return {owning, owning->index.get()};
+}
+
 const RowIndex& index_of(const TableStore& store, const Choice& choice) {
   if (!choice.index) {
-    std::vector<const KernelTable*> tables;
-    for (const std::size_t file : choice.files) tables.push_back(&store.table(file));
-    choice.index = row_index(tables.front()->op, tables);
+    std::vector<std::shared_ptr<const KernelTable>> tables;
+    for (const std::size_t file : choice.files) tables.push_back(store.shared_table(file));
+    choice.index = kept_index(std::move(tables));
   }
   return *choice.index;
 }

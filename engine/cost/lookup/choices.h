@@ -25,7 +25,7 @@ struct Choice {
   bool other_engine = false;
   StandsIn stands_in = StandsIn::all;       // for shapes near those of its rows
   double gap = 0;                           // of format and engine
-  mutable std::unique_ptr<RowIndex> index;  // made when first reached
+  mutable std::shared_ptr<const RowIndex> index;  // made when first reached
 };
 
 /// The tables of an op that may answer a question in this format, nearest first.

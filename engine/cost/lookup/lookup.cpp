@@ -26,14 +26,14 @@ TableStore::TableStore(std::vector<KernelTable> tables) {
     file.tp = table.tp;
     file.decode = table.decode;
     files_.push_back(std::move(file));
-    tables_.push_back(std::make_unique<const KernelTable>(std::move(table)));
+    tables_.push_back(std::make_shared<const KernelTable>(std::move(table)));
   }
 }
 
-const KernelTable& TableStore::table(std::size_t index) const {
+const std::shared_ptr<const KernelTable>& TableStore::shared_table(std::size_t index) const {
   auto& table = tables_[index];
-  if (!table) table = std::make_unique<const KernelTable>(read_table(files_[index]));
-  return *table;
+  if (!table) table = kept_table(files_[index]);
+  return table;
 }
 
 std::vector<const KernelTable*> TableStore::tables_of(Op op) const {

@@ -40,7 +40,8 @@ class TableStore {
   explicit TableStore(std::vector<KernelTable> tables);
 
   const std::vector<TableFile>& files() const { return files_; }
-  const KernelTable& table(std::size_t index) const;
+  const KernelTable& table(std::size_t index) const { return *shared_table(index); }
+  const std::shared_ptr<const KernelTable>& shared_table(std::size_t index) const;
   /// Every table of an op that answers questions, read now, in file-name order.
   std::vector<const KernelTable*> tables_of(Op op) const;
   /// By the last parts of its name ("mha/decode/h20/32-8-128.csv" or "gemm"); nothing if there is
@@ -52,7 +53,7 @@ class TableStore {
 
  private:
   std::vector<TableFile> files_;
-  mutable std::vector<std::unique_ptr<const KernelTable>> tables_;
+  mutable std::vector<std::shared_ptr<const KernelTable>> tables_;
 };
 
 /// Rows that an answer rests on. They are collected only for an explanation.

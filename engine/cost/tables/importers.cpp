@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/gzip.h"
+#include "base/latest.h"
 #include "cost/tables/columns.h"
 #include "cost/tables/described_table.h"
 #include "cost/tables/lines.h"
@@ -158,13 +159,35 @@ class TableReader {
   std::vector<std::size_t> position_;
 };
 
+KernelTable table_of(const TableFile& file, std::string_view text) {
+  KernelTable table = described_table(file);
+  TableReader(file, table).read(text);
+  return table;
+}
+
+struct FileText {
+  TableFile file;
+  std::string text;
+  bool operator==(const FileText&) const = default;
+};
+
+constexpr std::size_t most_kept_bytes = std::size_t{16}
+                                        << 20;  // of texts; rows take four times that
+
 }  // namespace
 
 KernelTable read_table(const TableFile& file) {
   if (file.published) return published_tables().read(file);
-  KernelTable table = described_table(file);
-  TableReader(file, table).read(read_text(file.path));
-  return table;
+  return table_of(file, read_text(file.path));
+}
+
+std::shared_ptr<const KernelTable> kept_table(const TableFile& file) {
+  if (file.published) return std::make_shared<const KernelTable>(published_tables().read(file));
+  thread_local Latest<FileText, KernelTable> latest(most_kept_bytes);
+  const FileText now{file, read_text(file.path)};
+  return latest.of(now, now.text.size(), [&] {
+    return std::make_shared<const KernelTable>(table_of(now.file, now.text));
+  });
 }
 
 }  // namespace rooflua

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ bool is_own_table(std::string_view stem);
 
 /// @throws Error naming file:line and column if a cell is not a number, or a column is missing
 KernelTable read_table(const TableFile& file);
+
+/// The same table again as long as its file and what is said of it are unchanged.
+/// @throws Error as read_table
+std::shared_ptr<const KernelTable> kept_table(const TableFile& file);
 
 /// Called for each row that is not written, with the reason. Empty: no call.
 using NotWritten =

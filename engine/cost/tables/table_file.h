@@ -77,6 +77,7 @@ struct TableFile {
   std::array<int, 5> shape{};             // from the file name
   int tp = 1;
   bool decode = false;
+  bool operator==(const TableFile&) const = default;
 };
 
 }  // namespace rooflua

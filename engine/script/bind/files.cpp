@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/toml.h"
 #include "base/user/text.h"
+#include "script/vm/compiled_chunks.h"
 #include "script/vm/context.h"
 
 namespace rooflua::script {
@@ -19,28 +20,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// read_file(path) -> text, or nil and the reason if the file cannot be read.
-int read_file(lua_State* L) {
-  const std::string path = check_text(L, 1, "path");
+/// False, and the reason, if the file cannot be read.
+bool read_whole(const std::string& path, std::string& text, std::string& reason) {
   std::error_code problem;
   if (fs::is_directory(path, problem)) {
-    lua_pushnil(L);
-    lua_pushfstring(L, "%s is a folder", path.c_str());
-    return 2;
+    reason = path + " is a folder";
+    return false;
   }
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) {
-    const bool there = fs::exists(path, problem);
-    lua_pushnil(L);
-    lua_pushfstring(L, there ? "cannot read %s" : "cannot read %s: there is no such file%s",
-                    path.c_str(), there ? "" : files_like(path).c_str());
-    return 2;
+  std::ostringstream all;
+  if (in) all << in.rdbuf();
+  if (in) {
+    text = std::move(all).str();
+    return true;
   }
-  const std::string content = std::move(text).str();
-  lua_pushlstring(L, content.data(), content.size());
-  return 1;
+  const bool there = fs::exists(path, problem);
+  reason = "cannot read " + path + (there ? "" : ": there is no such file" + files_like(path));
+  return false;
+}
+
+/// read_file(path) -> text, or nil and the reason if the file cannot be read.
+int read_file(lua_State* L) {
+  std::string text, reason;
+  if (read_whole(check_text(L, 1, "path"), text, reason)) {
+    lua_pushlstring(L, text.data(), text.size());
+    return 1;
+  }
+  lua_pushnil(L);
+  lua_pushlstring(L, reason.data(), reason.size());
+  return 2;
 }
 
 /// read_head(path, bytes) -> the first line, or as much of it as lies in so many bytes.
@@ -136,17 +144,11 @@ int files_below(lua_State* L) {
 int load_chunk(lua_State* L) {
   const std::string path = check_text(L, 1, "path");
   const std::string name = check_text(L, 2, "chunk name");
-  lua_pushcfunction(L, guarded<read_file>);
-  lua_pushstring(L, path.c_str());
-  lua_call(L, 1, 2);
-  if (lua_isnil(L, -2) != 0) throw Error("", lua_tostring(L, -1));
-  lua_pop(L, 1);
-  std::string text = check_text(L, lua_gettop(L), "chunk");
+  std::string text, problem;
+  if (!read_whole(path, text, problem)) throw Error("", problem);
   if (text.rfind("\xEF\xBB\xBF", 0) == 0) text.erase(0, 3);
   if (text.rfind('#', 0) == 0) text.insert(0, "--");  // a #! line
-  if (luaL_loadbufferx(L, text.data(), text.size(), name.c_str(), "t") != 0) {
-    throw Error("", lua_tostring(L, -1));
-  }
+  load_compiled(L, text, name);
   return 1;
 }
 

@@ -12,12 +12,16 @@ local flags = {}
 local types = { i = "integer", n = "number", t = "text", l = "list", j = "json", v = "text" }
 
 local function option_of(word)
-  local rest, before = word:match "^(.-)<([%d.rc]+)$"
+  local rest, before, named, since
+  if word:find("<", 1, true) then rest, before = word:match "^(.-)<([%d.rc]+)$" end
   word = rest or word
-  local named, since = word:match "^(.-)>=([%d.rc]+)$"
+  if word:find(">", 1, true) then named, since = word:match "^(.-)>=([%d.rc]+)$" end
   word = named or word
-  local parts = {}
-  for part in word:gmatch "[^/]+" do parts[#parts + 1] = part end
+  local parts = { word }
+  if word:find("/", 1, true) then
+    parts = {}
+    for part in word:gmatch "[^/]+" do parts[#parts + 1] = part end
+  end
   local negated, name, kind = parts[1]:match "^(!?)([^:]+):?(%a?)$"
   local out = { (name:gsub("-", "_")), flag = "--" .. name, type = kind == "" and "switch" or types[kind],
     negates = negated == "!" or nil, since = since, before = before, also = {} }
