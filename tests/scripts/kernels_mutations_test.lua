@@ -8,11 +8,11 @@ local function tests(...)
   return out
 end
 
-local prices = tests("kernels_prices", "layer_kinds", "layer_experts", "engines")
-local grids = tests("kernels_grids", "kernels_prices", "layer_kinds", "engines")
+local prices = tests("kernels_prices", "engines", "layer_experts", "layer_kinds")
+local grids = tests("kernels_grids", "kernels_prices", "engines", "layer_kinds")
 local modules = {
   attention = { unnoticed = 4,
-    tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "modules", "kinds_law") },
+    tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "modules", "kinds_law") },
   beside = { tests = tests "beside", unnoticed = 2 },
   blockscale = { tests = prices },
   sorted_experts = { tests = tests "sorted_experts", unnoticed = 2 },
@@ -28,11 +28,11 @@ local modules = {
   pairs = { tests = prices, unnoticed = 1 },
   prompts = { tests = tests "engines", unnoticed = 3 },
   recurrent = { unnoticed = 2,
-    tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "decode_bytes") },
+    tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "decode_bytes") },
 }
 
 local by_name = { ["steps.kernels"] = {
-  tests = tests("kernels_prices", "layer_kinds", "layer_experts", "engines", "node_collectives") } }
+  tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "node_collectives") } }
 for name, module in pairs(modules) do by_name["steps.kernels." .. name] = module end
 
 dofile("tests/scripts/mutations.lua").check {

@@ -42,11 +42,14 @@ class _Memory(ctypes.Structure):
 
 
 def _numbers(what, values):
-    """The values as int32, and their address; the array has to live as long as C reads it."""
-    try:
-        found = array("i", values)
-    except OverflowError:
-        raise ValueError(f"batch: {what}: a number is beyond 2^31") from None
+    """The values as int32, and their address; the array has to live as long as C reads it. An array("i") is not copied."""
+    if type(values) is array and values.typecode == "i":
+        found = values
+    else:
+        try:
+            found = array("i", values)
+        except OverflowError:
+            raise ValueError(f"batch: {what}: a number is beyond 2^31") from None
     return found, found.buffer_info()[0] if found else None
 
 
@@ -120,7 +123,7 @@ class Pricer:
         self._price = self._library.rooflua_price
         self._by_reference = (self._handle, ctypes.byref(self._batch), ctypes.byref(self._seconds), self._error,
                               ctypes.c_size_t(_ERROR_BYTES))
-        self._is_plain = True  # the batch of C has decodes and their sum alone
+        self._form = "sum"  # what the batch of C may have: decodes and their sum; or prompts and contexts; or all
 
     def _fill(self, prefills, decodes, context_tokens, contexts, widths, drafts, ranks):
         batch = self._batch
@@ -147,26 +150,50 @@ class Pricer:
         batch.ranks, batch.ranks_tokens, batch.ranks_max_tokens, batch.ranks_prefills = numbers[3:]
         batch.prefill_count, batch.decodes, batch.decode_context_tokens = len(prefills), decodes, context_tokens
         self._arrays = chunks, each_context, each_width
-        self._is_plain = False
+        self._form = "all"
+
+    def _use(self, form):
+        """From now on fields that this form does not have are zero, and are not set again."""
+        if self._form != form:
+            self._fill((), 0, 0, None, None, None, None)
+            self._form = form
+
+    def _fill_lists(self, prefills, contexts):
+        """Prompts and the context of each decode: what a step of an engine has."""
+        self._use("lists")
+        batch = self._batch
+        if len(prefills) == 1 and len(prefills[0]) == 2:
+            rows = (*prefills[0], 0)
+        else:
+            rows = []
+            for each in prefills:
+                rows.extend(each if len(each) == 3 else (*each, 0))
+            if len(rows) != 3 * len(prefills):
+                raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them")
+        chunks, batch.prefills = _numbers("prefills", rows)
+        batch.prefill_count = len(prefills)
+        each_context, batch.decode_contexts = _numbers("contexts", contexts)
+        batch.decodes = len(each_context)
+        self._arrays = chunks, each_context
 
     def price(self, decodes=0, context_tokens=0, *, prefills=(), contexts=None, widths=None, drafts=None, ranks=None):
         """Seconds of one step.
 
         :param decodes: requests that decode, with the sum of their context_tokens
         :param prefills: (new tokens, context tokens) of each prompt; a third 1 says that chunks of it follow
-        :param contexts: in place of decodes and context_tokens the context of each
+        :param contexts: in place of decodes and context_tokens the context of each; an array("i") is read in place
         :param widths: tokens of each decode, 1 + its drafts
         :param drafts: (requests, drafts, most drafts of one) that the next step gets
         :param ranks: (ranks, their tokens, most tokens of one, ranks that prefill) that step together
         :raises ValueError: if a number is wrong
         """
         try:
-            if prefills or contexts is not None or widths or drafts or ranks:
+            if (widths or drafts or ranks) or (prefills or contexts is not None) and (decodes or context_tokens):
                 self._fill(prefills, decodes, context_tokens, contexts, widths, drafts, ranks)
+            elif prefills or contexts is not None:
+                self._fill_lists(prefills, () if contexts is None else contexts)
             else:
-                if not self._is_plain:
-                    self._fill((), 0, 0, None, None, None, None)
-                    self._is_plain = True
+                self._use("sum")
                 if not (0 <= decodes <= _MOST_REQUESTS and 0 <= context_tokens <= _MOST_TOKENS):
                     _check("decodes", decodes, _MOST_REQUESTS)
                     _check("context_tokens", context_tokens, _MOST_TOKENS)
