@@ -161,7 +161,8 @@ void add_calibrate(CLI::App& app, Door& door) {
   command
       ->add_option(
           "--measured", a->measured,
-          "Result of a benchmark tool (docs/CALIBRATING.md) or a CSV of requests; repeatable")
+          "Result of a benchmark tool (docs/CALIBRATING.md), a CSV of requests, or a log of an "
+          "engine's steps; repeatable")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--params", a->params, "Key paths to fit: steps.host_step_s,frontend.base_s")

@@ -10,26 +10,12 @@
 #include <vector>
 
 #include "serve/plays/plays.h"
+#include "tests/serve/listed_plays.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/tiers_bench.h"
 
 namespace rooflua::test {
-
-class ListedPlays : public PlaySource {
- public:
-  explicit ListedPlays(std::vector<Play> plays) : plays_(std::move(plays)) {}
-  bool next(Play& play) override {
-    if (cursor_ == plays_.size()) return false;
-    play = plays_[cursor_++];
-    return true;
-  }
-  std::unique_ptr<PlaySource> fork() const override { return std::make_unique<ListedPlays>(*this); }
-
- private:
-  std::vector<Play> plays_;
-  std::size_t cursor_ = 0;
-};
 
 using RowKey = std::pair<std::int64_t, std::int32_t>;  // play, row
 

@@ -12,27 +12,13 @@
 #include "measure/record/play_sketch.h"
 #include "serve/plays/plays.h"
 #include "tests/catch.h"
+#include "tests/serve/listed_plays.h"
 #include "tests/serve/random_case.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
 
 namespace {
-
-class ListedPlays : public PlaySource {
- public:
-  explicit ListedPlays(std::vector<Play> plays) : plays_(std::move(plays)) {}
-  bool next(Play& play) override {
-    if (cursor_ == plays_.size()) return false;
-    play = plays_[cursor_++];
-    return true;
-  }
-  std::unique_ptr<PlaySource> fork() const override { return std::make_unique<ListedPlays>(*this); }
-
- private:
-  std::vector<Play> plays_;
-  std::size_t cursor_ = 0;
-};
 
 /// The requests of a random case as rows that wait for random events of rows before them.
 std::vector<Play> random_plays(const Case& made, Dice& dice) {

@@ -43,8 +43,9 @@ def test_what_one_call_gave_is_gone_in_the_next(pricer):
     assert pricer.price(8, 8000) == alone
 
 
-FORMS = [{"decodes": 8, "context_tokens": 8000}, {"contexts": [100, 2000, 30]}, {"contexts": array("i", [100, 2000, 30])},
-         {"prefills": [(512, 0)]}, {"prefills": [(512, 0), (64, 128, 1)]}, {"prefills": ((512, 64),), "contexts": [7] * 9},
+FORMS = [{"decodes": 8, "context_tokens": 8000}, {"contexts": [100, 2000, 30]},
+         {"contexts": array("i", [100, 2000, 30])}, {"prefills": [(512, 0)]}, {"prefills": [(512, 0), (64, 128, 1)]},
+         {"prefills": ((512, 64),), "contexts": [7] * 9},
          {"prefills": [(512, 0)], "decodes": 2, "context_tokens": 70}, {"contexts": [9, 9], "widths": [2, 3]},
          {"decodes": 8, "context_tokens": 70, "ranks": (2, 16, 8, 0)}, {"prefills": [], "decodes": 1}]
 
@@ -61,7 +62,8 @@ def test_a_batch_says_all_of_itself_whatever_came_before(pricer):
             assert pricer.price(**batch) == fresh[i], (i, j)
 
 
-@pytest.mark.parametrize("batch", [{}, {"contexts": []}, {"contexts": array("d", [1.5])}, {"decodes": -1}, {"decodes": 2 ** 32 + 5}, {"decodes": 1.5},
+@pytest.mark.parametrize("batch", [{}, {"contexts": []}, {"contexts": array("d", [1.5])},
+                                   {"decodes": -1}, {"decodes": 2 ** 32 + 5}, {"decodes": 1.5},
                                    {"decodes": 1, "context_tokens": 2 ** 60}, {"contexts": [-1]},
                                    {"contexts": [2 ** 32 + 5]}, {"contexts": [1], "context_tokens": 3},
                                    {"prefills": [(0, 0)]}, {"prefills": [(1,)]}, {"prefills": [(1, 2, 3)]},

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/catch.h"
+#include "tests/serve/listed_plays.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
 
@@ -18,21 +19,6 @@ using namespace rooflua::test;
 namespace {
 
 constexpr Picoseconds s = 1'000'000'000'000;
-
-class ListedPlays : public PlaySource {
- public:
-  explicit ListedPlays(std::vector<Play> plays) : plays_(std::move(plays)) {}
-  bool next(Play& play) override {
-    if (cursor_ == plays_.size()) return false;
-    play = plays_[cursor_++];
-    return true;
-  }
-  std::unique_ptr<PlaySource> fork() const override { return std::make_unique<ListedPlays>(*this); }
-
- private:
-  std::vector<Play> plays_;
-  std::size_t cursor_ = 0;
-};
 
 struct RowSeen {
   std::int32_t id = -1;

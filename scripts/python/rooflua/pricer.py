@@ -20,6 +20,7 @@ from .run import Mistake
 _NAME = "librooflua.so.0"
 _ERROR_BYTES = 4096
 _MOST_REQUESTS, _MOST_TOKENS = 1_000_000, 2 ** 53  # rooflua.h; ctypes would cut a larger number off
+_PREFILLS = "batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them"
 _MISUSE, _CLOSED, _MEMORY = -2, -3, -4
 
 
@@ -42,7 +43,7 @@ class _Memory(ctypes.Structure):
 
 
 def _numbers(what, values):
-    """The values as int32, and their address; the array has to live as long as C reads it. An array("i") is not copied."""
+    """The values as int32, and their address; the array lives as long as C reads it. An array("i") is not copied."""
     if type(values) is array and values.typecode == "i":
         found = values
     else:
@@ -139,7 +140,7 @@ class Pricer:
         for each in prefills:
             rows.extend(each if len(each) == 3 else (*each, 0))
         if len(rows) != 3 * len(prefills):
-            raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them")
+            raise ValueError(_PREFILLS)
         chunks, batch.prefills = _numbers("prefills", rows)
         each_context, batch.decode_contexts = _numbers("contexts", contexts or ())
         each_width, batch.decode_widths = _numbers("widths", widths or ())
@@ -169,7 +170,7 @@ class Pricer:
             for each in prefills:
                 rows.extend(each if len(each) == 3 else (*each, 0))
             if len(rows) != 3 * len(prefills):
-                raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them")
+                raise ValueError(_PREFILLS)
         chunks, batch.prefills = _numbers("prefills", rows)
         batch.prefill_count = len(prefills)
         each_context, batch.decode_contexts = _numbers("contexts", contexts)

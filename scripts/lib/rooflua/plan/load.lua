@@ -182,6 +182,18 @@ local function bound_of(workload)
   return prompt and output and prompt + output or nil
 end
 
+--- The mean context of a decode, in tokens: of each output token the prompt and half of the answer.
+--- @param workload table a policy of workload
+--- @param seed integer of the scenario
+function load.mean_context(workload, seed)
+  local sum, tokens = 0, 0
+  draw(policy.fresh(workload):requests(random.streams(seed)), function(prompt, output)
+    sum, tokens = sum + output * (prompt + output / 2), tokens + output
+  end)
+  if tokens == 0 then core.fail("workload: %s sends no request", workload.name) end
+  return sum / tokens
+end
+
 --- Lengths of the requests that a run will have: {count, prompts, outputs, mean_prompt, mean_output, longest,
 --- shortest_prompt, bound, is_recorded, shares}. `bound`: the longest request of any seed; nil where there is none.
 --- `shares`: some of them may have a common prefix.

@@ -40,8 +40,11 @@ function differences.of(path_a, path_b)
   local says = { chunks = a.says.chunks and b.says.chunks, contexts = a.says.contexts and b.says.contexts }
   local lines, count = { ("A  %s: %s, %s"):format(path_a, a.name, units.counted(#a.steps, "step")),
     ("B  %s: %s, %s"):format(path_b, b.name, units.counted(#b.steps, "step")) }, 0
-  if not says.chunks then
-    lines[#lines + 1] = "not compared, because one of them does not say it: chunks of single prompts, contexts"
+  local missing = {}
+  if not says.chunks then missing[1] = "chunks of single prompts" end
+  if not says.contexts then missing[#missing + 1] = "contexts" end
+  if #missing > 0 then
+    lines[#lines + 1] = "not compared, because one of them does not say it: " .. table.concat(missing, ", ")
   end
   local common = math.min(#a.steps, #b.steps)
   for i = 1, common do

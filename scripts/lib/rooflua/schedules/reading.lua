@@ -1,11 +1,14 @@
 -- Schedules: which work each step of an engine had, from logs of rooflua and of engines' own simulators.
 --
--- A schedule is {name, says = {chunks, contexts}, steps = list of {line, prefills, prefill_tokens, decodes,
--- decode_tokens, chunks, context_tokens}}. `chunks` is a sorted list of "context+new" of every prompt, and
--- `context_tokens` the sum of the decodes' contexts before the step; both are nil where the log does not have them.
+-- A schedule is {name, says = {chunks, contexts, prompt_contexts, time}, unread, steps = list of {line, prefills,
+-- prefill_tokens, prefill_context_tokens, decodes, decode_tokens, chunks, context_tokens, time_s}}. `chunks` is a
+-- sorted list of "context+new" of every prompt, `context_tokens` the sum of the decodes' contexts before the step,
+-- `prefill_context_tokens` that of the prompts, and `time_s` what the step took; they are nil where the log does not
+-- have them. `unread`: columns that nothing reads.
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
+local step_tables = require "rooflua.schedules.step_tables"
 
 local reading = {}
 
@@ -51,10 +54,12 @@ local function read_trace(path, text)
       end
       process = process or event.pid
       if event.pid ~= process then fail("%s: has steps of several replicas; trace a run of one", path) end
-      steps[#steps + 1] = step_of_trace(("%s: event %d"):format(path, i), args)
+      local step = step_of_trace(("%s: event %d"):format(path, i), args)
+      step.time_s = event.dur and 1e-6 * core.not_negative(event.dur, step.line .. ": dur")
+      steps[#steps + 1] = step
     end
   end
-  return { name = "rooflua run --trace", says = { chunks = true, contexts = true }, steps = steps }
+  return { name = "rooflua run --trace", says = { chunks = true, contexts = true, time = true }, steps = steps }
 end
 
 -- iteration.jsonl of SGLang's simulator ------------------------------------------------------------------------------
@@ -101,8 +106,8 @@ end
 
 -- The log of vLLM with --enable-logging-iteration-details -------------------------------------------------------
 --
--- A line per step: requests whose prompt is not yet computed and their tokens, and the others and theirs. Steps marked
--- as dummy have no requests of their own. [vllm-project/vllm, pull request 31193; vllm/v1/engine/core.py,
+-- A line per step: requests whose prompt is not yet computed and their tokens, the others and theirs, and the time.
+-- Steps marked as dummy have no requests of their own. [vllm-project/vllm, pull request 31193; vllm/v1/engine/core.py,
 -- log_iteration_details]
 
 local iteration = "Iteration%(%d+%): (%d+) context requests?, (%d+) context tokens?, (%d+) generation requests?, "
@@ -118,12 +123,14 @@ local function read_vllm(path, text)
     if prompts and not line:find("(dummy)", 1, true) then
       local own = line:match "EngineCore[%w_]*" or ""
       engine = engine or own
+      local elapsed = line:match "elapsed time: ([%d.]+) ms"
       if own ~= engine then fail("%s:%d: has steps of several engines (%s, %s); log one", path, number, engine, own) end
       steps[#steps + 1] = { line = ("%s:%d"):format(path, number), prefills = tonumber(prompts),
-        prefill_tokens = tonumber(prompt_tokens), decodes = tonumber(decodes), decode_tokens = tonumber(decode_tokens) }
+        prefill_tokens = tonumber(prompt_tokens), decodes = tonumber(decodes), decode_tokens = tonumber(decode_tokens),
+        time_s = elapsed and 1e-3 * tonumber(elapsed) or nil }
     end
   end
-  return { name = "vLLM's iteration log", says = { chunks = false, contexts = false }, steps = steps }
+  return { name = "vLLM's iteration log", says = { time = #steps > 0 and steps[1].time_s ~= nil }, steps = steps }
 end
 
 reading.formats = {
@@ -131,23 +138,37 @@ reading.formats = {
   { tells = is_sglang, read = read_sglang },
   { tells = is_vllm, read = read_vllm },
 }
+for _, format in ipairs(step_tables.formats) do table.insert(reading.formats, format) end
+
+--- The format of a text; nil if it is no schedule.
+local function format_of(text)
+  for _, format in ipairs(reading.formats) do
+    if format.tells(text) then return format end
+  end
+end
+
+--- Whether a file is a schedule; false too if it cannot be read.
+function reading.tells(path)
+  local text = native.read_file(path)
+  return text ~= nil and format_of(text) ~= nil
+end
 
 --- The schedule of a file.
 function reading.of(path)
   local text, problem = native.read_file(path)
   if not text then fail("%s", problem) end
-  for _, format in ipairs(reading.formats) do
-    if format.tells(text) then
-      local schedule = format.read(path, text)
-      if #schedule.steps == 0 then fail("%s: has no steps", path) end
-      for _, step in ipairs(schedule.steps) do
-        if step.chunks then table.sort(step.chunks) end
-      end
-      return schedule
-    end
+  local format = format_of(text)
+  if not format then
+    fail("%s: is no schedule that is known: the trace of rooflua run --trace, iteration.jsonl of SGLang's simulator, "
+      .. "a log of vLLM with --enable-logging-iteration-details, forward-pass metrics as lines of JSON, or a CSV of "
+      .. "steps", path)
   end
-  return fail("%s: is no schedule that is known: the trace of rooflua run --trace, iteration.jsonl of SGLang's "
-    .. "simulator, or a log of vLLM with --enable-logging-iteration-details", path)
+  local schedule = format.read(path, text)
+  if #schedule.steps == 0 then fail("%s: has no steps", path) end
+  for _, step in ipairs(schedule.steps) do
+    if step.chunks then table.sort(step.chunks) end
+  end
+  return schedule
 end
 
 return reading
