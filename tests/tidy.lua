@@ -20,11 +20,12 @@ local floor_level = { base = 1, spec = 2, cost = 3, serve = 4, measure = 5, scri
 local package_home = {
   { "lua.h", "engine/script/" }, { "lua.hpp", "engine/script/" }, { "luajit.h", "engine/script/" },
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
-  { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json" },
+  { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json", "engine/emulate/kv/" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
   { "yaml.h", "engine/base/yaml" }, { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
   { "catch2/", "tests/catch" }, { "event2/", "engine/emulate/" },
+  { "zmq.h", "engine/emulate/kv/", "tests/emulate/" }, { "openssl/", "engine/emulate/kv/" },
 }
 local function check_include(path, number, floor, target)
   local where = path .. ":" .. number
