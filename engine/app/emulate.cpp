@@ -121,7 +121,8 @@ void add_kv_options(CLI::App* command, EmulateArguments* a) {
       "Tell over ZeroMQ which blocks caches hold: a port, or tcp://HOST:PORT; replica i at port + "
       "i");
   command
-      ->add_option("--kv-events-replay", a->kv_replay, "Where messages that were missed are told again")
+      ->add_option("--kv-events-replay", a->kv_replay,
+                   "Where messages that were missed are told again")
       ->needs(events);
   command
       ->add_option("--kv-events-topic", a->kv_topic,

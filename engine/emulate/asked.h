@@ -26,7 +26,7 @@ struct Asked {
   std::string model;  // empty: not stated
   Prompt prompt;
   std::vector<std::int64_t> tokens;  // of a prompt that is a list of them; else empty
-  std::int32_t max_tokens = 0;  // 0: no limit is stated
+  std::int32_t max_tokens = 0;       // 0: no limit is stated
   std::int32_t min_tokens = 0;
   bool ignore_eos = false;
   bool streamed = false;

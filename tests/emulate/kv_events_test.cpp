@@ -20,9 +20,9 @@ namespace {
 KvForm newest_form() {
   KvForm out;
   out.events_are_maps = true;
-  out.stored = {KvField::block_hashes, KvField::parent_block_hash, KvField::token_ids,
-                KvField::block_size,   KvField::lora_id,           KvField::medium,
-                KvField::lora_name,    KvField::extra_keys,        KvField::group_idx,
+  out.stored = {KvField::block_hashes,      KvField::parent_block_hash, KvField::token_ids,
+                KvField::block_size,        KvField::lora_id,           KvField::medium,
+                KvField::lora_name,         KvField::extra_keys,        KvField::group_idx,
                 KvField::kv_cache_spec_kind};
   out.removed = {KvField::block_hashes, KvField::medium, KvField::group_idx};
   out.kind = "full_attention";
@@ -49,7 +49,8 @@ class Subscriber {
     }
     const auto names = event.at("block_hashes").get<std::vector<std::uint64_t>>();
     if (event.at("type") == "BlockStored") {
-      CHECK(event.at("token_ids").size() == names.size() * event.at("block_size").get<std::size_t>());
+      CHECK(event.at("token_ids").size() ==
+            names.size() * event.at("block_size").get<std::size_t>());
       CHECK(event.at("extra_keys").size() == names.size());
       const auto& front = event.at("parent_block_hash");
       if (!front.is_null()) CHECK(own.count(front.get<std::uint64_t>()) == 1);
@@ -83,7 +84,8 @@ std::set<std::uint64_t> cached_names(const Simulation& simulation, std::int32_t 
     Digest front = names.none();
     for (std::int32_t i = 0; i < hit; ++i) {
       const auto from = static_cast<std::size_t>(i * size);
-      front = names.next(front, std::span(each.tokens).subspan(from, static_cast<std::size_t>(size)));
+      front =
+          names.next(front, std::span(each.tokens).subspan(from, static_cast<std::size_t>(size)));
       out.insert(low_64(front));
     }
   }
@@ -188,8 +190,8 @@ void serve_told(std::uint64_t seed, Counts& counts) {
 
 TEST_CASE("blocks have the names that vLLM computes from a seed") {
   // Computed by Python's hashlib from CBOR that was put together by hand, PYTHONHASHSEED 42.
-  std::vector<std::int64_t> tokens{0,      1,          23,         24, 255, 256, 65535, 65536, 128000,
-                                   151643, 4294967295, 4294967296, 7,  8,   9,   10};
+  std::vector<std::int64_t> tokens{0,      1,      23,         24,         255, 256, 65535, 65536,
+                                   128000, 151643, 4294967295, 4294967296, 7,   8,   9,     10};
   for (std::int64_t i = 1000; i < 1016; ++i) tokens.push_back(i);
   const std::span all(tokens);
   const BlockNames whole("42", false), cut("42", true);
@@ -221,8 +223,8 @@ TEST_CASE("messages have the form of their release") {
   Json given = Json::object();
   given["hash"] = "sha256_cbor_64bit";
   given["events"] = "array";
-  given["stored"] = Json(Json::Array{"block_hashes", "parent_block_hash", "token_ids", "block_size",
-                                     "lora_id"});
+  given["stored"] =
+      Json(Json::Array{"block_hashes", "parent_block_hash", "token_ids", "block_size", "lora_id"});
   given["removed"] = Json(Json::Array{"block_hashes"});
   const KvForm oldest = kv_form(given);
   CHECK(oldest.chains_64_bits);

@@ -1,7 +1,7 @@
 #pragma once
 // What is told of the KV caches: the blocks of prompts that were given as tokens, as they get into
-// the caches of replicas and leave them. Blocks of text have no tokens to name them by; neither have
-// blocks with generated tokens. They are told of nowhere.
+// the caches of replicas and leave them. Blocks of text have no tokens to name them by; neither
+// have blocks with generated tokens. They are told of nowhere.
 
 #include <cstdint>
 #include <functional>
@@ -61,9 +61,9 @@ class KvFeed {
   Blocks blocks_;  // by their hash in the simulation; never walked
   std::unordered_map<std::int32_t, std::vector<std::uint64_t>> requests_;  // by id
   std::vector<std::int32_t> ended_;
-  std::vector<KvBatch> batches_;         // of this instant, by replica
-  std::vector<std::int64_t> told_;       // blocks that each replica has, as was told
-  std::vector<std::int32_t> touched_;    // replicas with a batch
+  std::vector<KvBatch> batches_;       // of this instant, by replica
+  std::vector<std::int64_t> told_;     // blocks that each replica has, as was told
+  std::vector<std::int32_t> touched_;  // replicas with a batch
 };
 
 }  // namespace rooflua::emulate

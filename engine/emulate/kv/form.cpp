@@ -5,23 +5,22 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "emulate/kv/rules.h"
 
 namespace rooflua::emulate {
 
 namespace {
 
-constexpr std::array names{"block_hashes", "parent_block_hash", "token_ids",  "block_size", "lora_id",
-                           "medium",       "lora_name",         "extra_keys", "group_idx",
-                           "kv_cache_spec_kind"};
+constexpr std::array names{
+    "block_hashes", "parent_block_hash", "token_ids",  "block_size", "lora_id",
+    "medium",       "lora_name",         "extra_keys", "group_idx",  "kv_cache_spec_kind"};
 
 std::vector<KvField> fields_of(const Fields& fields, const char* key) {
   std::vector<KvField> out;
   for (const std::string& each : fields.texts(key)) {
     const auto found = std::find(names.begin(), names.end(), each);
     if (found == names.end())
-      throw Error("kv_events", std::string(key) + ": an event with the field '" + each +
-                                   "' is not emulated");
+      throw Error("kv_events",
+                  std::string(key) + ": an event with the field '" + each + "' is not emulated");
     out.push_back(static_cast<KvField>(found - names.begin()));
   }
   return out;
@@ -50,21 +49,6 @@ KvForm kv_form(const Json& given) {
   out.stored = fields_of(fields, "stored");
   out.removed = fields_of(fields, "removed");
   out.kind = fields.text("kind").value_or("");
-  fields.finish();
-  return out;
-}
-
-KvServed kv_served(const Json& given, bool replicas_are_engines) {
-  const Fields fields(given, "kv_events");
-  KvServed out;
-  out.events = fields.need_text("events");
-  out.replay = fields.text("replay").value_or("");
-  out.topic = fields.need_text("topic");
-  out.rules.seed = fields.need_text("seed");
-  out.rules.block_tokens = fields.need_integer("block_tokens");
-  out.rules.replicas_are_engines = replicas_are_engines;
-  fields.need_table("form");
-  out.rules.form = kv_form(*fields.object().find("form"));
   fields.finish();
   return out;
 }

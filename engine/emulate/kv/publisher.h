@@ -19,8 +19,8 @@ struct KvAddress {
   std::string events;  // "tcp://HOST:PORT", HOST may be *
   std::string replay;  // empty: nobody is told again
   std::string topic;
-  std::size_t kept_messages = 10'000;                  // buffer_steps of vLLM
-  std::size_t kept_bytes = std::size_t{64} << 20;      // of these together
+  std::size_t kept_messages = 10'000;              // buffer_steps of vLLM
+  std::size_t kept_bytes = std::size_t{64} << 20;  // of these together
 };
 
 /// "5557", "tcp://HOST:PORT" -> the port `more` behind it as "tcp://HOST:PORT". A number alone is a

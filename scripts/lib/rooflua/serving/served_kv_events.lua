@@ -30,8 +30,8 @@ end
 ---@param chosen table {engine, release}
 function served.options(reader, asked, chosen, replicas)
   if not chosen.engine.kv_events then
-    reader:fail("--kv-events", ("what %s tells of its KV cache is not known; what %s tells is"):format(chosen.engine.name,
-      catalogue.default().name))
+    reader:fail("--kv-events", ("what %s tells of its KV cache is not known; what %s tells is"):format(
+      chosen.engine.name, catalogue.default().name))
   end
   local form = served.form(chosen.engine.kv_events, chosen.release)
   if not form.hash then
@@ -60,7 +60,7 @@ function served.announce(options, addresses, quiet)
       replay and (", again on " .. replay) or "", (options.topic:gsub("%%replica", tostring(i - 1))), options.seed))
   end
   if not quiet then
-    io.stdout:write "KV events tell of prompts that are lists of tokens; of text, and of generated tokens, they cannot\n"
+    io.stdout:write "KV events tell of prompts that are lists of tokens, not of text or of generated tokens\n"
   end
   io.stdout:flush()
 end
