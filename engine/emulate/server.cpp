@@ -93,6 +93,7 @@ Server::Server(script::Run& run, const ServerOptions& options)
   for (int i = 0; i < count; ++i)
     ports_.push_back(door_->listen(options_.host, options_.port == 0 ? 0 : options_.port + i));
   if (options_.ports_each && count > 1) simulation.set_router(pinned_);
+  if (options_.kv) kv_ = std::make_unique<KvServer>(simulation, *options_.kv, base_);
   simulation.add_observer(landing_);
   const auto on = [&](int socket, short what, void (*act)(int, short, void*)) {
     return event_new(base_, socket, what, act, this);
@@ -115,6 +116,7 @@ Server::~Server() {
   talks_.clear();
   admin_.clear();
   door_.reset();
+  kv_.reset();
   for (event* each : {pump_, tick_, interrupt_, terminate_}) event_free(each);
   event_base_free(base_);
 }
@@ -163,6 +165,7 @@ void Server::advance() {
     run_.broken = true;
     throw;
   }
+  if (kv_) kv_->flush();
 }
 
 void Server::pump() {
@@ -182,6 +185,7 @@ void Server::arm() {
 
 void Server::tick() {
   script::check_memory(run_.asking.L);
+  if (kv_) kv_->tick();
   if (lag_.look() && !std::exchange(told_late_, true)) {
     std::fprintf(stderr,
                  "rooflua: tokens leave late: the machine is too slow for this load; --speed 0.5 "
@@ -253,6 +257,7 @@ void Server::on_end(const RequestDone& done) {
   talk.outcome = done.outcome;
   talk.answer.length = done.output_tokens;
   pinned_.forget(done.id);
+  if (kv_) kv_->ended(done.id);
   const bool completed = done.outcome == Outcome::completed;
   metrics_.ended({done.replica, done.arrival, done.queued, done.scheduled, done.first_token,
                   completed ? done.last_token : never, done.prompt_tokens, done.output_tokens,
@@ -287,6 +292,10 @@ Json Server::finish() {
   out["late_s"] = lag_.late_seconds();
   out["most_late_s"] = lag_.most_s();
   out["clock_s"] = run_.simulation->now_s();
+  if (kv_) {
+    kv_->flush();
+    out["kv"] = kv_->told();
+  }
   return out;
 }
 

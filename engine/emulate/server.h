@@ -15,6 +15,7 @@
 #include "emulate/clock.h"
 #include "emulate/door.h"
 #include "emulate/faces/face.h"
+#include "emulate/kv/server.h"
 #include "emulate/lag.h"
 #include "emulate/landing.h"
 #include "emulate/metrics.h"
@@ -35,6 +36,8 @@ class Server final : private Reader {
   Server& operator=(const Server&) = delete;
 
   const std::vector<int>& ports() const { return ports_; }
+  /// {events, replay}: where it tells of KV caches, by replica; null: nowhere.
+  Json kv_addresses() const { return kv_ ? kv_->addresses() : Json(); }
 
   /// Serves until a client asks for what Lua answers: {path, body}; or until it is over: null.
   /// @throws Error as policies of the simulation do
@@ -42,7 +45,7 @@ class Server final : private Reader {
   /// The answer to what serve() returned.
   void answer_admin(int status, const std::string& text);
   /// Ends what is under way, and says what happened: {streams, left, slow_readers, refused,
-  /// dropped, late_s, most_late_s}.
+  /// dropped, late_s, most_late_s, kv?}.
   Json finish();
 
  private:
@@ -123,6 +126,7 @@ class Server final : private Reader {
   event *pump_ = nullptr, *tick_ = nullptr, *interrupt_ = nullptr, *terminate_ = nullptr;
   std::unique_ptr<Door> door_;
   std::vector<int> ports_;
+  std::unique_ptr<KvServer> kv_;  // null: nobody is told of KV caches
   std::unordered_map<std::int32_t, std::unique_ptr<Talk>> talks_;  // by id
   std::deque<Due> due_;
   struct Admin {
