@@ -24,6 +24,20 @@ end)
 
 test("before 0.10 only Python can name blocks", function() test.equal(served.form(rows, "0.9.2").hash, nil) end)
 
+test("what no source shows of a release is told", function()
+  for _, each in ipairs { "0.11.2", "0.15.0", "0.26.0", "0.29.0" } do
+    test.equal(served.assumed(rows, each), nil, "vLLM " .. each)
+  end
+  local function tells(name, pattern)
+    local told = served.assumed(rows, name)
+    test.check(told and told:find(pattern) and told:find(name, 1, true), "vLLM %s: %s", name, tostring(told))
+  end
+  tells("0.10.1", "names of blocks, medium$")
+  tells("0.19.0", "events as maps, extra_keys, group_idx, kv_cache_spec_kind$")
+  tells("0.24.0", "seen: extra_keys, group_idx, kv_cache_spec_kind$")
+  tells("0.30.0", "everything behind 0.29.0$")
+end)
+
 test("each row has a source", function()
   for i, row in ipairs(rows) do test.check(row.source ~= nil, "row %d has none", i) end
 end)

@@ -80,7 +80,9 @@ end
 local function server_options(reader, given, state, asked, told)
   local first, chosen = state.replicas[1], engine_of(given)
   local longest = first.config.max_model_len
-  local kv = asked.kv_events and kv_events.options(reader, asked.kv_events, chosen, state.replicas)
+  local kv, assumed
+  if asked.kv_events then kv, assumed = kv_events.options(reader, asked.kv_events, chosen, state.replicas) end
+  told[#told + 1] = assumed
   local models = json.array {}
   for _, name in ipairs { asked.model_name or first.prepared.model.name,
     type(given.model) == "string" and given.model or nil } do

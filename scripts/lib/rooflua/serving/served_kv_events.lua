@@ -6,7 +6,8 @@ local release = require "rooflua.engines.release"
 
 local served = {}
 
-local keys = { "since", "before", "hash", "events", "stored", "removed", "kind", "source" }
+local keys = { "since", "before", "hash", "events", "stored", "removed", "kind", "seen_without", "seen_with",
+  "seen_until", "source" }
 
 --- The form of the messages of a release: {hash, events, stored, removed, kind}; hash is nil where none is known.
 function served.form(rows, name)
@@ -25,7 +26,30 @@ function served.form(rows, name)
   return out
 end
 
---- Options of the engine's server: {events, replay, topic, seed, block_tokens, form}.
+local function is_between(row, name)
+  if row.before and not release.earlier(name, row.before) then return false end
+  if row.seen_without and not release.earlier(row.seen_without, name) then return false end
+  return not (row.seen_with and not release.earlier(name, row.seen_with))
+end
+
+--- What of the form of a release was not seen in its source or messages: a sentence, or nil.
+function served.assumed(rows, name)
+  local unseen, is_listed = {}, {}
+  for _, row in ipairs(rows) do
+    local what = row.hash and "names of blocks" or row.events and "events as " .. row.events .. "s" or row.stored
+      or row.removed
+    if row.seen_until and release.earlier(row.seen_until, name) then
+      what = "everything behind " .. row.seen_until
+    elseif not (row.seen_without and is_between(row, name)) then
+      what = nil
+    end
+    if what and not is_listed[what] then unseen[#unseen + 1], is_listed[what] = what, true end
+  end
+  return unseen[1] and ("the form of KV events of %s is assumed in part, because it was not seen: %s"):format(name,
+    table.concat(unseen, ", "))
+end
+
+--- Options of the engine's server: {events, replay, topic, seed, block_tokens, form}, and what is assumed of the form.
 ---@param asked table events, replay, topic and seed, of the command
 ---@param chosen table {engine, release}
 function served.options(reader, asked, chosen, replicas)
@@ -49,7 +73,7 @@ function served.options(reader, asked, chosen, replicas)
     end
   end
   return { events = asked.events, replay = asked.replay, topic = asked.topic, seed = asked.seed, block_tokens = size,
-    form = form }
+    form = form }, served.assumed(chosen.engine.kv_events, chosen.release)
 end
 
 --- Where it tells of them, as the command prints it.
