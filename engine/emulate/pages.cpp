@@ -216,6 +216,7 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   advance();
   if (path == "/admin/fail") {
     simulation.fail_replica(index, number_at(body, "repair_s", 0, HUGE_VAL));
+    if (kv_) kv_->flush();
   } else if (path == "/admin/slow") {
     const double for_s = number_at(body, "for_s", 0, HUGE_VAL);
     const Picoseconds until =

@@ -30,7 +30,7 @@ check "stderr says once that text has no events" [ "$(grep -c 'a prompt is text'
 check "the report says it, too" grep -q '1 prompts were text: no KV event' out.txt
 check "and counts messages" grep -q 'messages told of blocks' out.txt
 check "and says what of the release is assumed" grep -q 'KV events of 0.24.* is assumed in part' out.txt
-check "a release whose names of blocks only Python can compute is refused" refuses --kv-events 0 --engine vllm@0.9
+check "a release whose names of blocks only Python can compute is refused" refuses --kv-events 0 --engine "vllm 0.9"
 check "a topic without events is refused" refuses --kv-events-topic a
 check "another transport is refused" refuses --kv-events ipc:///tmp/x
 check "a cache without prefixes is refused" refuses --kv-events 0 --set deployment.prefix_caching=false
