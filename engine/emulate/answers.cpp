@@ -42,7 +42,7 @@ void Server::generate(std::unique_ptr<Exchange> exchange, Api api) {
                   drain_until_s_ >= 0 ? "the server stops" : "too many requests are under way");
   }
   try {
-    Asked asked = read_asked(api, exchange->body(), options_.prompts);
+    Asked asked = read_asked(api, exchange->take_body(), options_.prompts);
     const auto& known = options_.models;
     if (!asked.model.empty() && std::find(known.begin(), known.end(), asked.model) == known.end())
       throw Refused(

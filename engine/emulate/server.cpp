@@ -19,6 +19,7 @@ namespace rooflua::emulate {
 namespace {
 
 constexpr std::int64_t instants_per_turn = 4096;  // of the clock, between two looks at clients
+constexpr int writes_per_turn = 128;  // what is written is in memory until the next turn
 constexpr double longest_wait_s = 3600;
 constexpr int tick_s = 1;
 
@@ -208,7 +209,7 @@ void Server::stop() {
 }
 
 void Server::write_due(Picoseconds now) {
-  while (!due_.empty() && due_.front().time <= now) {
+  for (int i = 0; i < writes_per_turn && !due_.empty() && due_.front().time <= now; ++i) {
     const Due due = due_.front();
     due_.pop_front();
     const auto found = talks_.find(due.id);

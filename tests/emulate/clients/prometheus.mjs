@@ -11,7 +11,8 @@ const rows = lines.map((line) => Object.fromEntries(line.split(",").map((cell, i
     first: Number(row.arrival_s) + Number(row.ttft_s), tpot: Number(row.tpot_s), prompt: Number(row.prompt_tokens),
     output: Number(row.output_tokens) }));
 
-const from = Math.max(Math.min(...rows.map((row) => row.end)), 5), to = from + window;
+// rate() reaches back over the first sample of its window only as far as the counter would not be below 0.
+const from = Math.min(...rows.map((row) => row.end)) + 5, to = from + window;
 const within = (at) => at > from && at <= to;
 const ended = rows.filter((row) => within(row.end)), begunRows = rows.filter((row) => within(row.first));
 const sum = (list, key) => list.reduce((total, row) => total + row[key], 0);
