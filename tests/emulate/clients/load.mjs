@@ -1,6 +1,7 @@
 // Streams of completions at a rate, from one process: node load.mjs URL REQUESTS RATE_PER_S PROMPT_TOKENS OUTPUT_TOKENS
-// Prints {requests, failed, at_once, tokens, seconds, tokens_per_s, ttft_ms: {mean, p50, p99}, tpot_ms: {...}}. A file behind them
-// gets a line "ID TTFT_MS TPOT_MS" per request. `at_once` counts streams that had a token and not yet the last. At most 100,000 requests and 120 s.
+// Prints {requests, failed, at_once, tokens, seconds, tokens_per_s, ttft_ms: {mean, p50, p99}, tpot_ms: {...}}; at_once:
+// streams that had a token and not yet the last. A file behind them gets a line "ID TTFT_MS TPOT_MS" per request. At most
+// 100,000 requests and 120 s.
 import http from "node:http";
 import { appendFileSync } from "node:fs";
 
