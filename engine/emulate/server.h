@@ -21,7 +21,7 @@
 #include "emulate/options.h"
 #include "emulate/pinned.h"
 #include "emulate/recording.h"
-#include "measure/record/token_observer.h"
+#include "measure/token_observer.h"
 #include "script/serving/run.h"
 #include "serve/inbox/inbox.h"
 

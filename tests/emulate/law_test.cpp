@@ -5,7 +5,7 @@
 #include <map>
 
 #include "emulate/recording.h"
-#include "measure/record/token_observer.h"
+#include "measure/token_observer.h"
 #include "script/bind/trace_box.h"
 #include "serve/inbox/inbox.h"
 #include "serve/traces/read.h"

@@ -129,6 +129,8 @@ TEST_CASE("the file's gaps are those of each answer where prompts are computed e
       Picoseconds sum = 0;
       for (const Picoseconds gap : gaps[id]) sum += gap;
       REQUIRE(sum == done.last_token - done.first_token);
+      if (done.rounds == 0)
+        REQUIRE(static_cast<std::int32_t>(gaps[id].size()) == done.output_tokens - 1);
       if (done.prefill_replica >= 0 && done.prefill_replica != done.replica)
         ++seen[scenario.cluster().disaggregation.push];
     }

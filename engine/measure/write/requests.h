@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "measure/record/summary.h"
-#include "measure/record/token_observer.h"
+#include "measure/token_observer.h"
 #include "measure/write/text_out.h"
 #include "serve/contract/observer.h"
 

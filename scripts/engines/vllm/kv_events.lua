@@ -6,16 +6,17 @@
 ---   events    each event is an "array" or a "map"; the batch [ts, events, data_parallel_rank] is an array
 ---   stored    a field more of BlockStored; removed: of BlockRemoved; cleared: of AllBlocksCleared, which has none
 ---   kind      what kv_cache_spec_kind says of the only group of layers that is emulated
----   seen_without, seen_with   the last release in which the row was seen not to hold, and the first in which it was seen
----             to hold. Between them `since` is assumed from the day of the change, and every output says so.
+---   seen_without, seen_with   the last release in which the row was seen not to hold, and the first in which it was
+---             seen to hold. Between them `since` is assumed from the day of the change, and every output says so.
 ---   seen_until   the last release of which anything was seen
 -- What is hashed: hash_block_tokens of vllm/v1/core/kv_cache_utils.py; in front of the first block stands the hash of
 -- the text PYTHONHASHSEED (init_none_hash), and the extra keys of a plain prompt are null. Events have the low 64 bits
 -- as a number: VLLM_KV_EVENTS_USE_INT_BLOCK_HASHES is 1 (maybe_convert_block_hash). Read at commit 001cabc1.
--- Seen were, of vLLM's documentation, which shows the source: 0.9.0, 0.11.2 and 0.15.0 (api/vllm/distributed/kv_events),
--- 0.9.2 (examples/online_serving/kv_events_subscriber), 0.10.2 (api/vllm/config/cache). Of others: the messages that
--- 0.26.0 sent (volcano-sh/kthena issue 1535), and that 0.24.0 and 0.29.0 have the same form (verl-project/uni-agent pull
--- request 216). vllm-project/vllm at commit 0181ea31 has the batch as a map, too: no release was seen to send that.
+-- Seen were, of vLLM's documentation, which shows the source: 0.9.0, 0.11.2 and 0.15.0 of
+-- api/vllm/distributed/kv_events, 0.9.2 of examples/online_serving/kv_events_subscriber, and 0.10.2 of
+-- api/vllm/config/cache. Of others: the messages that 0.26.0 sent (volcano-sh/kthena issue 1535), and that 0.24.0 and
+-- 0.29.0 have the same form (verl-project/uni-agent pull request 216). vllm-project/vllm at commit 0181ea31 has the
+-- batch as a map, too: no release was seen to send that.
 local utils = "vllm/v1/core/kv_cache_utils.py, vllm/utils/hashing.py: "
 local events = "vllm/distributed/kv_events.py: "
 local first = events .. "documentation of 0.9.0"

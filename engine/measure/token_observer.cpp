@@ -1,4 +1,4 @@
-#include "measure/record/token_observer.h"
+#include "measure/token_observer.h"
 
 #include <algorithm>
 
