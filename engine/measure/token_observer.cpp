@@ -25,6 +25,8 @@ void TokenObserver::move(std::int32_t id, Followed& followed, std::int32_t repli
 
 void TokenObserver::on_preempt(const Request& request, Picoseconds) {
   Followed& followed = live_[request.id];
+  // KV was pushed there, and a step that has not ended computes the first token.
+  if (followed.replica != request.replica) move(request.id, followed, request.replica);
   const bool in_flight = request.emitted_tokens > followed.landed;
   followed.decode_in_flight = in_flight && followed.decoding;
   followed.prefill_in_flight = in_flight && !followed.decoding;
