@@ -20,6 +20,8 @@ missing_packages() {
   [ -e /usr/include/sqlite3.h ] || printf 'libsqlite3-dev '
   [ -e /usr/include/yaml.h ] || printf 'libyaml-dev '
   [ -e /usr/include/event2/event.h ] || printf 'libevent-dev '
+  [ -e /usr/include/zmq.h ] || printf 'libzmq3-dev '
+  [ -e /usr/include/openssl/evp.h ] || printf 'libssl-dev '
   [ -e /usr/include/zlib.h ] || printf 'zlib1g-dev '
   [ -d /usr/include/catch2 ] || printf 'catch2 '
   [ -d /usr/include/luajit-2.1 ] || printf 'luajit '

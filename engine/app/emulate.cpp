@@ -20,6 +20,7 @@ struct EmulateArguments {
   RunArguments run;  // scenario, set, engine, command, model, seed, json, requests, trace, quiet
   std::string host = "127.0.0.1", ports, record, model_name;
   int port = 8000, answer_tokens = 128, most_streams = 4096;
+  std::string kv_events, kv_replay, kv_topic, kv_seed = "0";
   double speed = 1, drain_s = 10, bytes_per_token = 4, tool_share = 0.5, request_s = 30;
 };
 
@@ -37,6 +38,13 @@ Json options_of(const EmulateArguments& a) {
   out["request_s"] = a.request_s;
   out["quiet"] = a.run.quiet;
   if (!a.record.empty()) out["record"] = a.record;
+  if (!a.kv_events.empty()) {
+    Json& kv = out["kv_events"] = Json::object();
+    kv["events"] = a.kv_events;
+    if (!a.kv_replay.empty()) kv["replay"] = a.kv_replay;
+    kv["topic"] = a.kv_topic;
+    kv["seed"] = a.kv_seed;
+  }
   if (!a.model_name.empty()) out["model_name"] = a.model_name;
   return out;
 }
@@ -107,6 +115,25 @@ void add_server_options(CLI::App* command, EmulateArguments* a) {
       ->check(between(0.1, 3600));
 }
 
+void add_kv_options(CLI::App* command, EmulateArguments* a) {
+  auto* events = command->add_option(
+      "--kv-events", a->kv_events,
+      "Tell over ZeroMQ which blocks caches hold: a port, or tcp://HOST:PORT; replica i at port + "
+      "i");
+  command
+      ->add_option("--kv-events-replay", a->kv_replay,
+                   "Where messages that were missed are told again")
+      ->needs(events);
+  command
+      ->add_option("--kv-events-topic", a->kv_topic,
+                   "Of these messages; %replica in it is the replica's number, from 0")
+      ->needs(events);
+  command
+      ->add_option("--kv-events-seed", a->kv_seed,
+                   "The PYTHONHASHSEED of the engines, from which blocks are named")
+      ->needs(events);
+}
+
 }  // namespace
 
 void add_emulate(CLI::App& app, Door& door) {
@@ -116,6 +143,7 @@ void add_emulate(CLI::App& app, Door& door) {
   command->add_option("scenario", a->run.scenario, "A Lua file that returns a scenario")
       ->required();
   add_server_options(command, a);
+  add_kv_options(command, a);
   command
       ->add_option("--set", a->run.set,
                    "key=value: any declared parameter (steps.prefill_divisor=2.0)")

@@ -42,7 +42,7 @@ void Server::generate(std::unique_ptr<Exchange> exchange, Api api) {
                   drain_until_s_ >= 0 ? "the server stops" : "too many requests are under way");
   }
   try {
-    Asked asked = read_asked(api, exchange->body(), options_.prompts);
+    Asked asked = read_asked(api, exchange->take_body(), options_.prompts);
     const auto& known = options_.models;
     if (!asked.model.empty() && std::find(known.begin(), known.end(), asked.model) == known.end())
       throw Refused(
@@ -112,7 +112,9 @@ void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
   if (!session.empty())
     spec.session =
         sessions_.try_emplace(session, static_cast<std::int32_t>(sessions_.size())).first->second;
-  const std::int32_t id = inbox_.send(spec, segments_of(asked.prompt, options_.prompts));
+  std::vector<Segment> segments = segments_of(asked.prompt, options_.prompts);
+  const std::int32_t id = inbox_.send(spec, kv_ ? segments : std::move(segments));
+  if (kv_) kv_->sent(id, asked.tokens, segments);
   if (replica >= 0 && options_.ports_each) pinned_.pin(id, replica);
   if (recording_) recording_->add(arrival_us, spec, session, asked.prompt);
   auto talk = std::make_unique<Talk>();
@@ -120,6 +122,7 @@ void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
   talk->exchange->on_left = [this, id] { leave(id); };
   talk->asked = std::move(asked);
   talk->asked.prompt.blocks = {};
+  talk->asked.tokens = {};
   talk->arrival = picoseconds(spec.arrival_s, "arrival");
   talk->max_tokens = spec.max_output_tokens;
   Answer& answer = talk->answer;

@@ -120,10 +120,9 @@ void read_tools(const Json& body, Asked& out) {
                   "tool_choice");
 }
 
-Prompt read_prompt(const Json& body, const PromptRules& rules) {
-  std::vector<std::int64_t> tokens;
-  const std::optional<std::string> text = prompt_text(body, tokens);
-  return text ? count_text(*text, rules) : count_tokens(tokens, rules);
+void read_prompt(const Json& body, const PromptRules& rules, Asked& out) {
+  const std::optional<std::string> text = prompt_text(body, out.tokens);
+  out.prompt = text ? count_text(*text, rules) : count_tokens(out.tokens, rules);
 }
 
 }  // namespace
@@ -173,7 +172,7 @@ Asked read_asked(Api api, const std::string& body, const PromptRules& rules) {
     out.include_usage = flag(*options, "include_usage");
   out.priority = whole(given_body, {"priority"}, -most_tokens, 0);
   if (api != Api::completions) read_tools(given_body, out);
-  out.prompt = read_prompt(given_body, rules);
+  read_prompt(given_body, rules, out);
   return out;
 }
 

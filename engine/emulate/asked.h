@@ -25,7 +25,8 @@ struct Asked {
   Api api = Api::completions;
   std::string model;  // empty: not stated
   Prompt prompt;
-  std::int32_t max_tokens = 0;  // 0: no limit is stated
+  std::vector<std::int64_t> tokens;  // of a prompt that is a list of them; else empty
+  std::int32_t max_tokens = 0;       // 0: no limit is stated
   std::int32_t min_tokens = 0;
   bool ignore_eos = false;
   bool streamed = false;

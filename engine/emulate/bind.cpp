@@ -30,7 +30,7 @@ namespace {
 
 using script::Run;
 
-/// emulate_open(run, options) -> server, its ports
+/// emulate_open(run, options) -> server, its ports, {events, replay}: where it tells of KV caches
 int emulate_open(lua_State* L, Run& run) {
   const Json given = script::to_json(L, 2, "emulate");
   auto box = std::make_shared<ServerBox>();
@@ -39,7 +39,8 @@ int emulate_open(lua_State* L, Run& run) {
   for (const int port : box->server->ports()) ports.push_back(port);
   script::push_object<ServerBox>(L, box);
   script::push_json(L, ports, false);
-  return 2;
+  script::push_json(L, box->server->kv_addresses(), false);
+  return 3;
 }
 
 Server& server_at(lua_State* L) {

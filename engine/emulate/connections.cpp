@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace rooflua::emulate {
@@ -14,6 +15,10 @@ namespace {
 double wall_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+constexpr std::size_t room = 4;  // a part of the connections makes room for others
+constexpr double grace_s = 1;    // in which a request may come even then
+constexpr timeval soon{0, 1000}, later{0, 100'000};
 
 ino_t inode_of(int socket) {
   struct stat found {};
@@ -53,9 +58,46 @@ bufferevent* Connections::accept() {
 void Connections::look_at_accepted() {
   for (bufferevent* each : accepted_) {
     const int socket = bufferevent_getfd(each);
-    if (socket >= 0) open_[socket] = {inode_of(socket), wall_s() + request_s_, false};
+    if (socket >= 0) open_[socket] = {inode_of(socket), wall_s() + request_s_, false, false};
   }
   accepted_.clear();
+  if (is_full_) make_room();
+}
+
+void Connections::forget_closed() {
+  for (auto at = open_.begin(); at != open_.end();)
+    inode_of(at->first) == at->second.inode ? ++at : at = open_.erase(at);
+  if (is_full_ && open() < most_) full_(is_full_ = false);
+}
+
+/// Connections without a request must not keep others out until their time is over.
+void Connections::make_room() {
+  forget_closed();
+  if (!is_full_) return;
+  using Entry = std::map<int, Connection>::value_type;
+  const double before_s = wall_s() + request_s_ - grace_s;
+  std::vector<Entry*> old;
+  bool is_leaving = false, is_idle = false;
+  for (Entry& each : open_) {
+    is_leaving = is_leaving || each.second.leaving;
+    if (each.second.busy || each.second.leaving) continue;
+    is_idle = true;
+    if (each.second.deadline_s < before_s) old.push_back(&each);
+  }
+  if (is_leaving) old.clear();  // they are closed first
+  const auto end =
+      old.begin() + static_cast<std::ptrdiff_t>(std::min(old.size(), most_ / room + 1));
+  std::partial_sort(old.begin(), end, old.end(), [](const Entry* a, const Entry* b) {
+    return a->second.deadline_s < b->second.deadline_s;
+  });
+  for (auto each = old.begin(); each != end; ++each) shut((*each)->first, (*each)->second);
+  if (is_leaving || is_idle) event_add(look_, is_leaving || !old.empty() ? &soon : &later);
+}
+
+/// evhttp closes it in the next turn of the loop.
+void Connections::shut(int socket, Connection& connection) {
+  ::shutdown(socket, SHUT_RDWR);
+  connection.leaving = true;
 }
 
 void Connections::set_busy(int socket, bool busy) {
@@ -67,17 +109,11 @@ void Connections::set_busy(int socket, bool busy) {
 }
 
 void Connections::sweep() {
+  forget_closed();
   const double now_s = wall_s();
-  for (auto at = open_.begin(); at != open_.end();) {
-    const auto& [socket, own] = *at;
-    if (inode_of(socket) != own.inode) {
-      at = open_.erase(at);
-      continue;
-    }
-    if (!own.busy && now_s > own.deadline_s) ::shutdown(socket, SHUT_RDWR);  // evhttp closes it
-    ++at;
-  }
-  if (is_full_ && open() < most_) full_(is_full_ = false);
+  for (auto& [socket, own] : open_)
+    if (!own.busy && now_s > own.deadline_s) shut(socket, own);
+  if (is_full_) make_room();
 }
 
 }  // namespace rooflua::emulate

@@ -18,8 +18,9 @@ namespace rooflua::emulate {
 class Connections {
  public:
   /// @param request_s  in which a request must have come
-  /// @param most       connections; `full` is called with true when there are as many, with false
-  ///                   when there are fewer again
+  /// @param most       connections. When there are as many, those that have waited longest for a
+  ///                   request are closed, and `full` is called with true; with false when there
+  ///                   are fewer again
   Connections(event_base* base, double request_s, std::size_t most, std::function<void(bool)> full);
   ~Connections();
   Connections(const Connections&) = delete;
@@ -36,9 +37,13 @@ class Connections {
     ino_t inode = 0;  // of the socket: a number of a socket is used again
     double deadline_s = 0;
     bool busy = false;
+    bool leaving = false;  // it is shut down, and evhttp has not closed it yet
   };
   void look_at_accepted();
   void sweep();
+  void forget_closed();
+  void make_room();
+  static void shut(int socket, Connection& connection);
 
   event_base* base_;
   double request_s_;

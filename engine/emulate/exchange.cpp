@@ -78,10 +78,10 @@ std::string Exchange::path() const {
   return path == nullptr ? "/" : path;
 }
 
-std::string Exchange::body() const {
+std::string Exchange::take_body() {
   evbuffer* input = evhttp_request_get_input_buffer(request_);
   std::string out(evbuffer_get_length(input), '\0');
-  evbuffer_copyout(input, out.data(), out.size());
+  evbuffer_remove(input, out.data(), out.size());
   return out;
 }
 

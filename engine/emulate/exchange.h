@@ -38,7 +38,8 @@ class Exchange {
   // --- what is asked
   std::string method() const;
   std::string path() const;  // without the query
-  std::string body() const;
+  /// Once: it is empty then. A stream that takes long would keep it.
+  std::string take_body();
   /// "" where there is no such header.
   std::string header(const std::string& name) const;
   bool is_from_loopback() const;

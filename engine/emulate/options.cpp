@@ -29,6 +29,10 @@ ServerOptions server_options(const Json& given) {
     out.statuses[each.key] = static_cast<int>(each.value.integer());
   out.metrics = *fields.object().find("metrics");
   fields.need_table("metrics");
+  if (const Json* kv = fields.object().find("kv_events")) {
+    fields.need_table("kv_events");
+    out.kv = kv_served(*kv, out.ports_each);
+  }
   fields.finish();
   return out;
 }

@@ -142,7 +142,7 @@ void Server::serve_metrics(Exchange& exchange) const {
 }
 
 void Server::serve_tokens(Exchange& exchange, const std::string& path) const {
-  const Json body = read_body(exchange.body());
+  const Json body = read_body(exchange.take_body());
   Json out = Json::object();
   std::vector<std::int64_t> tokens;
   if (path == "/detokenize") {
@@ -197,12 +197,12 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   if (exchange->method() != "POST")
     return refuse(*exchange, Api::chat, 405, "this path takes POST");
   if (path == "/admin/set") {
-    const std::string body = exchange->body();
+    const std::string body = exchange->take_body();
     admin_.push_back({std::move(exchange), path, body});
     event_base_loopbreak(base_);
     return;
   }
-  const std::string text = exchange->body();
+  const std::string text = exchange->take_body();
   const Json body = text.empty() ? Json::object() : read_body(text);
   if (path == "/admin/drain") {
     drain();
@@ -216,6 +216,7 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   advance();
   if (path == "/admin/fail") {
     simulation.fail_replica(index, number_at(body, "repair_s", 0, HUGE_VAL));
+    if (kv_) kv_->flush();
   } else if (path == "/admin/slow") {
     const double for_s = number_at(body, "for_s", 0, HUGE_VAL);
     const Picoseconds until =

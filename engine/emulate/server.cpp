@@ -19,6 +19,7 @@ namespace rooflua::emulate {
 namespace {
 
 constexpr std::int64_t instants_per_turn = 4096;  // of the clock, between two looks at clients
+constexpr int writes_per_turn = 128;  // what is written is in memory until the next turn
 constexpr double longest_wait_s = 3600;
 constexpr int tick_s = 1;
 
@@ -47,13 +48,6 @@ timeval duration(double time_s) {
   return out;
 }
 
-std::vector<char> prefill_replicas(const Simulation& simulation) {
-  std::vector<char> out;
-  for (std::int32_t i = 0; i < simulation.replica_count(); ++i)
-    out.push_back(simulation.replica(i).config().role == Role::prefill ? 1 : 0);
-  return out;
-}
-
 Inbox& inbox_of(script::Run& run) {
   auto* inbox = dynamic_cast<Inbox*>(run.workload.get());
   ROOFLUA_ASSERT(inbox != nullptr);
@@ -73,12 +67,12 @@ event_base* new_base() {
 }  // namespace
 
 Server::Server(script::Run& run, const ServerOptions& options)
-    : run_(run),
+    : TokenObserver(prefill_replicas(run.simulation->config())),
+      run_(run),
       options_(options),
       inbox_(inbox_of(run)),
       clock_(options.speed),
-      metrics_(options.metrics, options.models.front(), run.simulation->replica_count()),
-      landing_(*this, run.simulation->requests(), prefill_replicas(*run.simulation)) {
+      metrics_(options.metrics, options.models.front(), run.simulation->replica_count()) {
   Simulation& simulation = *run_.simulation;
   frontend_ = picoseconds(simulation.config().frontend.per_output_token_s, "frontend");
   if (!options_.record.empty()) recording_.emplace(options_.record);
@@ -93,7 +87,8 @@ Server::Server(script::Run& run, const ServerOptions& options)
   for (int i = 0; i < count; ++i)
     ports_.push_back(door_->listen(options_.host, options_.port == 0 ? 0 : options_.port + i));
   if (options_.ports_each && count > 1) simulation.set_router(pinned_);
-  simulation.add_observer(landing_);
+  if (options_.kv) kv_ = std::make_unique<KvServer>(simulation, *options_.kv, base_);
+  simulation.add_observer(*this);
   const auto on = [&](int socket, short what, void (*act)(int, short, void*)) {
     return event_new(base_, socket, what, act, this);
   };
@@ -115,6 +110,7 @@ Server::~Server() {
   talks_.clear();
   admin_.clear();
   door_.reset();
+  kv_.reset();
   for (event* each : {pump_, tick_, interrupt_, terminate_}) event_free(each);
   event_base_free(base_);
 }
@@ -163,6 +159,7 @@ void Server::advance() {
     run_.broken = true;
     throw;
   }
+  if (kv_) kv_->flush();
 }
 
 void Server::pump() {
@@ -182,6 +179,7 @@ void Server::arm() {
 
 void Server::tick() {
   script::check_memory(run_.asking.L);
+  if (kv_) kv_->tick();
   if (lag_.look() && !std::exchange(told_late_, true)) {
     std::fprintf(stderr,
                  "rooflua: tokens leave late: the machine is too slow for this load; --speed 0.5 "
@@ -211,7 +209,7 @@ void Server::stop() {
 }
 
 void Server::write_due(Picoseconds now) {
-  while (!due_.empty() && due_.front().time <= now) {
+  for (int i = 0; i < writes_per_turn && !due_.empty() && due_.front().time <= now; ++i) {
     const Due due = due_.front();
     due_.pop_front();
     const auto found = talks_.find(due.id);
@@ -228,11 +226,26 @@ void Server::write_due(Picoseconds now) {
   }
 }
 
-void Server::on_tokens(std::int32_t id, std::int32_t slot, std::int32_t tokens, Picoseconds now) {
-  const Request& request = run_.simulation->requests()[slot];
+Server::Talk& Server::talk_of(std::int32_t id) {
   const auto found = talks_.find(id);
   ROOFLUA_ASSERT(found != talks_.end());
-  Talk& talk = *found->second;
+  return *found->second;
+}
+
+void Server::on_queued(const Request& request, Picoseconds now) {
+  TokenObserver::on_queued(request, now);
+  talk_of(request.id).slot =
+      static_cast<std::int32_t>(&request - run_.simulation->requests().data());
+}
+
+void Server::on_preempt(const Request& request, Picoseconds now) {
+  TokenObserver::on_preempt(request, now);
+  metrics_.preempted(request.replica);
+}
+
+void Server::on_tokens(std::int32_t id, std::int32_t tokens, Picoseconds now) {
+  Talk& talk = talk_of(id);
+  const Request& request = run_.simulation->requests()[talk.slot];
   if (talk.last_token == never) {
     talk.answer.cached_tokens = std::min(request.cached_tokens, request.prompt_tokens);
     metrics_.first_token(request.replica, seconds(now + frontend_ - talk.arrival),
@@ -245,14 +258,14 @@ void Server::on_tokens(std::int32_t id, std::int32_t slot, std::int32_t tokens, 
   due_.push_back({now + frontend_, id, tokens});
 }
 
-void Server::on_end(const RequestDone& done) {
-  const auto found = talks_.find(done.id);
-  ROOFLUA_ASSERT(found != talks_.end());
-  Talk& talk = *found->second;
+void Server::on_done(const RequestDone& done) {
+  TokenObserver::on_done(done);
+  Talk& talk = talk_of(done.id);
   talk.ended = true;
   talk.outcome = done.outcome;
   talk.answer.length = done.output_tokens;
   pinned_.forget(done.id);
+  if (kv_) kv_->ended(done.id);
   const bool completed = done.outcome == Outcome::completed;
   metrics_.ended({done.replica, done.arrival, done.queued, done.scheduled, done.first_token,
                   completed ? done.last_token : never, done.prompt_tokens, done.output_tokens,
@@ -264,7 +277,8 @@ void Server::on_end(const RequestDone& done) {
   due_.push_back({done.now, done.id, 0});
 }
 
-void Server::on_ended_step(const StepDone& step) {
+void Server::on_step(const StepDone& step) {
+  TokenObserver::on_step(step);
   if (step.tokens_landed() > 0) lag_.add_step(clock_.wall_of(seconds(step.end - step.start)));
 }
 
@@ -287,6 +301,10 @@ Json Server::finish() {
   out["late_s"] = lag_.late_seconds();
   out["most_late_s"] = lag_.most_s();
   out["clock_s"] = run_.simulation->now_s();
+  if (kv_) {
+    kv_->flush();
+    out["kv"] = kv_->told();
+  }
   return out;
 }
 

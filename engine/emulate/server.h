@@ -15,18 +15,19 @@
 #include "emulate/clock.h"
 #include "emulate/door.h"
 #include "emulate/faces/face.h"
+#include "emulate/kv/server.h"
 #include "emulate/lag.h"
-#include "emulate/landing.h"
 #include "emulate/metrics.h"
 #include "emulate/options.h"
 #include "emulate/pinned.h"
 #include "emulate/recording.h"
+#include "measure/token_observer.h"
 #include "script/serving/run.h"
 #include "serve/inbox/inbox.h"
 
 namespace rooflua::emulate {
 
-class Server final : private Reader {
+class Server final : private TokenObserver {
  public:
   /// Listens at its ports. @throws Error if one is taken
   Server(script::Run& run, const ServerOptions& options);
@@ -35,6 +36,8 @@ class Server final : private Reader {
   Server& operator=(const Server&) = delete;
 
   const std::vector<int>& ports() const { return ports_; }
+  /// {events, replay}: where it tells of KV caches, by replica; null: nowhere.
+  Json kv_addresses() const { return kv_ ? kv_->addresses() : Json(); }
 
   /// Serves until a client asks for what Lua answers: {path, body}; or until it is over: null.
   /// @throws Error as policies of the simulation do
@@ -42,7 +45,7 @@ class Server final : private Reader {
   /// The answer to what serve() returned.
   void answer_admin(int status, const std::string& text);
   /// Ends what is under way, and says what happened: {streams, left, slow_readers, refused,
-  /// dropped, late_s, most_late_s}.
+  /// dropped, late_s, most_late_s, kv?}.
   Json finish();
 
  private:
@@ -52,6 +55,7 @@ class Server final : private Reader {
     Asked asked;
     Answer answer;
     std::int32_t max_tokens = 0;
+    std::int32_t slot = -1;  // in the simulation
     Picoseconds arrival = 0, last_token = never;
     bool left = false;   // its client
     bool ended = false;  // in the simulation; what has not been written is due
@@ -74,10 +78,12 @@ class Server final : private Reader {
   void drain();
   void end();
   void guarded(void (Server::*act)());
-  void on_tokens(std::int32_t id, std::int32_t slot, std::int32_t tokens, Picoseconds now) override;
-  void on_end(const RequestDone& done) override;
-  void on_preempted(std::int32_t replica) override { metrics_.preempted(replica); }
-  void on_ended_step(const StepDone& step) override;
+  Talk& talk_of(std::int32_t id);
+  void on_queued(const Request& request, Picoseconds now) override;
+  void on_tokens(std::int32_t id, std::int32_t tokens, Picoseconds now) override;
+  void on_preempt(const Request& request, Picoseconds now) override;
+  void on_step(const StepDone& step) override;
+  void on_done(const RequestDone& done) override;
 
   // --- answers (answers.cpp)
   void generate(std::unique_ptr<Exchange> exchange, Api api);
@@ -115,7 +121,6 @@ class Server final : private Reader {
   Clock clock_;
   Metrics metrics_;
   Lag lag_;
-  Landing landing_;
   Pinned pinned_;
   std::optional<Recording> recording_;
   std::unordered_map<std::string, std::int32_t> sessions_;
@@ -123,6 +128,7 @@ class Server final : private Reader {
   event *pump_ = nullptr, *tick_ = nullptr, *interrupt_ = nullptr, *terminate_ = nullptr;
   std::unique_ptr<Door> door_;
   std::vector<int> ports_;
+  std::unique_ptr<KvServer> kv_;  // null: nobody is told of KV caches
   std::unordered_map<std::int32_t, std::unique_ptr<Talk>> talks_;  // by id
   std::deque<Due> due_;
   struct Admin {

@@ -4,47 +4,16 @@
 #   clients.sh PROGRAM FOLDER   the folder keeps the packages of npm between runs
 # Status 4: SKIPPED, because Node.js or the packages are missing. Everything is bounded in time.
 set -u
-program=$1 folder=$2 here=$(cd "$(dirname -- "$0")" && pwd)
-skip() { echo "SKIPPED: $*"; exit 4; }
+. "$(dirname -- "$0")/server.sh"
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || skip "node and npm are not installed"
 command -v curl >/dev/null 2>&1 || skip "curl is not installed"
-"$program" emulate --help >/dev/null 2>&1 || skip "this program has no emulate"
-mkdir -p "$folder" && cp -r "$here"/package.json "$here"/package-lock.json "$here"/clients "$folder" || exit 1
-cd "$folder" || exit 1
+cp -r "$here"/package.json "$here"/package-lock.json "$here"/clients . || exit 1
 [ -d node_modules/openai ] && [ node_modules/.package-lock.json -nt package-lock.json ] ||
   timeout 120 npm ci --no-audit --no-fund --silent || skip "npm ci: the packages cannot be had"
-
-cat > served.lua <<'LUA'
-return { rooflua = 1, title = "served", seed = 7, model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.19",
-  workload = require "workloads.poisson" { rate_per_s = 8, num_requests = 200,
-    prompt_tokens = { distribution = "uniform", min = 100, max = 900 },
-    output_tokens = { distribution = "uniform", min = 16, max = 120 } } }
-LUA
 sed 's/workload = .*/workload = require "workloads.trace" { path = "recorded.jsonl", hash_block_tokens = 16 } }/; /prompt_tokens/d; /output_tokens/d' \
   served.lua > replayed.lua
 
-server=
-failed=0
-trap '[ -n "$server" ] && kill -KILL "$server" 2>/dev/null' EXIT
-check() { if "${@:2}"; then echo "passed: $1"; else echo "FAILED: $1"; failed=1; fi; }
-
-start() { # OPTION...
-  timeout --foreground 300 "$program" emulate served.lua --port 0 --quiet --drain 3 --requests live.csv "$@" > out.txt 2> err.txt &
-  server=$!
-  for _ in $(seq 300); do grep -q '^listening' out.txt && break; sleep 0.2; done
-  url=$(sed -n 's/^listening on \(http:[^, ]*\).*/\1/p' out.txt | head -1)
-  [ -n "$url" ] || { cat err.txt; echo "FAILED: it does not listen"; exit 1; }
-}
-stop() { # ends with the status that is expected, and the recorded requests replay to the same rows
-  kill -TERM "$server"
-  wait "$server"
-  check "TERM ends it with status 0" [ $? -eq 0 ]
-  server=
-  "$program" run replayed.lua --quiet --requests replayed.csv > /dev/null 2> replay.txt
-  check "what was recorded replays to the same requests ($(($(wc -l < live.csv) - 1)))" cmp live.csv replayed.csv
-}
-
-start --record recorded.jsonl
+start --requests live.csv --record recorded.jsonl
 check "the SDKs and autocannon" timeout 150 node clients/sdks.mjs "$url"
 chunks=$(curl -sN "$url/v1/completions" -d '{"prompt": "a", "max_tokens": 30, "ignore_eos": true, "stream": true}' | grep -c '"text":" a"')
 check "curl gets a chunk for every token" [ "$chunks" -eq 30 ]
@@ -52,7 +21,9 @@ check "curl sets a scheduler's parameter" \
   [ "$(curl -s -o /dev/null -w '%{http_code}' "$url/admin/set" -d '{"scheduler.max_num_seqs": 1000}')" = 200 ]
 check "curl is told of a misspelt one" grep -q max_num_seqs <(curl -s "$url/admin/set" -d '{"scheduler.max_num_seq": 4}')
 answered=$(curl -s "$url/metrics" | sed -n 's/^vllm:e2e_request_latency_seconds_count{[^}]*} //p')
-stop
+check "TERM ends it with status 0" stop
+"$program" run replayed.lua --quiet --requests replayed.csv > /dev/null 2> replay.txt
+check "what was recorded replays to the same requests ($(($(wc -l < live.csv) - 1)))" cmp live.csv replayed.csv
 check "the series count as many requests as completed ($answered)" \
   [ "$answered" -eq "$(grep -c ',completed,' live.csv)" ]
 
@@ -61,16 +32,12 @@ check "clients that behave badly" timeout 200 node clients/rough.mjs "$url" "${R
 curl -sN "$url/v1/completions" -d '{"prompt": "a", "max_tokens": 100000, "ignore_eos": true, "stream": true}' > cut.txt &
 client=$!
 sleep 1
-kill -TERM "$server"
-wait "$server"
-check "TERM while a client streams ends it within the drain" [ $? -eq 0 ]
-server=
+check "TERM while a client streams ends it within the drain" stop
 wait "$client"
 check "and the stream has no end" sh -c '! grep -q DONE cut.txt && grep -q text cut.txt'
 
 
 start --ports each --set replicas=2
-second=$(sed -n 's/^listening on \(http:[^, ]*\).*/\1/p' out.txt | tail -1)
 curl -s "$second/v1/completions" -d '{"prompt": "a", "max_tokens": 5}' > /dev/null
 check "a port per replica: the second one served it" grep -q '^vllm:generation_tokens_total{engine="1".* 5$' <(curl -s "$second/metrics")
 check "and the first one shows its own series only" \
@@ -79,7 +46,5 @@ curl -s "$url/admin/fail" -d '{"replica": 2}' > /dev/null
 check "a replica that fails is not healthy, and the other one is" [ "$(curl -s -o /dev/null -w '%{http_code}' "$second/health")$(
   curl -s -o /dev/null -w '%{http_code}' "$url/health")" = 503200 ]
 check "its requests get 503" [ "$(curl -s -o /dev/null -w '%{http_code}' "$second/v1/completions" -d '{"prompt": "a"}')" = 503 ]
-kill -TERM "$server"
-wait "$server"
-server=
+stop
 exit "$failed"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <map>
 
-#include "emulate/landing.h"
 #include "emulate/recording.h"
+#include "measure/token_observer.h"
 #include "script/bind/trace_box.h"
 #include "serve/inbox/inbox.h"
 #include "serve/traces/read.h"
@@ -21,10 +21,11 @@ namespace {
 constexpr std::int32_t block_tokens = 4;
 
 /// Counts what lands, and checks it against what the end says.
-class Counted : public Reader {
+class Counted : public TokenObserver {
  public:
-  explicit Counted(Picoseconds frontend) : frontend_(frontend) {}
-  void on_tokens(std::int32_t id, std::int32_t, std::int32_t tokens, Picoseconds now) override {
+  Counted(Picoseconds frontend, std::vector<char> prefills)
+      : TokenObserver(std::move(prefills)), frontend_(frontend) {}
+  void on_tokens(std::int32_t id, std::int32_t tokens, Picoseconds now) override {
     CHECK(tokens > 0);
     Seen& seen = seen_[id];
     if (seen.tokens == 0) seen.first = now;
@@ -33,7 +34,8 @@ class Counted : public Reader {
     seen.tokens += tokens;
     all += tokens;
   }
-  void on_end(const RequestDone& done) override {
+  void on_done(const RequestDone& done) override {
+    TokenObserver::on_done(done);
     ++ends;
     const Seen& seen = seen_[done.id];
     INFO("request " << done.id << " " << name(done.outcome) << " at replica " << done.replica
@@ -54,12 +56,6 @@ class Counted : public Reader {
   Picoseconds frontend_;
   std::map<std::int32_t, Seen> seen_;
 };
-
-std::vector<char> prefill_replicas(const ClusterConfig& cluster) {
-  std::vector<char> out;
-  for (const ReplicaConfig& each : cluster.replicas) out.push_back(each.role == Role::prefill);
-  return out;
-}
 
 /// A prompt that begins as others do.
 Prompt random_prompt(Dice& dice, std::int32_t tokens) {
@@ -82,8 +78,8 @@ std::vector<std::string> serve_live(std::uint64_t seed, const std::string& path)
   scenario.more = [&](Scenario::Run&, Bindings& out) { out.workload = &inbox; };
   auto run = scenario.open();
   Simulation& simulation = *run->simulation;
-  Counted counted(picoseconds(scenario.cluster().frontend.per_output_token_s, "frontend"));
-  Landing landing(counted, simulation.requests(), prefill_replicas(scenario.cluster()));
+  Counted counted(picoseconds(scenario.cluster().frontend.per_output_token_s, "frontend"),
+                  prefill_replicas(scenario.cluster()));
   class Ends : public Observer {
    public:
     explicit Ends(Recording& to) : to_(to) {}
@@ -93,7 +89,7 @@ std::vector<std::string> serve_live(std::uint64_t seed, const std::string& path)
    private:
     Recording& to_;
   } ends(recording);
-  simulation.add_observer(landing);
+  simulation.add_observer(counted);
   simulation.add_observer(ends);
   Dice dice(seed + 5);
   std::int64_t now_us = 0, last_us = 0;

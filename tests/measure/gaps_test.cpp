@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/serve/drafts.h"
 #include "tests/serve/random_case.h"
+#include "tests/serve/random_cluster.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -106,4 +107,33 @@ TEST_CASE("the file's gaps add up to each answer, and are all that the simulatio
     CHECK(preemptions > 500);
     CHECK(complete > 50);
   }
+}
+
+TEST_CASE("the file's gaps are those of each answer where prompts are computed elsewhere") {
+  std::map<Push, int> seen;  // completed answers behind prompts of other replicas
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Scenario scenario(seed);
+    CAPTURE(seed, static_cast<int>(scenario.cluster().disaggregation.push));
+    VllmBench bench(prefill_replicas(scenario.cluster()));
+    Recorder recorder;
+    scenario.more = [&](Scenario::Run&, Bindings& out) {
+      out.observers.insert(out.observers.end(), {&recorder, &bench});
+    };
+    scenario.open()->simulation->run();
+    const auto gaps = gaps_of(bench);
+    REQUIRE(gaps.size() == recorder.done.size());
+    for (std::size_t id = 0; id < gaps.size(); ++id) {
+      const RequestDone& done = recorder.of(static_cast<std::int32_t>(id));
+      if (done.outcome != Outcome::completed) continue;
+      CAPTURE(id, done.prefill_replica, done.replica);
+      Picoseconds sum = 0;
+      for (const Picoseconds gap : gaps[id]) sum += gap;
+      REQUIRE(sum == done.last_token - done.first_token);
+      if (done.rounds == 0)
+        REQUIRE(static_cast<std::int32_t>(gaps[id].size()) == done.output_tokens - 1);
+      if (done.prefill_replica >= 0 && done.prefill_replica != done.replica)
+        ++seen[scenario.cluster().disaggregation.push];
+    }
+  }
+  for (const Push each : {Push::end, Push::chunks, Push::layers}) CHECK(seen[each] > 300);
 }

@@ -36,7 +36,8 @@ void SummaryObserver::note_attempt(const RequestDone& done) {
                    0,
                    done.output_tokens + done.carried_tokens,
                    done.klass,
-                   done.replica};
+                   done.replica,
+                   done.tenant};
   clients_.ttft.add(answer.ttft);
   clients_.e2e.add(answer.e2e);
   clients_.good += good(done, answer);

@@ -107,64 +107,15 @@ void RequestsCsv::on_done(const RequestDone& done) {
 
 // --- vLLM's benchmark
 
-/// A request that is queued again, at a decode replica, starts anew: the client does not get the
-/// token of the prefill replica.
-void VllmBench::on_queued(const Request& request, Picoseconds) {
-  Tokens& tokens = live_[request.id];
-  tokens = Tokens{};
-  tokens.replica = request.replica;
-}
-
-void VllmBench::on_preempt(const Request& request, Picoseconds) {
-  Tokens& tokens = live_[request.id];
-  const bool in_flight = request.emitted_tokens > tokens.landed;
-  tokens.decode_in_flight = in_flight && tokens.decoding;
-  tokens.prefill_in_flight = in_flight && !tokens.decoding;
-  tokens.decoding = false;
-}
-
-/// Tokens that land together come in one piece, with one gap before it.
-void VllmBench::land(Tokens& tokens, std::int32_t count, Picoseconds now) {
-  if (tokens.last != never) tokens.gaps.push_back(now - tokens.last);
-  tokens.last = now;
-  tokens.landed += count;
-}
-
-void VllmBench::land_decodes(const StepDone& step) {
-  for (const Row& row : step.rows) {
-    if (row.discarded) continue;
-    Tokens& tokens = live_[row.id];
-    land(tokens, row.landed, step.end);
-    tokens.decode_in_flight = false;
-  }
-  if (!step.rows.empty() || step.batch->decodes == 0) return;
-  std::vector<std::int32_t> skipped(step.skipped.begin(), step.skipped.end());
-  std::sort(skipped.begin(), skipped.end());
-  for (auto& [id, tokens] : live_) {
-    if (tokens.replica != step.replica || (!tokens.decoding && !tokens.decode_in_flight)) continue;
-    if (std::binary_search(skipped.begin(), skipped.end(), id)) continue;
-    land(tokens, 1, step.end);
-    tokens.decode_in_flight = false;
-  }
-}
-
-void VllmBench::on_step(const StepDone& step) {
-  land_decodes(step);
-  for (const PrefillWork& work : step.prefills) {
-    if (work.completes == 0) continue;
-    Tokens& tokens = live_[work.id];
-    land(tokens, 1, step.end);
-    tokens.decoding = !tokens.prefill_in_flight;
-    tokens.prefill_in_flight = false;
-  }
+void VllmBench::on_tokens(std::int32_t id, std::int32_t, Picoseconds now) {
+  Answer& answer = answers_[id];
+  if (answer.last != never) answer.gaps.push_back(now - answer.last);
+  answer.last = now;
 }
 
 void VllmBench::on_done(const RequestDone& done) {
+  TokenObserver::on_done(done);
   done_.push_back(done);
-  const auto found = live_.find(done.id);
-  if (found == live_.end()) return;
-  gaps_[done.id] = std::move(found->second.gaps);
-  live_.erase(found);
 }
 
 namespace {
@@ -215,8 +166,8 @@ Json VllmBench::result(const Summary& summary, const VllmBenchOptions& options) 
   for (const RequestDone& row : rows) {
     const bool ok = row.outcome == Outcome::completed;
     Json itl = Json::array();
-    if (const auto gaps = gaps_.find(row.id); ok && gaps != gaps_.end()) {
-      for (const Picoseconds gap : gaps->second) itl.push_back(seconds(gap));
+    if (const auto found = answers_.find(row.id); ok && found != answers_.end()) {
+      for (const Picoseconds gap : found->second.gaps) itl.push_back(seconds(gap));
     }
     out["input_lens"].push_back(row.prompt_tokens);
     out["output_lens"].push_back(ok ? row.output_tokens : 0);

@@ -2,14 +2,15 @@
 // One row per request: our CSV, which is also a trace to replay (serve/traces/read.h), and the
 // result file of vLLM's serving benchmark.
 
-#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/json.h"
 #include "measure/record/summary.h"
+#include "measure/token_observer.h"
 #include "measure/write/text_out.h"
 #include "serve/contract/observer.h"
 
@@ -22,8 +23,8 @@ namespace rooflua {
 /// Where it is speculated for requests there are three columns more: rounds,drafted_tokens,
 /// accepted_tokens. They count rounds that landed; accepted tokens behind the end of an answer
 /// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
-/// that took. With clients there are attempt, from 0, and origin, the id of the first attempt. With a
-/// gate there is tenant, its number; with a gate, pools or faults held_s, how long it waited in
+/// that took. With clients there are attempt, from 0, and origin, the id of the first attempt. With
+/// a gate there is tenant, its number; with a gate, pools or faults held_s, how long it waited in
 /// front of the router.
 struct RequestsCsvOptions {
   std::vector<std::string> classes;  // names
@@ -73,31 +74,22 @@ struct VllmBenchOptions {
 /// The result file of vLLM's serving benchmark, with its names, units (seconds in arrays,
 /// milliseconds in statistics) and definitions. Statistics are those of `summary`; arrays are in
 /// order of arrival. Keeps about 130 bytes per request and 8 per token.   @source SERVING A4
-class VllmBench : public Observer {
+class VllmBench : public TokenObserver {
  public:
-  bool reads_prices() const override { return false; }
-  void on_queued(const Request& request, Picoseconds now) override;
-  void on_preempt(const Request& request, Picoseconds now) override;
-  void on_step(const StepDone& step) override;
+  using TokenObserver::TokenObserver;
   void on_done(const RequestDone& done) override;
   Json result(const Summary& summary, const VllmBenchOptions& options) const;
 
  private:
-  struct Tokens {  // of a live request
-    std::int32_t replica = -1;
-    bool decoding = false;
-    // preempted, but a step that is under way still has a token of it: decoded, or of its prefill
-    bool decode_in_flight = false, prefill_in_flight = false;
+  struct Answer {
     Picoseconds last = never;
-    std::int32_t landed = 0;  // tokens
     std::vector<Picoseconds> gaps;
   };
-  static void land(Tokens& tokens, std::int32_t count, Picoseconds now);
-  void land_decodes(const StepDone& step);
+  /// Tokens that land together come in one piece, with one gap before it.
+  void on_tokens(std::int32_t id, std::int32_t tokens, Picoseconds now) override;
 
-  std::map<std::int32_t, Tokens> live_;
   std::vector<RequestDone> done_;
-  std::map<std::int32_t, std::vector<Picoseconds>> gaps_;  // by id, of those that ended
+  std::unordered_map<std::int32_t, Answer> answers_;  // by id; looked up only
 };
 
 }  // namespace rooflua

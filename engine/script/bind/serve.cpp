@@ -99,7 +99,7 @@ int serve_open(lua_State* L) {
   run->classes = options.classes;
   run->replica_names = options.replicas;
   run->summary = run->listen(std::make_unique<SummaryObserver>(std::move(options)));
-  run->open_listeners(config.listeners);
+  run->open_listeners(config.listeners, config.cluster);
   listen_metrics(L, 6, *run);
   run->simulation = std::make_unique<Simulation>(config.cluster, run->bindings());
   push_object<Run>(L, run);

@@ -33,8 +33,8 @@ RunOutput* open_output(Run& run, const std::optional<std::string>& path) {
 
 void write_csv(Run& run, RunOutput& output, const std::string& path) {
   const bool gated = run.surroundings.admission != nullptr;
-  const bool waits = gated || run.surroundings.faults != nullptr ||
-                     !run.surroundings.autoscalers.empty();
+  const bool waits =
+      gated || run.surroundings.faults != nullptr || !run.surroundings.autoscalers.empty();
   auto* csv = run.listen(std::make_unique<RequestsCsv>(
       output.file, path,
       RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty(),
@@ -44,12 +44,12 @@ void write_csv(Run& run, RunOutput& output, const std::string& path) {
 }
 
 /// vLLM's result file where the name ends in .json, else our CSV.
-void open_requests(Run& run, const ListenerOptions& options) {
+void open_requests(Run& run, const ListenerOptions& options, const ClusterConfig& cluster) {
   RunOutput* output = open_output(run, options.requests_path);
   if (output == nullptr) return;
   const std::string& path = *options.requests_path;
   if (!path.ends_with(".json")) return write_csv(run, *output, path);
-  auto* bench = run.listen(std::make_unique<VllmBench>());
+  auto* bench = run.listen(std::make_unique<VllmBench>(prefill_replicas(cluster)));
   output->listener = bench;
   output->finish = [bench, &run, output, traffic = options.bench] {
     Json document = bench->result(run.summary->summary(), traffic);
@@ -80,8 +80,8 @@ void open_timeline(Run& run, const ListenerOptions& options) {
 
 }  // namespace
 
-void Run::open_listeners(const ListenerOptions& asked) {
-  open_requests(*this, asked);
+void Run::open_listeners(const ListenerOptions& asked, const ClusterConfig& cluster) {
+  open_requests(*this, asked, cluster);
   open_rows(*this, asked);
   open_timeline(*this, asked);
   if (asked.progress)

@@ -17,8 +17,8 @@
 #include "script/serving/scheduler.h"
 #include "script/serving/speculator.h"
 #include "script/serving/step_model.h"
-#include "script/surroundings/surroundings.h"
 #include "script/serving/tiers.h"
+#include "script/surroundings/surroundings.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua::script {
@@ -73,7 +73,7 @@ struct Run {
   }
 
   /// Opens the listeners that are asked for. @throws Error if a file cannot be written
-  void open_listeners(const ListenerOptions& asked);
+  void open_listeners(const ListenerOptions& asked, const ClusterConfig& cluster);
   /// The run was stopped: outputs are told of the requests that had not ended.
   void stop(const Json& why);
   /// Finishes and closes the outputs, those that are not finished yet.

@@ -55,12 +55,20 @@ void Simulation::bind_knowledge() {
 /// The caches of several replicas tell which prompts they begin.
 void Simulation::bind_holders() {
   of_each_block_size_.clear();
-  if (replicas_.size() < 2) return;
+  holders_.publish(nullptr);
+  if (replicas_.size() < 2) return at(0).tell(nullptr);
   std::set<std::int32_t> known;
   for (std::int32_t i = 0; i < replica_count(); ++i) {
-    at(i).tell(holders_);
+    at(i).tell(&holders_);
     if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
   }
+}
+
+/// A cache alone tells nobody until it is asked to.
+void Simulation::publish_kv(KvEvents& events) {
+  events.read(&now_);
+  holders_.publish(&events);
+  if (replicas_.size() == 1) at(0).tell(&holders_);
 }
 
 void Simulation::set_router(Router& router) {

@@ -129,6 +129,9 @@ class Simulation final : public RouteSource, public PairSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
+  /// From now on `events` has what the caches of replicas get and lose, for whoever takes it from
+  /// there. A copy of the simulation does not tell. @pre nothing is cached
+  void publish_kv(KvEvents& events);
   /// @pre the order is decode_first
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
   /// @pre there is a gate. @throws Error if its queue is another one

@@ -20,16 +20,21 @@ class PrefixHolders {
 
   /// Where caches tell of every block; null: no router listens.
   void tell(KvEvents* events) { events_ = events; }
+  /// The same for who is outside of the simulation; null: nobody is.
+  void publish(KvEvents* events) { published_ = events; }
   void kept(std::span<const std::uint64_t> hashes, std::int32_t replica) {
     if (events_ != nullptr) events_->tell(replica, true, hashes);
+    if (published_ != nullptr) published_->tell(replica, true, hashes);
   }
   void lost(std::span<const std::uint64_t> hashes, std::int32_t replica) {
     if (events_ != nullptr) events_->tell(replica, false, hashes);
+    if (published_ != nullptr) published_->tell(replica, false, hashes);
   }
 
  private:
   std::unordered_map<std::uint64_t, std::vector<std::int32_t>> holders_;  // never walked
   KvEvents* events_ = nullptr;
+  KvEvents* published_ = nullptr;
 };
 
 }  // namespace rooflua

@@ -1,6 +1,7 @@
 // Streams of completions at a rate, from one process: node load.mjs URL REQUESTS RATE_PER_S PROMPT_TOKENS OUTPUT_TOKENS
-// Prints {requests, failed, tokens, seconds, tokens_per_s, ttft_ms: {mean, p50, p99}, tpot_ms: {...}}. A file behind them
-// gets a line "ID TTFT_MS TPOT_MS" per request. At most 100,000 requests and 120 s.
+// Prints {requests, failed, at_once, tokens, seconds, tokens_per_s, ttft_ms: {mean, p50, p99}, tpot_ms: {...}}; at_once:
+// streams that had a token and not yet the last. A file behind them gets a line "ID TTFT_MS TPOT_MS" per request. At most
+// 100,000 requests and 120 s.
 import http from "node:http";
 import { appendFileSync } from "node:fs";
 
@@ -8,7 +9,7 @@ const [url, requests, rate, prompt, output, file] = process.argv.slice(2);
 const count = Math.min(Number(requests), 100000);
 const agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
 const rows = [];
-let failed = 0, tokens = 0, begun = 0;
+let failed = 0, tokens = 0, begun = 0, streaming = 0, atOnce = 0;
 
 function stream(number) {
   return new Promise((resolve) => {
@@ -24,10 +25,15 @@ function stream(number) {
         if (!id) id = (/"id":"([^"]+)"/.exec(text) ?? ["", ""])[1];
         const pieces = text.split('"text":" a"').length - 1;
         if (pieces === 0) return;
-        if (!first) first = now;
+        if (!first) {
+          first = now;
+          streaming += 1;
+          atOnce = Math.max(atOnce, streaming);
+        }
         last = now;
         seen += pieces;
       });
+      answer.on("close", () => { if (first) streaming -= 1; });
       answer.on("end", () => {
         if (answer.statusCode !== 200 || seen !== Number(output)) failed += 1;
         else rows.push([id, first - start, seen > 1 ? (last - first) / (seen - 1) : 0]);
@@ -60,6 +66,6 @@ while (begun < count) {
 await Promise.all(all);
 const seconds = (performance.now() - start) / 1000;
 if (file) appendFileSync(file, rows.map((row) => row.join(" ")).join("\n") + "\n");
-console.log(JSON.stringify({ requests: count, failed, tokens, seconds, tokens_per_s: tokens / seconds,
+console.log(JSON.stringify({ requests: count, failed, at_once: atOnce, tokens, seconds, tokens_per_s: tokens / seconds,
   ttft_ms: summary(rows.map((row) => row[1])), tpot_ms: summary(rows.map((row) => row[2])) }));
 process.exit(failed > 0 ? 1 : 0);

@@ -6,6 +6,7 @@ local changes = require "rooflua.repl.changes"
 local choice = require "rooflua.engines.choice"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
+local kv_events = require "rooflua.serving.served_kv_events"
 local policy = require "rooflua.policy"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.serving.served_metrics"
@@ -76,9 +77,12 @@ end
 
 --- The options of the engine's server.
 ---@param asked table options of the command: port, host, speed, ports_each, record, drain_s, ...
-local function server_options(given, state, asked, told)
+local function server_options(reader, given, state, asked, told)
   local first, chosen = state.replicas[1], engine_of(given)
   local longest = first.config.max_model_len
+  local kv, assumed
+  if asked.kv_events then kv, assumed = kv_events.options(reader, asked.kv_events, chosen, state.replicas) end
+  told[#told + 1] = assumed
   local models = json.array {}
   for _, name in ipairs { asked.model_name or first.prepared.model.name,
     type(given.model) == "string" and given.model or nil } do
@@ -87,7 +91,8 @@ local function server_options(given, state, asked, told)
   return { host = asked.host, port = asked.port, ports_each = asked.ports_each, speed = asked.speed,
     drain_s = asked.drain_s, record = asked.record, models = models, owner = chosen.engine.name,
     version = chosen.release, max_model_len = longest, bytes_per_token = asked.bytes_per_token,
-    block_tokens = math.max(shortest_block, first.config.block_size), default_tokens = asked.answer_tokens,
+    block_tokens = kv and kv.block_tokens or math.max(shortest_block, first.config.block_size), kv_events = kv,
+    default_tokens = asked.answer_tokens,
     tool_share = asked.tool_share, seed = given.seed or 0, session_headers = json.array(core.copy(session_headers)),
     statuses = statuses_by_outcome(), metrics = metrics_of(chosen, longest, told),
     most_streams = asked.most_streams, request_s = asked.request_s }
@@ -142,6 +147,7 @@ local function outcomes(found, options, told)
     told[#told + 1] = ("in %d s tokens left late, by up to %.3g ms: the machine was too slow"):format(found.late_s,
       1e3 * found.most_late_s)
   end
+  if found.kv then kv_events.tell(found.kv, told) end
   if options.record then
     told[#told + 1] = ('%s replays with require "workloads.trace" { path = "%s", hash_block_tokens = %d }'):format(
       options.record, options.record, options.block_tokens)
@@ -180,9 +186,10 @@ function emulated.run(reader, given, options)
     trace_path = options.trace_path })
   local state = live.state(simulation)
   local run = state.run
-  local own = server_options(given, state, asked, told)
-  local server, ports = native.emulate_open(run, own)
+  local own = server_options(reader, given, state, asked, told)
+  local server, ports, kv_addresses = native.emulate_open(run, own)
   announce(asked, ports, own, asked.quiet)
+  if own.kv_events then kv_events.announce(own.kv_events, kv_addresses, asked.quiet) end
   while true do
     local question = native.emulate_serve(run, server)
     if not question then break end

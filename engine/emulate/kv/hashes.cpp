@@ -1,0 +1,52 @@
+#include "emulate/kv/hashes.h"
+
+#include <openssl/evp.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace rooflua::emulate {
+
+namespace {
+
+using Value = nlohmann::json;
+
+/// nlohmann writes the shortest form of numbers and lengths: that is canonical for what is hashed.
+Digest sha256_cbor(const Value& value) {
+  const std::vector<std::uint8_t> bytes = Value::to_cbor(value);
+  Digest out;
+  unsigned int written = 0;
+  const int done =
+      EVP_Digest(bytes.data(), bytes.size(), out.data(), &written, EVP_sha256(), nullptr);
+  if (done != 1 || written != out.size()) throw Error("emulate", "libcrypto computes no SHA-256");
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t low_64(const Digest& digest) {
+  std::uint64_t out = 0;
+  for (std::size_t i = digest.size() - 8; i < digest.size(); ++i) out = out << 8 | digest[i];
+  return out;
+}
+
+BlockNames::BlockNames(std::string_view seed, bool chains_64_bits)
+    : chains_64_bits_(chains_64_bits), none_(sha256_cbor(std::string(seed))) {}
+
+Digest BlockNames::next(const Digest& front, std::span<const std::int64_t> tokens) const {
+  Value value = Value::array();
+  if (chains_64_bits_)
+    value.push_back(low_64(front));
+  else
+    value.push_back(Value::binary({front.begin(), front.end()}));
+  Value list = Value::array();
+  for (const std::int64_t token : tokens) list.push_back(token);
+  value.push_back(std::move(list));
+  value.push_back(nullptr);
+  return sha256_cbor(value);
+}
+
+}  // namespace rooflua::emulate
