@@ -66,7 +66,7 @@ PlayRow row(std::int32_t prompt, std::int32_t output, std::vector<RowTrigger> pa
 
 PlaysOptions in_lanes(std::int32_t lanes, std::optional<double> idle_cap_s = {},
                       std::optional<double> until_s = {}) {
-  return {lanes, false, idle_cap_s, until_s};
+  return {lanes, false, idle_cap_s, until_s, {}};
 }
 
 Play random_play(Dice& dice, bool cancels) {
