@@ -6,8 +6,6 @@ set -u
 . "$(dirname -- "$0")/server.sh"
 haproxy=$(PATH=$PATH:/usr/sbin command -v haproxy) || skip "haproxy is not installed"
 command -v curl >/dev/null 2>&1 || skip "curl is not installed"
-proxy=
-trap '[ -n "$server" ] && kill -KILL "$server" 2>/dev/null; [ -n "$proxy" ] && kill -KILL "$proxy" 2>/dev/null' EXIT
 
 start --ports each --set replicas=2
 cat > haproxy.cfg <<CFG
@@ -30,7 +28,7 @@ backend replicas
   server second ${second#http://} check inter 100ms fall 1 rise 1
 CFG
 timeout --foreground 120 "$haproxy" -f haproxy.cfg -db > haproxy.txt 2>&1 &
-proxy=$!
+beside=$!
 state_of() { curl -s --unix-socket statistics.sock 'http://haproxy/;csv' | sed -n "s/^replicas,$1,\([^,]*,\)\{15\}\([^,]*\),.*/\2/p"; }
 is() { # NAME STATE: within 10 s
   for _ in $(seq 100); do

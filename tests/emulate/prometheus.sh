@@ -6,8 +6,6 @@ set -u
 . "$(dirname -- "$0")/server.sh"
 command -v prometheus >/dev/null 2>&1 || skip "prometheus is not installed"
 command -v node >/dev/null 2>&1 || skip "node is not installed"
-scraper=
-trap '[ -n "$server" ] && kill -KILL "$server" 2>/dev/null; [ -n "$scraper" ] && kill -KILL "$scraper" 2>/dev/null' EXIT
 
 start --requests live.csv
 rm -rf data
@@ -19,7 +17,7 @@ scrape_configs:
 YAML
 timeout --foreground 120 prometheus --config.file=prometheus.yml --storage.tsdb.path=data --log.level=info \
   --web.listen-address=127.0.0.1:0 > prometheus.txt 2>&1 &
-scraper=$!
+beside=$!
 address=
 for _ in $(seq 50); do
   address=$(sed -n 's/.*msg="Listening on" address=\([0-9.:]*\).*/\1/p' prometheus.txt)

@@ -1,16 +1,23 @@
 # Sourced by the tests here: an emulated server of the scenario served.lua in this folder, on ports that are free.
 #   $program, $folder, $here   of the test's arguments: PROGRAM FOLDER
+#   $beside                    a process that ends with the test, where one is started with timeout --foreground
 #   start OPTION...            sets $server (its process), $url, $second (of the second port); out.txt, err.txt are its words
 #   stop                       ends it with TERM; its status
 #   check SENTENCE COMMAND...  says whether the command succeeds; $failed is 1 where one did not
 #   skip WHY                   ends the test with status 4
 program=$(realpath "$1") folder=$2 here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-server= url= second= failed=0
+server= beside= url= second= failed=0
 skip() { echo "SKIPPED: $*"; exit 4; }
 check() { if "${@:2}"; then echo "passed: $1"; else echo "FAILED: $1"; failed=1; fi; }
 "$program" emulate --help >/dev/null 2>&1 || skip "this program has no emulate"
 mkdir -p "$folder" && cd "$folder" || exit 1
-trap '[ -n "$server" ] && kill -KILL "$server" 2>/dev/null' EXIT
+# timeout passes no KILL on: what it runs is killed first
+end_all() {
+  for each in "$server" "$beside"; do
+    [ -n "$each" ] && { pkill -KILL -P "$each"; kill -KILL "$each"; }
+  done 2>/dev/null
+}
+trap end_all EXIT
 
 cat > served.lua <<'LUA'
 return { rooflua = 1, title = "served", seed = 7, model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.19",
