@@ -19,8 +19,12 @@ cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
 cp tests/declared/sample_scan_bf16.csv tests/declared/sample_gemm_bf16.csv "$folder/tree/bench_data/h200-sxm/"
 cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
 cp -a tests/generated.lua tests/shipped_tables.lua "$folder/tree/tests/"
-if ! { cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF \
-  -DROOFLUA_EMULATE=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0 -DROOFLUA_PRECOMPILED=ON && cmake --build "$folder/build" --target rooflua; } >"$folder/build.log" 2>&1; then
+build() {
+  cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \
+    -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0 &&
+    cmake --build "$folder/build" --target rooflua
+}
+if ! build >"$folder/build.log" 2>&1; then
   tail -40 "$folder/build.log"
   echo "FAIL the program with the additions does not build"
   exit 1
