@@ -128,7 +128,8 @@ TEST_CASE("the library prices ten thousand random batches to the same bits as st
     INFO(setups[s]);
     CHECK(different == 0);
     compared += static_cast<int>(batches.size());
-    const Json* engine = parse_json(setups[s], "setup").find("engine");
+    const Json setup = parse_json(setups[s], "setup");
+    const Json* engine = setup.find("engine");
     if (engine != nullptr) engines.insert(engine->text().substr(0, engine->text().find(' ')));
   }
   CHECK(compared == total);
