@@ -20,7 +20,6 @@ from .run import Mistake
 _NAME = "librooflua.so.0"
 _ERROR_BYTES = 4096
 _MOST_REQUESTS, _MOST_TOKENS = 1_000_000, 2 ** 53  # rooflua.h; ctypes would cut a larger number off
-_PREFILLS = "batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them"
 _MISUSE, _CLOSED, _MEMORY = -2, -3, -4
 
 
@@ -52,6 +51,16 @@ def _numbers(what, values):
         except OverflowError:
             raise ValueError(f"batch: {what}: a number is beyond 2^31") from None
     return found, found.buffer_info()[0] if found else None
+
+
+def _chunks(prefills):
+    """Three numbers of each prompt: new tokens, context tokens, and 1 if chunks of it follow."""
+    rows = []
+    for each in prefills:
+        rows.extend(each if len(each) == 3 else (*each, 0))
+    if len(rows) != 3 * len(prefills):
+        raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them")
+    return rows
 
 
 def _check(what, value, most):
@@ -136,12 +145,7 @@ class Pricer:
             raise ValueError(f"batch: widths: expected {decodes}, one of each decode, found {len(widths)}")
         _check("decodes", decodes, _MOST_REQUESTS)
         _check("context_tokens", context_tokens, _MOST_TOKENS)
-        rows = []
-        for each in prefills:
-            rows.extend(each if len(each) == 3 else (*each, 0))
-        if len(rows) != 3 * len(prefills):
-            raise ValueError(_PREFILLS)
-        chunks, batch.prefills = _numbers("prefills", rows)
+        chunks, batch.prefills = _numbers("prefills", _chunks(prefills))
         each_context, batch.decode_contexts = _numbers("contexts", contexts or ())
         each_width, batch.decode_widths = _numbers("widths", widths or ())
         numbers = _numbers("drafts and ranks", (*(drafts or (0, 0, 0)), *(ranks or (0, 0, 0, 0))))[0]
@@ -163,15 +167,7 @@ class Pricer:
         """Prompts and the context of each decode: what a step of an engine has."""
         self._use("lists")
         batch = self._batch
-        if len(prefills) == 1 and len(prefills[0]) == 2:
-            rows = (*prefills[0], 0)
-        else:
-            rows = []
-            for each in prefills:
-                rows.extend(each if len(each) == 3 else (*each, 0))
-            if len(rows) != 3 * len(prefills):
-                raise ValueError(_PREFILLS)
-        chunks, batch.prefills = _numbers("prefills", rows)
+        chunks, batch.prefills = _numbers("prefills", _chunks(prefills))
         batch.prefill_count = len(prefills)
         each_context, batch.decode_contexts = _numbers("contexts", contexts)
         batch.decodes = len(each_context)
