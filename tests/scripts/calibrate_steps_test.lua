@@ -123,6 +123,7 @@ test("what is no log of one engine's times is refused, with what is wrong", func
     "is a log of steps, and")
   refused(file(".csv", "step_time_us,prefill_tokens,decodes\n10,0,-1\n"), "column 'decodes': expected a number >= 0")
   refused(file(".csv", "step_time_us,prefill_tokens,decodes\n0,0,1\n"), "no step has a time")
+  refused(file(".csv", "step_time_us,prefill_tokens\n10,5\n"), "a table of steps needs a column 'decodes' (found: ")
   refused(file(".jsonl", '{"wall_time": 1, "worker_id": "a", "scheduled_requests": {"num_decode_requests": 1}}\n'
     .. '{"wall_time": 1, "worker_id": "b", "scheduled_requests": {"num_decode_requests": 1}}\n'), "several workers")
   refused(file(".jsonl", '{"wall_time": -1, "scheduled_requests": {"num_decode_requests": 1}}\n'),

@@ -86,12 +86,17 @@ end
 
 local function is_csv(text)
   local places = places_of(header_of(text))
-  return places.time_s ~= nil and places.decodes ~= nil and places.prefill_tokens ~= nil
+  return places.time_s ~= nil and (places.decodes ~= nil or places.prefill_tokens ~= nil)
 end
 
 local function read_csv(path)
   local rows, header = native.csv_read(path)
   local places, unread = places_of(header)
+  for _, field in ipairs { "prefill_tokens", "decodes" } do
+    if not places[field] then
+      fail("%s: a table of steps needs a column '%s' (found: %s)", path, field, core.join(header, ", "))
+    end
+  end
   local steps = {}
   for i, row in ipairs(rows) do
     local where = ("%s:%d"):format(path, row.line or i + 1)
