@@ -38,7 +38,8 @@ void add_run(CLI::App& app, Door& door) {
   command->add_option("--engine", a->engine, app::engine_help);
   app::add_command(command, a->command, &a->model);
   command->add_option("--seed", a->seed, "Overrides the scenario's seed")->check(seeds());
-  command->add_option("--jobs", a->jobs, "Worker processes for variants")
+  command
+      ->add_option("--jobs", a->jobs, "Worker processes for variants, or for the replicas of one")
       ->check(app::whole(1, 1024));
   command
       ->add_option("--results", a->results,

@@ -80,7 +80,12 @@ script::VariantResult run_variant(script::Scenario& scenario, std::size_t varian
     outputs.strict_percent = arguments.strict_percent;
     if (!arguments.quiet) outputs.progress = "runs";
   }
-  return scenario.run(variant, op_by_op(scenario, arguments), outputs);
+  if (scenario.kind() == "serve" && scenario.total() == 1) outputs.jobs = arguments.jobs;
+  script::VariantResult result = scenario.run(variant, op_by_op(scenario, arguments), outputs);
+  if (!result.undivided.empty() && !arguments.quiet)
+    std::fprintf(stderr, "rooflua: --jobs %d: one process simulated all replicas: %s\n",
+                 arguments.jobs, result.undivided.c_str());
+  return result;
 }
 
 void write_page(script::Scenario& scenario, const std::vector<script::VariantResult>& results,

@@ -42,7 +42,7 @@ struct RunOutputs {
   std::string why;                       // a request to follow: its id, or "slowest"
   std::string results;                   // SQLite file of a search
   std::vector<std::string> also;         // files of results that it reads besides
-  int jobs = 1;                          // of a search
+  int jobs = 1;                          // of a search, or of the replicas of a served variant
   std::optional<double> strict_percent;  // of a plan: deployments that rest on less do not count
   /// Of a search: only this part of its next round is run (VariantResult::waits).
   std::optional<Shard> round;

@@ -151,6 +151,7 @@ VariantResult variant_result(const std::string& kind, const ScenarioVariant& var
   out.document["name"] = variant.name;
   out.document["parameters"] = variant.parameters;
   out.text = heading(variant.name);
+  if (const Json* why = returned.find("undivided"); why != nullptr) out.undivided = why->text();
   if (const Json* left = returned.find("left_out"); left != nullptr && left->is_array())
     out.document["left_out"] = *left;
   if (const Json* notes = returned.find("notes"); notes != nullptr && notes->is_array())

@@ -28,7 +28,8 @@ struct VariantResult {
   VariantDrawing drawing;                  // where RunOutputs::sketch asked for it
   std::shared_ptr<const Summary> summary;  // of a served run of this process; else null
   std::string problem;                     // why it failed; then it is not known()
-  bool waits = false;                      // a search that needs runs of other shards; not known()
+  std::string undivided;  // why one process simulated all replicas, where several were wanted
+  bool waits = false;     // a search that needs runs of other shards; not known()
 
   bool known() const { return document.is_object(); }  // else it failed, or was never begun
   /// What a stopped run knows: the document's `partial` {stopped_by, clock_s, finished, sent}; null

@@ -27,7 +27,6 @@ void SummaryObserver::forget_steps() {
     each.grouped = before.grouped;
   }
   itl_ = {};
-  evidence_s_ = {};
   speculation_ = {};
   second_ = -1;
   second_tokens_ = peak_tokens_ = 0;

@@ -49,6 +49,8 @@ class LogHistogram {
   double mean() const;  // NaN when empty, like all below
   double std() const;
   double quantile(double q) const;
+  template <class Archive>
+  void pass(Archive& archive);  // measure/divided/packed.h
   /// Every figure times `scale`: 1e-12 turns picoseconds into seconds.
   Statistics statistics(double scale) const;
 

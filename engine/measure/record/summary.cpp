@@ -97,6 +97,10 @@ void SummaryObserver::on_done(const RequestDone& done) {
   told_.reset();
   if (!warm_.empty() && warm_.erase(done.id) > 0) return;
   --in_flight_;
+  if (part_) {
+    part_->ends.resize(static_cast<std::size_t>(arrived_) + 1);
+    ++part_->ends.back();
+  }
   ++ended_[static_cast<std::size_t>(done.outcome)];
   if (options_.apart) note_apart(done);
   if (options_.clients) note_attempt(done);
@@ -251,18 +255,7 @@ GroupSummary SummaryObserver::describe(const Group& group, const Places* places,
 
 SummaryObserver::Group SummaryObserver::all_requests() const {
   Group all;
-  for (const Group& group : classes_) {
-    all.counts.completed += group.counts.completed;
-    all.counts.failed += group.counts.failed;
-    all.counts.good += group.counts.good;
-    all.counts.prompt_tokens += group.counts.prompt_tokens;
-    all.counts.output_tokens += group.counts.output_tokens;
-    all.counts.cached_tokens += group.counts.cached_tokens;
-    all.rounds += group.rounds;
-    all.drafted += group.drafted;
-    all.accepted += group.accepted;
-    all.distributions.add(group.distributions);
-  }
+  for (const Group& group : classes_) all.add(group);
   return all;
 }
 
@@ -356,12 +349,14 @@ Summary SummaryObserver::sum_up() const {
   out.goodput_per_s = all.goodput_per_s;
   out.peak_output_tokens_per_s = static_cast<double>(peak_tokens_);
   out.peak_concurrency = peak_in_flight_;
+  EvidenceSeconds evidence;
   for (const ReplicaCount& replica : replica_counts_) {
     out.steps += replica.steps;
     out.preemptions += replica.preemptions;
     out.kv_used_frac_max = std::max(out.kv_used_frac_max, replica.kv_used_frac_max);
+    evidence.add(replica.evidence_s);
   }
-  out.evidence = evidence_s_.shares();
+  out.evidence = evidence.shares();
   out.exact = keeping_;
   out.classes = class_summaries(all);
   out.replicas = replica_summaries(all);

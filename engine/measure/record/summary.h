@@ -152,6 +152,17 @@ class SummaryObserver : public Observer {
   /// What is known so far.
   Summary summary() const;
 
+  // --- several processes each simulate a part of the replicas (serve/loop/sharing.h):
+  // divided_summary.cpp
+
+  /// From now on it counts for packed(). @pre it was told of nothing
+  void count_part() { part_.emplace(); }
+  /// What it counted, as bytes for add_part() of an observer with the same options.
+  std::string packed();
+  /// Adds what an observer counted that was told of the same arrivals and of other replicas.
+  /// @throws Error if the bytes are not whole
+  void add_part(std::string_view bytes);
+
  private:
   struct Completed {
     Picoseconds ttft, e2e, queue;
@@ -161,12 +172,17 @@ class SummaryObserver : public Observer {
     LogHistogram ttft, tpot, e2e, queue;
     void add(const Completed& request);
     void add(const Distributions& other);
+    template <class Archive>
+    void pass(Archive& archive);
   };
   struct Group {
     GroupSummary counts;
     std::int64_t rounds = 0, drafted = 0, accepted = 0;  // of completed requests
     Distributions distributions;                         // used beyond exact_requests
     LogHistogram held;                                   // of those that a gate held and let go
+    void add(const Group& other);                        // all but `held`
+    template <class Archive>
+    void pass(Archive& archive);
   };
   struct ReplicaCount {
     std::int64_t steps = 0, decode_steps = 0, decodes = 0, preemptions = 0;
@@ -177,10 +193,13 @@ class SummaryObserver : public Observer {
     double fill = 0;                     // fill_of_step() of such a step
     double waited_s = 0;                 // for slower ranks, synchronisation included
     bool grouped = false;                // it steps with other ranks
+    EvidenceSeconds evidence_s;
+    void add(const ReplicaCount& other);
   };
   struct Session {
     std::int64_t turns = 0;
     Picoseconds first = 0, last = 0;
+    void add(const Session& other);
   };
   using Places = std::vector<std::int32_t>;  // in kept_
 
@@ -219,8 +238,19 @@ class SummaryObserver : public Observer {
   std::vector<ReplicaCount> replica_counts_;
   LogHistogram itl_;
   std::vector<std::int64_t> gaps_;  // of the steps at hand
-  EvidenceSeconds evidence_s_;
   std::int64_t second_ = -1, second_tokens_ = 0, peak_tokens_ = 0;
+  /// Where it counts a part of the replicas: what must be added up over the parts before it has a
+  /// largest value.
+  struct Part {
+    std::map<std::int64_t, std::int64_t> tokens;  // by second, where there are any
+    std::vector<std::int32_t> ends;               // that came when so many requests had been sent
+  };
+  std::optional<Part> part_;
+  void begin_second(std::int64_t second);
+  void add_kept(const SummaryObserver& other);
+  void look_for_peaks();
+  template <class Archive>
+  void pass(Archive& archive);
   bool keeping_ = true;
   std::vector<Completed> kept_;
   std::map<std::int32_t, Session> sessions_;

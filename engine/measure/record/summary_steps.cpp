@@ -63,7 +63,7 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
     count.decodes += step.batch->decodes;
   }
   for (std::size_t i = 0; i < evidence_count; ++i)
-    evidence_s_.seconds[i] += step.price->evidence_s[i];
+    count.evidence_s.seconds[i] += step.price->evidence_s[i];
   note_tokens(step.end, step.tokens_landed());
 }
 
@@ -76,10 +76,15 @@ inline void SummaryObserver::note_time(Picoseconds start, Picoseconds end, Repli
   last_step_end_ = std::max(last_step_end_, end);
 }
 
+void SummaryObserver::begin_second(std::int64_t second) {
+  if (part_ && second_tokens_ > 0) part_->tokens[second_] += second_tokens_;
+  second_ = second;
+  second_tokens_ = 0;
+}
+
 inline void SummaryObserver::note_tokens(Picoseconds end, std::int32_t tokens) {
   const std::int64_t bucket = (end - first_arrival_) / second;
-  if (bucket != second_) second_tokens_ = 0;
-  second_ = bucket;
+  if (bucket != second_) begin_second(bucket);
   second_tokens_ += tokens;
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
@@ -95,7 +100,7 @@ void SummaryObserver::on_steps(const StepsDone& done) {
   count.decodes += others * done.first.batch->decodes;
   StepDone step = done.first;
   std::array<std::int32_t, 6> load = count.load;
-  EvidenceSeconds evidence = evidence_s_;
+  EvidenceSeconds evidence = count.evidence_s;
   gaps_.clear();
   for (const RepeatedStep& each : done.steps.subspan(1)) {
     gaps_.push_back(each.end - each.start);
@@ -108,7 +113,7 @@ void SummaryObserver::on_steps(const StepsDone& done) {
       evidence.seconds[i] += each.price->evidence_s[i];
     note_tokens(each.end, tokens);
   }
-  evidence_s_ = evidence;
+  count.evidence_s = evidence;
   itl_.add_each(gaps_, step.common_gaps);
 }
 

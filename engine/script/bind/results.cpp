@@ -129,12 +129,14 @@ int serve_outcomes(lua_State* L, Run& run) {
 
 /// serve_left_out(run) -> what its workload left out so far (measure/write/left_out.h), or nil.
 int serve_left_out(lua_State* L, Run& run) {
-  return push_json(L, to_json(run.workload->left_out()), false);
+  const Json* told = run.workload_told.find("left_out");
+  return push_json(L, told != nullptr ? *told : to_json(run.workload->left_out()), false);
 }
 
 /// serve_workload_notes(run) -> a list of sentences of its workload.
 int serve_workload_notes(lua_State* L, Run& run) {
-  return push_texts(L, run.workload->notes());
+  const Json* told = run.workload_told.find("notes");
+  return told != nullptr ? push_json(L, *told, false) : push_texts(L, run.workload->notes());
 }
 
 /// left_out_lines(documents) -> a list of lines (measure/write/left_out.h).

@@ -131,7 +131,6 @@ void go_on(Run& run, Go go) {
   if (stop_requested() != 0) throw Error("", stop_message());
 }
 
-constexpr int instants_per_look = 1 << 16;  // of the clock, between two looks at the memory
 constexpr int instants_per_watch = 1 << 8;  // between two looks at the limits of quantiles
 
 int serve_advance(lua_State* L, Run& run) {
@@ -373,6 +372,7 @@ int table(lua_State* L) {
 void bind_serve(lua_State* L) {
   bind_results(L);
   bind_journal(L);
+  bind_divided(L);
   bind_traces(L);
   bind_pools(L);
   set_function(L, "serve_table", guarded<table>);

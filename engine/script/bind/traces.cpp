@@ -58,6 +58,7 @@ class TraceWorkload : public Workload {
   void on_due(Picoseconds now, Client& client) override {
     while (due() <= now) client.cancel_row(static_cast<std::int32_t>(leaving_[left_++]));
   }
+  bool reads_ends() const override { return false; }
   bool shares_content() const override { return !trace_->segments.empty(); }
   std::optional<Unsent> left_out() const override { return rooflua::left_out(*trace_); }
   std::vector<std::string> notes() const override { return trace_->notes; }

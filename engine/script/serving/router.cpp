@@ -23,6 +23,14 @@ bool may_read(lua_State* L, const char* signal) {
   return found;
 }
 
+/// Whether the router on top of the stack declares that it reads no signal.
+bool reads_nothing(lua_State* L) {
+  lua_getfield(L, -1, "signals");
+  const bool found = lua_istable(L, -1) && lua_objlen(L, -1) == 0;
+  lua_pop(L, 1);
+  return found;
+}
+
 /// What the router on top of the stack wants to know of prefixes and of prompts in flight.
 RouterIndex read_index(lua_State* L) {
   library_function(L, "rooflua.border.routing", "knowledge").push(L);
@@ -60,6 +68,7 @@ LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), bo
   lua_pop(L, 1);
   reads_landing_ = may_read(L, "landing_prompts");
   index_ = read_index(L);
+  reads_replicas_ = !reads_nothing(L);
   const LuaReference instance(L);
   route_ = made_function(L, "rooflua.border.routing", "route_of", {&instance});
 }

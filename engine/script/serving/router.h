@@ -17,6 +17,7 @@ class LuaRouter : public Router {
   bool may_refuse() const override { return may_refuse_; }
   bool reads_landing_prompts() const override { return reads_landing_; }
   RouterIndex index() const override { return index_; }
+  bool reads_replicas() const override { return reads_replicas_; }
 
  private:
   Asking* asking_;
@@ -24,7 +25,7 @@ class LuaRouter : public Router {
   LuaReference route_;
   double staleness_s_ = 0;
   bool may_refuse_ = false, reads_reports_ = false;
-  bool reads_landing_ = true;
+  bool reads_landing_ = true, reads_replicas_ = true;
   RouterIndex index_;
 };
 

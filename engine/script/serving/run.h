@@ -23,6 +23,8 @@
 
 namespace rooflua::script {
 
+constexpr int instants_per_look = 1 << 16;  // of the clock, between two looks at the memory
+
 /// A file that a listener writes while the run goes.
 struct RunOutput {
   std::ofstream file;
@@ -54,6 +56,8 @@ struct Run {
   // of its memory, on average over the GPUs.
   std::optional<double> work_s;
   double moving_s = 0;
+  /// {left_out, notes} of the workload, where other processes read it to its end; else null.
+  Json workload_told;
   std::unique_ptr<Simulation> simulation;
   bool broken = false;  // an error left the simulation in the middle of an instant
 
@@ -120,5 +124,7 @@ int on_run(lua_State* L) {
 void bind_results(lua_State* L);
 /// Looking back at a live run (bind/journal.cpp).
 void bind_journal(lua_State* L);
+/// One run on several cores (serving/divided.cpp).
+void bind_divided(lua_State* L);
 
 }  // namespace rooflua::script

@@ -137,7 +137,8 @@ std::int32_t LuaStepModel::price_run(const Batch& first, const BatchGrowth&,
 }
 
 /// The first error of the script's method `run`, for the notes of the result.
-void LuaStepModel::note_problem(const char* message) const {
+void LuaStepModel::note_problem(const char* message) {
+  has_problem_ = true;
   lua_State* L = asking_->L;
   instance_.push(L);
   if (!has_field(L, "run_problem")) {

@@ -28,11 +28,14 @@ class LuaStepModel : public StepModel {
   /// Lua, as alike replicas have it.
   static void remember(const std::vector<std::shared_ptr<LuaStepModel>>& models);
 
+  /// Whether the script's method `run` raised an error, which only its notes tell.
+  bool has_problem() const { return has_problem_; }
+
  private:
   void call(const LuaReference& function, const LuaReference* argument, const Batch& batch,
             int results);
   void settle();
-  void note_problem(const char* message) const;
+  void note_problem(const char* message);
   void read_price(StepPrice& price) const;
 
   Asking* asking_;
@@ -43,6 +46,7 @@ class LuaStepModel : public StepModel {
   // Prices and runs; how many there are when the model settles: compiling for it alone costs about
   // what it then has saved.
   std::int64_t asked_ = 0, settles_at_ = 32768;
+  bool has_problem_ = false;     // note_problem()
   const void* steps_ = nullptr;  // the bound step model, by its address
   RememberedPrices remembered_;
 };

@@ -35,6 +35,7 @@ class LuaWorkload : public Workload, public OfSimulation {
   explicit LuaWorkload(Asking& asking);
   bool next(RequestSpec& spec) override;
   void on_done(const RequestDone& done, FollowUps& follow_ups) override;
+  bool reads_ends() const override { return bool(done_) || bool(more_) || bool(cancels_); }
   Picoseconds due() const override;
   void on_due(Picoseconds now, Client& client) override;
   bool shares_content() const override { return shares_content_; }

@@ -238,6 +238,10 @@ StopReason absorb_stop() {
   return reason;
 }
 
+bool has_time_limit() {
+  return owner.load() != nullptr && limit_s > 0;
+}
+
 void restart_time_limit() {
   if (owner.load() == nullptr || limit_s <= 0) return;
   expiries = 0;

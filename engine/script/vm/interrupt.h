@@ -59,6 +59,9 @@ std::string stop_message();
 /// Whether the hook that stops this script is set: every further line raises its error.
 bool is_stopping(lua_State* L);
 
+/// Whether CPU time is limited.
+bool has_time_limit();
+
 /// Ends the stopping: removes the hook and stops the timer, so that partial results can be reported
 /// and files closed. Later signals have no effect, except that the third Ctrl-C ends the process.
 /// @return the reason of the stop; `none` if there was none

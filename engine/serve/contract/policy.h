@@ -141,6 +141,9 @@ class Router {
 
   /// What it knows of prefixes and of prompts in flight.
   virtual RouterIndex index() const { return {}; }
+
+  /// Whether what replicas do changes its choices.
+  virtual bool reads_replicas() const { return true; }
 };
 
 /// A request and the decode replica that was chosen for it (border.h).

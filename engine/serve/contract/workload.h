@@ -70,6 +70,9 @@ class Workload {
     (void)done, (void)follow_ups;
   }
 
+  /// Whether what it sends depends on ends that it was told of.
+  virtual bool reads_ends() const { return true; }
+
   /// Whether on_first_token() must be called.
   virtual bool watches_first_tokens() const { return false; }
   /// The client sees the first token of a request with a row (RequestSpec::row) at `seen`, which is
@@ -102,6 +105,7 @@ class ListedWorkload : public Workload {
   /// `segments` of the specs must outlive the workload and its forks.
   explicit ListedWorkload(std::vector<RequestSpec> specs);
   bool next(RequestSpec& spec) override;
+  bool reads_ends() const override { return false; }
   bool shares_content() const override { return shares_; }
   std::unique_ptr<Workload> fork() const override {
     return std::make_unique<ListedWorkload>(*this);

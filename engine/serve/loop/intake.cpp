@@ -102,6 +102,8 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
 }
 
 void Simulation::queue(std::int32_t slot, std::int32_t index) {
+  if (!foreign_.empty() && foreign_[static_cast<std::size_t>(index)] != 0)
+    return requests_.close(slot);
   signals_.add_outstanding(index, 1);
   if (fleet_) Life(*this).note_arrival(slot, index);
   if (fleet_ && !fleet_->runs(group_of_[static_cast<std::size_t>(index)]))

@@ -3,14 +3,13 @@
 // What happens at one instant, and in which order: instant.cpp.
 //
 // The functions of Simulation by subject: simulation.cpp (what it consists of), instant.cpp (the
-// loop), group_step.cpp (plans and prices), intake.cpp
-// (a request from sent to done), clients.cpp (times of the workload), trying.cpp (patience, what
-// is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one
-// replica computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp
-// (requests that wait in front of the router), lifecycle.cpp (engines that come and go),
-// breaking.cpp (faults, links that carry less, transfers that fail),
-// losing.cpp (a replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp,
-// prefetch.cpp.
+// loop), group_step.cpp (plans and prices), intake.cpp (a request from sent to done), clients.cpp
+// (times of the workload), trying.cpp (patience, what is sent again), routing.cpp, handover.cpp,
+// pushing.cpp and splitting.cpp (prompts that one replica computes and another one decodes),
+// tier_trips.cpp (stores), abort.cpp, gating.cpp (requests that wait in front of the router),
+// lifecycle.cpp (engines that come and go), breaking.cpp (faults, links that carry less, transfers
+// that fail), losing.cpp (a replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp,
+// prefetch.cpp, sharing.cpp.
 
 #include <array>
 #include <atomic>
@@ -158,9 +157,10 @@ class Simulation final : public RouteSource, public PairSource {
   enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   class FollowUpsSent;
   class ClientNow;
-  friend class Trying;  // patience, and requests that are sent again (trying.h)
-  friend class Life;    // engines that come and go (life.h)
-  class Losing;         // a replica fails (losing.cpp)
+  friend class Trying;   // patience, and requests that are sent again (trying.h)
+  friend class Life;     // engines that come and go (life.h)
+  friend class Sharing;  // a part of the replicas (sharing.h)
+  class Losing;          // a replica fails (losing.cpp)
 
   Simulation(const Simulation& other);
   const std::vector<std::int32_t>& candidates(Stage stage) const {
@@ -336,6 +336,7 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<Replica> replicas_;
   std::vector<RankGroup> groups_;       // by their first replica
   std::vector<std::int32_t> group_of_;  // by replica
+  std::vector<char> foreign_;  // by replica, whether another process simulates it; empty: none
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
   std::optional<KvLinks> kv_links_;     // where KV goes over links

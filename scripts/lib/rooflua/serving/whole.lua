@@ -106,15 +106,33 @@ local function head_of(state, given)
   return table.concat(lines)
 end
 
+--- Why one process must simulate all replicas; nil where `jobs` processes did it, each a part of them.
+local function undivided(state, jobs)
+  if jobs == 1 then return "" end
+  local policies = { state.router }
+  for _, replica in ipairs(state.replicas) do
+    policies[#policies + 1], policies[#policies + 2] = replica.scheduler, replica.steps.steps
+  end
+  for _, each in ipairs(policies) do
+    if each.summary then return "a policy has a method summary" end
+  end
+  return native.serve_run_divided(state.run, jobs)
+end
+
 --- One variant: {text = report, left_out, and what `options` asks for}. The program takes the summary itself
 --- (native.serve_hand_over). A run that Ctrl-C or the time limit stopped has `partial` as well: what is known so far.
----@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain; document: the summary as
----  a table
+--- `undivided`: why one process simulated all replicas though `jobs` is more than 1.
+---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain, jobs; document: the
+---  summary as a table
 function whole.run(reader, given, options)
   local asked = followed(reader, given, options.why)
   local state = live.state(live.begin(reader, given, outputs_of(options, given, asked)))
-  return whole.finish(reader, given, options,
-    { state = state, followed = asked, partial = native.serve_run_or_stop(state.run) })
+  local why = undivided(state, options.jobs or 1)
+  local partial = why and native.serve_run_or_stop(state.run)
+  local over = { state = state, followed = asked, partial = partial or nil }
+  local result = whole.finish(reader, given, options, over)
+  result.undivided = why ~= "" and why or nil
+  return result
 end
 
 --- The result of a simulation that is over.
