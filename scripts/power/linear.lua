@@ -3,7 +3,7 @@
 ---     watts = facility_factor * (idle + (tdp - idle) * busy) + host_w,   idle = idle_frac * tdp
 ---
 --- Low is an idle GPU, high one at its limit: nothing was measured.
-local facility = require "rooflua.power.facility"
+local facility = require "power.model.facility"
 local policy = require "rooflua.policy"
 
 ---@class power.Linear

@@ -1,9 +1,9 @@
 --- Watts by what the GPU does, from what was measured on it (spec.power): a curve of busy share, MFU and share of
---- bandwidth that ends at the limit (rooflua.power.curve). A GPU without rows has the curve of one of its
+--- bandwidth that ends at the limit (power.model.curve). A GPU without rows has the curve of one of its
 --- architecture, by the limits of both, and says so. The means of a run stand for its moments: where some moments are
 --- at the limit and others below, the figure is too high.
-local curve = require "rooflua.power.curve"
-local facility = require "rooflua.power.facility"
+local curve = require "power.model.curve"
+local facility = require "power.model.facility"
 local policy = require "rooflua.policy"
 local spec = require "rooflua.spec"
 

@@ -1,5 +1,5 @@
 --- The power that the datasheet allows, at all times: an upper bound.
-local facility = require "rooflua.power.facility"
+local facility = require "power.model.facility"
 local policy = require "rooflua.policy"
 
 ---@class power.Tdp

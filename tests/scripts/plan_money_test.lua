@@ -115,4 +115,17 @@ test("a power policy that says no bounds gets none, and the answer says so", fun
   test.check(text:find "about [%d.]+ J/token", "%s", text)
 end)
 
+test("the program takes every power policy, with a host", function()
+  local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
+  for power, told in pairs { tdp = "at most", linear = "about", measured = "about" } do
+    local pipe = io.popen(("%s plan --model llama-3.1-8b --workload 300+20 --rate 5 --slo tpot_p99=50ms"
+      .. " --gpus h100-sxm:1@3 --tp 1 --seats 32 --budgets 1024 --replicates 0 --requests 200 --quiet --power %s"
+      .. " --set plan.power.host_w=340 2>&1"):format(program, power))
+    local text = flat(pipe:read "*a")
+    pipe:close()
+    test.check(text:find(told .. " [%d.]+ %([%d.]+ to [%d.]+%) J/token"), "%s: %s", power, text)
+    has(text, "GPUs + 340 W (170 to 578) for the host of each")
+  end
+end)
+
 test.finish()

@@ -2,7 +2,7 @@
 -- the GPUs that it stands in for. The errors stand in docs/records/fitted.md, "Power".
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local curve = require "rooflua.power.curve"
+local curve = require "power.model.curve"
 local spec = rooflua.spec
 local Measured = require "power.measured"
 

@@ -8,8 +8,6 @@
 -- that run for a part of the time were measured. Cells of published kernels run all the time, part = busy_frac: a run
 -- that pauses draws in proportion. The knee of cells is rounded: a cell has kernels below the limit and at it.
 -- @source the fit, its errors on kinds that it did not see, and the choice of the knee: docs/records/fitted.md, "Power"
-local statistics = require "rooflua.base.statistics"
-
 local curve = {}
 
 local names = { "busy_frac", "mfu", "bandwidth_frac" }
@@ -95,14 +93,15 @@ local function spread_of(found, loads)
 end
 
 --- The curve of a GPU; nil and why where the rows do not give one.
----@param rows table[] of rooflua.power.rows
+---@param rows table[] of rooflua.tables.power
 ---@param limit_w number
 function curve.fit(rows, limit_w)
-  local given, idle, all, differ, count = { loads = {} }, {}, {}, {}, 0
+  local given, all, differ, count = { loads = {} }, {}, {}, 0
+  local idle_w, idle_rows = 0, 0
   for _, row in ipairs(rows) do
     local key = ("%.3g %.3g %.3g"):format(row.busy_frac, row.mfu, row.bandwidth_frac)
     if row.load == "idle" then
-      idle[#idle + 1] = row.watts
+      idle_w, idle_rows = idle_w + row.watts, idle_rows + 1
     elseif row.watts > 0 then
       all[#all + 1] = row
       local is_below = row.watts <= at_limit * limit_w
@@ -111,8 +110,8 @@ function curve.fit(rows, limit_w)
       if is_below and not differ[key] then differ[key], count = true, count + 1 end
     end
   end
-  given.idle_w = statistics.mean(idle)
-  if not given.idle_w or count < fewest_rows then
+  given.idle_w = idle_w / idle_rows
+  if idle_rows == 0 or count < fewest_rows then
     return nil, ("expected a row `idle` and three loads or more below %g W that differ in busy share, flop/s and "
       .. "bytes/s, found %d"):format(at_limit * limit_w, count)
   end
