@@ -80,7 +80,7 @@ test("every figure of energy has bounds and says what it rests on: text, documen
   for power, told in pairs {
     [require "power.tdp" {}] = "the datasheet's power at all times",
     [require "power.linear" {}] = "by busy share from 15 % on, assumed",
-    [require "power.measured" {}] = "steady loads that were measured (scripts/collect/power.py); GPUs alone",
+    [require "power.measured" {}] = "steady loads that were measured (scripts/collect/power.py), from the lowest",
     [require "power.measured" { host_w = 340 }] = "GPUs + 340 W (170 to 578) for the host of each",
   } do
     local rank, text, shown = asked({ load = load, power = power }, { steps = require "steps.kernels" {} })

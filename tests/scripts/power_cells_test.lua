@@ -136,7 +136,8 @@ test("rows of cells that are none are errors with their line and column", functi
   end
   local rows, about = spec.power(with "gemm,bf16,vllm 1,0.1,0.2,30,500,600,650,700")
   test.equal(#rows, 1)
-  test.equal(about, "30 readings of published kernels (tables.toml does not say whose)")
+  test.equal(about, "30 readings of published kernels (tables.toml does not say whose), from their p25 to their "
+    .. "p90 beside the curve")
   test.raises("expected a row `idle` and three loads", function()
     Measured {}:check(with "gemm,bf16,vllm 1,0.1,0.2,30,500,600,650,700")
   end)

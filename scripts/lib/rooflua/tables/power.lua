@@ -35,7 +35,8 @@ local function of_loads(path, hardware)
       dtype = row.dtype, busy_frac = busy_frac, mfu = reached(row.tflop_per_s, 1e12, peak, busy_frac),
       bandwidth_frac = reached(row.gb_per_s, 1e9, hardware.memory_bytes_per_s, busy_frac), watts = row.watts }
   end
-  return out, "steady loads that were measured (scripts/collect/power.py)"
+  return out, "steady loads that were measured (scripts/collect/power.py), from the lowest to the highest beside the "
+    .. "curve"
 end
 
 local percentiles = { "watts_p25", "watts_p50", "watts_p75", "watts_p90" }
@@ -61,8 +62,9 @@ local function of_cells(path, described)
     count = count + (idle and 0 or row.rows)
   end
   local entry = native.file_exists(described) and native.read_toml(described).power_by_load
-  return out, ("%s readings of published kernels (%s)"):format(units.grouped(count), entry
-    and ("%s, %s %s"):format(entry.library, entry.project, entry.commit) or "tables.toml does not say whose")
+  return out, ("%s readings of published kernels (%s), from their p25 to their p90 beside the curve"):format(
+    units.grouped(count), entry and ("%s, %s %s"):format(entry.library, entry.project, entry.commit)
+    or "tables.toml does not say whose")
 end
 
 --- The rows of a GPU, and what they are in words; nil where nothing was measured, and of a GPU that is given as a
