@@ -8,12 +8,13 @@ local spec = require "rooflua.spec"
 local shipped = {}
 
 --- The entries of a tables.toml: {name, op, dtype, engine, library, project, rows}; none if there is no such file.
+--- Watts are no table of an op.
 local function entries_of(gpu)
   local path, out = "bench_data/" .. gpu .. "/tables.toml", {}
   if not native.file_exists(path) then return out end
   for name, entry in core.sorted_pairs(native.read_toml(path)) do
     entry.name = name
-    out[#out + 1] = entry
+    if entry.op ~= "power" then out[#out + 1] = entry end
   end
   return out
 end

@@ -244,12 +244,20 @@ function spec.deployment(options) end
 ---@field busy_frac number share of the time in which it ran
 ---@field mfu number arithmetic over the peak of its format and the whole time
 ---@field bandwidth_frac number bytes over the bandwidth of the memory and the whole time
----@field watts number mean of the GPU
+---@field op string
+---@field dtype string
+---@field watts number mean of the GPU; of a cell of power_by_load.csv its p75
+---@field engine string? of a cell
+---@field watts_p25 number? of a cell
+---@field watts_p50 number? of a cell
+---@field watts_p90 number? of a cell
+---@field readings integer? of a cell
 
---- Watts measured on a GPU under steady loads (power.csv beside its hardware.toml); nil where none were, and of a GPU
---- that is given as a table. Raises an error for a row that is none.
+--- Watts measured on a GPU (power.csv or power_by_load.csv beside its hardware.toml), and what the rows are in words;
+--- nil where none were, and of a GPU that is given as a table. Raises an error for a row that is none.
 ---@param source string|table|rooflua.Hardware as for spec.hardware
 ---@return rooflua.PowerRow[]?
+---@return string? about
 function spec.power(source) end
 
 --- Names of the shipped models.

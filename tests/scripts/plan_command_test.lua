@@ -73,6 +73,8 @@ test("nodes, clients, spare replicas, energy and a page", function()
   local rank = done.document.ranks[1]
   test.near(rank.joules_per_token, 500 / (5 * 20), 1e-9)
   test.equal(rank.power, "measured")
+  test.equal(rank.power_from, "500 W as given for each GPU")
+  test.equal(rank.joules.low, rank.joules.high)
 end)
 
 test("what nothing can serve is answered with what would be possible", function()

@@ -57,7 +57,7 @@ void add_plan(CLI::App& app, Door& door) {
   add_plan_axes(*command, *a);
   command->add_option("--objective", a->objective, "cost (default), gpus, rate, energy, ...");
   command->add_option("--strategy", a->strategy, "halving (default), bounded, exhaustive, sample");
-  command->add_option("--power", a->power, "Policy of power (tdp), or linear");
+  command->add_option("--power", a->power, "tdp (default), linear, measured: watts of a GPU");
   repeated("--watts", a->watts, "GPU=WATTS: measured power of one GPU under load");
   command->add_option("--confidence", a->confidence, "Least probability that the SLO is met (0.8)")
       ->check(between(0, 1));

@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local named_files = require "rooflua.sandbox.named_files"
+local power_rows = require "rooflua.tables.power"
 local specs = require "rooflua.border.specs"
 
 local spec = {}
@@ -54,39 +55,12 @@ function spec.deployment(options)
   return object
 end
 
---- The share of a peak that a load reached in the whole time, of which it ran a part; 0 where nothing was counted.
-local function reached(per_s, unit, peak, busy_frac)
-  return peak and peak > 0 and per_s * unit / peak * busy_frac or 0
-end
-
---- Watts that were measured on a GPU under steady loads: power.csv beside its hardware.toml, which the program
---- scripts/collect/power.py writes. A list of {load, busy_frac, mfu, bandwidth_frac, watts}: the shares are of the
---- whole time, pauses included, so that an idle GPU has 0, 0, 0. nil where there is no such file, and of a GPU that is
---- given as a table. A row that is none is an error.
-function spec.power(source)
-  local hardware = spec.hardware(source)
-  local folder = hardware.source:match "^(.*)/[^/]*%.toml$"
-  local path = folder and folder .. "/power.csv"
-  if not path or not native.file_exists(path) then return nil end
-  local rows = {}
-  for i, row in ipairs((native.csv_read(path, true, { "op", "dtype", "shape" }))) do
-    local where = ("%s:%d"):format(path, row.line)
-    for _, name in ipairs { "busy", "watts", "tflop_per_s", "gb_per_s" } do
-      if type(row[name]) ~= "number" or not (row[name] >= 0 and row[name] < 1e6) then
-        fail("%s: %s: expected a number, not negative, found %s", where, name, core.describe(row[name]))
-      end
-    end
-    local idle = row.op == "idle"
-    local peak = hardware.peak_flop_per_s[row.dtype ~= "" and row.dtype or "bf16"]
-    if row.tflop_per_s > 0 and not peak then fail("%s: %s has no peak of %s", where, hardware.name, row.dtype) end
-    if row.busy > 1 then fail("%s: busy: expected a share of the time, found %g", where, row.busy) end
-    local busy_frac = idle and 0 or row.busy
-    rows[i] = { load = idle and "idle" or ("%s %s %s"):format(row.op, row.dtype, row.shape), busy_frac = busy_frac,
-      mfu = reached(row.tflop_per_s, 1e12, peak, busy_frac),
-      bandwidth_frac = reached(row.gb_per_s, 1e9, hardware.memory_bytes_per_s, busy_frac), watts = row.watts }
-  end
-  return rows
-end
+--- Watts that were measured on a GPU: power.csv or power_by_load.csv beside its hardware.toml. A list of {load,
+--- busy_frac, mfu, bandwidth_frac, watts}: the shares are of the whole time, pauses included, so that an idle GPU has
+--- 0, 0, 0. A row of power_by_load.csv has watts_p25, watts_p50, watts_p90 and readings as well; `watts` is its p75.
+--- Then what the rows are, in words. nil where there is no such file, and of a GPU that is given as a table. A row that
+--- is none is an error.
+function spec.power(source) return power_rows.of(spec.hardware(source)) end
 
 --- Names of shipped models, and of GPUs.
 function spec.models() return native.list_models() end

@@ -1,5 +1,6 @@
 -- A plan as a document: {schema = "rooflua.plan/1", question, searched, ranks, unsure, candidates, prices, notes}.
 local basis = require "rooflua.plan.basis"
+local energy = require "rooflua.plan.energy"
 local fleets = require "rooflua.plan.fleets"
 local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
@@ -37,12 +38,17 @@ local function slo_of(question, item, plan, rank)
     not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
 end
 
+--- The bounds of joules per token; nil where the power policy says none.
+local function joules_of(result)
+  return result.joules_low and { low = result.joules_low, high = result.joules_high } or nil
+end
+
 --- Costs at the load without its peak; nil where there is none.
 local function without_peak_of(question, item)
   local usual = item.without_peak
   if not usual then return nil end
   return { load = (question.load.value or 1) * question.load.peak * usual.scale, per_million = usual.per_million,
-    joules_per_token = usual.joules_per_token }
+    joules_per_token = usual.joules_per_token, joules = joules_of(usual) }
 end
 
 --- A deployment of the answer.
@@ -54,6 +60,8 @@ local function rank_of(question, plan, item, rank)
       per_replica = result.gpus / result.replicas },
     set = document.set(question, item.candidate), objective = result.score, cost_per_hour = result.cost_per_hour,
     per_million = result.per_million, joules_per_token = result.joules_per_token, power = result.power_bound,
+    joules = joules_of(result),
+    power_from = result.joules_per_token and energy.basis(question, question.gpus[item.candidate.gpu]) or nil,
     load = { asked = at(1), served = result.scale ~= 1 and at(result.scale) or nil, holds_to = at(item.holds_to),
       holds_more = item.holds_more,
       without_one = at(item.without_one) },

@@ -1,5 +1,6 @@
 -- What a deployment costs and draws: dollars per hour and per million tokens, joules per token, and the score.
 local deploy = require "rooflua.plan.deploy"
+local energy = require "rooflua.plan.energy"
 
 local money = {}
 
@@ -28,25 +29,6 @@ function money.price(question, candidate)
   return price and price.typical or 0
 end
 
---- Watts of one GPU: as measured (--watts), else by the power policy; and what to put in front of the figure.
-local function watts_of(question, candidate, result)
-  local gpu = question.gpus[candidate.gpu]
-  local measured = question.watts and question.watts[gpu.name]
-  if measured then return measured, "measured" end
-  return question.power:watts(gpu.hardware, result.busy_frac, result.work)
-end
-
---- Watts of all paid GPUs: those that serve, and those of their nodes that are paid and idle. An idle GPU draws what
---- the power policy says of one that is never busy.
-local function all_watts(question, candidate, result)
-  local each_w, bound = watts_of(question, candidate, result)
-  local idle = result.paid_gpus - result.gpus
-  if not each_w or idle == 0 then return each_w and each_w * result.gpus, bound end
-  local idle_w, of_idle = question.power:watts(question.gpus[candidate.gpu].hardware, 0)
-  if not idle_w then idle_w, of_idle = each_w, "at most" end
-  return each_w * result.gpus + idle_w * idle, of_idle
-end
-
 --- {gpus, paid_gpus, cost_per_hour} of so many replicas.
 function money.least(question, candidate, replicas)
   local gpus = deploy.gpus(question, candidate, replicas)
@@ -69,7 +51,8 @@ local function score_at(question, result, cost)
   end }))
 end
 
---- Adds to the result of a run: rate_per_s, gpus, cost_per_hour, per_million, joules_per_token, score.
+--- Adds to the result of a run: rate_per_s, gpus, cost_per_hour, per_million, joules_per_token with its
+--- bounds, score.
 function money.add(question, candidate, result)
   result.rate_per_s = rate_of(question, result)
   for key, value in pairs(money.least(question, candidate, result.replicas)) do result[key] = value end
@@ -79,10 +62,7 @@ function money.add(question, candidate, result)
     result.per_million = { output = result.cost_per_hour / 3600 / output * 1e6,
       all = result.cost_per_hour / 3600 / all * 1e6 }
   end
-  local watts, bound = all_watts(question, candidate, result)
-  if watts and output and output > 0 then
-    result.joules_per_token, result.power_bound = watts / output, bound
-  end
+  if output and output > 0 then energy.add(question, candidate, result, output) end
   result.score = score_at(question, result)
   return result
 end

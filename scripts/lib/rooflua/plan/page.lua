@@ -3,6 +3,7 @@
 -- away the candidates and the text of the terminal.
 local against_load = require "rooflua.plan.against_load"
 local basis = require "rooflua.plan.basis"
+local energy = require "rooflua.plan.energy"
 local fleets = require "rooflua.plan.fleets"
 local items = require "rooflua.plan.page.items"
 local json = require "rooflua.json"
@@ -70,10 +71,10 @@ end
 local function energy_text(question, item)
   local own, usual = item.result, item.without_peak
   if not own.joules_per_token then return "-" end
-  local text = ("%s %s"):format(own.power_bound or "", units.significant(own.joules_per_token, 3))
+  local text = ("%s %s"):format(own.power_bound or "", energy.text(own))
   if usual and usual.joules_per_token then
     text = ("%s at %s, %s at %s"):format(text, words.load(question, own.scale),
-      units.significant(usual.joules_per_token, 3), words.load(question, usual.scale))
+      energy.text(usual), words.load(question, usual.scale))
   end
   local idle = own.paid_gpus - own.gpus
   return idle > 0 and ("%s, with %s"):format(text, units.counted(idle, "idle GPU")) or text
@@ -85,6 +86,9 @@ local figure_titles = { cost_per_hour = "per hour", gpus = "GPUs", joules_per_to
 local function ranks_section(done, list)
   local question, key = done.question, standing.key(done.question)
   local own_figure = key ~= nil and key ~= "cost_per_hour"
+  local each_item = {}
+  for i, each in ipairs(list) do each_item[i] = each.item end
+  local joules = table.concat(energy.bases(question, each_item), "; ")
   local head, rows = array { "rank", "deployment" }, array {}
   if own_figure then head[3] = figure_titles[key] end
   local has_energy = key ~= "joules_per_token" -- else the figure is it
@@ -116,8 +120,9 @@ local function ranks_section(done, list)
   end
   return { heading = "Deployments", cards = { head = head, rows = rows },
     note = ("Ranges in brackets hold 90 %% of the replicates: runs with other seeds and draws of the model's error. "
-      .. "Order: %s; then the surer one, then the one farther from its limits."):format(key == "cost_per_hour"
-      and "dollars per hour" or "objective " .. question.objective.name) }
+      .. "Order: %s; then the surer one, then the one farther from its limits.%s"):format(key == "cost_per_hour"
+      and "dollars per hour" or "objective " .. question.objective.name,
+      joules ~= "" and (" Joules per token, with low and high in brackets, rest on %s."):format(joules) or "") }
 end
 
 -- Cost against load -----------------------------------------------------------------------------------------------

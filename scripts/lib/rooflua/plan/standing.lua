@@ -1,6 +1,7 @@
 -- How a deployment of an answer stands beside the first, in words: the figure that the objective compares, the costs,
 -- the metrics of the SLO, and why it lost.
 local core = require "rooflua.base.core"
+local energy = require "rooflua.plan.energy"
 local money = require "rooflua.plan.money"
 local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
@@ -27,7 +28,8 @@ function standing.figure(question, item)
   local value = value_of(item.result, key)
   if not value then return "-" end
   local text = words.figures[key].text(value)
-  return key == "joules_per_token" and item.result.power_bound and item.result.power_bound .. " " .. text or text
+  if key ~= "joules_per_token" then return text end
+  return (item.result.power_bound and item.result.power_bound .. " " or "") .. text .. energy.range(item.result)
 end
 
 --- How far a deployment is from the first in what the objective compares: "+6.7 %", "score +0.12"; nil where that is
@@ -95,8 +97,7 @@ function standing.costs(question, item)
   end
   at_loads(function(each) return each.per_million and words.dollars(each.per_million.output) end, "",
     " per 1M output tokens")
-  at_loads(function(each) return each.joules_per_token and units.significant(each.joules_per_token, 3) end,
-    (result.power_bound or "") .. " ", " J/token")
+  at_loads(energy.text, (result.power_bound or "") .. " ", " J/token")
   local idle = result.paid_gpus - result.gpus
   if idle > 0 and result.joules_per_token then
     parts[#parts] = ("%s, with %s"):format(parts[#parts], units.counted(idle, "idle GPU"))

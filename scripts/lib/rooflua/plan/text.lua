@@ -2,6 +2,7 @@
 local basis = require "rooflua.plan.basis"
 local candidates = require "rooflua.plan.candidates"
 local core = require "rooflua.base.core"
+local energy = require "rooflua.plan.energy"
 local fleets = require "rooflua.plan.fleets"
 local money = require "rooflua.plan.money"
 local standing = require "rooflua.plan.standing"
@@ -121,6 +122,7 @@ end
 
 local function common_lines(add, question, found, plan)
   if #plan.ranks > 0 then add(0, "prices    %s", prices_text(question)) end
+  for _, line in ipairs(energy.bases(question, plan.ranks)) do add(0, "power     %s", line) end
   if plan.seeds then
     add(0, "sure      seeds alone %s, errors of the model alone %s; intervals: %s", words.percent(plan.seeds),
       words.percent(plan.model), plan.trusted and "tested on " .. plan.trusted_from
