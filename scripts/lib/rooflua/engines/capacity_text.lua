@@ -19,7 +19,7 @@ function text.title(found)
   local facts = found.facts
   local out = ("%s on %s, %s %s, tp %d"):format(facts.model.name, facts.hardware.name, facts.engine.name,
     facts.release, facts.tp)
-  for _, name in ipairs { "pp", "dp", "ep" } do
+  for _, name in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
     if facts[name] > 1 then out = out .. (", %s %d"):format(name, facts[name]) end
   end
   return out
