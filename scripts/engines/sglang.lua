@@ -22,7 +22,8 @@ local function memory_of_reserve(facts, values)
   local hardware, graph_size = facts.hardware, values.cuda_graph_max_bs
   if not hardware then return nil end
   local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
-    + facts.tp * facts.dp * facts.cp * facts.pp / 8 * gib + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
+    + facts.tp * facts.dp * facts.cp * facts.pp / 8 * gib
+    + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
   if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
   return math.floor((1 - reserve / hardware.usable_memory_bytes) * 1000 + 0.5) / 1000
 end
@@ -322,9 +323,9 @@ return {
         return (own.dcp_comm_backend or "ag_rs") == "ag_rs" and "gathered" or "all_to_all"
       end, source = "python/sglang/srt/server_args.py; pull request 21637: ag_rs, a2a and fi_a2a" },
     { since = "0.5.10", cp_of = { "full" }, dcp_of = { "latent" },
-      source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; 14194, merged before 2026-03-29, "
-        .. "for latent attention" },
-    { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292, of 2026-04-20, for latent attention" },
+      source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
+        .. "merged before 2026-03-29" },
+    { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292 of 2026-04-20: latent attention" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,

@@ -294,7 +294,7 @@ return {
         return own.dcp_comm_backend == "a2a" and "all_to_all" or "gathered"
       end, source = "vllm/config/parallel.py: ag_rs unless asked for a2a, which pull request 34883 adds" },
     { since = "0.10.2", dcp_of = { "latent" }, source = "pull request 23734" },
-    { since = "0.11.1", dcp_of = { "latent", "full" }, source = "pull requests 24864 and 25438, reviewed until 2025-10; "
+    { since = "0.11.1", dcp_of = { "latent", "full" }, source = "pull requests 24864 and 25438, of 2025-09; "
       .. "vllm/config/model.py, verify_with_parallel_config: dcp <= tp / KV heads" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
     { expert_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0, head_norm_kernels = 0,

@@ -23,8 +23,8 @@ end
 local function keys_of(found, hardware)
   local keys = command.keys(found)
   local chosen = choice.of(keys.engine)
-  local facts = { hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1 }
-  for _, width in ipairs { "dp", "tp", "pp", "ep" } do
+  local facts = { hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1 }
+  for _, width in ipairs { "dp", "cp", "tp", "pp", "ep", "dcp" } do
     for _, option in ipairs(chosen.engine.options) do
       local value = chosen.options[option.name]
       if option.key == "deployment." .. width and value ~= nil then

@@ -25,11 +25,9 @@ constexpr auto option_rows = rows_of<Options>(
                          "pipeline parallel stages: each has some of the layers, on tp GPUs of its "
                          "own"),
     figure<&Options::cp>("cp", "ranks", 1, 256, open,
-                         "prefill context parallel ranks: each computes a part of every prompt, on "
-                         "tp GPUs of its own, and keeps all of its KV"),
+                         "ranks on tp GPUs each that divide prompts; each keeps all KV"),
     figure<&Options::dcp>("dcp", "ranks", 1, 1024, open,
-                          "decode context parallel ranks: those of tp that would hold the same KV "
-                          "hold a part of the tokens each; no further GPUs"),
+                          "ranks of tp that divide the KV of a request, not hold copies of it"),
     figure<&Options::weights>("weights", open,
                               "number format of the linear weights, or the name of a release; "
                               "default the model's"),

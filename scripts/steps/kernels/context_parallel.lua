@@ -11,7 +11,7 @@
 --- Each rank expands the latent vectors of all tokens. All ranks run all decodes; experts see the rows of all ranks.
 ---
 --- Decode (dcp). A rank computes with the queries of its group, dcp times its own heads, and 1 / dcp of the context:
---- flop and bytes of a rank stay, those of the group are divided. Per layer and step, rows r, heads h of a rank, width v:
+--- its flop stay, and the bytes that it reads are divided. Per layer and step, r rows, h heads of a rank, of width v:
 ---
 ---     dcp_query_gather    all-gather of r h dcp queries
 ---     gathered            dcp_lse_gather: r h dcp^2 of 4 bytes; dcp_output_scatter: reduce-scatter of r h dcp v

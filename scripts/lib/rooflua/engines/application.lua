@@ -68,6 +68,8 @@ local function experts_format_of(model)
   return experts_formats[model]
 end
 
+local function is_width(value) return type(value) == "number" and value >= 1 and value <= 4096 and value % 1 == 0 end
+
 --- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, cp, dcp, weights,
 --- experts_format, role, drafts}.
 local function facts_of(reader, given, chosen)
@@ -78,7 +80,7 @@ local function facts_of(reader, given, chosen)
   local options = chosen.options
   for _, width in ipairs(widths) do
     local own = said(given, "deployment." .. width)
-    if type(own) == "number" then facts[width] = own end
+    if is_width(own) then facts[width] = own end -- others are refused where the deployment is made
     for _, option in ipairs(chosen.engine.options) do
       if option.key == "deployment." .. width and options[option.name] ~= nil then
         local value = options[option.name]
@@ -120,7 +122,7 @@ local function keys_of(resolved, stated)
       return
     end
     if entry.read then value = entry.read(value, resolved.facts, read) end
-    if entry.of_dcp_rank then value = value * resolved.facts.dcp end
+    if entry.of_dcp_rank and type(value) == "number" then value = value * resolved.facts.dcp end
     local before = from[entry.key]
     if value ~= nil and (before == nil or stated[name] ~= nil and stated[before] == nil) then
       out[entry.key], from[entry.key] = value, name
@@ -302,7 +304,8 @@ function application.of(reader, given, serves)
   for _, option in ipairs(chosen.engine.options) do
     if option.key and not option.read and option.key:find "^[%a_]+%." then
       local value = said(given, option.key)
-      stated[option.name] = option.of_dcp_rank and value and value / facts.dcp or value
+      if option.of_dcp_rank and type(value) == "number" then value = value / facts.dcp end
+      stated[option.name] = value
     end
   end
   for name, value in pairs(chosen.options) do stated[name] = value end
