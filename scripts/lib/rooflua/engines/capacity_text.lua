@@ -112,7 +112,8 @@ function text.document(found, fits)
   for i, each in ipairs(found.parts) do parts[i] = { name = each.name, bytes = each.bytes } end
   return { schema = 1, kind = "capacity", model = facts.model.name, hardware = facts.hardware.name,
     engine = facts.engine.name, release = facts.release, note = found.note,
-    deployment = { tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, share = facts.share,
+    deployment = { tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, cp = facts.cp > 1 and facts.cp or nil,
+      dcp = facts.dcp > 1 and facts.dcp or nil, share = facts.share,
       max_num_seqs = facts.seats, max_num_batched_tokens = facts.budget, max_model_len = facts.max_model_len,
       block_size = found.block_size },
     formats = { weights = facts.counts.weights, kv = facts.counts.kv },
