@@ -8,12 +8,12 @@
 --- Measures  TTFT, TPOT, output tokens per second, and the tokens that the KV cache holds.
 --- Expect    With cp the TTFT falls almost as the GPUs grow: the pieces of a prompt are balanced, and its KV is
 ---           gathered once per layer. With tp it falls less, because every rank reduces whole chunks. cp leaves the
----           attention of decodes as it is and adds no room for KV. Without dcp eight ranks hold the same latent KV, and
----           most clients wait for room; with dcp 8 none waits. More decodes run at once: TPOT is longer, the
+---           attention of decodes as it is and adds no room for KV. Without dcp eight ranks hold the same latent KV,
+---           and most clients wait for room; with dcp 8 none waits. More decodes run at once: TPOT is longer, the
 ---           throughput higher. Four KV heads on eight ranks have two copies: dcp 2 doubles the cache of
 ---           Qwen3-235B-A22B, and no more is possible.
---- Limits    No run of these was measured (docs/CONTEXT_PARALLEL.md). Attention of such lengths is extrapolated. Nothing
----           hides the exchanges. A limit of 1,048,576 tokens is not what the model was published with.
+--- Limits    No run of these was measured (docs/CONTEXT_PARALLEL.md). Attention of such lengths is extrapolated.
+---           Nothing hides the exchanges. A limit of 1,048,576 tokens is not what the model was published with.
 local engines = require "rooflua.engines"
 
 local long = { from = "qwen3-30b-a3b", max_model_len = 1048576 }

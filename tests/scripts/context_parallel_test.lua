@@ -181,6 +181,11 @@ test("dcp leaves the flop of a rank's attention and divides the bytes that it re
         test.near(sum(own, "^attention_decode", "flop") / sum(one, "^attention_decode", "flop"), 1, 1e-9, case[1])
         test.near(dcp * sum(own, "^attention_decode", "bytes") / sum(one, "^attention_decode", "bytes"), 1, 1e-9)
         test.equal(#one + 4, #own, "three exchanges and a correction")
+        for _, row in ipairs(own) do
+          if row.name:find "^attention_decode" then
+            test.check(row.shape:find(("tp=%d$"):format(case[2] / dcp)), "%s: heads of the group", row.shape)
+          end
+        end
       end
     end
   end
@@ -193,13 +198,13 @@ test("exchanges of dcp move the bytes of their formulas", function()
       local batch = random_batch(false, true)
       local n, layers, heads = batch.decodes, case[2], case[3] / 8
       local rows = priced({ tp = 8, dcp = dcp }, batch, { model = case[1], engine = "vllm 0.24" }).rows
-      test.near(sum(rows, "^dcp_query_gather", "bytes"), layers * moved(2 * n * heads * dcp * case[4], dcp), 1)
-      test.near(sum(rows, "^dcp_lse_gather", "bytes"), layers * moved(4 * n * heads * dcp * dcp, dcp), 1)
-      test.near(sum(rows, "^dcp_output_scatter", "bytes"), layers * moved(2 * n * heads * dcp * case[5], dcp), 1)
+      test.near(sum(rows, "^dcp_query_gather", "bytes"), layers * moved(2 * n * heads * dcp * case[4], dcp), 1e-9)
+      test.near(sum(rows, "^dcp_lse_gather", "bytes"), layers * moved(4 * n * heads * dcp * dcp, dcp), 1e-9)
+      test.near(sum(rows, "^dcp_output_scatter", "bytes"), layers * moved(2 * n * heads * dcp * case[5], dcp), 1e-9)
       local other = priced({ tp = 8, dcp = dcp }, batch,
         { model = case[1], engine = { "vllm 0.24", dcp_comm_backend = "a2a" } }).rows
       test.near(sum(other, "^dcp_output_exchange", "bytes"),
-        layers * moved(n * heads * dcp * (2 * case[5] + 4), dcp), 1)
+        layers * moved(n * heads * dcp * (2 * case[5] + 4), dcp), 1e-9)
       test.equal(sum(other, "^dcp_lse_gather", "count") + sum(other, "^dcp_output_scatter", "count"), 0)
     end
   end
@@ -208,9 +213,9 @@ end)
 test("a prompt behind cached tokens gathers them where attention is latent, and its queries where it is not", function()
   local batch = { prefills = { { new_tokens = 1000, context_tokens = 5000 } }, decodes = 0 }
   local rows = priced({ tp = 8, dcp = 4 }, batch, { engine = "vllm 0.24" }).rows
-  test.near(sum(rows, "^dcp_context_gather", "bytes"), 61 * 5000 * 576 * 2 * 3 / 4, 1)
+  test.near(sum(rows, "^dcp_context_gather", "bytes"), 61 * 5000 * 576 * 2 * 3 / 4, 1e-9)
   rows = priced({ tp = 8, dcp = 2 }, batch, { engine = "vllm 0.24", model = "qwen3-235b-a22b" }).rows
-  test.near(sum(rows, "^dcp_query_gather", "bytes"), 94 * 2 * 1000 * 8 * 2 * 128 / 2, 1)
+  test.near(sum(rows, "^dcp_query_gather", "bytes"), 94 * 2 * 1000 * 8 * 2 * 128 / 2, 1e-9)
   batch.prefills[1].context_tokens = 0
   test.equal(sum(priced({ tp = 8, dcp = 4 }, batch, { engine = "vllm 0.24" }).rows, "^dcp_", "count"), 0)
 end)
@@ -235,11 +240,29 @@ test("ranks of cp divide the query-key pairs of a prompt between them, up to its
         local hidden = ({ ["llama-3.1-8b"] = 4096, ["qwen3-30b-a3b"] = 2048, ["deepseek-v3"] = 7168 })[model]
         local kv = ({ ["llama-3.1-8b"] = 32 * 4 * 256, ["qwen3-30b-a3b"] = 48 * 2 * 256,
           ["deepseek-v3"] = 61 * 576 })[model]
-        test.near(sum(own, "^cp_kv_gather", "bytes"), 2 * kv * tokens * (cp - 1) / cp, 1, model)
-        test.near(sum(own, "^cp_hidden_gather", "bytes"), 2 * hidden * tokens * (cp - 1) / cp, 1)
+        test.near(sum(own, "^cp_kv_gather", "bytes"), 2 * kv * tokens * (cp - 1) / cp, 1e-9, model)
+        test.near(sum(own, "^cp_hidden_gather", "bytes"), 2 * hidden * tokens * (cp - 1) / cp, 1e-9)
       end
     end
   end
+end)
+
+test("experts see the rows of all ranks of cp, decodes from each of them", function()
+  local batch = random_batch(true, true)
+  local tokens = 4 * batch.decodes
+  for _, each in ipairs(batch.prefills) do tokens = tokens + padded(each.new_tokens, 4) end
+  local rows = priced({ tp = 2, cp = 4 }, batch, { model = "qwen3-30b-a3b" }).rows
+  test.near(sum(rows, "^experts", "flop"), 48 * tokens * 8 * 6 * 2048 * 768 / 8, 1e-9)
+  test.near(sum(rows, "^expert_exchange", "bytes"), 48 * tokens * 2048 * 2, 1e-9)
+end)
+
+test("what prompts take beside their kernels is that of the rows of a rank", function()
+  local batch = { prefills = { { new_tokens = 8000, context_tokens = 0 } }, decodes = 0 }
+  local function beside(deployment)
+    return sum(priced(deployment, batch, { model = "llama-3.1-70b", hardware = "b200" }).rows, "^prompts_beside", "time_s")
+  end
+  test.check(beside { tp = 2 } > 0)
+  test.near(beside { tp = 2, cp = 4 } / beside { tp = 2 }, 0.25, 0.2)
 end)
 
 test("decodes run on all ranks of cp as they do on one", function()

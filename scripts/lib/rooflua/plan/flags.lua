@@ -60,7 +60,9 @@ function flags.values(question, candidate, role)
     max_model_len = given.max_model_len, block_size = own.block_size / dcp,
     prefix_caching = given.prefix_caching ~= false, async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false }
-  for _, name in ipairs(engine.counts_all_ranks or {}) do out[name] = out[name] * candidate.dp * cp end
+  for _, name in ipairs(engine.counts_all_ranks or {}) do
+    out[name] = out[name] * candidate.dp * (name == "tp" and cp or 1) -- ranks of cp have the same requests
+  end
   return out
 end
 
