@@ -20,7 +20,7 @@ local Network = policy.define {
 
 function Network:bind(context)
   self.hardware, self.ways = context.hardware, {}
-  local ranks = context.deployment.tp * context.deployment.dp * context.deployment.cp
+  local ranks = context.deployment.tp * context.deployment.dp
   local nodes = math.ceil(ranks / self.hardware.domain_gpus)
   if nodes > 1 and self.hardware.network_bytes_per_s == 0 then
     error(("corrections.network: %d ranks on nodes of %d GPUs, and %s states no network (network_gb_per_s in "

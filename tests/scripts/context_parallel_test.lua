@@ -154,16 +154,10 @@ local function sum(rows, pattern, field)
   return out
 end
 
-local models = {
-  { "deepseek-v3", { engine = "sglang 0.5.14" } }, { "qwen3-30b-a3b", { engine = "sglang 0.5.14" } },
-  { "llama-3.1-8b", { engine = "sglang 0.5.14" } },
-}
-
 test("cp = 1 and dcp = 1 are the price without them, to the last bit", function()
-  for _, case in ipairs(models) do
+  for _, model in ipairs { "deepseek-v3", "qwen3-30b-a3b", "llama-3.1-8b" } do
     for _ = 1, 4 do
-      local batch = random_batch(true, true)
-      local changes = { model = case[1], engine = case[2].engine }
+      local batch, changes = random_batch(true, true), { model = model }
       test.equal(priced({ tp = 2, cp = 1, dcp = 1 }, batch, changes).time_s, priced({ tp = 2 }, batch, changes).time_s)
     end
   end
@@ -259,7 +253,8 @@ end)
 test("what prompts take beside their kernels is that of the rows of a rank", function()
   local batch = { prefills = { { new_tokens = 8000, context_tokens = 0 } }, decodes = 0 }
   local function beside(deployment)
-    return sum(priced(deployment, batch, { model = "llama-3.1-70b", hardware = "b200" }).rows, "^prompts_beside", "time_s")
+    local rows = priced(deployment, batch, { model = "llama-3.1-70b", hardware = "b200" }).rows
+    return sum(rows, "^prompts_beside", "time_s")
   end
   test.check(beside { tp = 2 } > 0)
   test.near(beside { tp = 2, cp = 4 } / beside { tp = 2 }, 0.25, 0.2)
@@ -356,6 +351,17 @@ test("flags of engines say both, and a command is read back", function()
   test.raises("deployment.cp: vllm 0.24.0 divides no prompts", function()
     keys "vllm serve deepseek-ai/DeepSeek-V3 -tp 4 -pcp 2"
   end)
+end)
+
+test("options that change nothing are told", function()
+  local function told(engine, deployment)
+    return table.concat(serve.run(scenario(deployment, { engine = engine })).notes or {}, "\n")
+  end
+  local switch = { "sglang 0.5.14", enable_prefill_context_parallel = true, dcp_comm_backend = "a2a" }
+  test.check(told(switch, { tp = 8 }):find("--enable-prefill-context-parallel: it divides no prompt without", 1, true))
+  test.check(told(switch, { tp = 8 }):find("--dcp-comm-backend: it changes nothing without ranks of dcp", 1, true))
+  test.check(not told(switch, { tp = 4, cp = 2 }):find("divides no prompt", 1, true))
+  test.check(not told(switch, { tp = 8, dcp = 2 }):find("--dcp-comm-backend", 1, true))
 end)
 
 test("a plan tries both, counts their GPUs and says why others do not fit", function()
