@@ -8,22 +8,25 @@
 #include "base/error.h"
 #include "spec/figures/rows.h"
 #include "spec/layer_kinds.h"
+#include "spec/pipeline/context.h"
 #include "spec/pipeline/stages.h"
 #include "spec/weights.h"
 
 namespace rooflua {
 
 Widths widths_of(const Model& model, const DeploymentOptions& options) {
-  const int ranks = options.tp * options.dp;
-  Widths widths{options.tp, options.dp, options.ep, options.moe_tp.value_or(0)};
+  Widths widths{options.tp, options.dp, options.ep, options.moe_tp.value_or(0),
+                options.cp, options.dcp};
+  const int ranks = widths.ranks();
+  const std::string of_ranks = options.cp > 1 ? "tp * dp * cp" : "tp * dp";
   if (ranks % options.ep != 0) {
     throw Error("deployment.ep", std::to_string(options.ep) + " does not divide the " +
-                                     std::to_string(ranks) + " ranks of tp * dp");
+                                     std::to_string(ranks) + " ranks of " + of_ranks);
   }
   if (!options.moe_tp) widths.moe_tp = ranks / options.ep;
   if (widths.moe_tp * widths.ep != ranks) {
     throw Error("deployment.moe_tp", "moe_tp * ep is " + std::to_string(widths.moe_tp * widths.ep) +
-                                         ", but tp * dp is " + std::to_string(ranks));
+                                         ", but " + of_ranks + " is " + std::to_string(ranks));
   }
   if (options.ep > 1 && model.experts() == nullptr)
     throw Error("deployment.ep", model.name + " has no experts to divide");
@@ -36,6 +39,7 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
                 "with dp > 1: stages are not combined with ranks that step together; divide by tp "
                 "and pp, or by tp, dp and ep");
   }
+  check_context(model, options);
   return widths;
 }
 
@@ -59,17 +63,12 @@ std::string gib(Bytes bytes) {
   return text;
 }
 
-/// The same layers on one rank: KV heads divided by tp, but never less than one.
-AttentionLayers on_rank(AttentionLayers each, int tp) {
-  each.kv_heads = std::max(1, each.kv_heads / tp);
-  return each;
-}
-
-/// One block of all layers whose cache grows.
-Bytes block_bytes(const Model& model, int tp, int block_size, Dtype kv_dtype) {
+/// One block of all layers whose cache grows, on a rank that holds 1 / dcp of its tokens.
+Bytes block_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_dtype) {
+  const double tokens = double(options.block_size) / options.dcp;
   double bytes = 0;
   for (const AttentionLayers& each : model.attentions)
-    bytes += each.layers * (block_size * on_rank(each, tp).growing_bytes(kv_dtype));
+    bytes += each.layers * (tokens * on_rank(each, options.tp).growing_bytes(kv_dtype));
   return bytes * unit::byte;
 }
 
@@ -172,7 +171,9 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
                                Bytes short_by) {
   std::string text = model.name + " does not fit on " + hardware.name +
                      " with tp = " + std::to_string(options.tp) +
-                     (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") + ": " +
+                     (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") +
+                     (options.cp > 1 ? " and cp = " + std::to_string(options.cp) : "") +
+                     (options.dcp > 1 ? " and dcp = " + std::to_string(options.dcp) : "") + ": " +
                      gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
                      std::string(name(weight_dtype_of(model, options))) + " weights, " +
                      (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
@@ -195,7 +196,7 @@ Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, 
     widest = std::max(widest, 3.0 * model.intermediate_size / ranks);
   if (const MixtureOfExperts* moe = model.experts()) {
     // Of the tokens of all dp groups, a rank of ep gets its share.
-    const double visited = moe->experts_per_token * double(widths.dp) / widths.ep;
+    const double visited = moe->experts_per_token * double(widths.groups()) / widths.ep;
     widest = std::max(widest,
                       visited * (3.0 * moe->intermediate_size / widths.moe_tp + model.hidden_size));
   }
@@ -225,7 +226,7 @@ Room room_of(const Model& model, const Hardware& hardware, const DeploymentOptio
   Room room;
   room.stage = stage;
   room.balance = balance_of(model, hardware, options, stages, stage);
-  room.block = block_bytes(model, options.tp, options.block_size, kv_dtype_of(model, options));
+  room.block = block_bytes(model, options, kv_dtype_of(model, options));
   if (stages.size() > 1) room.block = room.block * part_of(model, stages, stage);
   room.block = room.block + double(options.block_size) * options.drafter_kv_bytes_per_token;
   room.seat = seat_blocks(room.balance.seat, room.block);

@@ -2,26 +2,22 @@
 
 #include <algorithm>
 
+#include "spec/pipeline/context.h"
 #include "spec/pipeline/stages.h"
 
 namespace rooflua {
 
 namespace {
 
-/// The same layers on one rank: KV heads divided by tp, but never less than one.
-AttentionLayers on_rank(AttentionLayers each, int tp) {
-  each.kv_heads = std::max(1, each.kv_heads / tp);
-  return each;
-}
-
-KindCounts counts_of(const AttentionLayers& each, int tp, Dtype kv) {
+KindCounts counts_of(const AttentionLayers& each, const Widths& widths, Dtype kv) {
+  const int tp = widths.tp;
   const AttentionLayers own = on_rank(each, tp);
   KindCounts out;
   out.kind = attention_words[static_cast<std::size_t>(each.kind)].name;
   out.name = each.name;
   out.layers = each.layers;
   out.kv_heads = each.heads > 0 ? own.kv_heads : 0;
-  out.growing_bytes = own.growing_bytes(kv);
+  out.growing_bytes = own.growing_bytes(kv) / widths.dcp;
   out.bounded_bytes = own.bounded_bytes(kv);
   out.window = each.window;
   if (each.delta) {
@@ -81,14 +77,14 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   out.weight_dtype = weight_dtype_of(model, options);
   out.kv_dtype = kv_dtype_of(model, options);
   for (const AttentionLayers& each : model.attentions)
-    out.kinds.push_back(counts_of(each, options.tp, out.kv_dtype));
+    out.kinds.push_back(counts_of(each, out.widths, out.kv_dtype));
   const Model one = predictor_of(model);
   out.predictor = weights_per_rank(one, out.widths);
   out.predictor.embedding = out.predictor.lm_head = 0;
   // It reads the last hidden state and the embedding of the last token, each behind a norm.
   out.predictor.small += 2.0 * model.hidden_size * model.hidden_size + 2.0 * model.hidden_size;
   out.predictor_kv_bytes =
-      counts_of(one.attentions.front(), options.tp, out.kv_dtype).growing_bytes;
+      counts_of(one.attentions.front(), out.widths, out.kv_dtype).growing_bytes;
   return out;
 }
 

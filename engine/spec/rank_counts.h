@@ -17,10 +17,11 @@ namespace rooflua {
 struct KindCounts {
   std::string kind, name;
   int layers = 0;
-  int kv_heads = 0;                 // of one rank; 0 in recurrent layers
-  double growing_bytes = 0;         // of one token in one layer, as far as its cache grows
-  double bounded_bytes = 0;         // of one token in one layer of at most `window` tokens
-  int window = 0;                   // tokens
+  int kv_heads = 0;          // of one rank; 0 in recurrent layers
+  double growing_bytes = 0;  // of one token in one layer, as far as its cache grows; the mean
+                             // over the ranks of dcp, of which one holds the token
+  double bounded_bytes = 0;  // of one token in one layer of at most `window` tokens
+  int window = 0;            // tokens
   double convolution_elements = 0;  // of one request in one layer: inputs of the short convolution
   double state_elements = 0;        // and its recurrent matrix
 };

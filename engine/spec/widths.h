@@ -3,15 +3,19 @@
 
 namespace rooflua {
 
-/// tp * dp = moe_tp * ep ranks run one engine. Attention is divided over the tp ranks of each of dp
-/// groups, which have requests of their own; the experts over all ranks: whole experts over ep, and
-/// the width of each over moe_tp.
+/// tp * dp * cp = moe_tp * ep ranks run one engine. Attention is divided over the tp ranks of each
+/// of dp groups, which have requests of their own; the experts over all ranks: whole experts over
+/// ep, and the width of each over moe_tp. The cp ranks with the same part of the attention have the
+/// same requests and each a part of the tokens of every prompt.
 struct Widths {
   int tp = 1, dp = 1, ep = 1, moe_tp = 1;
+  int cp = 1, dcp = 1;  // see pipeline/context.h
 
   /// Everything divided by tp.
   static constexpr Widths of_tp(int tp) { return {tp, 1, 1, tp}; }
-  constexpr int ranks() const { return tp * dp; }
+  constexpr int ranks() const { return tp * dp * cp; }
+  /// Groups of tp ranks whose tokens the experts see together.
+  constexpr int groups() const { return dp * cp; }
   bool operator==(const Widths&) const = default;
 };
 

@@ -16,7 +16,9 @@ local Ladder = policy.define {
     tp = list({ 1, 2, 4, 8 }, "GPUs", "Tensor parallel degrees, up to a node."),
     pp = list({ 1 }, "stages", "Pipeline stages."),
     dp = list({ 1 }, "ranks", "Data-parallel ranks of the attention; only in models with experts."),
-    ep = list({ 1, "all" }, "ranks", "Ranks with whole experts; \"all\": tp x dp. Only in models with experts."),
+    ep = list({ 1, "all" }, "ranks", "Ranks with whole experts; \"all\": tp x dp x cp. Only in models with experts."),
+    cp = list({ 1 }, "ranks", "Ranks that divide a prompt, each on tp GPUs of its own."),
+    dcp = list({ 1 }, "ranks", "Ranks of tp that divide the KV of a request, where it divides tp."),
     max_num_seqs = list({ 64, 256 }, "requests", "Seats: most requests in a step."),
     max_num_batched_tokens = list({ 512, 2048, 8192 }, "tokens", "Token budgets of a step."),
     weights = list({ "own" }, nil, "Formats of the weights; \"own\": as released."),
@@ -25,7 +27,7 @@ local Ladder = policy.define {
       .. "2:1, 1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
     prefill_tp = list({ "same" }, "GPUs", "Tensor parallel degrees of prefill engines, where split; \"same\": tp."),
     prefill_dp = list({ "same" }, "ranks", "The same of dp."),
-    prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp of a prefill engine."),
+    prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp x cp of a prefill engine."),
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
     host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
     speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
@@ -90,8 +92,9 @@ local function split_with_widths(chosen, ep)
   if all_same then return { chosen.split } end
   local function of(name, same) return chosen[name] == "same" and same or chosen[name] end
   local tp, dp = of("prefill_tp", chosen.tp), of("prefill_dp", chosen.dp)
-  local own_ep = chosen.prefill_ep == "all" and tp * dp or of("prefill_ep", math.min(ep, tp * dp))
-  if own_ep > tp * dp or tp == chosen.tp and dp == chosen.dp and own_ep == ep then return nil end
+  local ranks = tp * dp * chosen.cp
+  local own_ep = chosen.prefill_ep == "all" and ranks or of("prefill_ep", math.min(ep, ranks))
+  if own_ep > ranks or tp == chosen.tp and dp == chosen.dp and own_ep == ep then return nil end
   local out = { prefill = chosen.split.prefill, decode = chosen.split.decode }
   out.prefill_tp = tp ~= chosen.tp and tp or nil
   out.prefill_dp = dp ~= chosen.dp and dp or nil
@@ -104,7 +107,7 @@ end
 function Ladder:each(question, emit)
   local axes = question.capabilities.axes
   local one = { 1 }
-  for _, name in ipairs { "tp", "pp" } do check_axis(self, name, true) end
+  for _, name in ipairs { "tp", "pp", "cp", "dcp" } do check_axis(self, name, true) end
   for _, name in ipairs { "dp", "ep" } do
     check_axis(self, name, axes[name], question.model)
     check_axis(self, "prefill_" .. name, axes[name], question.model)
@@ -114,7 +117,8 @@ function Ladder:each(question, emit)
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
   local engines = #self.engines > 0 and self.engines or { false }
   local all = { { "engine", engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
-    { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "weights", self.weights },
+    { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "cp", axes.cp and self.cp or one },
+    { "dcp", axes.dcp and self.dcp or one }, { "weights", self.weights },
     { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "host_memory_gb", self.host_memory_gb },
     { "split", splits_of(self, axes.split) }, { "prefill_tp", self.prefill_tp }, { "prefill_dp", self.prefill_dp },
     { "prefill_ep", self.prefill_ep },
@@ -122,12 +126,12 @@ function Ladder:each(question, emit)
     { "max_num_batched_tokens", self.max_num_batched_tokens } }
   for index in ipairs(question.gpus) do
     product(all, 1, {}, function(chosen)
-      local ranks = chosen.tp * chosen.dp
+      local ranks = chosen.tp * chosen.dp * chosen.cp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       local split = split_with_widths(chosen, ep)
-      if ep > ranks or not split then return end
+      if ep > ranks or not split or chosen.tp % chosen.dcp ~= 0 then return end
       local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
-        ep = ep,
+        ep = ep, cp = chosen.cp > 1 and chosen.cp or nil, dcp = chosen.dcp > 1 and chosen.dcp or nil,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
         split = split[1], speculation = chosen.speculation or nil,
         label = chosen.speculation and "speculation" or nil,

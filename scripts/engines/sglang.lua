@@ -22,7 +22,8 @@ local function memory_of_reserve(facts, values)
   local hardware, graph_size = facts.hardware, values.cuda_graph_max_bs
   if not hardware then return nil end
   local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
-    + facts.tp * facts.dp * facts.pp / 8 * gib + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
+    + facts.tp * facts.dp * facts.cp * facts.pp / 8 * gib
+    + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
   if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
   return math.floor((1 - reserve / hardware.usable_memory_bytes) * 1000 + 0.5) / 1000
 end
@@ -30,7 +31,7 @@ end
 --- The same before 0.5.3: a table by the size of the GPU.
 local function memory_of_table(facts)
   if not facts.hardware then return nil end
-  local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.pp
+  local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.cp * facts.pp
   local reserve_gib = size < 60 and 2.8 + gpus / 10 or size < 90 and 9.5 + gpus / 2 or size < 160 and 12 + gpus / 2
     or 32
   return (size - reserve_gib - (facts.dp > 1 and 4 or 0)) / size
@@ -144,8 +145,22 @@ return {
 
   options = flags.joined({
     { "tp_size", parameter = "tp", flag = "--tp-size", also = { "--tp", "--tensor-parallel-size" }, type = "integer",
-      min = 1, key = "deployment.tp", read = function(all, facts) return all / facts.dp end,
+      min = 1, key = "deployment.tp", read = function(all, facts) return all / facts.dp / facts.cp end,
       doc = "GPUs of an engine, all ranks of the attention" },
+    { "attn_cp_size", since = "0.5.9", parameter = "cp", flag = "--attn-cp-size",
+      also = { "--attention-context-parallel-size" }, type = "integer", min = 1, key = "deployment.cp",
+      says = function(ranks)
+        return ranks > 1 and "prompts are taken to be divided, as with enable_prefill_context_parallel" or nil
+      end, doc = "ranks that divide a prompt" },
+    { "enable_prefill_context_parallel", parameter = "divides_prompts", flag = "--enable-prefill-context-parallel",
+      type = "switch", read = command.with_cp, unread = command.no_cp, read_by = "attn_cp_size",
+      doc = "prompts are divided over attn_cp_size ranks" },
+    { "dcp_size", since = "0.5.10", parameter = "dcp", flag = "--dcp-size", also = { "--decode-context-parallel-size" },
+      type = "integer", min = 1, key = "deployment.dcp", doc = "ranks of tp that divide the KV of a request" },
+    { "dcp_comm_backend", flag = "--dcp-comm-backend", type = "text", values = { "ag_rs", "a2a", "fi_a2a" },
+      read = command.with_dcp, unread = command.no_dcp, read_by = "dcp_combines",
+      says = function(name) return name == "fi_a2a" and "fi_a2a is priced as the library's all-to-all" or nil end,
+      doc = "how ranks of dcp combine their outputs" },
     { "pp_size", parameter = "pp", flag = "--pp-size", also = { "--pp", "--pipeline-parallel-size" }, type = "integer",
       min = 1, key = "deployment.pp", doc = "stages of layers" },
     { "dp_size", parameter = "dp", flag = "--dp-size", also = { "--dp", "--data-parallel-size" }, type = "integer",
@@ -171,8 +186,8 @@ return {
       doc = "share of the GPU's memory for weights and KV cache" },
     { "context_length", parameter = "max_model_len", flag = "--context-length", type = "integer", min = 1,
       key = "deployment.max_model_len", doc = "longest request" },
-    { "page_size", parameter = "block_size", flag = "--page-size", type = "integer", min = 1,
-      key = "deployment.block_size", doc = "tokens of a KV block" },
+    { "page_size", parameter = "block_size", flag = "--page-size", type = "integer", min = 1, of_dcp_rank = true,
+      key = "deployment.block_size", doc = "tokens of a KV block, on each rank of dcp" },
     { "disable_radix_cache", parameter = "prefix_caching", inverted = true, flag = "--disable-radix-cache",
       type = "switch", key = "deployment.prefix_caching", read = function(off) return not off end,
       doc = "equal prefixes share no KV blocks" },
@@ -232,7 +247,8 @@ return {
       read = without_deepgemm, unread = command.own_kernels,
       doc = "the same in older releases" },
     { "enable_ep_moe", flag = "--enable-ep-moe", type = "switch", key = "deployment.ep",
-      read = function(on, facts) return on and facts.tp * facts.dp or 1 end, doc = "all ranks hold whole experts" },
+      read = function(on, facts) return on and facts.tp * facts.dp * facts.cp or 1 end,
+      doc = "all ranks hold whole experts" },
     { "speculative_algorithm", flag = "--speculative-algorithm", type = "text", drafts = true,
       elsewhere = "say `speculation`", doc = "which drafter" },
     { "speculative_num_steps", flag = "--speculative-num-steps", type = "integer", min = 0, drafts = true,
@@ -308,6 +324,13 @@ return {
     { all_reduce_across_nodes = "nccl",
       source = "distributed/device_communicators/custom_all_reduce.py: off where a group spans nodes" },
     { exchange = "gathered", source = "layers/dp_attention.py: moe_a2a_backend none" },
+    { cp_of = {}, dcp_of = {}, dcp_combines = function(_, own)
+        return (own.dcp_comm_backend or "ag_rs") == "ag_rs" and "gathered" or "all_to_all"
+      end, source = "python/sglang/srt/server_args.py; pull request 21637: ag_rs, a2a and fi_a2a" },
+    { since = "0.5.10", cp_of = { "full" }, dcp_of = { "latent" },
+      source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
+        .. "merged before 2026-03-29" },
+    { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292 of 2026-04-20: latent attention" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,

@@ -10,6 +10,8 @@ local engines = {}
 ---@field dp integer? ranks; default 1
 ---@field pp integer? stages; default 1
 ---@field ep integer? ranks; default 1
+---@field cp integer? ranks; default 1
+---@field dcp integer? ranks; default 1
 ---@field weights string? number format of the weights
 
 ---@class rooflua.EngineRelease

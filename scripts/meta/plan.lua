@@ -57,6 +57,8 @@ local plan = {}
 ---@field pp integer?
 ---@field dp integer?
 ---@field ep integer?
+---@field cp integer?
+---@field dcp integer?
 ---@field weights string?
 ---@field kv string?
 ---@field max_num_seqs integer?

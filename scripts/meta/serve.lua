@@ -2,7 +2,6 @@
 --- Scenarios of kind "serve" as runs and as live simulations, and the views of policies, valid during their call.
 ---@class rooflua.serve
 local serve = {}
-
 -- What a scenario file returns (---@type rooflua.Scenario). A policy: an instance, a class, "name" or "name:preset".
 -- generated: scenario keys
 ---@class rooflua.Scenario
@@ -62,13 +61,15 @@ local serve = {}
 ---@field ep integer? ranks; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
 ---@field moe_tp integer? ranks; ranks that divide the width of each expert; default tp * dp / ep
 ---@field pp integer? stages; default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
+---@field cp integer? ranks; default 1; ranks on tp GPUs each that divide prompts; each keeps all KV
+---@field dcp integer? ranks; default 1; ranks of tp that divide the KV of a request, not hold copies of it
 ---@field weights string? number format of the linear weights, or the name of a release; default the model's
 ---@field kv string? number format of the KV cache; default as released, else the model's
 ---@field memory_utilization number? default 0.92; share of the usable memory that the engine takes
 ---@field max_num_seqs integer? requests; most requests in a step; default the scheduler's, which may not ask for more
 --- tokens; most tokens in a step; default the scheduler's, which may not ask for more
 ---@field max_num_batched_tokens integer?
----@field block_size integer? tokens; default 16; tokens in a KV block
+---@field block_size integer? tokens; default 16; tokens in a KV block, on all ranks of dcp together
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for. More are taken, with a note
 ---@field pp_batches integer? steps; steps that are under way at once in the stages of pp; default pp
 ---@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes beside its bytes; assumed

@@ -195,10 +195,12 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field ep integer ranks that hold whole experts; the rest of tp * dp divides the width of each
 ---@field moe_tp integer ranks that divide the width of each expert; default tp * dp / ep
 ---@field pp integer pipeline parallel stages: each has some of the layers, on tp GPUs of its own
+---@field cp integer ranks on tp GPUs each that divide prompts; each keeps all KV
+---@field dcp integer ranks of tp that divide the KV of a request, not hold copies of it
 ---@field memory_utilization number share of the usable memory that the engine takes
 ---@field max_num_seqs integer most requests in a step
 ---@field max_num_batched_tokens integer most tokens in a step
----@field block_size integer tokens in a KV block
+---@field block_size integer tokens in a KV block, on all ranks of dcp together
 -- end of fields of a deployment
 
 --- A model by name or alias, from a config.json, a .toml, or a table with the same keys. In a table, `from` names a
@@ -225,12 +227,14 @@ function spec.hardware(source) end
 ---@field ep integer? default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
 ---@field moe_tp integer? ranks that divide the width of each expert; default tp * dp / ep
 ---@field pp integer? default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
+---@field cp integer? default 1; ranks on tp GPUs each that divide prompts; each keeps all KV
+---@field dcp integer? default 1; ranks of tp that divide the KV of a request, not hold copies of it
 ---@field weights string? number format of the linear weights, or the name of a release; default the model's
 ---@field kv string? number format of the KV cache; default as released, else the model's
 ---@field memory_utilization number? default 0.92; share of the usable memory that the engine takes
 ---@field max_num_seqs integer? default 256; most requests in a step
 ---@field max_num_batched_tokens integer? default 8192; most tokens in a step
----@field block_size integer? default 16; tokens in a KV block
+---@field block_size integer? default 16; tokens in a KV block, on all ranks of dcp together
 ---@field kv_blocks integer? KV blocks; default what the memory has room for. More are taken, with a note
 -- end of options of a deployment
 

@@ -11,21 +11,20 @@
 --- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces. Data-parallel ranks share the
---- experts and pad their tokens to each other's (kernels/group.lua).
---- The operations come from cost.layers(model, deployment). Their times come from the database, which falls back on
---- modelled kernels where it has no table (evidence modelled).
+--- experts and pad their tokens to each other's (kernels/group.lua). kernels/context_parallel.lua divides requests.
+--- The operations come from cost.layers(model, deployment), their times from the database: without a table, modelled.
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
 --- tokens never make a step cheaper by a ten-thousandth (tests/scripts/kernels_law_test.lua).
---- Idioms that keep the code compiled: docs/LUA_API.md, "Hot paths".
---- A decode that brings drafts has several tokens: docs/SPECULATION.md. Not in this price: the drafter, pipeline
---- parallelism, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
+--- Idioms of compiled code: docs/LUA_API.md, "Hot paths". Drafts are tokens of a decode: docs/SPECULATION.md. Not in
+--- this price: the drafter, pipelines, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local apart = require "steps.kernels.apart"
 local attention = require "steps.kernels.attention"
 local beside = require "steps.kernels.beside"
 local bounds = require "steps.kernels.bounds"
+local context_parallel = require "steps.kernels.context_parallel"
 local decode_run = require "steps.kernels.decode_run"
 local elementwise = require "steps.kernels.elementwise"
 local engines = require "rooflua.engines"
@@ -192,19 +191,19 @@ local Kernels = policy.define {
 }
 
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
-Kernels.follows_kinds, Kernels.follows_groups, Kernels.signature = true, true, graphs.signature
+Kernels.follows_kinds, Kernels.follows_groups, Kernels.follows_context = true, true, true
 
 --- Parameters that the scenario leaves open follow from its engine.
-Kernels.follows_engine = true
+Kernels.follows_engine, Kernels.signature = true, graphs.signature
 
 local max, min, record, assumed = math.max, math.min, cost.record, cost.evidence_codes().assumed
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
   self.model, self.hardware, self.database, self.tp = model, hardware, context.mfu, deployment.tp
-  self.dp, self.ep, self.moe_tp = deployment.dp, deployment.ep, deployment.moe_tp
-  self.ranks, self.padding = self.tp * self.dp, group.rule(self.dp_padding)
-  self.fullest = self.ep > 1 and self.expert_imbalance or 1
+  self.dp, self.cp, self.dcp = deployment.dp, deployment.cp, deployment.dcp
+  self.ep, self.moe_tp, self.ranks = deployment.ep, deployment.moe_tp, self.tp * self.dp * self.cp
+  self.padding, self.fullest = group.rule(self.dp_padding), self.ep > 1 and self.expert_imbalance or 1
   self.asynchronous = (context.async_depth or 2) > 1
   self.peak_flop_per_s = hardware.peak_flop_per_s.bf16
   self.bounds = bounds.of(hardware, context.mfu, deployment.max_num_batched_tokens, self.block_gemm)
@@ -220,6 +219,7 @@ function Kernels:bind(context)
   experts.check(self.experts_kernels, layers)
   self.travels = exchange.of(self, engine.values, layers)
   self:bind_operations(layers, deployment)
+  context_parallel.bind(self, engine.values, layers)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.layers_s(self, layers, engine.values))
 end

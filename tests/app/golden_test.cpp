@@ -99,6 +99,10 @@ TEST_CASE("ranks of attention wait for a prompt on one of them; apart, decodes d
   compare_with_golden("18_attention_ranks", "--jobs 2");
 }
 
+TEST_CASE("context parallel shortens a long prompt, and makes room for more decodes", "[golden]") {
+  compare_with_golden("44_context_parallel", "--jobs 2");
+}
+
 TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {
   compare_with_golden("19_expert_imbalance", "");
 }

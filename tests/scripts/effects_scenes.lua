@@ -4,6 +4,7 @@ local clients = dofile "tests/scripts/effects_clients.lua"
 local fleets = dofile "tests/scripts/effects_fleets.lua"
 local gates = dofile "tests/scripts/effects_gates.lua"
 local links = dofile "tests/scripts/effects_links.lua"
+local widths = dofile "tests/scripts/effects_widths.lua"
 local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
@@ -212,13 +213,7 @@ local function keys_of()
     ["slo.classes"] = { { [0] = { ttft_s = 0.001 } } },
     ["metrics.exact_requests"] = { 3 }, ["metrics.utilisation"] = { true }, ["metrics.requests"] = { false },
   })
-  add(function()
-    return served { model = "qwen3-30b-a3b", deployment = { dp = 2, ep = 2 }, workload = load { num_requests = 12 },
-      steps = "kernels" }
-  end, { ["deployment.dp"] = { 4 }, ["deployment.ep"] = { 1 }, ["deployment.moe_tp"] = { 2 },
-    ["deployment.dp_sync_s"] = { 0.01 } })
-  add(function() return served { deployment = { pp = 2 } } end,
-    { ["deployment.pp_batches"] = { 1 }, ["deployment.pp_send_s"] = { 0.001 } })
+  widths.add(add, served, load)
   add(function()
     return served { steps = "kernels", speculation = { speculator = require "speculators.fixed" {},
       acceptance = require "acceptance.constant" {} } }
@@ -387,6 +382,7 @@ function effects.of(test)
   dofile("tests/scripts/effects_agents.lua").declare(effects, test)
   routers.declare(effects, served, load)
   links.declare(effects)
+  widths.declare(effects)
   for _, each in ipairs { clients, gates, fleets } do each.declare(effects, served) end
   effects.keys = keys_of()
   return effects

@@ -148,7 +148,8 @@ test("every option of every engine is taken with a value of its type", function(
     max_model_len = 4096, context_length = 4096, max_seq_len = 4096, block_size = 16, page_size = 16, dp_size = 1,
     max_num_batched_tokens = 512, max_num_tokens = 512, ["kv_cache_config.tokens_per_block"] = 16,
     gpu_memory_utilization = 0.9, mem_fraction_static = 0.9, data_parallel_size = 1, pipeline_parallel_size = 1,
-    pp_size = 1, ep_size = 1, enable_attention_dp = false, enable_expert_parallel = false }
+    pp_size = 1, ep_size = 1, decode_context_parallel_size = 1, prefill_context_parallel_size = 1, attn_cp_size = 1,
+    dcp_size = 1, enable_attention_dp = false, enable_expert_parallel = false }
   for _, name in ipairs { "vllm", "sglang", "trtllm" } do
     local engine = catalogue.of(name)
     for _, option in ipairs(engine.options) do

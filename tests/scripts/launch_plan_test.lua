@@ -23,8 +23,8 @@ end
 local function keys_of(found, hardware)
   local keys = command.keys(found)
   local chosen = choice.of(keys.engine)
-  local facts = { hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1 }
-  for _, width in ipairs { "dp", "tp", "pp", "ep" } do
+  local facts = { hardware = hardware, tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1 }
+  for _, width in ipairs { "dp", "cp", "tp", "pp", "ep", "dcp" } do
     for _, option in ipairs(chosen.engine.options) do
       local value = chosen.options[option.name]
       if option.key == "deployment." .. width and value ~= nil then
@@ -39,7 +39,9 @@ test("serve.sh reads as what was priced, for every engine", function()
   test.needs_yaml()
   for _, case in ipairs { { { engines = { "vllm" } } }, { { engines = { "sglang" } } }, { { engines = { "trtllm" } } },
     { { engines = { "vllm" } }, { model = "Qwen/Qwen3-32B-FP8" } },
-    { { engines = { "sglang" }, tp = { 1, 4 } }, { model = "qwen3-30b-a3b" } } } do
+    { { engines = { "sglang" }, tp = { 1, 4 } }, { model = "qwen3-30b-a3b" } },
+    { { engines = { "sglang" }, tp = { 1 }, cp = { 2 } }, { model = "qwen3-30b-a3b" } },
+    { { engines = { "vllm" }, tp = { 8 }, dcp = { 2 } }, { model = "qwen3-235b-a22b" } } } do
     local done, files = written(case[1], case[2])
     local candidate, text = done.plan.ranks[1].candidate, files["1/serve.sh"]
     local found = command.read(text)
@@ -49,6 +51,8 @@ test("serve.sh reads as what was priced, for every engine", function()
     test.equal(keys["deployment.tp"], candidate.tp)
     test.equal(keys["deployment.pp"], candidate.pp)
     test.equal(keys["deployment.ep"] or 1, candidate.ep)
+    test.equal(keys["deployment.cp"], candidate.cp)
+    test.equal(keys["deployment.dcp"], candidate.dcp)
     test.equal(keys["scheduler.max_num_seqs"], candidate.max_num_seqs)
     test.equal(keys["scheduler.max_num_batched_tokens"] or keys["scheduler.chunked_prefill_size"],
       candidate.max_num_batched_tokens)

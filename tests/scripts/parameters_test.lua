@@ -135,6 +135,7 @@ local own_keys = {
   ["network.alpha_s"] = { 0, 0.5 }, ["network.bytes_per_s"] = { 1e300, 2 ^ 53 },
   ["network.bytes_per_token"] = { 0, 0.5, 2 ^ 53 },
   ["deployment.tp"] = {}, ["deployment.dp"] = {}, ["deployment.ep"] = {}, ["deployment.moe_tp"] = {},
+  ["deployment.cp"] = {}, ["deployment.dcp"] = {},
   ["deployment.pp"] = {}, ["deployment.pp_batches"] = {}, ["deployment.pp_send_s"] = { 0, 0.5 },
   ["deployment.kv_blocks"] = {}, ["deployment.memory_utilization"] = { 0.5 },
   ["deployment.max_num_seqs"] = {}, ["deployment.max_num_batched_tokens"] = {}, ["deployment.block_size"] = {},

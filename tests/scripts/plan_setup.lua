@@ -23,6 +23,7 @@ local function constants(name, monotone)
     self.tp = context.deployment.tp
   end
   function class:signature() return "" end -- luacheck: ignore 212
+  class.follows_context = true
   function class:time(item)
     local prefill = item.tokens - item.decode_tokens
     local time_s = self.slow * (self.base_s + self.token_s * prefill + self.decode_s * item.decodes) / self.tp ^ 0.8

@@ -65,6 +65,8 @@ Json options_of(const PlanArguments& a) {
   put(out, "pp", a.pp);
   put(out, "dp", a.dp);
   put(out, "ep", a.ep);
+  put(out, "cp", a.cp);
+  put(out, "dcp", a.dcp);
   put(out, "prefill_tp", a.prefill_tp);
   put(out, "seats", a.seats);
   put(out, "budgets", a.budgets);

@@ -66,6 +66,8 @@ Json fields_of(const RankCounts& counts) {
   out["dp"] = counts.widths.dp;
   out["ep"] = counts.widths.ep;
   out["moe_tp"] = counts.widths.moe_tp;
+  out["cp"] = counts.widths.cp;
+  out["dcp"] = counts.widths.dcp;
   return out;
 }
 

@@ -24,6 +24,10 @@ constexpr auto option_rows = rows_of<Options>(
     figure<&Options::pp>("pp", "stages", 1, 256, open,
                          "pipeline parallel stages: each has some of the layers, on tp GPUs of its "
                          "own"),
+    figure<&Options::cp>("cp", "ranks", 1, 256, open,
+                         "ranks on tp GPUs each that divide prompts; each keeps all KV"),
+    figure<&Options::dcp>("dcp", "ranks", 1, 1024, open,
+                          "ranks of tp that divide the KV of a request, not hold copies of it"),
     figure<&Options::weights>("weights", open,
                               "number format of the linear weights, or the name of a release; "
                               "default the model's"),
@@ -36,7 +40,7 @@ constexpr auto option_rows = rows_of<Options>(
     figure<&Options::max_num_batched_tokens>("max_num_batched_tokens", "tokens", 1, 1e9, open,
                                              "most tokens in a step"),
     figure<&Options::block_size>("block_size", "tokens", 1, most_block_size, open,
-                                 "tokens in a KV block"),
+                                 "tokens in a KV block, on all ranks of dcp together"),
     figure<&Options::kv_blocks>("kv_blocks", "blocks", 1, most_kv_blocks, open,
                                 "KV blocks; default what the memory has room for. "
                                 "More are taken, with a note"),

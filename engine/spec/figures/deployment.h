@@ -20,6 +20,8 @@ struct DeploymentOptions {
   int ep = 1;
   std::optional<int> moe_tp = {};
   int pp = 1;
+  int cp = 1;
+  int dcp = 1;
   std::optional<Dtype> weights = {};
   std::optional<Dtype> kv = {};
   double memory_utilization = 0.92;

@@ -38,6 +38,12 @@ function command.largest_of_requests(sizes, facts)
   return most and command.tokens_of_requests(most, facts)
 end
 
+--- What an option of context parallel says where the deployment has such ranks; nil, and a sentence, elsewhere.
+function command.with_dcp(value, facts) return facts.dcp > 1 and value or nil end
+function command.with_cp(value, facts) return facts.cp > 1 and value or nil end
+command.no_dcp = "it changes nothing without ranks of dcp"
+command.no_cp = "it divides no prompt without ranks of cp"
+
 --- What is said of options whose values change nothing (`unread`).
 command.own_kernels = "kernels are those of the tables, whichever back end is chosen"
 command.own_exchange = "the exchange of tokens among experts is that of the engine's default"

@@ -70,10 +70,9 @@ return flags.list {
       max-loras-per-batch:i max-loaded-loras:i lora-eviction-policy:t lora-backend:t max-lora-chunk-size:i
       enable-lora-overlap-loading lora-use-virtual-experts lora-strict-loading lora-drain-wait-threshold:n
       experts-shared-outer-loras ]] },
-    { "context parallelism is not modelled", [[ attn-cp-size:i/--attention-context-parallel-size
-      dcp-size:i/--decode-context-parallel-size dcp-comm-backend:t dcp-replicate-q-proj enable-prefill-cp
-      cp-strategy:t enable-nsa-prefill-context-parallel enable-dsa-prefill-context-parallel
-      enable-prefill-context-parallel nsa-prefill-cp-mode:t dsa-prefill-cp-mode:t prefill-cp-mode:t
+    { "context parallel of sparse attention, and other ways to divide a prompt, are not modelled", [[
+      dcp-replicate-q-proj enable-prefill-cp cp-strategy:t enable-nsa-prefill-context-parallel
+      enable-dsa-prefill-context-parallel nsa-prefill-cp-mode:t dsa-prefill-cp-mode:t prefill-cp-mode:t
       enable-cp-decode-attn-tp ]] },
     { "other widths of dense layers and experts than tp_size and ep_size are not modelled", [[ moe-dense-tp-size:i
       moe-dp-size:i/--moe-data-parallel-size enable-dp-lm-head enable-attn-tp-input-scattered disable-attn-tp-gather

@@ -5,7 +5,8 @@ local fitted = "fitted on start-up logs of 2025 and 2026 (half of those that are
   .. "half left out)"
 
 local function has_links(facts)
-  return facts.tp * facts.pp * facts.dp > 1 and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
+  return facts.tp * facts.pp * facts.dp * facts.cp > 1
+    and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
 end
 
 return {

@@ -13,7 +13,7 @@ local of_command = flags.list {
   ]],
   not_modelled = {
     { "several beams are not modelled", "max_beam_width:i" },
-    { "context parallelism is not modelled", "context_parallel_size:i/--cp_size" },
+    { "Helix, which divides the KV of decodes, is not modelled", "context_parallel_size:i/--cp_size" },
     { "clusters of experts are not modelled", "moe_cluster_parallel_size:i/--cluster_size" },
     { "the engine is taken to do both parts of a request; say role in an entry of `replicas`", [[ server_role:t
       disagg_cluster_uri:t ]] },

@@ -8,7 +8,7 @@ return flags.list {
     moe_backend = { "auto" }, linear_backend = { "auto" }, mamba_cache_dtype = { "auto" },
     mamba_ssm_cache_dtype = { "auto" }, cpu_offload_gb = { "0" }, stream_interval = { "1" },
     offload_backend = { "auto" },
-    decode_context_parallel_size = { "1" }, prefill_context_parallel_size = { "1" }, performance_mode = { "balanced" },
+    performance_mode = { "balanced" },
     max_num_partial_prefills = { "1" }, max_long_partial_prefills = { "1" }, num_scheduler_steps = { "1" },
     scheduler_delay_factor = { "0" }, num_lookahead_slots = { "0" }, VLLM_USE_V1 = { "1" } },
   without_effect = [[
@@ -71,8 +71,8 @@ return flags.list {
       long-lora-scaling-factors:t lora-target-modules:l !enable-tower-connector-lora !specialize-active-lora
       !enable-mixed-moe-lora-format !enable-moe-shared-loras qlora-adapter-name-or-path:t !enable-prompt-adapter
       max-prompt-adapters:i max-prompt-adapter-token:i prompt-adapters:l ]] },
-    { "context parallelism is not modelled", [[ decode-context-parallel-size:i/-dcp prefill-context-parallel-size:i/-pcp
-      dcp-kv-cache-interleave-size:i cp-kv-cache-interleave-size:i dcp-comm-backend:t ]] },
+    { "each rank of dcp is taken to hold the same number of tokens", [[ dcp-kv-cache-interleave-size:i
+      cp-kv-cache-interleave-size:i ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
     { "the KV cache is computed from gpu_memory_utilization", "kv-cache-memory-bytes:i" },

@@ -4,7 +4,7 @@ local gib = 2 ^ 30
 local fitted = "fitted on start-up logs of 2024 to 2026 (half of those that are known; models and GPUs of the other "
   .. "half left out)"
 
-local function has_peers(facts) return facts.tp * facts.pp * facts.dp > 1 end
+local function has_peers(facts) return facts.tp * facts.pp * facts.dp * facts.cp > 1 end
 --- GPUs that reach each other over NVLink.
 local function has_links(facts)
   return has_peers(facts) and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9

@@ -23,13 +23,14 @@ end
 --- The engine of a scenario that states none.
 function engines.default_name() return catalogue.default().name end
 
-local about_keys = { "model", "hardware", "tp", "dp", "pp", "ep", "weights" }
+local about_keys = { "model", "hardware", "tp", "dp", "pp", "ep", "cp", "dcp", "weights" }
 
 --- What is known of a deployment, as rules ask for it.
 local function facts_of(about)
   local deployment = about.deployment or about
   return { model = about.model, hardware = about.hardware, tp = deployment.tp or 1, dp = deployment.dp or 1,
-    pp = deployment.pp or 1, ep = deployment.ep or 1, weights = deployment.weights }
+    pp = deployment.pp or 1, ep = deployment.ep or 1, cp = deployment.cp or 1, dcp = deployment.dcp or 1,
+    weights = deployment.weights }
 end
 
 --- What an engine of a release does: engines.of("vllm 0.19", { hardware = "h100-sxm", model = "qwen3-32b", tp = 2 }).

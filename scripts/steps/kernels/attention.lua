@@ -52,6 +52,7 @@ function attention.of(steps, op, kind, deployment)
   self.decode_query = ops.attention_query(steps.model, deployment, kind, true)
   self.prefill_query = ops.attention_query(steps.model, deployment, kind, false)
   self.decode_pair_flop, self.prefill_pair_flop = ops.pair_flop(kind, op)
+  self.decode_pair_flop = self.decode_pair_flop * deployment.dcp
   self.flop_of_rows = ops.flop_of_rows(kind, op) or self.prefill_pair_flop
   self:choose_tokens(kind)
   self.index = index.of(steps, kind, op.count, suffix)

@@ -94,7 +94,7 @@ end
 --- Whether the attention of a step model, all of it, is full attention priced on a monotone grid.
 local function is_plain(steps)
   local kind = steps.attention
-  return not (steps.has_more or kind.tokens or kind.own_window or kind.index or kind.module)
+  return not (steps.has_more or kind.tokens or kind.own_window or kind.index or kind.module or steps.dcp > 1)
 end
 
 --- Writes what all steps of the run have in common.

@@ -18,7 +18,7 @@ local prompts = {}
 function prompts.token_s(steps, engine, budget)
   local share = host.chosen(steps, "prompt_overhead", engine.prompt_overhead)
   if share == 0 then return 0 end
-  return share * (steps.layers_time(budget) + steps.experts_time(budget * steps.dp)) / budget
+  return share * (steps.layers_time(budget / steps.cp) + steps.experts_time(budget * steps.dp)) / budget
 end
 
 --- Asked for only where it is not 0: the step's trace stays smaller without.

@@ -2,6 +2,7 @@
 -- engine that stands for a key which the scenario states as well is an error.
 local core = require "rooflua.base.core"
 local choice = require "rooflua.engines.choice"
+local context_parallel = require "rooflua.engines.context_parallel"
 local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -45,7 +46,7 @@ local function said_at(given, key)
   return twin and said(given, twin) ~= nil and twin or nil
 end
 
-local widths = { "dp", "tp", "pp", "ep" } -- in the order in which options depend on each other
+local widths = { "dp", "cp", "tp", "pp", "ep", "dcp" } -- in the order in which options depend on each other
 
 --- The most drafts that requests bring to a step; nil without speculation. What is wrong with it is said where it is
 --- read.
@@ -67,23 +68,26 @@ local function experts_format_of(model)
   return experts_formats[model]
 end
 
---- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, weights,
+local function is_width(value) return type(value) == "number" and value >= 1 and value <= 4096 and value % 1 == 0 end
+
+--- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, cp, dcp, weights,
 --- experts_format, role, drafts}.
 local function facts_of(reader, given, chosen)
-  local facts = { tp = 1, dp = 1, pp = 1, ep = 1, role = given.role or "both", drafts = drafts_of(given) }
+  local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both",
+    drafts = drafts_of(given) }
   if given.model ~= nil then facts.model = shared.by_name(reader, "model", spec.model, given.model) end
   if given.hardware ~= nil then facts.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware) end
   local options = chosen.options
   for _, width in ipairs(widths) do
     local own = said(given, "deployment." .. width)
-    if type(own) == "number" then facts[width] = own end
+    if is_width(own) then facts[width] = own end -- others are refused where the deployment is made
     for _, option in ipairs(chosen.engine.options) do
       if option.key == "deployment." .. width and options[option.name] ~= nil then
         local value = options[option.name]
         if option.read then value = reader:at("engine", option.read, value, facts, options) end
         if value % 1 ~= 0 then
-          reader:fail("engine", "engine.%s: %s ranks are not divided by %d data-parallel ones", option.name,
-            tostring(options[option.name]), facts.dp)
+          reader:fail("engine", "engine.%s: %s ranks are not divided by %d %s ones", option.name,
+            tostring(options[option.name]), facts.dp * facts.cp, facts.cp > 1 and "context-parallel" or "data-parallel")
         end
         facts[width] = value
       end
@@ -118,6 +122,7 @@ local function keys_of(resolved, stated)
       return
     end
     if entry.read then value = entry.read(value, resolved.facts, read) end
+    if entry.of_dcp_rank and type(value) == "number" then value = value * resolved.facts.dcp end
     local before = from[entry.key]
     if value ~= nil and (before == nil or stated[name] ~= nil and stated[before] == nil) then
       out[entry.key], from[entry.key] = value, name
@@ -166,7 +171,7 @@ local most_kept = 32 -- of a scenario
 --- The text of what rules are asked with, without GPU and model.
 local function text_of(chosen, facts, stated)
   local parts = { chosen.engine.name, chosen.release }
-  for _, name in ipairs { "tp", "dp", "pp", "ep", "weights", "role", "drafts" } do
+  for _, name in ipairs { "tp", "dp", "pp", "ep", "cp", "dcp", "weights", "role", "drafts" } do
     parts[#parts + 1] = tostring(facts[name])
   end
   for name, value in core.sorted_pairs(stated) do parts[#parts + 1] = name .. "=" .. tostring(value) end
@@ -298,12 +303,15 @@ function application.of(reader, given, serves)
   local stated = {}
   for _, option in ipairs(chosen.engine.options) do
     if option.key and not option.read and option.key:find "^[%a_]+%." then
-      stated[option.name] = said(given, option.key)
+      local value = said(given, option.key)
+      if option.of_dcp_rank and type(value) == "number" then value = value / facts.dcp end
+      stated[option.name] = value
     end
   end
   for name, value in pairs(chosen.options) do stated[name] = value end
   local known = resolved_once(reader, chosen, facts, stated)
   local resolved, keys, memory = known.resolved, known.keys, known.memory
+  context_parallel.check(reader, resolved)
   local out = core.copy(given)
   if serves then
     local own = resolved.values.scheduler

@@ -19,7 +19,7 @@ function text.title(found)
   local facts = found.facts
   local out = ("%s on %s, %s %s, tp %d"):format(facts.model.name, facts.hardware.name, facts.engine.name,
     facts.release, facts.tp)
-  for _, name in ipairs { "pp", "dp", "ep" } do
+  for _, name in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
     if facts[name] > 1 then out = out .. (", %s %d"):format(name, facts[name]) end
   end
   return out
@@ -112,7 +112,8 @@ function text.document(found, fits)
   for i, each in ipairs(found.parts) do parts[i] = { name = each.name, bytes = each.bytes } end
   return { schema = 1, kind = "capacity", model = facts.model.name, hardware = facts.hardware.name,
     engine = facts.engine.name, release = facts.release, note = found.note,
-    deployment = { tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, share = facts.share,
+    deployment = { tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, cp = facts.cp > 1 and facts.cp or nil,
+      dcp = facts.dcp > 1 and facts.dcp or nil, share = facts.share,
       max_num_seqs = facts.seats, max_num_batched_tokens = facts.budget, max_model_len = facts.max_model_len,
       block_size = found.block_size },
     formats = { weights = facts.counts.weights, kv = facts.counts.kv },

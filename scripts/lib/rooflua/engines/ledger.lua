@@ -3,9 +3,9 @@
 --
 --     engine, release, values   of engines/values.lua
 --     model, hardware, counts   objects, and native.rank_counts
---     tp, dp, pp, ep            widths
+--     tp, dp, pp, ep, cp, dcp   widths
 --     seats, budget, chunk      most requests, tokens of a step, and tokens of a chunk
---     max_model_len, block_size tokens
+--     max_model_len, block_size tokens; those of a block are on all ranks of dcp together
 --     share                     of the memory, as the engine means it
 --     blocks, most_blocks       of the KV cache, where somebody gives them; the most of them
 --     eager, largest_graph      no graphs; tokens of the largest
@@ -23,7 +23,7 @@ local values = require "rooflua.engines.values"
 
 local ledger = {}
 
-local widths = { "tp", "dp", "pp", "ep", "moe_tp" }
+local widths = { "tp", "dp", "pp", "ep", "moe_tp", "cp", "dcp" }
 local gib = 2 ^ 30
 
 --- What a drafter of the model itself takes: layers like its own for multi-token prediction, run again for each draft.

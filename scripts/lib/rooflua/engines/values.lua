@@ -25,11 +25,12 @@ end
 
 --- @param engine table of catalogue.of
 --- @param version string a release
---- @param facts table {hardware, model, tp, dp, pp, ep, weights, experts_format, role, drafts}, what is known of the
----   deployment
+--- @param facts table {hardware, model, tp, dp, pp, ep, cp, dcp, weights, experts_format, role, drafts}, what is known
+---   of the deployment
 --- @param stated table<string, any>? options that somebody stated, as values
 --- @return table {engine, release, values, sources, facts, stated}: values and their sources by name
 function values.of(engine, version, facts, stated)
+  facts.cp, facts.dcp = facts.cp or 1, facts.dcp or 1
   local given, sources = {}, {}
   for _, rule in ipairs(engine.rules) do
     if conditions.hold(rule, version, facts) then

@@ -42,7 +42,7 @@ end
 --- GPU-seconds of a step's work on all ranks of a stage: its arithmetic at the peak, and its bytes at the bandwidth of
 --- the memory. Bytes that go over links are not the memory's.
 local function work_of(priced, replica)
-  local hardware, tp = replica.prepared.hardware, replica.deployment.tp
+  local hardware, tp = replica.prepared.hardware, replica.deployment.tp * replica.deployment.cp
   local work_s, bytes = 0, 0
   for _, row in ipairs(priced.rows) do
     local runs = row.count or 1
@@ -59,10 +59,13 @@ local function over_gpus(samples, totals, replicas)
   local sums, gpus = {}, 0
   for i, amounts in ipairs(totals) do
     local deployment = replicas[i].deployment
-    for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + deployment.tp * amount end
-    gpus = gpus + deployment.tp * deployment.pp
+    for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + deployment.tp * deployment.cp * amount end
+    gpus = gpus + deployment.tp * deployment.cp * deployment.pp
   end
-  for i = #totals + 1, #replicas do gpus = gpus + replicas[i].deployment.tp * replicas[i].deployment.pp end
+  for i = #totals + 1, #replicas do
+    local deployment = replicas[i].deployment
+    gpus = gpus + deployment.tp * deployment.cp * deployment.pp
+  end
   local moments = 0
   for _, each in ipairs(samples) do moments = moments + each.weight end
   for _, each in ipairs(samples) do

@@ -29,8 +29,7 @@ local function command_text(list)
   return table.concat(lines, " \\\n  ")
 end
 
---- GPUs of one engine.
-local function gpus_of_engine(candidate) return candidate.tp * candidate.dp * candidate.pp end
+local gpus_of_engine = deploy.gpus_of_engine
 
 local function roles_of(candidate, replicas)
   if not candidate.split then return { { count = replicas, gpus = gpus_of_engine(candidate) } } end

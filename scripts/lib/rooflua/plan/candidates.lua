@@ -15,8 +15,9 @@ local words = require "rooflua.plan.words"
 local candidates = {}
 
 local most_candidates = 5000
-local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs", "max_num_batched_tokens",
-  "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set", "label" }
+local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "weights", "kv", "max_num_seqs",
+  "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set",
+  "label" }
 
 local widths_text = words.widths
 candidates.widths_text = widths_text
@@ -61,6 +62,10 @@ local function checked(question, given, index)
     core.fail("%s: engine: %s", where, core.unknown_name("engine", out.engine, catalogue.names()))
   end
   for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
+  for _, key in ipairs { "cp", "dcp" } do -- nil where a request is on one rank: such candidates keep their names
+    if given[key] ~= nil then core.whole(given[key], where .. ": " .. key, 1) end
+    if given[key] == 1 then out[key] = nil end
+  end
   out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
   out.max_num_batched_tokens = core.whole(given.max_num_batched_tokens or 8192, where .. ": max_num_batched_tokens", 1)
   for _, key in ipairs { "weights", "kv" } do
@@ -120,6 +125,10 @@ local function refusal(question, candidate)
   local gpu = question.gpus[candidate.gpu]
   if candidate.tp > gpu.per_node then
     return ("tp %d is more than the %d GPUs of a node"):format(candidate.tp, gpu.per_node), "tp is more than a node"
+  end
+  if candidate.cp and candidate.tp * candidate.cp > gpu.per_node then
+    return ("tp %d x cp %d is more than the %d GPUs of a node"):format(candidate.tp, candidate.cp, gpu.per_node),
+      "tp x cp is more than a node"
   end
   if deploy.most_replicas(question, candidate) < 1 + question.survive then
     return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,

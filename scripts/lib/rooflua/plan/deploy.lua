@@ -21,7 +21,7 @@ end
 function deploy.engine(question, candidate)
   return values.of(catalogue.of(candidate.engine), deploy.release(question, candidate), {
     model = question.model, hardware = question.gpus[candidate.gpu].hardware, tp = candidate.tp, dp = candidate.dp,
-    pp = candidate.pp, ep = candidate.ep, weights = candidate.weights })
+    pp = candidate.pp, ep = candidate.ep, cp = candidate.cp, dcp = candidate.dcp, weights = candidate.weights })
 end
 
 function deploy.scheduler_class(question, candidate)
@@ -76,7 +76,12 @@ function deploy.pool(candidate, role)
   return out or candidate
 end
 
-local of_deployment = { "tp", "pp", "dp", "ep", "weights", "kv", "memory_utilization", "prefix_caching" }
+local of_deployment = { "tp", "pp", "dp", "ep", "cp", "dcp", "weights", "kv", "memory_utilization", "prefix_caching" }
+
+--- GPUs of one engine of a candidate.
+function deploy.gpus_of_engine(candidate)
+  return candidate.tp * candidate.pp * candidate.dp * (candidate.cp or 1)
+end
 
 --- The keys of the deployment of one engine.
 function deploy.deployment(question, candidate)

@@ -39,7 +39,8 @@ local function is_async(question) return (question.base.async_depth or schema.en
 function flags.values(question, candidate, role)
   local own, given = candidate.deployment, deploy.deployment(question, candidate)
   local engine = flags.engine(candidate.engine)
-  local ranks = candidate.tp * candidate.dp
+  local cp, dcp = candidate.cp or 1, candidate.dcp or 1
+  local ranks = candidate.tp * candidate.dp * cp
   if engine.whole_ep and candidate.ep > 1 and candidate.ep ~= ranks then
     fail("%s: " .. engine.whole_ep, candidate.name, candidate.ep, ranks)
   end
@@ -50,15 +51,18 @@ function flags.values(question, candidate, role)
   local usable = hardware.usable_memory_bytes
   local function down(value) return math.floor(value * 1000) / 1000 end
   local out = { tp = candidate.tp, pp = candidate.pp, dp = candidate.dp, ep = candidate.ep,
+    cp = cp > 1 and cp or nil, divides_prompts = cp > 1 or nil, dcp = dcp > 1 and dcp or nil,
     expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1, max_num_seqs = candidate.max_num_seqs,
     max_num_batched_tokens = candidate.max_num_batched_tokens, memory_utilization = own.memory_utilization,
     static_fraction = given.kv_blocks == nil and own.memory_utilization or down((own.weight_bytes + kv_bytes) / usable),
     free_fraction = given.kv_blocks == nil and own.memory_utilization
       or down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
-    max_model_len = given.max_model_len, block_size = own.block_size, prefix_caching = given.prefix_caching ~= false,
-    async = is_async(question), kv = kv, role = role,
+    max_model_len = given.max_model_len, block_size = own.block_size / dcp,
+    prefix_caching = given.prefix_caching ~= false, async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false }
-  for _, name in ipairs(engine.counts_all_ranks or {}) do out[name] = out[name] * candidate.dp end
+  for _, name in ipairs(engine.counts_all_ranks or {}) do
+    out[name] = out[name] * candidate.dp * (name == "tp" and cp or 1) -- ranks of cp have the same requests
+  end
   return out
 end
 
@@ -100,7 +104,7 @@ end
 
 --- Refuses an engine on several nodes: its command would need their addresses, which a plan does not know.
 local function check_node(question, candidate)
-  local gpus, per_node = candidate.tp * candidate.pp * candidate.dp, question.gpus[candidate.gpu].per_node
+  local gpus, per_node = deploy.gpus_of_engine(candidate), question.gpus[candidate.gpu].per_node
   if gpus > per_node then
     fail("%s: one engine on %d GPUs takes %d nodes of %d; commands of several nodes need their addresses and are not "
       .. "written", candidate.name, gpus, math.ceil(gpus / per_node), per_node)

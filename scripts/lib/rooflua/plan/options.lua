@@ -147,8 +147,8 @@ end
 --- Parameters of the ladder that options set; nil where none does.
 local function ladder_of(given)
   local out, versions = {}, nil
-  for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", seats = "max_num_seqs",
-    budgets = "max_num_batched_tokens", prefill_tp = "prefill_tp" } do
+  for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
+    seats = "max_num_seqs", budgets = "max_num_batched_tokens", prefill_tp = "prefill_tp" } do
     if given[name] then out[to] = numbers(given[name], name) end
   end
   for _, name in ipairs { "weights", "kv" } do out[name] = given[name] end

@@ -157,8 +157,8 @@ local function notes_of(out, given)
 end
 
 --- Keys of the deployment that every candidate has of its own, and what says them instead.
-local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", max_num_seqs = "max_num_seqs",
-  max_num_batched_tokens = "max_num_batched_tokens" }
+local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
+  max_num_seqs = "max_num_seqs", max_num_batched_tokens = "max_num_batched_tokens" }
 
 --- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.
 local function check_chosen(out)

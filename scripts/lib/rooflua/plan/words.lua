@@ -98,8 +98,8 @@ end
 --- "tp 4 x ep 4", without what is 1.
 function words.widths(candidate)
   local parts = { ("tp %d"):format(candidate.tp) }
-  for _, key in ipairs { "pp", "dp", "ep" } do
-    if candidate[key] > 1 then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
+  for _, key in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
+    if (candidate[key] or 1) > 1 then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
   end
   return table.concat(parts, " x ")
 end

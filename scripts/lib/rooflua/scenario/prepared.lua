@@ -55,6 +55,17 @@ local function check_lookup(reader, given, steps)
   end
 end
 
+--- Refuses a step model that prices a request as if it were on one rank. One that divides it has the field
+--- `follows_context`.
+local function check_context(reader, all)
+  for _, key in ipairs { "cp", "dcp" } do
+    if all.deployment[key] > 1 and not all.step_policy.follows_context then
+      reader:fail("steps", "%s does not price deployment.%s = %d; kernels does", tostring(all.step_policy.name), key,
+        all.deployment[key])
+    end
+  end
+end
+
 local function tables_of(reader, given, hardware, engine)
   if mfu.is_database(given) then
     local own = given.hardware
@@ -130,6 +141,7 @@ function prepared.of(reader, given, applied)
   out.context_chunk = out.model.context_chunk > 0 and out.model.context_chunk or nil
   out.step_policy = policies.steps(reader, given)
   check_lookup(reader, given.mfu, out.step_policy)
+  check_context(reader, out)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
   for i, each in ipairs(out.corrections) do
     out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")

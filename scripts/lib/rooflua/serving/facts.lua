@@ -11,7 +11,7 @@ local function machines_of(list)
   local gpus, engines = { both = 0, prefill = 0, decode = 0 }, { both = 0, prefill = 0, decode = 0 }
   for _, each in ipairs(list) do
     local role, deployment = each.config.role, each.deployment
-    gpus[role] = gpus[role] + deployment.tp * deployment.pp
+    gpus[role] = gpus[role] + deployment.tp * deployment.cp * deployment.pp
     if each.rank == 1 then engines[role] = engines[role] + 1 end
   end
   return gpus, engines
@@ -24,7 +24,8 @@ local function has_frontend(given)
   return false
 end
 
---- {model, hardware, precision, tp, pp, dp, ep} of the first replica, {gpus, engines} by role (both, prefill, decode),
+--- {model, hardware, precision, tp, pp, dp, ep, cp} of the first replica, {gpus, engines} by role (both,
+--- prefill, decode),
 --- speculates, frontend (whether requests spend time outside of the engine), and as far as the workload says them
 --- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name). `policies`: handover/policies.lua.
 function facts.of(reader, given)
@@ -34,8 +35,9 @@ function facts.of(reader, given)
   local traffic = bench.of(reader, given, first.prepared.model)
   local deployment, rate = first.deployment, traffic.request_rate
   local out = { model = traffic.model, hardware = first.prepared.hardware.name, precision = deployment.weights,
-    tp = deployment.tp, pp = deployment.pp, dp = deployment.dp, ep = deployment.ep, speculates = speculates,
-    frontend = has_frontend(given), clients = traffic.max_concurrency, workload = given.workload.name }
+    tp = deployment.tp, pp = deployment.pp, dp = deployment.dp, ep = deployment.ep, cp = deployment.cp,
+    speculates = speculates, frontend = has_frontend(given), clients = traffic.max_concurrency,
+    workload = given.workload.name }
   out.gpus, out.engines = machines_of(list)
   out.policies = policies.of(given, first)
   if traffic.burstiness and type(rate) == "number" then

@@ -164,6 +164,23 @@ local function within_budget(scheduler, left)
   return policy.with(scheduler, { max_num_batched_tokens = left })
 end
 
+--- Refuses what is not combined with one request on several ranks.
+local function check_context(reader, own, deployment, speculates)
+  for _, key in ipairs { "cp", "dcp" } do
+    local problem
+    if deployment[key] == 1 then
+      problem = nil
+    elseif speculates then
+      problem = "speculation"
+    elseif key == "dcp" and (own.role or "both") ~= "both" then
+      problem = "replicas[].role"
+    end
+    if problem then
+      reader:fail("deployment." .. key, "with %s is not modelled; leave one of them out", problem)
+    end
+  end
+end
+
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
 ---@param before table? what prepared.of returned for that replica
 local function build(reader, given, own, before)
@@ -178,6 +195,7 @@ local function build(reader, given, own, before)
     reader:fail("speculation", "drafts through several stages (deployment.pp) are not modelled; leave one of them out")
   end
   local deployment = prepared.deployment
+  check_context(reader, own, deployment, speculates)
   steps.drafter = speculates and speculates.drafter
   local budget = speculation.budget(reader, speculates, held)
   local running = budget ~= held.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler

@@ -22,6 +22,11 @@ local function computing(reader, list)
     if each.replica.config.prefix_caching == false then
       reader:fail("tiers", "deployment.prefix_caching is false, and what stores hold is found by its prefix")
     end
+    for _, key in ipairs { "cp", "dcp" } do
+      if each.replica.deployment[key] > 1 then
+        reader:fail("tiers", "with deployment.%s > 1 is not modelled; leave one of them out", key)
+      end
+    end
   end
   return out
 end

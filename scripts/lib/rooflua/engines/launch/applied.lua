@@ -65,7 +65,7 @@ end
 function applied.title(about, hardware)
   local keys, _, deployment = applied.keys(about)
   local widths = {}
-  for _, width in ipairs { "tp", "dp", "pp", "ep" } do
+  for _, width in ipairs { "tp", "dp", "pp", "ep", "cp", "dcp" } do
     for _, option in ipairs(deployment.engine.options) do
       local value = deployment.options[option.name]
       if option.key == "deployment." .. width and type(value) == "number" then
