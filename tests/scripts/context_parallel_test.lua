@@ -293,14 +293,16 @@ end)
 -- Runs ------------------------------------------------------------------------------------------------------------
 
 test("runs end every request with the same tokens, and long prompts start sooner with cp", function()
-  local long = { model = "llama-3.1-8b", workload = require "workloads.poisson" { rate_per_s = 0.5, num_requests = 8,
-    prompt_tokens = 60000, output_tokens = 20 } }
+  local long = { model = "llama-3.1-8b", metrics = { utilisation = true },
+    workload = require "workloads.closed_loop" { clients = 1, num_requests = 8, prompt_tokens = 60000,
+      output_tokens = 20 } }
   local before
   for _, cp in ipairs { 1, 2, 4 } do
     local summary = serve.run(scenario({ tp = 2, cp = cp }, long)).summary
     test.equal(summary.completed, 8)
     test.equal(summary.output_tokens, 160)
     test.check(not before or summary.ttft_s.p50 < 0.7 * before, "cp %d", cp)
+    test.check(summary.overall_mfu > 0.2 and summary.overall_mfu < 0.8, "work over the GPUs of all ranks")
     before = summary.ttft_s.p50
   end
 end)

@@ -39,17 +39,20 @@ local function add_waits(sums, order, step, replica)
   end
 end
 
+--- Ranks of a stage that run the steps of a replica.
+local function ranks_of(replica) return replica.deployment.tp * replica.deployment.cp end
+
 --- GPU-seconds of a step's work on all ranks of a stage: its arithmetic at the peak, and its bytes at the bandwidth of
 --- the memory. Bytes that go over links are not the memory's.
 local function work_of(priced, replica)
-  local hardware, tp = replica.prepared.hardware, replica.deployment.tp * replica.deployment.cp
+  local hardware, ranks = replica.prepared.hardware, ranks_of(replica)
   local work_s, bytes = 0, 0
   for _, row in ipairs(priced.rows) do
     local runs = row.count or 1
     work_s = work_s + runs * (row.at_peak_s or (row.flop or 0) / hardware.peak_flop_per_s.bf16)
     if row.bytes and row.bound ~= "link" then bytes = bytes + row.bytes * runs end
   end
-  return tp * work_s, tp * bytes / hardware.memory_bytes_per_s
+  return ranks * work_s, ranks * bytes / hardware.memory_bytes_per_s
 end
 
 --- GPU-seconds of the work of all steps, over the GPUs.
@@ -58,14 +61,11 @@ end
 local function over_gpus(samples, totals, replicas)
   local sums, gpus = {}, 0
   for i, amounts in ipairs(totals) do
-    local deployment = replicas[i].deployment
-    for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + deployment.tp * deployment.cp * amount end
-    gpus = gpus + deployment.tp * deployment.cp * deployment.pp
+    local ranks = ranks_of(replicas[i])
+    for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + ranks * amount end
+    gpus = gpus + ranks * replicas[i].deployment.pp
   end
-  for i = #totals + 1, #replicas do
-    local deployment = replicas[i].deployment
-    gpus = gpus + deployment.tp * deployment.cp * deployment.pp
-  end
+  for i = #totals + 1, #replicas do gpus = gpus + ranks_of(replicas[i]) * replicas[i].deployment.pp end
   local moments = 0
   for _, each in ipairs(samples) do moments = moments + each.weight end
   for _, each in ipairs(samples) do
@@ -97,9 +97,9 @@ function breakdown.of_steps(steps, replicas, totals)
       weights = weights + step.weight
     end
     if totals and step.time_s > 0 then
-      local tp, each = replica.deployment.tp, { weight = step.weight, time_s = step.time_s, busy_s = busy_s }
+      local ranks, each = ranks_of(replica), { weight = step.weight, time_s = step.time_s, busy_s = busy_s }
       for name, amount in pairs(step.amounts) do
-        if name ~= "time_s" then each[name] = tp * amount end
+        if name ~= "time_s" then each[name] = ranks * amount end
       end
       each.work_s, each.moving_s = work_of(priced, replica)
       samples[#samples + 1] = each
