@@ -12,7 +12,7 @@ import time
 from folder import Folder
 from gpu import Gpu
 from problem import Problem
-from rehearsal import Rehearsal, seconds_of
+from rehearsed import Rehearsal, seconds_of
 from shapes import asked_first, planned
 
 DONE, WRONG, TIME_IS_UP = 0, 2, 3

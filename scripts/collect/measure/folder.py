@@ -1,5 +1,5 @@
-"""The folder that is written: hardware.toml, tables.toml, and a CSV for each table. Each row is on disk before the next
-is measured."""
+"""The folder that is written: hardware.toml, tables.toml, and a CSV for each table. Each row is written before the
+next is measured."""
 
 import datetime
 import json
@@ -20,7 +20,7 @@ COMPARED = {"elementwise": "PyTorch launches several kernels where an engine has
 
 def toml(value):
     """A value of a TOML file. Text is quoted as in JSON, which TOML reads."""
-    return json.dumps(value, ensure_ascii=True) if isinstance(value, (str, bool, list)) else repr(value)
+    return json.dumps(value) if isinstance(value, (str, bool, list)) else repr(value)
 
 
 def hardware_text(source):
@@ -107,7 +107,6 @@ class Folder:
     def append(self, table, line):
         self.files[table].write(line + "\n")
         self.files[table].flush()
-        os.fsync(self.files[table].fileno())
 
     def has(self, row):
         return tuple(map(str, row[1])) in self.rows(row[0])

@@ -1,0 +1,90 @@
+--- Which table would have priced an operation, and which of its rows: from the rows of an explanation.
+local core = require "rooflua.base.core"
+local cost = require "rooflua.cost"
+local native = require "rooflua.native"
+
+local shapes = {}
+
+local formats = {}
+for _, format in ipairs(native.formats()) do formats[format.name] = true end
+
+--- "gemm_bf16" of "gemm_bf16_vllm", "elementwise" of "elementwise_vllm": the table without who measured it.
+function shapes.without_engine(name)
+  local stem, last = name:match "^(.*)_([^_]+)$"
+  if not stem or formats[last] then return name end
+  local format = stem:match "_([^_]+_[^_]+)$" or ""
+  if formats[stem:match "[^_]+$"] or formats[format] then return stem end
+  for _, op in ipairs { "elementwise", "launch", "memory", "sampling" } do
+    if stem == op then return stem end
+  end
+  return name
+end
+
+--- The two powers of two that a number lies between; one where it is one itself, {0} for 0.
+local function around(value)
+  if value < 1 then return { 0 } end
+  local low = 2 ^ math.floor(math.log(value) / math.log(2) + 1e-9)
+  return low == value and { low } or { low, 2 * low }
+end
+
+--- The first and the second number of "heads=32/8", or those of the fields heads and kv_heads.
+local function heads_of(shape, fields)
+  local heads, kv_heads = shape:match "heads=(%d+)/(%d+)"
+  return tonumber(heads) or fields.heads, tonumber(kv_heads) or fields.kv_heads
+end
+
+--- Rows of attention on a grid around the shape: the step model asks on grids, and rows between two are interpolated.
+local function attention(row, fields, prepared)
+  local tp, kv = fields.tp or 1, row.shape:match "kv_dtype=([%w_]+)" or prepared.deployment.kv
+  local heads, kv_heads = heads_of(row.shape, fields)
+  local dim = fields.head_dim or prepared.model.head_dim
+  local own, own_kv = heads / tp, math.max(1, math.floor(kv_heads / tp))
+  local context, out = fields.context or fields.context_tokens or 0, {}
+  if row.kind == "attention_prefill" then
+    local new = fields.new or fields.new_tokens
+    for _, prior in ipairs(around(context)) do
+      for _, tokens in ipairs(around(new)) do out[#out + 1] = { own, own_kv, dim, fields.batch or 1, prior, tokens } end
+    end
+    return { table = "attention_prefill_" .. kv, rows = out, fields = { heads = own, kv_heads = own_kv, head_dim = dim,
+      new_tokens = new, context_tokens = context } }
+  end
+  for _, batch in ipairs(around(fields.batch)) do
+    for _, tokens in ipairs(around(context)) do out[#out + 1] = { own, own_kv, dim, kv, batch, tokens } end
+  end
+  return { table = "attention_decode_bf16", rows = out, fields = { heads = own, kv_heads = own_kv, head_dim = dim,
+    batch = fields.batch, context_tokens = context } }
+end
+
+--- The measured kernel of a small operation; the others are copies of as many bytes (scripts/steps/kernels).
+local function small(row)
+  if row.note:find "in the kernel of" then return nil end
+  local name = row.name:match "^[^@]*"
+  local has_kernel = name:find "^quantize_" or name:find "norm$" or name:find "rope$" or name:find "activation$"
+  return { table = has_kernel and "elementwise" or "memory", rows = {}, fields = { tokens = row.fields.rows } }
+end
+
+--- The table of an operation: {table, rows = cells of the rows to measure, where they are known, fields = numbers of its
+--- shape}; nil where no row would answer.
+---@param row table of prices.price_batch
+---@param prepared table of scenario/prepared.lua
+function shapes.of(row, prepared)
+  local shape = row.priced and row.priced.shape or row.shape
+  local own = { name = row.name, kind = row.kind, shape = shape, note = row.note, fields = cost.shape_fields(shape) }
+  local fields = own.fields
+  if row.kind == "elementwise" then return small(own) end
+  if (row.kind == "attention_prefill" or row.kind == "attention_decode") and (fields.heads or shape:find "heads=") then
+    return attention(own, fields, prepared)
+  end
+  if row.kind == "gemm" then
+    return { table = "gemm_" .. (shape:match "([%w_]+)$" or "bf16"), rows = { { fields.m, fields.k, fields.n } },
+      fields = { m = fields.m, k = fields.k, n = fields.n } }
+  end
+  if row.kind == "all_reduce" then
+    return { table = "all_reduce_bf16", rows = { { fields.ranks, fields.bytes, "graph" } },
+      fields = { ranks = fields.ranks, bytes = fields.bytes } }
+  end
+  local format = shape:match " dtype=([%w_]+)" or shape:match "^dtype=([%w_]+)" or "bf16"
+  return { table = row.kind .. "_" .. format, rows = {}, fields = core.copy(fields) }
+end
+
+return shapes
