@@ -68,13 +68,13 @@ std::vector<std::string> hardware_names(const fs::path& home) {
   return hardware_names_in(home / "bench_data");
 }
 
-std::vector<std::string> hardware_names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (fs::exists(entry.path() / file_name)) names.push_back(entry.path().filename().string());
+std::vector<std::string> all_hardware_names(const fs::path& home) {
+  std::vector<std::string> names = hardware_names(home);
+  const std::size_t shipped = names.size();
+  for (const std::string& name : added_hardware_names()) {
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(shipped);
+    if (std::find(names.begin(), end, name) == end) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -93,7 +93,9 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : names)
     entries.push_back({name, read_hardware(file_of(name), {}).aliases});
+  const bool is_shipped = !claims(name_or_path, entries).empty();
   for (const std::string& name : added_hardware_names()) {
+    if (is_shipped) break;  // a mistake in an added file does not touch shipped GPUs
     if (fs::exists(file_of(name))) continue;  // a shipped name means the shipped GPU
     const fs::path file = *added_hardware_file(name);
     entries.push_back({name, read_hardware(file, {}).aliases, file.string()});
@@ -101,6 +103,20 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   const std::string found = find_by_name("hardware", name_or_path, entries);
   const auto added = fs::exists(file_of(found)) ? std::nullopt : added_hardware_file(found);
   return read_hardware(added ? *added : file_of(found), home);
+}
+
+std::optional<fs::path> added_hardware_named(const std::string& name, const fs::path& home) {
+  const std::vector<std::string> added = added_hardware_names();
+  if (added.empty() || folded(name).empty()) return std::nullopt;
+  try {
+    const fs::path origin = load_hardware(name, home).origin;
+    const bool is_added = std::any_of(added.begin(), added.end(), [&](const std::string& each) {
+      return origin == added_hardware_folder() / each / "hardware.toml";
+    });
+    return is_added ? std::optional(origin) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // it names no GPU, or its file says nothing
+  }
 }
 
 }  // namespace rooflua

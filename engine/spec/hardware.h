@@ -65,7 +65,11 @@ Hardware hardware_from_script(const Json& table, const std::string& origin, cons
                               const std::filesystem::path& home);
 /// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
-/// The same of any folder.
-std::vector<std::string> hardware_names_in(const std::filesystem::path& folder);
+/// Names of all GPUs: those that are shipped, then those that were added and have no shipped name.
+std::vector<std::string> all_hardware_names(const std::filesystem::path& home);
+/// The hardware.toml of an added GPU by its name or an alias, as load_hardware() understands names;
+/// nothing for a name of a shipped GPU, and where a hardware.toml cannot be read.
+std::optional<std::filesystem::path> added_hardware_named(const std::string& name,
+                                                          const std::filesystem::path& home);
 
 }  // namespace rooflua

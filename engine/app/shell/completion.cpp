@@ -7,7 +7,7 @@
 #include "base/json_text.h"
 #include "script/scenario.h"
 #include "script/vm/vm.h"
-#include "spec/added_hardware.h"
+#include "spec/hardware.h"
 #include "spec/model.h"
 
 namespace rooflua::app {

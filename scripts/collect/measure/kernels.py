@@ -5,6 +5,7 @@ import statistics
 
 from shapes import op_of, shape_of
 
+DEVICE = "cuda"
 WARM_UP, REPEATS, REPEAT_US, ROTATION_US, MOST_SETS = 3, 20, 300.0, 20e3, 256
 CHECKED_BYTES, TOLERANCE = 2**26, 0.03  # rows that move more are not compared; relative error, root mean square
 
@@ -22,24 +23,24 @@ def kernel_of(torch, row, sets):
     if op == "elementwise":
         return elementwise(torch, s, sets)
     if op == "launch":
-        one = torch.ones(1, device="cuda")
+        one = torch.ones(1, device=DEVICE)
         return lambda i: one.add_(1), lambda: None
     return memory(torch, s, sets)
 
 
 def drawn(torch, sets, *shape):
     """Random normal bf16 tensors, one for each set."""
-    return [torch.randn(shape, dtype=torch.bfloat16, device="cuda") for _ in range(sets)]
+    return [torch.randn(shape, dtype=torch.bfloat16, device=DEVICE) for _ in range(sets)]
 
 
 def gemm(torch, s, sets, is_fp8):
     """[m, k] x [n, k]^T -> [m, n] in bf16."""
     x, w = drawn(torch, sets, s["m"], s["k"]), drawn(torch, sets, s["n"], s["k"])
     if not is_fp8:
-        out = torch.empty(s["m"], s["n"], dtype=torch.bfloat16, device="cuda")
+        out = torch.empty(s["m"], s["n"], dtype=torch.bfloat16, device=DEVICE)
         return lambda i: torch.mm(x[i], w[i].t(), out=out), lambda: x[0].float() @ w[0].float().t()
     x, w = [t.to(torch.float8_e4m3fn) for t in x], [t.to(torch.float8_e4m3fn) for t in w]
-    one = torch.ones((), dtype=torch.float32, device="cuda")
+    one = torch.ones((), dtype=torch.float32, device=DEVICE)
 
     def call(i):
         return torch._scaled_mm(x[i], w[i].t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True)
@@ -105,7 +106,7 @@ def elementwise(torch, s, sets):
         return lambda i: product(both[i]), lambda: product(both[0].float())
     dim = min(128, width)
     x = drawn(torch, sets, tokens, width // dim, dim)
-    angle = torch.randn(tokens, 1, dim // 2, device="cuda")
+    angle = torch.randn(tokens, 1, dim // 2, device=DEVICE)
     cosine, sine = angle.cos(), angle.sin()
 
     def rotated(t):
@@ -118,9 +119,9 @@ def elementwise(torch, s, sets):
 def memory(torch, s, sets):
     """A copy counts the bytes that it reads and those that it writes."""
     count = max(1, s["bytes"] // (8 if s["op"] == "copy" else 4))
-    source = [torch.randn(count, device="cuda") for _ in range(sets)]
+    source = [torch.randn(count, device=DEVICE) for _ in range(sets)]
     if s["op"] == "copy":
-        target = torch.empty(count, device="cuda")
+        target = torch.empty(count, device=DEVICE)
         return lambda i: target.copy_(source[i]), lambda: source[0]
     if s["op"] == "write":
         return lambda i: source[i].fill_(1.5), lambda: None
@@ -199,10 +200,10 @@ def rank_main(rank, ranks, port, sizes, answers):
     dist.init_process_group("nccl", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=ranks)
     found = []
     for size in sizes:
-        message = torch.zeros(size // 2, dtype=torch.bfloat16, device="cuda")
+        message = torch.zeros(size // 2, dtype=torch.bfloat16, device=DEVICE)
         dist.all_reduce(message)
         times = timed(torch, lambda i: dist.all_reduce(message), 1, calls=20 if size > 2**22 else 100)
-        slowest = torch.tensor(times, device="cuda")
+        slowest = torch.tensor(times, device=DEVICE)
         dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
         found.append(tuple(slowest.tolist()))
     if rank == 0:

@@ -60,16 +60,18 @@ local function small(row)
   if row.note:find "in the kernel of" then return nil end
   local name = row.name:match "^[^@]*"
   local has_kernel = name:find "^quantize_" or name:find "norm$" or name:find "rope$" or name:find "activation$"
-  return { table = has_kernel and "elementwise" or "memory", rows = {}, fields = { tokens = row.fields.rows } }
+  if not has_kernel then return { table = "memory", rows = {}, fields = { bytes = row.bytes } } end
+  return { table = "elementwise", rows = {}, fields = { tokens = row.fields.rows or row.fields.tokens } }
 end
 
---- The table of an operation: {table, rows = cells of the rows to measure, where they are known, fields = numbers of its
---- shape}; nil where no row would answer.
+--- The table of an operation: {table, rows = cells of the rows to measure, where they are known, fields = numbers of
+--- its shape}; nil where no row would answer.
 ---@param row table of prices.price_batch
 ---@param prepared table of scenario/prepared.lua
 function shapes.of(row, prepared)
   local shape = row.priced and row.priced.shape or row.shape
-  local own = { name = row.name, kind = row.kind, shape = shape, note = row.note, fields = cost.shape_fields(shape) }
+  local own = { name = row.name, kind = row.kind, shape = shape, note = row.note, bytes = row.bytes,
+    fields = cost.shape_fields(shape) }
   local fields = own.fields
   if row.kind == "elementwise" then return small(own) end
   if (row.kind == "attention_prefill" or row.kind == "attention_decode") and (fields.heads or shape:find "heads=") then
