@@ -190,6 +190,36 @@ class Added(Folder):
         for name in kinds:  # within two seconds, what the plan would reach in minutes
             self.assertNotIn(name, [each["table"] for each in again["scenario"]["tables"]])
 
+    def test_a_row_of_a_format_that_no_kernel_here_has_is_not_measured_as_another(self) -> None:
+        asked = self.at / "asked.json"
+        rows = [{"table": "gemm_fp8_block", "row": [64, 4096, 4096]},
+                {"table": "attention_decode_bf16", "row": [32, 8, 128, "fp8", 1, 128]}]
+        asked.write_text(json.dumps({"measure": rows}))
+        done = self.measure("a", "--rehearse", "roofline", "--first", str(asked))
+        self.assertIn("gemm_fp8_block: 1 rows were not measured: there is no kernel of this format", done.stdout)
+        self.assertIn("attention_decode_bf16: 1 rows were not measured: there is no kernel for a KV cache", done.stdout)
+        self.assertNotIn("gemm_fp8_block.csv", rehearsal.keys(self.at / "a"))
+        self.assertFalse(any(",fp8," in row for row in rehearsal.keys(self.at / "a")["attention_decode_bf16.csv"]))
+
+    def test_a_stored_run_is_run_again_where_the_rows_of_its_gpu_changed(self) -> None:
+        scenario, store = self.scenario(DECODE), self.at / "runs.sqlite"
+        times = []
+        for us in (200, 300):
+            self.add(self.rehearse(f"of-{us}", {name: us for name in ATTENTION}), "--name", "mine", "--replace")
+            done = self.rooflua("run", scenario, "--set", "hardware=mine", "--results", store, "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            times.append(json.loads(done.stdout)["variants"][0]["summary"]["time_s"])
+        self.assertAlmostEqual(times[1] - times[0], 32 * 100e-6, delta=1e-9)
+
+    def test_shipped_gpus_are_found_whatever_lies_among_those_that_were_added(self) -> None:
+        (self.gpus / "broken").mkdir(parents=True)
+        (self.gpus / "broken/hardware.toml").write_text("memory_gb = \n")
+        done = self.rooflua("step", "--model", "llama-3.1-8b", "--hardware", "NVIDIA H100 80GB HBM3", "--decode", "9x1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.rooflua("step", "--model", "llama-3.1-8b", "--hardware", "broken", "--decode", "9x1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("broken/hardware.toml:1", done.stderr)
+
     def test_nothing_is_lost_and_nothing_is_overwritten_without_being_told(self) -> None:
         first, second = self.rehearse("a", ATTENTION), self.rehearse("b", None, "--only", "launch")
         self.add(first, "--name", "mine")

@@ -13,7 +13,7 @@ from folder import Folder
 from gpu import Gpu
 from problem import Problem
 from rehearsed import Rehearsal, seconds_of
-from shapes import asked_first, planned
+from shapes import asked_first, planned, why_not
 
 DONE, WRONG, TIME_IS_UP = 0, 2, 3
 TELL_S = 10.0  # between two lines that say how far the run is
@@ -131,6 +131,8 @@ def run(rows, source, folder, limit_s, stopped):
         if stopped or source.clock() - begin_s > limit_s:
             break
         try:
+            if why_not(row):
+                raise LookupError(why_not(row))
             folder.add(row, source.time(row))
             done += 1
         except LookupError as reason:

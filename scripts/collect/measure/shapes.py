@@ -21,6 +21,10 @@ COMPARED = {"elementwise": "PyTorch launches several kernels where an engine has
             "launch": "prices of engines have launch times of their own",
             "memory": "to be compared with memory_gb_per_s of hardware.toml"}
 
+# In the order in which tables are measured within a level.
+TABLES = ("gemm_bf16", "attention_decode_bf16", "attention_prefill_bf16", "gemm_fp8", "all_reduce_bf16", "launch",
+          "memory", "elementwise")
+
 # Layers of dense transformers: hidden size, heads, KV heads, width of a head, MLP width, vocabulary.
 LAYERS = ((4096, 32, 8, 128, 14336, 128256), (8192, 64, 8, 128, 28672, 128256), (5120, 64, 8, 128, 25600, 151936),
           (4096, 32, 8, 128, 12288, 151936), (5120, 40, 8, 128, 17408, 151936), (3584, 28, 4, 128, 18944, 152064),
@@ -125,9 +129,17 @@ def planned(fp8, ranks):
     for op in ("copy", "read", "write"):
         for power in range(12, 31, 2):
             add(1 if power % 4 else 0, "memory", (op, 2**power))
-    order = ["gemm_bf16", "attention_decode_bf16", "attention_prefill_bf16", "gemm_fp8", "all_reduce_bf16", "launch",
-             "memory", "elementwise"]
-    return sorted(((level, *row) for row, level in found.items()), key=lambda row: (row[0], order.index(row[1])))
+    return sorted(((level, *row) for row, level in found.items()), key=lambda row: (row[0], TABLES.index(row[1])))
+
+
+def why_not(row):
+    """Why no kernel of kernels.py computes this row; "" where one does."""
+    if row[0] not in TABLES:
+        return "there is no kernel of this format here; scripts/collect/collect.py has some"
+    shape = shape_of(row)
+    if shape.get("kv_dtype", "bf16") != "bf16":
+        return f"there is no kernel for a KV cache of {shape['kv_dtype']} here; scripts/collect/collect.py has one"
+    return ""
 
 
 def asked_first(path):
