@@ -113,6 +113,13 @@ class Mistakes(measure_test.Folder):
         self.assertEqual(sorted(kinds), ["not_measured", "not_measured", "not_read"])
         self.assertEqual((self.gpus / "a/notes.txt").read_text(), "mine")
 
+    def test_a_gpu_that_is_shipped_is_told_which_and_what_it_lends(self) -> None:
+        folder = self.rehearse("a", ROWS)
+        within("tables.toml", 'gpu = "none: a rehearsal"', 'gpu = "NVIDIA H100 80GB HBM3"')(folder)
+        told = [each for each in self.add(folder, "--dry-run")["problems"] if each["kind"] == "shipped"]
+        self.assertEqual([each["message"] for each in told], ["NVIDIA H100 80GB HBM3 is the shipped h100-sxm"])
+        self.assertIn('tables_from = "h100-sxm"', told[0]["advice"])
+
     def test_an_alias_of_another_gpu_is_refused(self) -> None:
         folder = self.rehearse("a", ROWS)
         within("hardware.toml", "\n[peak", '\naliases = ["H100 SXM"]\n[peak')(folder)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -96,6 +99,35 @@ class Plan(unittest.TestCase):
         self.assertEqual(kernels.calls_of(10.0, 7), 35)
         self.assertEqual(kernels.calls_of(1000.0, 100), 20)
         self.assertEqual(kernels.calls_of(50000.0, 3), 1)
+
+
+class Run(unittest.TestCase):
+    def test_an_interrupted_run_keeps_what_it_has_and_says_so_in_its_status(self) -> None:
+        import command
+        import folder
+        import rehearsed
+
+        source, stopped = rehearsed.Rehearsal("roofline"), []
+        rows = [(table, values) for _, table, values in shapes.planned(True, 1)][:9]
+
+        def time(row: tuple) -> tuple[float, float, float]:
+            if len(timed) == 4:
+                stopped.append(2)  # SIGINT arrives while the fifth row is measured
+            timed.append(row)
+            return 5.0, 4.0, 6.0
+
+        timed: list[tuple] = []
+        source.time = time
+        with tempfile.TemporaryDirectory() as at, contextlib.redirect_stdout(io.StringIO()) as said:
+            first = folder.Folder(at, source)
+            self.assertEqual(command.run(rows, source, first, 1e9, stopped), 130)
+            first.close()
+            self.assertEqual(timed, rows[:5])
+            again = folder.Folder(at, source)
+            self.assertEqual(command.run(rows, source, again, 1e9, []), command.DONE)
+            again.close()
+            self.assertEqual(timed, rows)
+        self.assertIn("5 of 9 planned rows are in", said.getvalue())
 
 
 class OnGpu(unittest.TestCase):

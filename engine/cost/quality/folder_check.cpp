@@ -13,6 +13,7 @@
 #include "cost/tables/columns.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/lines.h"
+#include "spec/catalogue.h"
 
 namespace rooflua {
 namespace {
@@ -151,6 +152,7 @@ class FolderCheck {
                                       "[" + name + "]: its times come from no GPU",
                                       "a rehearsal is no evidence: measure it"});
         }
+        note_shipped(file, entry);
         if (std::find(tables_.begin(), tables_.end(), name) != tables_.end()) continue;
         error("no_file", file, entry.line, "[" + name + "]: there is no " + name + ".csv",
               suggested(name));
@@ -159,6 +161,27 @@ class FolderCheck {
       const Place place = place_in(file, problem.what());
       error("unreadable", file, place.line, place.text, "");
       tables_toml_reads_ = false;
+    }
+  }
+
+  /// A GPU that is shipped under the name that its tables state: once, where nothing is borrowed.
+  void note_shipped(const fs::path& file, const Json& entry) {
+    const Json* gpu = entry.find("gpu");
+    if (noted_shipped_ || gpu == nullptr || !gpu->is_text()) return;
+    if (!report_.hardware || !report_.hardware->tables_from.empty()) return;
+    for (const std::string& name : hardware_names(home_)) {
+      const Hardware shipped = load_hardware(name, home_);
+      const bool same = std::ranges::any_of(shipped.aliases, [&](const std::string& alias) {
+        return folded(alias) == folded(gpu->text());
+      });
+      if (!same) continue;
+      noted_shipped_ = true;
+      report_.problems.push_back({false, "shipped", file, gpu->line,
+                                  gpu->text() + " is the shipped " + name,
+                                  "tables_from = \"" + name +
+                                      "\" in hardware.toml lends what has no table here, and the "
+                                      "figures of its datasheet are better than the driver's"});
+      return;
     }
   }
 
@@ -329,7 +352,7 @@ class FolderCheck {
   fs::path folder_, home_;
   FolderReport report_;
   std::vector<std::string> tables_, other_unit_;
-  bool tables_toml_reads_ = true;
+  bool tables_toml_reads_ = true, noted_shipped_ = false;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 //           an entry of tables.toml without its table; a column that nothing reads; latencies in
 //           another unit; a row faster than its bytes outside of the cache allow; more work in less
 //           than half the time; every error of verify()
-//   notes   files that nothing reads; tables that a rehearsal wrote (measured = false); every note
-//   of verify() but holes
+//   notes   files that nothing reads; tables that a rehearsal wrote (measured = false); a GPU that
+//   is shipped; every note of verify() but holes
 
 #include <filesystem>
 #include <optional>

@@ -1,24 +1,13 @@
 --- Which table would have priced an operation, and which of its rows: from the rows of an explanation.
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
-local native = require "rooflua.native"
 
 local shapes = {}
 
-local formats = {}
-for _, format in ipairs(native.formats()) do formats[format.name] = true end
+local of_any_format = core.set { "elementwise", "launch", "memory", "sampling" } -- one table for all formats
 
---- "gemm_bf16" of "gemm_bf16_vllm", "elementwise" of "elementwise_vllm": the table without who measured it.
-function shapes.without_engine(name)
-  local stem, last = name:match "^(.*)_([^_]+)$"
-  if not stem or formats[last] then return name end
-  local format = stem:match "_([^_]+_[^_]+)$" or ""
-  if formats[stem:match "[^_]+$"] or formats[format] then return stem end
-  for _, op in ipairs { "elementwise", "launch", "memory", "sampling" } do
-    if stem == op then return stem end
-  end
-  return name
-end
+--- The name of an op's table without who measured it: "gemm_bf16", "elementwise".
+function shapes.table_name(op, format) return of_any_format[op] and op or op .. "_" .. format end
 
 --- The two powers of two that a number lies between; one where it is one itself, {0} for 0.
 local function around(value)
@@ -45,14 +34,14 @@ local function attention(row, fields, prepared)
     for _, prior in ipairs(around(context)) do
       for _, tokens in ipairs(around(new)) do out[#out + 1] = { own, own_kv, dim, fields.batch or 1, prior, tokens } end
     end
-    return { table = "attention_prefill_" .. kv, rows = out, fields = { heads = own, kv_heads = own_kv, head_dim = dim,
-      new_tokens = new, context_tokens = context } }
+    return { table = shapes.table_name(row.kind, kv), rows = out,
+      fields = { heads = own, kv_heads = own_kv, head_dim = dim, new_tokens = new, context_tokens = context } }
   end
   for _, batch in ipairs(around(fields.batch)) do
     for _, tokens in ipairs(around(context)) do out[#out + 1] = { own, own_kv, dim, kv, batch, tokens } end
   end
-  return { table = "attention_decode_bf16", rows = out, fields = { heads = own, kv_heads = own_kv, head_dim = dim,
-    batch = fields.batch, context_tokens = context } }
+  return { table = shapes.table_name(row.kind, "bf16"), rows = out,
+    fields = { heads = own, kv_heads = own_kv, head_dim = dim, batch = fields.batch, context_tokens = context } }
 end
 
 --- The measured kernel of a small operation; the others are copies of as many bytes (scripts/steps/kernels).
@@ -78,15 +67,15 @@ function shapes.of(row, prepared)
     return attention(own, fields, prepared)
   end
   if row.kind == "gemm" then
-    return { table = "gemm_" .. (shape:match "([%w_]+)$" or "bf16"), rows = { { fields.m, fields.k, fields.n } },
-      fields = { m = fields.m, k = fields.k, n = fields.n } }
+    return { table = shapes.table_name("gemm", shape:match "([%w_]+)$" or "bf16"),
+      rows = { { fields.m, fields.k, fields.n } }, fields = { m = fields.m, k = fields.k, n = fields.n } }
   end
   if row.kind == "all_reduce" then
-    return { table = "all_reduce_bf16", rows = { { fields.ranks, fields.bytes, "graph" } },
+    return { table = shapes.table_name("all_reduce", "bf16"), rows = { { fields.ranks, fields.bytes, "graph" } },
       fields = { ranks = fields.ranks, bytes = fields.bytes } }
   end
   local format = shape:match " dtype=([%w_]+)" or shape:match "^dtype=([%w_]+)" or "bf16"
-  return { table = row.kind .. "_" .. format, rows = {}, fields = core.copy(fields) }
+  return { table = shapes.table_name(row.kind, format), rows = {}, fields = core.copy(fields) }
 end
 
 return shapes

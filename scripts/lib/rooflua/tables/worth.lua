@@ -79,11 +79,11 @@ end
 
 -- The answer --------------------------------------------------------------------------------------------
 
---- What the GPU has of a table: {rows, answers}; nil where there is none.
+--- What the GPU has, by the name of a table: {rows, answers}.
 local function tables_of(database)
   local out = {}
   for _, each in ipairs(database:tables "all") do
-    local name = shapes.without_engine(each.name)
+    local name = shapes.table_name(each.op, each.dtype)
     local known = out[name] or { rows = 0, answers = false }
     out[name] = { rows = known.rows + each.rows, answers = known.answers or each.answers ~= false }
   end
