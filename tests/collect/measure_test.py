@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,26 @@ class Added(Folder):
         again = self.add(self.at / "b", "--for", scenario, "--set", "seed=1")
         for name in kinds:  # within two seconds, what the plan would reach in minutes
             self.assertNotIn(name, [each["table"] for each in again["scenario"]["tables"]])
+
+    def test_what_a_scenario_lacks_is_named_as_the_files_of_tables_are(self) -> None:
+        folder = self.rehearse("a", ATTENTION)
+        columns = (rehearsal.ROOT / "docs/DATA.md").read_text().split("columns of tables -->")[1]
+        ops = set(re.findall(r"(?m)^\| (\w+) \|", columns)) - {"op"}
+        for model in ("deepseek-v3", "qwen3-30b-a3b", "qwen3-next-80b-a3b", "gpt-oss-120b", "deepseek-v4-flash"):
+            with self.subTest(model=model):
+                scenario = self.at / "scenario.lua"
+                scenario.write_text(f'return {{ kind = "price", model = "{model}", hardware = "h100-sxm",\n'
+                                    f"  deployment = {{ tp = 16 }}, price = {{ {DECODE}, {PREFILL} }} }}\n")
+                found = self.add(folder, "--for", scenario, "--dry-run")
+                names = [each["table"] for each in found["scenario"]["tables"]]
+                self.assertGreater(len(names), 3)
+                for name in names:
+                    op = max((each for each in ops if name == each or name.startswith(each + "_")), key=len)
+                    self.assertRegex(name[len(op):], r"^(_(bf16|fp8|fp8_block|mxfp4|fp4|nvfp4|w4a8_mxfp4_mxfp8))?$")
+                unsupported = sum(share for name, share in found["scenario"]["evidence"].items()
+                                  if name not in ("measured", "interpolated"))
+                told = sum(each["share"] for each in found["scenario"]["tables"]) + found["scenario"]["other"]
+                self.assertAlmostEqual(told, unsupported, delta=0.02)
 
     def test_a_row_of_a_format_that_no_kernel_here_has_is_not_measured_as_another(self) -> None:
         asked = self.at / "asked.json"

@@ -53,6 +53,17 @@ local function small(row)
   return { table = "elementwise", rows = {}, fields = { tokens = row.fields.rows or row.fields.tokens } }
 end
 
+--- A delta rule, whose tables tell prompts and decodes apart. State-space layers have no table.
+local function recurrent(row, prepared)
+  for _, kind in ipairs(prepared.model.attention) do
+    local rule = row.fields.key_heads and kind.delta and kind.delta.rule
+    if rule then
+      local phase = row.shape:find "decode=true" and "_decode" or "_prefill"
+      return { table = shapes.table_name(rule .. phase, "bf16"), rows = {}, fields = core.copy(row.fields) }
+    end
+  end
+end
+
 --- The table of an operation: {table, rows = cells of the rows to measure, where they are known, fields = numbers of
 --- its shape}; nil where no row would answer.
 ---@param row table of prices.price_batch
@@ -63,11 +74,17 @@ function shapes.of(row, prepared)
     fields = cost.shape_fields(shape) }
   local fields = own.fields
   if row.kind == "elementwise" then return small(own) end
+  if row.kind == "linear_attention" then return recurrent(own, prepared) end
   if (row.kind == "attention_prefill" or row.kind == "attention_decode") and (fields.heads or shape:find "heads=") then
     return attention(own, fields, prepared)
   end
   if row.kind == "gemm" then
-    return { table = shapes.table_name("gemm", shape:match "([%w_]+)$" or "bf16"),
+    local format = shape:match " ([%w_]+)$"
+    if not format then -- many small GEMMs in one launch; those that latent attention absorbs have a table
+      return row.name:find "^bmm_"
+        and { table = shapes.table_name("mla_bmm", "bf16"), rows = {}, fields = { tokens = fields.m } } or nil
+    end
+    return { table = shapes.table_name("gemm", format),
       rows = { { fields.m, fields.k, fields.n } }, fields = { m = fields.m, k = fields.k, n = fields.n } }
   end
   if row.kind == "all_reduce" then
