@@ -152,6 +152,10 @@ struct DataArguments {
   std::string gpu;
   std::string to;
   std::string reference;  // of `compare`
+  // Of `add`.
+  std::string name, scenario, json;
+  std::vector<std::string> set;  // key=value of the scenario
+  bool dry_run = false, replace = false;
   // Of `import`, for published tables of engines.
   std::string engine_version;  // "" = the newest
   bool all_rows = false;       // also those that docs/DATA.md calls wrong
@@ -163,6 +167,9 @@ int data_describe(const DataArguments& arguments, const std::filesystem::path& h
 int data_verify(const DataArguments& arguments, const std::filesystem::path& home);
 int data_import(const DataArguments& arguments, const std::filesystem::path& home);
 int data_compare(const DataArguments& arguments, const std::filesystem::path& home);
+/// `rooflua data add`: checks a folder, says what a scenario would still model, and copies the
+/// folder to where GPUs are found by name. Exit status 1 where the folder has errors.
+int data_add(const DataArguments& arguments, const std::filesystem::path& home);
 
 struct ValidateArguments {
   std::string folder;              // with sets of measured runs, or the file of one

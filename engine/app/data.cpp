@@ -7,6 +7,7 @@
 #include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/published.h"
+#include "spec/added_hardware.h"
 #include "spec/hardware.h"
 
 namespace rooflua::app {
@@ -62,13 +63,16 @@ void print_tables(const std::vector<TableFile>& files) {
 }  // namespace
 
 int data_list(const std::filesystem::path& home) {
-  for (const std::string& gpu : hardware_names(home)) {
-    const auto files = list_tables(home / "bench_data" / gpu, Layout::rooflua, gpu);
+  for (const std::string& gpu : all_hardware_names(home)) {
     const Hardware hardware = load_hardware(gpu, home);
-    const std::string what = !files.empty() ? std::to_string(files.size()) + " tables"
-                             : !hardware.tables_from.empty()
-                                 ? "borrows from " + hardware.tables_from
-                                 : "datasheet only";
+    const std::filesystem::path folder = std::filesystem::path(hardware.origin).parent_path();
+    const auto files = list_tables(folder, Layout::rooflua, gpu);
+    const bool added = added_hardware_file(gpu) == std::filesystem::path(hardware.origin);
+    const std::string what =
+        added ? std::to_string(files.size()) + " tables, added in " + folder.parent_path().string()
+        : !files.empty()                ? std::to_string(files.size()) + " tables"
+        : !hardware.tables_from.empty() ? "borrows from " + hardware.tables_from
+                                        : "datasheet only";
     std::printf("%-18s %s\n", gpu.c_str(), what.c_str());
   }
   return 0;
@@ -78,7 +82,8 @@ int data_describe(const DataArguments& arguments, const std::filesystem::path& h
   if (!std::filesystem::exists(arguments.path)) {
     const Hardware hardware = load_hardware(arguments.path, home);
     print_hardware(hardware);
-    print_tables(list_tables(home / "bench_data" / hardware.name, Layout::rooflua, hardware.name));
+    print_tables(list_tables(std::filesystem::path(hardware.origin).parent_path(), Layout::rooflua,
+                             hardware.name));
     return 0;
   }
   const Layout layout = layout_of(arguments);

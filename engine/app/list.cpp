@@ -7,6 +7,7 @@
 #include "cost/tables/importers.h"
 #include "measure/write/table.h"
 #include "script/vm/vm.h"
+#include "spec/added_hardware.h"
 #include "spec/hardware.h"
 #include "spec/layer_kinds.h"
 #include "spec/layers.h"
@@ -96,10 +97,10 @@ void print_aliases(const std::filesystem::path& home) {
 
 // GPUs --------------------------------------------------------------------------------------------
 
-/// Measured rows of all tables of a GPU.
-std::size_t rows_of(const std::string& gpu, const std::filesystem::path& home) {
+/// Measured rows of all tables in the folder of a GPU.
+std::size_t rows_of(const std::filesystem::path& gpu) {
   std::size_t out = 0;
-  for (const TableFile& file : list_tables(home / "bench_data" / gpu, Layout::rooflua, gpu))
+  for (const TableFile& file : list_tables(gpu, Layout::rooflua, ""))
     out += read_table(file).rows.size();
   return out;
 }
@@ -109,9 +110,9 @@ void print_hardware(const std::filesystem::path& home) {
   Table table;
   for (const std::size_t column : {4u, 5u}) table.left(column);
   table.add({"GPU", "memory GB", "TB/s", "rows", "tables of", "also"});
-  for (const std::string& each : hardware_names(home)) {
+  for (const std::string& each : all_hardware_names(home)) {
     const Hardware gpu = load_hardware(each, home);
-    const std::size_t rows = rows_of(each, home);
+    const std::size_t rows = rows_of(std::filesystem::path(gpu.origin).parent_path());
     table.add({each, significant(gpu.memory / unit::GB, 4),
                figure(gpu.memory_bandwidth * unit::s / unit::TB),
                rows == 0 ? "-" : grouped(static_cast<std::int64_t>(rows)),

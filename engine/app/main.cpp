@@ -183,7 +183,7 @@ void add_calibrate(CLI::App& app, Door& door) {
 
 void add_data(CLI::App& app, Door& door) {
   auto* command =
-      app.add_subcommand("data", "Kernel tables: list, describe, verify, import, compare");
+      app.add_subcommand("data", "Kernel tables: list, describe, verify, import, compare, add");
   command->require_subcommand(1);
   auto* a = new app::DataArguments;
   auto* list = command->add_subcommand("list", "GPUs and their tables");
@@ -215,6 +215,19 @@ void add_data(CLI::App& app, Door& door) {
       ->add_option("--thin", a->thin_percent,
                    "Leave out rows that follow from their neighbours within PERCENT (none)")
       ->check(between(0.01, 50));
+  auto* add = command->add_subcommand(
+      "add", "Check a folder that was measured, and install it as a GPU with a name");
+  add->add_option("path", a->path, "Folder with hardware.toml and tables")->required();
+  add->add_option("--name", a->name, "Name of the GPU (that of the folder)")->check(app::given());
+  add->add_option("--to", a->to, "Folder of GPUs ($ROOFLUA_GPUS, else ~/.local/share/rooflua/gpus)")
+      ->check(app::given());
+  add->add_option("--for", a->scenario,
+                  "A scenario: which of its kernels are not measured, and what each is worth")
+      ->check(app::existing());
+  add->add_option("--set", a->set, "key=value of that scenario")->allow_extra_args(false);
+  add->add_flag("--dry-run", a->dry_run, "Check and tell only; nothing is written");
+  add->add_flag("--replace", a->replace, "Put an older folder of that name aside");
+  add->add_option("--json", a->json, "Write the findings to a file (- = stdout, alone)");
   const auto opens = [a, &door](auto* sub, auto function) {
     sub->callback([a, &door, function] {
       door = [a, function](const fs::path& home) { return function(*a, home); };
@@ -224,6 +237,7 @@ void add_data(CLI::App& app, Door& door) {
   opens(verify, app::data_verify);
   opens(import, app::data_import);
   opens(compare, app::data_compare);
+  opens(add, app::data_add);
 }
 
 void add_check(CLI::App& app, Door& door) {

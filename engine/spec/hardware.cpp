@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/toml.h"
+#include "spec/added_hardware.h"
 #include "spec/catalogue.h"
 
 namespace rooflua {
@@ -45,8 +46,15 @@ FlopPerSecond Hardware::peak_for(Dtype dtype) const {
 namespace {
 
 Hardware read_hardware(const fs::path& path, const fs::path& home) {
-  return hardware_from_table(read_toml(path), fs::absolute(path).parent_path().filename().string(),
-                             path.string(), home);
+  const fs::path folder = fs::absolute(path).parent_path();
+  Hardware hardware =
+      hardware_from_table(read_toml(path), folder.filename().string(), path.string(), home);
+  const std::string& lender = hardware.tables_from;
+  if (!lender.empty() && !fs::exists(folder.parent_path() / lender / file_name)) {
+    const fs::path shipped = home / "bench_data" / lender;
+    if (fs::exists(shipped / file_name)) hardware.tables_from = fs::absolute(shipped).string();
+  }
+  return hardware;
 }
 
 }  // namespace
@@ -57,12 +65,16 @@ Hardware hardware_from_toml(const fs::path& path) {
 }
 
 std::vector<std::string> hardware_names(const fs::path& home) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(home / "bench_data", ignored)) {
-    if (fs::exists(entry.path() / file_name)) names.push_back(entry.path().filename().string());
+  return hardware_names_in(home / "bench_data");
+}
+
+std::vector<std::string> all_hardware_names(const fs::path& home) {
+  std::vector<std::string> names = hardware_names(home);
+  const std::size_t shipped = names.size();
+  for (const std::string& name : added_hardware_names()) {
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(shipped);
+    if (std::find(names.begin(), end, name) == end) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -77,10 +89,34 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return read_hardware(file_of(name_or_path), home);
   }
+  if (const auto added = added_hardware_file(name_or_path)) return read_hardware(*added, home);
   std::vector<CatalogueEntry> entries;
   for (const std::string& name : names)
     entries.push_back({name, read_hardware(file_of(name), {}).aliases});
-  return read_hardware(file_of(find_by_name("hardware", name_or_path, entries)), home);
+  const bool is_shipped = !claims(name_or_path, entries).empty();
+  for (const std::string& name : added_hardware_names()) {
+    if (is_shipped) break;  // a mistake in an added file does not touch shipped GPUs
+    if (fs::exists(file_of(name))) continue;  // a shipped name means the shipped GPU
+    const fs::path file = *added_hardware_file(name);
+    entries.push_back({name, read_hardware(file, {}).aliases, file.string()});
+  }
+  const std::string found = find_by_name("hardware", name_or_path, entries);
+  const auto added = fs::exists(file_of(found)) ? std::nullopt : added_hardware_file(found);
+  return read_hardware(added ? *added : file_of(found), home);
+}
+
+std::optional<fs::path> added_hardware_named(const std::string& name, const fs::path& home) {
+  const std::vector<std::string> added = added_hardware_names();
+  if (added.empty() || folded(name).empty()) return std::nullopt;
+  try {
+    const fs::path origin = load_hardware(name, home).origin;
+    const bool is_added = std::any_of(added.begin(), added.end(), [&](const std::string& each) {
+      return origin == added_hardware_folder() / each / "hardware.toml";
+    });
+    return is_added ? std::optional(origin) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // it names no GPU, or its file says nothing
+  }
 }
 
 }  // namespace rooflua

@@ -28,7 +28,7 @@ struct Hardware {
   BytesPerSecond link_bandwidth;  // one direction, to the peers of one node
   std::optional<double> tdp_w;    // watts that the datasheet allows, the whole board
   int domain_gpus = 8;            // that reach each other over the link
-  int node_gpus = 0;  // of one node: that one operating system runs; 8, or domain_gpus
+  int node_gpus = 0;              // of one node: that one operating system runs; 8, or domain_gpus
   std::optional<BytesPerSecond> network_bandwidth;  // one direction and GPU, beyond them
   std::optional<BytesPerSecond> host_bandwidth;     // one direction, to the memory of its host
   int sms = 0;                                      // streaming multiprocessors
@@ -49,7 +49,8 @@ struct Hardware {
 };
 
 /// By folder name or alias (case and punctuation do not matter), or a path to a hardware.toml or
-/// its folder. @throws Error with suggestions
+/// its folder; GPUs that are shipped, and those that the user added (added_hardware.h). A lender
+/// (tables_from) that does not lie beside the GPU is a shipped one. @throws Error with suggestions
 Hardware load_hardware(const std::string& name_or_path, const std::filesystem::path& home);
 /// Of a folder bench_data/<gpu>, whose families lie beside it; elsewhere, the default constants.
 /// @throws Error at the line of a figure that is not positive, or in another unit than its key says
@@ -64,5 +65,11 @@ Hardware hardware_from_script(const Json& table, const std::string& origin, cons
                               const std::filesystem::path& home);
 /// Names of the folders of bench_data that hold a hardware.toml, sorted.
 std::vector<std::string> hardware_names(const std::filesystem::path& home);
+/// Names of all GPUs: those that are shipped, then those that were added and have no shipped name.
+std::vector<std::string> all_hardware_names(const std::filesystem::path& home);
+/// The hardware.toml of an added GPU by its name or an alias, as load_hardware() understands names;
+/// nothing for a name of a shipped GPU, and where a hardware.toml cannot be read.
+std::optional<std::filesystem::path> added_hardware_named(const std::string& name,
+                                                          const std::filesystem::path& home);
 
 }  // namespace rooflua

@@ -9,6 +9,7 @@
 
 using namespace rooflua;
 using namespace rooflua::test;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -113,6 +114,25 @@ TEST_CASE("fits to measured runs fit their schema") {
 TEST_CASE("what check writes fits its schema") {
   const ScratchFolder folder;
   CHECK(may_fit("check", written(folder, "check", "check scenarios/02_chunk_size.lua")));
+}
+
+TEST_CASE("what data add writes fits its schema, with and without errors") {
+  const ScratchFolder folder;
+  const fs::path wrong = folder.path() / "wrong", right = folder.path() / "right";
+  fs::create_directory(wrong);
+  fs::create_directory(right);
+  std::ofstream(wrong / "gem_bf16.csv") << "m,k,n\n";
+  std::ofstream(right / "gemm_bf16.csv") << "m,k,n,latency_us\n16,4096,4096,40\n";
+  std::ofstream(right / "hardware.toml")
+      << "architecture = 'hopper'\nmemory_gb = 80\nusable_memory_gib = 74\n"
+         "memory_gb_per_s = 2000\nlink_gb_per_s = 300\nsms = 100\nclock_mhz = 1500\nl2_mib = 40\n"
+         "[peak_tflop_per_s]\nbf16 = 600\n";
+  std::string all = written(folder, "wrong", "data add " + wrong.string());
+  all += written(folder, "right",
+                 "data add " + right.string() +
+                     " --name mine --dry-run --for scenarios/02_chunk_size.lua");
+  CHECK(fs::file_size(folder.path() / "right.json") > 1000);  // with what the scenario lacks
+  CHECK(may_fit("data_add", all));
 }
 
 TEST_CASE("a document with a key that the schema does not have is refused") {

@@ -43,7 +43,7 @@ local lines = {
   { "validate", ".", "--only", "a", "--steps", "kernels", "--set", "engine.seats=4", "--json", "v.json" },
   { "data", "list" }, { "data", "describe", "h200-sxm" }, { "data", "verify", "." },
   { "data", "import", ".", "--layout", "infersim", "--gpu", "h100", "--to", "tables" },
-  { "data", "compare", "h20", "h200-sxm" },
+  { "data", "compare", "h20", "h200-sxm" }, { "data", "add", ".", "--to", "tables", "--name", "mine" },
   { "diff", "a.json", "b.json", "--tolerance", "0.1" },
   { "list", "models" }, { "list", "schedulers" }, { "help", "schedulers.vllm_v1" }, { "help", "run" },
   { "new", "fresh" }, { "new", "said", "--hardware", "h100", "--command", "trtllm-serve Qwen/Qwen3-8B --tp_size 2" },

@@ -118,7 +118,7 @@ Candidates settings(const Line& line, const fs::path& home) {
     }
   }
   if (has_value && is_name) {
-    for (const std::string& each : key == "model" ? model_names(home) : hardware_names(home))
+    for (const std::string& each : key == "model" ? model_names(home) : all_hardware_names(home))
       out.push_back({key + "=" + each, ""});
   }
   return out;
@@ -131,7 +131,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
     out.push_back({files, ""});
     return out;
   }
-  if (option == "--hardware") return named(hardware_names(home));
+  if (option == "--hardware") return named(all_hardware_names(home));
   if (option == "--steps") return policies("steps", home);
   if (option == "--engine" || option == "--engines") return policies("engines", home);
   if (option == "--kind") return named(template_kinds(home));
@@ -141,7 +141,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
                   "inference-objective=", "inferencex=", "keda=", "llm-d=", "otlp="});
   if (option == "--objective") return named({"mean", "median"});
   for (const char* each : {"--json", "--html", "--requests", "--trace", "--results", "--measured",
-                           "--tables", "--to", "--dir", "--site", "--record"}) {
+                           "--tables", "--to", "--dir", "--site", "--record", "--for"}) {
     if (option == each) return {{files, ""}};
   }
   return {};
@@ -168,7 +168,7 @@ Candidates positional(const CLI::App& root, const Line& line, const fs::path& ho
   if (name == "list") return named(list_kinds());
   if (name == "completion") return named({"bash", "zsh", "fish"});
   if (name == "new" || name == "step" || name == "capacity") return {};
-  if (name == "describe" || name == "compare") out = named(hardware_names(home));
+  if (name == "describe" || name == "compare") out = named(all_hardware_names(home));
   out.push_back({files, ""});
   return out;
 }

@@ -86,6 +86,11 @@ constexpr const char* ending = R"(.SH ENVIRONMENT
 .B ROOFLUA_HOME
 The folder that holds scripts, scenarios and bench_data, instead of the installed one.
 .TP
+.B ROOFLUA_GPUS
+The folder of GPUs that
+.B rooflua data add
+fills, instead of rooflua/gpus in XDG_DATA_HOME or ~/.local/share.
+.TP
 .B ROOFLUA_HISTORY
 The file that keeps the lines typed at the prompt of
 .BR "rooflua repl" .

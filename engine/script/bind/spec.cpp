@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "script/bind/spec_fields.h"
 #include "script/vm/context.h"
+#include "spec/added_hardware.h"
 
 namespace rooflua::script {
 
@@ -182,6 +183,15 @@ int list_hardware(lua_State* L) {
   return push_texts(L, hardware_names(context_of(L).options.home));
 }
 
+/// added_hardware(name or alias) -> the hardware.toml of a GPU that the user added, or nil
+int find_added_hardware(lua_State* L) {
+  const auto file = added_hardware_named(check_text(L, 1, "name"), context_of(L).options.home);
+  if (!file) return 0;
+  const std::string path = file->string();
+  lua_pushlstring(L, path.data(), path.size());
+  return 1;
+}
+
 /// dtype_code(text) -> number for the FFI functions, canonical name, bytes per element
 int dtype_code(lua_State* L) {
   const Dtype dtype = require_dtype(check_text(L, 1, "dtype"), "dtype");
@@ -209,6 +219,7 @@ void bind_spec(lua_State* L) {
   set_function(L, "model_files", guarded<files_of_model>);
   set_function(L, "list_models", guarded<list_models>);
   set_function(L, "list_hardware", guarded<list_hardware>);
+  set_function(L, "added_hardware", guarded<find_added_hardware>);
   set_function(L, "dtype_code", guarded<dtype_code>);
 }
 

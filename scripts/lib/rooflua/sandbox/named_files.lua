@@ -25,11 +25,12 @@ local function add_tables(out, folder, text)
   end
 end
 
---- The description of the GPU that a text names: a .toml, or that of a folder; nil if there is none.
+--- The description of the GPU that a text names: a .toml, that of a folder, or that of a GPU which the user added; nil
+--- if there is none.
 local function hardware_file(text)
   if text:find "%.toml$" and native.file_exists(text) then return text end
   local inside = join(text, "hardware.toml")
-  return native.file_exists(inside) and inside or nil
+  return native.file_exists(inside) and inside or native.added_hardware(text)
 end
 
 --- Adds what is read of a GPU: its description, the tables beside that, and those of the GPU that lends it some. A

@@ -137,11 +137,12 @@ local function of_replica(replica, figures, rate_per_s)
   end
   add(sums, usual, figures.output / running)
   note_ops(ops, usual)
-  return { seconds = sums, ops = ops, most_per_s = most_per_s, running = running, seats = seats }
+  parts[#parts + 1] = { usual, figures.output / running }
+  return { seconds = sums, ops = ops, parts = parts, most_per_s = most_per_s, running = running, seats = seats }
 end
 
---- One replica under its share of the load: seconds by evidence, the most requests per second that it can serve, and
---- how many run at once.
+--- One replica under its share of the load: seconds by evidence, the most requests per second that it can serve,
+--- how many run at once, and the batches that were priced for one request: `parts`, a list of {priced, how often}.
 ---@param rate_per_s number? requests per second that come to this replica; nil = as many as it can take
 function forecast.of_replica(replica, figures, rate_per_s)
   return ledger.with_corrections(replica.prepared.corrections, of_replica, replica, figures, rate_per_s)
