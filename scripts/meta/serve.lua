@@ -50,6 +50,7 @@ local serve = {}
 --- which requests pass to the router, wait in front of it or are refused (docs/CONTROL.md); default  all pass
 ---@field admission table|string|nil
 ---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
+---@field adapters rooflua.ScenarioAdapters? low-rank adapters of the model (docs/ADAPTERS.md); default none
 --- KV outside of the GPU, in memory of the host, on disks and in other replicas (docs/TIERS.md); default none
 ---@field tiers rooflua.ScenarioTiers?
 
@@ -190,6 +191,27 @@ local serve = {}
 ---@field per "replica"|"node"|"cluster"|nil default "node"; who shares one of its wires
 ---@field duplex boolean? default true; whether each direction has a wire of its own
 ---@field streams integer? transfers; default 0; transfers that a wire carries at once, others wait; 0: no limit
+
+---@class rooflua.ScenarioAdapters
+---@field count integer? adapters; how many there are; required
+---@field rank integer|integer[]|nil default 16; of each, or one for all
+--- adapters; default 1; slots in the GPU: most different adapters in a step (vLLM --max-loras)
+---@field max_loras integer?
+---@field max_lora_rank integer? rank that a slot has room for, at which kernels run; default the largest of rank
+--- adapters; adapters in the memory of the host, with store_bytes_per_s; default max_loras
+---@field max_cpu_loras integer?
+--- GEMMs that have an adapter; default those of qkv, o, gate_up and down that the model has
+---@field target_modules string[]|nil
+---@field share number? default 1; part of the requests that have an adapter
+---@field zipf number? default 0; adapter k is as popular as 1 / k^zipf; 0 = all alike
+---@field weights number[]|nil how popular each is, in place of zipf
+--- default "step"; when an adapter is copied into a slot: in the first step that needs it, or before its request is
+--- admitted
+---@field load "admission"|"step"|nil
+---@field load_s number? s; default 0; what a copy takes beside its bytes
+---@field host_bytes_per_s number? bytes/s; into the slot of one GPU; default host_gb_per_s of the GPU
+---@field store_bytes_per_s number? bytes/s; into the memory of the host; default all adapters are there
+---@field gemms boolean? default true; false: steps.kernels prices no GEMMs of adapters, which a correction may do
 
 ---@class rooflua.ScenarioTiers
 ---@field policy table|string|nil what is loaded and what is stored; required

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "serve/adapters/choice.h"
 #include "serve/contract/admission.h"
 #include "serve/contract/bindings.h"
 #include "serve/events/alarm_queue.h"
@@ -129,8 +130,8 @@ class Simulation final : public RouteSource, public PairSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
-  /// From now on `events` has what the caches of replicas get and lose, for whoever takes it from
-  /// there. A copy of the simulation does not tell. @pre nothing is cached
+  /// From now on `events` has what the caches get and lose. A copy of the simulation does not tell.
+  /// @pre nothing is cached
   void publish_kv(KvEvents& events);
   /// @pre the order is decode_first
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
@@ -150,8 +151,8 @@ class Simulation final : public RouteSource, public PairSource {
     look_at_observers();
   }
 
-  /// An independent copy of the whole state with policies of its own (bindings.workload must be a
-  /// fork of this one's). Same policies, same future, byte for byte.
+  /// An independent copy with policies of its own (bindings.workload: a fork of this one's). Same
+  /// policies, same future, byte for byte.
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
@@ -198,6 +199,7 @@ class Simulation final : public RouteSource, public PairSource {
   void look_at_observers();
 
   // a request's path
+  std::int32_t open(const RequestSpec& given);
   void read_ahead();
   void begin(std::int32_t slot);
   void send(std::int32_t slot);
@@ -331,6 +333,7 @@ class Simulation final : public RouteSource, public PairSource {
   }
 
   ClusterConfig config_;
+  AdapterDraws adapters_{config_.adapters};
   Bindings bindings_;
   Requests requests_;
   std::vector<Replica> replicas_;
