@@ -129,7 +129,8 @@ function VllmV1:admit_head(waiting, replica, plan, place)
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
   local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0
   if plan:admit(request, tokens, 0, must_fit, keep_free) then return true end
-  return plan.held_for == nil and false or nil
+  if not plan.held_for then return false end
+  return nil
 end
 
 --- Phase 2: admits from the head of the queue while seats, budget and blocks last. It never preempts. Most plans admit

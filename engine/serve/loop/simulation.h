@@ -8,9 +8,8 @@
 // is sent again), routing.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that one
 // replica computes and another one decodes), tier_trips.cpp (stores), abort.cpp, gating.cpp
 // (requests that wait in front of the router), lifecycle.cpp (engines that come and go),
-// breaking.cpp (faults, links that carry less, transfers that fail),
-// losing.cpp (a replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp,
-// prefetch.cpp.
+// breaking.cpp (faults, links that carry less, transfers that fail), losing.cpp (a replica fails),
+// starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp.
 
 #include <array>
 #include <atomic>
@@ -57,8 +56,8 @@ class Simulation final : public RouteSource, public PairSource {
   /// Until everything is over, or, between two instants, until `*stop` is not 0 or `instants` have
   /// passed. False: they have passed, and it may go on.
   bool run(const std::atomic<int>* stop = nullptr, std::int64_t instants = all);
-  /// Every instant up to and including time_s; the clock then stands at time_s (unless all is
-  /// over, or it was stopped). Returns as run() does.
+  /// Every instant up to and including time_s, where the clock then stands (unless all is over, or
+  /// it was stopped). Returns as run() does.
   bool run_until(double time_s, const std::atomic<int>* stop = nullptr,
                  std::int64_t instants = all);
   /// Up to and including the next instant at which a step ends; false if there is none.
@@ -104,8 +103,7 @@ class Simulation final : public RouteSource, public PairSource {
   /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
   /// its time (Client::cancel).
   void abort(std::int32_t slot, Outcome outcome);
-  /// The same of the request with this id. False: it is not alive, so that nothing happens. It has
-  /// ended, maybe at this very instant, or was never sent.
+  /// The same of the request with this id. False: it is not alive, and nothing happens.
   bool abort_by_id(std::int32_t id, Outcome outcome);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;

@@ -333,12 +333,12 @@ local function read_rows(data, given, contexts, what)
 end
 
 local function read_adapters(data, given, what)
-  data.adapters = core.whole(given.adapters or 0, what .. ": adapters")
-  local most = data.adapters > 0 and data.tokens or 0
-  data.adapter_tokens = core.whole(given.adapter_tokens or most, what .. ": adapter_tokens", data.adapters)
-  if data.adapters > data.requests or data.adapter_tokens > most then
-    fail("%s: %d adapters with %d tokens exceed the batch", what, data.adapters, data.adapter_tokens)
+  local n = core.whole(given.adapters or 0, what .. ": adapters")
+  local tokens = core.whole(given.adapter_tokens or n > 0 and data.tokens or 0, what .. ": adapter_tokens")
+  if n > data.requests or tokens > data.tokens or tokens < n or (n == 0 and tokens > 0) then
+    fail("%s: %d adapters with %d tokens cannot be in this batch", what, n, tokens)
   end
+  data.adapters, data.adapter_tokens = n, tokens
 end
 
 --- A batch as the engine would give it, for tests and for kind = "price".

@@ -175,6 +175,11 @@ function adapters.of(reader, given, made)
   local model, deployment = made.model, made.deployment
   if group.count == nil then inside:fail("count", "is missing; for example 8") end
   local count = whole(inside, group, "count", 1, most_adapters)
+  for _, name in ipairs { "target_modules", "weights" } do
+    if group[name] ~= nil and type(group[name]) ~= "table" then
+      inside:fail(name, "expected a list, found %s", core.describe(group[name]))
+    end
+  end
   local wanted = group.target_modules and core.plain(group.target_modules)
   local out = { count = count, load = group.load or default "load", model = model, hardware = made.hardware }
   if group.gemms ~= nil then out.gemms = group.gemms else out.gemms = default "gemms" end

@@ -173,8 +173,8 @@ local function build(reader, given, own, before)
   local prepared = Prepared.of(reader, merged, applied)
   prepared.said, prepared.router = own.deployment or given.deployment, applied.router
   if prepared.adapters and not scheduler.follows_adapters then
-    reader:fail("adapters", "the scheduler %s has no rule for requests whose adapter has no slot; vllm_v1 and those that "
-      .. "extend it have", tostring(scheduler.name))
+    reader:fail("adapters", "the scheduler %s has no rule for requests whose adapter has no slot; vllm_v1 and those "
+      .. "that extend it have", tostring(scheduler.name))
   end
   prepared.draft_depth = speculation.depth(reader, merged.speculation, own.role)
   local steps = (reader.bind_steps or replicas.bound_steps)(prepared)
