@@ -5,8 +5,8 @@
 ---           as vLLM does by default.
 --- Method    The same requests, 12 a second, with 1 to 64 slots (vLLM --max-loras), and without adapters.
 --- Measures  TTFT and TPOT; different adapters in a step, loads, and requests that waited for a slot.
---- Expect    Adapters cost a quarter of TPOT even where all have slots: their kernels are many and small. 16 slots serve
----           the load, but a step that reads an adapter from the disk takes 43 ms more, so 32 slots are better on every
+--- Expect    Adapters cost a quarter of TPOT even where all have slots: their kernels are many. 16 slots serve the
+---           load, but a step that reads an adapter from the disk takes 43 ms more, so 32 slots are better on every
 ---           count. With 8 slots or fewer, requests wait for a slot while seats and blocks are free, and with one slot
 ---           half of the load is served. Memory is no reason for few slots: 64 take 5.4 of the 59 GB of the KV cache.
 --- Limits    One load. What the GEMMs of adapters take is modelled, and no measured run was compared.

@@ -10,10 +10,13 @@ local function scene(served, more)
   return served(out)
 end
 
---- The scene of the router, and values of its parameter.
+--- Scenes of the router and the correction, and values of their parameters.
 function adapters.declare(effects, served)
   effects.own["routers.adapter_affinity"] = { function(one)
     return scene(served, { replicas = 3, router = one, adapters = { count = 4, max_loras = 2, zipf = 2 } })
+  end }
+  effects.own["corrections.adapter_factor"] = { function(one)
+    return scene(served, { corrections = { one } })
   end }
   effects.values["routers.adapter_affinity.most_ahead"] = { 1, 2 }
 end
