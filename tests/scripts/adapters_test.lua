@@ -1,5 +1,6 @@
 -- Low-rank adapters: keys, memory, prices, runs, and what is refused. Schedules are compared in tests/reference.
 local test = dofile "tests/scripts/harness.lua"
+local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local Prepared = require "rooflua.scenario.prepared"
@@ -124,6 +125,33 @@ test("few slots hold requests, and slots for all hold none", function()
     last = s.adapters.held
   end
   test.equal(last, 0)
+end)
+
+test("a request that waits for a slot holds up nobody behind it, and is served when there is one", function()
+  local function sent(adapters)
+    local next, Sent = 0, policy.define { name = "sent", doc = "A list.", params = {} }
+    function Sent.requests()
+      return function()
+        next = next + 1
+        if adapters[next] then return 0.001 * next, 200, 30, { adapter = adapters[next] } end
+      end
+    end
+    return { workload = Sent {} }
+  end
+  local function starts(adapters, more)
+    local out = {}
+    local Look = policy.define { name = "look", doc = "Looks.", unit = "1", better = "less", params = {} }
+    function Look.on_done(_, request) out[request.id + 1] = request.scheduled_s end
+    function Look.value() return 0 end
+    run({ count = 3, max_loras = 1 }, core.copy(core.copy(sent(adapters), more), { metrics = { look = Look {} } }))
+    return out
+  end
+  local at = starts { 1, 2, 1, 0, 3 }
+  test.check(at[1] < at[3] and at[3] == at[4], "the third and the fourth are admitted together")
+  test.check(at[2] > at[3] and at[5] > at[2], "the second waits for the first, and the fifth for the second")
+  local seats = starts({ 1, 2, 1, 1 }, { scheduler = require "schedulers.vllm_v1" { max_num_seqs = 2 } })
+  test.check(seats[3] < seats[2], "seats are left")
+  test.check(seats[4] < seats[2], "the fourth takes the first free seat")
 end)
 
 test("every adapter is loaded once where all have slots, and a store is read once", function()
