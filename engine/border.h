@@ -240,6 +240,8 @@ typedef struct rooflua_plan_view {
   int32_t rejected BORDER_INIT(0);
   int32_t refused_request BORDER_INIT(-1);  // slot, with the refusal
   BORDER_ENUM(Refusal) refusal BORDER_INIT({});
+  int32_t held_for BORDER_INIT(0);  // why the last admission was declined: 1 for its adapter, which
+                                    // says nothing of the requests behind it; 0 for another reason
 } rooflua_plan_view;
 
 /// One prefill of a step. `context_tokens` is the KV that was there before the step.
@@ -286,6 +288,13 @@ typedef struct rooflua_batch {
   int32_t draft_passes BORDER_INIT(0);         // most drafts of one request
   double decode_pairs BORDER_INIT(0);          // (query, key) pairs: sum of (1+k) c + (1+k)(2+k)/2
   const int32_t* widths BORDER_INIT(nullptr);  // 1 + k per decode, as contexts
+  // Low-rank adapters; 0 without them.
+  double adapter_load_s BORDER_INIT(0);   // what copies into slots take that began with this plan
+  int32_t adapters BORDER_INIT(0);        // different ones of the requests of the step
+  int32_t adapter_tokens BORDER_INIT(0);  // of requests that have one
+  int32_t adapter_loads BORDER_INIT(0);   // these copies
+  int32_t adapter_held BORDER_INIT(0);    // requests that could not be admitted for their adapter,
+                                          // for the first time
 } rooflua_batch;
 
 /// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
@@ -369,6 +378,7 @@ typedef struct rooflua_serve_table {
   const int32_t* (*decode_contexts)(rooflua_serve_border*);
   const int32_t* (*decode_widths)(rooflua_serve_border*);
   int32_t (*decode_blocks)(rooflua_serve_border*);
+  int32_t (*adapter)(rooflua_serve_border*, double slot);  // of a request; 0: none
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below
   int32_t (*find_holders)(rooflua_serve_border*);       // sets holders and holder_count

@@ -95,8 +95,8 @@ check(median <= 120, "the median source file has " .. median .. " lines; it shou
 
 -- Rooms of engine/serve stand in an order, and a file includes what is not behind its own room. A file that includes a
 -- later room is an arrow up: a replica holds its lanes, and a KV cache tells the routers' index what it holds.
-local serve_place = { contract = 1, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3, plays = 3,
-  inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }
+local serve_place = { contract = 1, adapters = 2, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3,
+  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }
 local most_arrows, most_loose = 2, 4
 local arrows, loose = {}, 0
 for _, path in ipairs(files("engine/serve", "\\( -name '*.h' -o -name '*.cpp' \\)")) do

@@ -96,10 +96,10 @@ double part_of(const Model& model, const std::vector<int>& stages, std::size_t s
 
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
-  Bytes weights, drafter, activations, runtime;
+  Bytes weights, drafter, adapters, activations, runtime;
   Bytes seat;  // taken from the KV blocks by each request
   Bytes requested;
-  Bytes needed() const { return weights + drafter + activations + runtime; }
+  Bytes needed() const { return weights + drafter + adapters + activations + runtime; }
 };
 
 /// GPUs that multiply FP4 run experts in MXFP4 with activations in MXFP8; others expand them.
@@ -118,6 +118,7 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   if (stages.size() > 1) parts = weights_of_stage(parts, model, stages, stage);
   balance.weights = weight_bytes(parts, model, weight_formats(model, options.weights));
   balance.drafter = options.drafter_weight_bytes;
+  balance.adapters = options.adapter_bytes;
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp));
@@ -177,6 +178,7 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
                      gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
                      std::string(name(weight_dtype_of(model, options))) + " weights, " +
                      (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
+                     (balance.adapters > Bytes(0) ? gib(balance.adapters) + " of adapters, " : "") +
                      gib(balance.activations) + " activations, " + gib(balance.runtime) +
                      " runtime";
   if (balance.seat > Bytes(0))
@@ -298,6 +300,7 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.options.moe_tp = out.widths.moe_tp;
   out.weight_bytes = room.balance.weights;
   out.drafter_bytes = room.balance.drafter;
+  out.adapter_bytes = room.balance.adapters;
   out.activation_bytes = room.balance.activations;
   out.runtime_bytes = room.balance.runtime;
   out.seat_bytes = room.balance.seat;
@@ -324,6 +327,8 @@ constexpr auto rows = rows_of<Deployment>(
     shown<&Deployment::weight_bytes>("weight_bytes", "per rank"),
     shown<&Deployment::drafter_bytes>("drafter_bytes",
                                       "per rank: weights of a drafter; 0 without speculation"),
+    shown<&Deployment::adapter_bytes>("adapter_bytes",
+                                      "per rank: slots of low-rank adapters; 0 without them"),
     shown<&Deployment::activation_bytes>("activation_bytes",
                                          "per rank: what a dummy forward at the token budget "
                                          "needs, an estimate"),

@@ -73,6 +73,11 @@ function cost.evidence_codes() end
 ---@field group_tokens integer of these ranks together, the own ones included
 ---@field group_max_tokens integer of the rank with most
 ---@field group_prefills integer ranks that prefill
+---@field adapters integer different low-rank adapters of its requests
+---@field adapter_tokens integer of requests that have one
+---@field adapter_loads integer copies of adapters into slots that began with this step
+---@field adapter_load_s number what these take
+---@field adapter_held integer requests that could not be admitted for their adapter, for the first time
 ---@field bounded_tokens fun(batch: rooflua.Batch, cap: number): number, boolean
 ---@field chunk_tokens fun(batch: rooflua.Batch, chunk: number): number, boolean
 local Batch = {}
@@ -282,6 +287,8 @@ function cost.explain(call) end
 ---@field draft_rows integer? requests that get drafts for the next step
 ---@field draft_tokens integer? these drafts together
 ---@field draft_passes integer? the most of one of them
+---@field adapters integer? different low-rank adapters of its requests
+---@field adapter_tokens integer? of requests that have one; default all
 ---@field group {ranks: integer, tokens: integer, max_tokens: integer, prefills: integer}? of ranks that step together
 
 --- A batch like those that the engine gives to a step model.

@@ -115,6 +115,7 @@ local measure = {}
 ---@field session integer?
 ---@field tenant integer?
 ---@field program integer?
+---@field adapter integer? low-rank adapter, from 1
 ---@field attempt integer 0, or which retry of its client it was
 ---@field replica integer? where it ended, from 1
 ---@field prefill_replica integer? where its prompt was computed, with disaggregation

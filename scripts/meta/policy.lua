@@ -253,6 +253,7 @@ function policy.where(instance) end
 ---@field session integer?
 ---@field tenant integer? who sent it
 ---@field program integer? of which it is a part
+---@field adapter integer? low-rank adapter, from 1
 ---@field attempt integer 0, or which retry of its client it is
 ---@field prefix integer
 ---@field max_output_tokens integer?
@@ -323,6 +324,7 @@ function policy.where(instance) end
 ---@field session integer?
 ---@field tenant integer?
 ---@field program integer?
+---@field adapter integer? low-rank adapter, from 1; 0 = none; absent: by the scenario's adapters
 ---@field deadline_s number? > 0: so long after it was sent its answer is of no use
 ---@field priority integer?
 ---@field max_output_tokens integer?

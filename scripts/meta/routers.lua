@@ -17,6 +17,7 @@
 ---@field outstanding integer requests that were sent there and have not ended; never stale
 --- tokens of the request being routed that are cached there: now, or as events told where `prefix_index` says so
 ---@field prefix_hit_tokens integer
+---@field has_adapter boolean whether the adapter of the request is in a slot there, or it has none; never stale
 ---@field tier_hit_tokens integer tokens behind those that stores have; never stale
 ---@field prefix_sent_tokens integer of its prompt, that the router remembers to have sent there; where declared
 ---@field sent_blocks integer blocks that the router remembers to have sent there; where declared

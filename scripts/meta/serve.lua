@@ -49,6 +49,7 @@ local serve = {}
 --- which requests pass to the router, wait in front of it or are refused (docs/CONTROL.md); default  all pass
 ---@field admission table|string|nil
 ---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
+---@field adapters rooflua.ScenarioAdapters? low-rank adapters of the model (docs/ADAPTERS.md); default none
 --- KV outside of the GPU, in memory of the host, on disks and in other replicas (docs/TIERS.md); default none
 ---@field tiers rooflua.ScenarioTiers?
 
@@ -192,6 +193,27 @@ local serve = {}
 ---@field duplex boolean? default true; whether each direction has a wire of its own
 ---@field streams integer? transfers; default 0; transfers that a wire carries at once, others wait; 0: no limit
 
+---@class rooflua.ScenarioAdapters
+---@field count integer? adapters; how many there are; required
+---@field rank integer|integer[]|nil default 16; of each, or one for all
+--- adapters; default 1; slots in the GPU: most different adapters in a step (vLLM --max-loras)
+---@field max_loras integer?
+---@field max_lora_rank integer? rank that a slot has room for, at which kernels run; default the largest of rank
+--- adapters; adapters in the memory of the host, with store_bytes_per_s; default max_loras
+---@field max_cpu_loras integer?
+--- GEMMs that have an adapter; default those of qkv, o, gate_up and down that the model has
+---@field target_modules string[]|nil
+---@field share number? default 1; part of the requests that have an adapter
+---@field zipf number? default 0; adapter k is as popular as 1 / k^zipf; 0 = all alike
+---@field weights number[]|nil how popular each is, in place of zipf
+--- default "step"; when an adapter is copied into a slot: in the first step that needs it, or before its request is
+--- admitted
+---@field load "admission"|"step"|nil
+---@field load_s number? s; default 0; what a copy takes beside its bytes
+---@field host_bytes_per_s number? bytes/s; into the slot of one GPU; default host_gb_per_s of the GPU
+---@field store_bytes_per_s number? bytes/s; into the memory of the host; default all adapters are there
+---@field gemms boolean? default true; false: steps.kernels prices no GEMMs of adapters, which a correction may do
+
 ---@class rooflua.ScenarioTiers
 ---@field policy table|string|nil what is loaded and what is stored; required
 ---@field stores rooflua.ScenarioStore[]|nil where KV is kept, in the order of lookup; required
@@ -221,100 +243,6 @@ local serve = {}
 ---@class rooflua.Live
 ---@field now_s number
 local Live = {}
-
---- One replica, read-only.
----@class rooflua.Replica
----@field now_s number
----@field index integer
----@field decodes integer that can get a token now
----@field decode_tokens integer of decodes with their drafts; without speculation as many as decodes
----@field speculates boolean
----@field decode_context_tokens number
----@field decode_steps integer planned so far
----@field decode_blocks integer that decode_all would take now
----@field seats integer in use
----@field finishing integer
----@field in_flight integer that decode again when their token lands; 0 without stages (deployment.pp)
----@field free_blocks integer
----@field total_blocks integer
----@field seat_blocks integer that a request holds beside the blocks of its tokens; admit() takes them
----@field block_size integer
----@field free_tokens integer
----@field waiting_tokens number
----@field async_depth integer
----@field prefix_caching boolean whether its cache keeps content
----@field max_model_len integer?
----@field group_ranks integer ranks that step together; 1 for a replica alone. Group fields hold before the step's plans
----@field group_steps number steps of the group; 0 for a replica alone, as the next two
----@field group_tokens integer of the step planned last, over all ranks
----@field group_max_tokens integer of its fullest rank
----@field group_prompt_ranks integer ranks with a prompt that waits or is not finished
----@field group_decode_ranks integer ranks that decode
----@field group_open_ranks integer ranks with a free seat
-local Replica = {}
-
---- Waiting requests, in queue order.
----@return rooflua.Request[]
-function Replica:waiting() end
---- Requests with a seat whose prompt is not done.
----@return rooflua.Request[]
-function Replica:prefilling() end
---- Requests with a seat, oldest first.
----@return rooflua.Request[]
-function Replica:running() end
---- How many tokens the prompts of two requests have in common from their start, cached or not.
----@param a rooflua.Request
----@param b rooflua.Request
----@return integer tokens
-function Replica:shared_tokens(a, b) end
-
---- The plan of one step. A method that returns false has changed nothing.
----@class rooflua.Plan
----@field tokens integer scheduled so far
----@field requests integer
----@field decodes integer
----@field prefills integer
----@field admitted integer
----@field preempted integer
-local Plan = {}
-
---- Schedules every running decode, oldest first, up to a limit of tokens. Preempts victims if the cache is full.
----@param limit integer?
----@return integer scheduled
-function Plan:decode_all(limit) end
---- Schedules one token of a running request, and its drafts: at most `tokens` together. False: a block is missing.
---- True, and nothing is scheduled, where max_model_len leaves no room before its rows have landed.
----@param request rooflua.Request
----@param tokens integer? default all that the budget leaves
----@return boolean ok
-function Plan:decode(request, tokens) end
---- Schedules tokens of the prompt of a request that has a seat.
----@param request rooflua.Request
----@param tokens integer
----@return boolean ok
-function Plan:prefill(request, tokens) end
---- Gives a waiting request a seat and blocks, and schedules its first tokens; all of it or nothing. False: no seat, no
---- blocks, or this plan preempted the request.
----@param request rooflua.Request
----@param tokens integer
----@param hold_tokens integer? tokens to hold blocks for
----@param fit_tokens integer? tokens that must fit the free blocks
----@param spare_blocks integer? blocks that must stay free
----@return boolean ok
-function Plan:admit(request, tokens, hold_tokens, fit_tokens, spare_blocks) end
---- Frees the blocks of a request, which waits again at the front of the queue.
----@param request rooflua.Request
----@return boolean ok
-function Plan:preempt(request) end
---- Ends a waiting request that was not served.
----@param request rooflua.Request
----@param why string? the reason, which reports tell: one text for all requests that have it
----@return boolean ok
-function Plan:reject(request, why) end
---- The scheduler is asked again at that time at the latest.
----@param time_s number
----@return boolean ok
-function Plan:wake_at(time_s) end
 
 --- Runs a scenario to its end. options.requests = true keeps the times of every request, as the
 --- columns of vLLM's benchmark (input_lens, output_lens, start_times, ttfts, e2els, errors).

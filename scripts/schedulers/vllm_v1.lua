@@ -42,6 +42,8 @@ local VllmV1 = policy.define {
 
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 VllmV1.caps_only_limit = true
+--- A request that waits for a slot for its adapter holds up nobody behind it.
+VllmV1.follows_adapters = true
 
 --- The next chunk of a prompt, before the budget cuts it.
 function VllmV1:chunk(pending_tokens)
@@ -112,11 +114,13 @@ function VllmV1:run_running(replica, plan)
   end
 end
 
---- Admits the head of the queue if seats, budget and blocks last. Returns whether it did.
-function VllmV1:admit_head(waiting, replica, plan)
+--- Admits a request of the queue, default its head, if seats, budget and blocks last. Returns whether it did; nil if
+--- only its adapter was missing, which says nothing of those behind it.
+function VllmV1:admit_head(waiting, replica, plan, place)
   local budget = self.max_num_batched_tokens
   if #waiting == 0 or plan.tokens >= budget or replica.seats >= self.max_num_seqs then return false end
-  local request = waiting[1]
+  local request = waiting[place or 1]
+  if not request then return false end
   local tokens, left = self:chunk(request.pending_tokens), budget - plan.tokens
   if tokens > left then
     if not self.enable_chunked_prefill then return false end
@@ -124,15 +128,29 @@ function VllmV1:admit_head(waiting, replica, plan)
   end
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
   local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0
-  return (plan:admit(request, tokens, 0, must_fit, keep_free))
+  if plan:admit(request, tokens, 0, must_fit, keep_free) then return true end
+  if not plan.held_for then return false end
+  return nil
 end
 
 --- Phase 2: admits from the head of the queue while seats, budget and blocks last. It never preempts. Most plans admit
 --- one request or two; these are in front of the loop.
 function VllmV1:admit_waiting(replica, plan)
   local waiting = replica:waiting()
-  if not self:admit_head(waiting, replica, plan) or not self:admit_head(waiting, replica, plan) then return end
-  while self:admit_head(waiting, replica, plan) do end
+  local admitted = self:admit_head(waiting, replica, plan)
+  if admitted then admitted = self:admit_head(waiting, replica, plan) end
+  while admitted do admitted = self:admit_head(waiting, replica, plan) end
+  if admitted == nil then self:admit_behind(waiting, replica, plan) end
+end
+
+--- Goes on behind a request that waits for a slot for its adapter, and behind others that do.
+function VllmV1:admit_behind(waiting, replica, plan)
+  local place = 2
+  while true do
+    local admitted = self:admit_head(waiting, replica, plan, place)
+    if admitted == false then return end
+    if admitted == nil then place = place + 1 end
+  end
 end
 
 --- Whether prompts wait for a later step of the group. A step that spent the budget on prompts is followed by others.

@@ -20,6 +20,7 @@
 --- this price: the drafter, pipelines, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
+local adapters = require "steps.kernels.adapters"
 local apart = require "steps.kernels.apart"
 local attention = require "steps.kernels.attention"
 local beside = require "steps.kernels.beside"
@@ -192,6 +193,7 @@ local Kernels = policy.define {
 
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
 Kernels.follows_kinds, Kernels.follows_groups, Kernels.follows_context = true, true, true
+Kernels.prices_adapters = true
 
 --- Parameters that the scenario leaves open follow from its engine.
 Kernels.follows_engine, Kernels.signature = true, graphs.signature
@@ -220,6 +222,7 @@ function Kernels:bind(context)
   self.travels = exchange.of(self, engine.values, layers)
   self:bind_operations(layers, deployment)
   context_parallel.bind(self, engine.values, layers)
+  self.adapters = adapters.of(self, context.adapters)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.layers_s(self, layers, engine.values))
 end
@@ -326,29 +329,24 @@ end
 
 -- The step -------------------------------------------------------------------------------------
 
---- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
---- all ranks, and as many drafts among them as this rank has. Returns also the tokens of the fullest rank.
---- @param drafts integer of this rank
-function Kernels:ranks_time(batch, drafts)
-  local own, all = self.padding(batch, self.dp, self.graph_tokens, self.ep > 1)
-  local there = group.own_tokens(batch, self.dp)
-  local layers_s = self.layers_time(own, batch.tokens)
-  if drafts == 0 then return layers_s + self.experts_time(all, there), batch.group_max_tokens end
-  local of_all = math.floor(drafts * batch.group_tokens / batch.tokens)
-  return layers_s + self.experts_drafts_time(all, of_all, there), batch.group_max_tokens
-end
-
---- Time of what sees rows and no contexts: layers, experts and the head, which samples drafts, too. Returns also the
---- tokens of the fullest rank.
-function Kernels:rows_time(batch)
+--- Time of the model's own part of rows_time.
+function Kernels:model_rows_time(batch)
   local tokens, drafts = batch.tokens, batch.decode_tokens - batch.decodes
   local rows = batch.requests + drafts
   if self.dp > 1 then
-    local time_s, most = self:ranks_time(batch, drafts)
+    local time_s, most = group.time(self, batch, drafts)
     return time_s + self.head_time(rows), most
   end
   if drafts > 0 then return self.drafts_time(tokens, drafts) + self.head_time(rows), tokens end
   return self.layers_time(graphs.padded(tokens, self.graph_tokens), tokens) + self.head_time(rows), tokens
+end
+
+--- Time of what sees rows and no contexts: layers, experts, adapters and the head, which samples drafts, too. Returns
+--- also the tokens of the fullest rank.
+function Kernels:rows_time(batch)
+  local time_s, most = self:model_rows_time(batch)
+  if not self.adapters then return time_s, most end
+  return time_s + adapters.time(self.adapters, batch), most
 end
 
 --- Time of the step on the GPU.

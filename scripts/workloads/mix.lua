@@ -12,6 +12,7 @@ local policy = require "rooflua.policy"
 ---@field priority integer?
 ---@field tenant integer?
 ---@field program integer?
+---@field adapter integer?
 ---@field deadline_s number?
 
 ---@class workloads.Mix: rooflua.Workload
@@ -21,8 +22,9 @@ local Mix = policy.define {
   doc = "Several workloads at once, each a class with a name, a priority, and limits of its own.",
   params = {
     parts = { default = {}, type = "any", doc = "A list of { name =, workload =, priority =, tenant =, program =, "
-      .. "deadline_s = }; priority: lower is more urgent, for schedulers and gates that read it; tenant, program: who "
-      .. "sends it and of what it is a part, numbers from 0; "
+      .. "adapter =, deadline_s = }; priority: lower is more urgent, for schedulers and gates that read it; tenant, "
+      .. "program: who sends it and of what it is a part, numbers from 0; "
+      .. "adapter: of the scenario's adapters, from 1, 0 for none; "
       .. "deadline_s: so long after it was sent an answer is of no use." },
   },
 }
@@ -34,12 +36,13 @@ local function fail(i, message, ...)
   error((i and "workload.parts[" .. i .. "]: " or "workload.parts: ") .. message:format(...), 0)
 end
 
-local known = { name = true, workload = true, priority = true, tenant = true, program = true, deadline_s = true }
+local known = { name = true, workload = true, priority = true, tenant = true, program = true, adapter = true,
+  deadline_s = true }
 
 --- What is wrong with who sends the requests of a part, and with their deadline.
 local function check_sender(i, part)
   local deadline_s = part.deadline_s
-  for _, name in ipairs { "tenant", "program" } do
+  for _, name in ipairs { "tenant", "program", "adapter" } do
     local id = part[name]
     if id ~= nil and (type(id) ~= "number" or id % 1 ~= 0 or id < 0 or id > 1000000) then
       fail(i, "%s: expected a whole number from 0 to 1000000, found %s", name, tostring(id))
@@ -59,7 +62,8 @@ local function check(parts)
     if type(part) ~= "table" or policy.is_instance(part) then fail(i, "expected { name =, workload = }") end
     for key in pairs(part) do
       if not known[key] then
-        fail(i, "unknown key '%s' (known: deadline_s, name, priority, program, tenant, workload)", tostring(key))
+        fail(i, "unknown key '%s' (known: %s)", tostring(key), "adapter, deadline_s, name, priority, program, tenant, "
+          .. "workload")
       end
     end
     if type(part.name) ~= "string" or part.name == "" then fail(i, "name: expected a text") end
@@ -84,7 +88,7 @@ local function fields_of(state, part, fields)
       part.classes), 0)
   end
   fields.class = part.first_class + class
-  for _, name in ipairs { "priority", "tenant", "program", "deadline_s" } do
+  for _, name in ipairs { "priority", "tenant", "program", "adapter", "deadline_s" } do
     if fields[name] == nil then fields[name] = part[name] end
   end
   if fields.session then fields.session = fields.session * #state.parts + part.index - 1 end
@@ -153,7 +157,7 @@ function Mix:scaled(of)
   local parts = {}
   for i, part in ipairs(self.parts) do
     parts[i] = { name = part.name, workload = of(part.workload), priority = part.priority,
-      tenant = part.tenant, program = part.program, deadline_s = part.deadline_s }
+      tenant = part.tenant, program = part.program, adapter = part.adapter, deadline_s = part.deadline_s }
   end
   return policy.with(self, { parts = parts })
 end
@@ -170,7 +174,7 @@ function Mix:requests(rng)
     if not own.next then fail(i, "workload: requests that depend on each other (plays) cannot be part of a mix") end
     local names = own.classes or { false }
     state.parts[i] = { index = i, name = given.name, state = own, priority = given.priority,
-      tenant = given.tenant, program = given.program, deadline_s = given.deadline_s,
+      tenant = given.tenant, program = given.program, adapter = given.adapter, deadline_s = given.deadline_s,
       contents = (i - 1) * CONTENTS, first_class = #state.classes, classes = #names }
     for _, name in ipairs(names) do
       state.classes[#state.classes + 1] = name and given.name .. ", " .. name or given.name

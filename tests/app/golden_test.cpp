@@ -76,6 +76,10 @@ TEST_CASE("a gate that refuses ends what retries at once keep up", "[golden]") {
   compare_with_golden("42_retries_and_a_gate", "--jobs 2");
 }
 
+TEST_CASE("requests wait for slots of adapters while seats are free", "[golden]") {
+  compare_with_golden("45_adapters", "--jobs 2");
+}
+
 TEST_CASE("migration keeps what clients have, and a loss that is not detected costs more",
           "[golden]") {
   compare_with_golden("41_losing_one", "--jobs 2");

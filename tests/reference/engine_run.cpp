@@ -1,8 +1,10 @@
 #include "tests/reference/engine_run.h"
 
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
+#include "tests/reference/adapter_worker.h"
 #include "tests/serve/walked_bounds.h"
 
 namespace rooflua::reference {
@@ -21,6 +23,8 @@ double TariffSteps::time_s(const Batch& batch) const {
   ps += tariff_.group_token * batch.group_tokens +
         tariff_.group_max_token * batch.group_max_tokens +
         tariff_.group_prefill * batch.group_prefills;
+  ps += adapter_ * batch.adapters + adapter_token_ * batch.adapter_tokens +
+        std::llround(batch.adapter_load_s * 1e12);
   return seconds(ps);
 }
 
@@ -33,7 +37,7 @@ void TariffSteps::price(const Batch& batch, StepPrice& price) {
 /// Every fifth run is refused, and every third one is shorter than asked.
 std::int32_t TariffSteps::price_run(const Batch& first, const BatchGrowth& growth,
                                     std::span<StepPrice> prices) {
-  if (first.prefill_count > 0 || first.decodes == 0)
+  if (first.prefill_count > 0 || first.decodes == 0 || first.adapter_loads > 0)
     throw std::logic_error("a run is more than decodes");
   if (++runs_ % 5 == 0) return 0;
   Batch batch = first;
@@ -124,6 +128,7 @@ RequestSpec spec_of(const Prompt& prompt, std::vector<Segment>& segments) {
   spec.priority = prompt.plain.priority;
   spec.segments = segments;
   spec.output_content = prompt.output_content;
+  spec.adapter = prompt.plain.adapter;
   return spec;
 }
 
@@ -137,7 +142,7 @@ std::vector<RequestSpec> specs_of(const ServingCase& question,
 }
 
 EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
-                     std::vector<Observer*> listeners)
+                     std::vector<Observer*> listeners, const AdapterCase* adapters)
     : steps_(question.tariff),
       speculator_(question.config),
       acceptance_(question.config),
@@ -147,6 +152,16 @@ EngineRun::EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
   listeners.push_back(&scribe_);
   ClusterConfig config;
   config.replicas = {replica_config(question.config, question.tariff, question.seed % 3 == 0)};
+  if (adapters != nullptr) {
+    steps_.price_adapters(adapters->each, adapters->token);
+    config.adapters.count = adapters->count;
+    config.adapters.weights.assign(static_cast<std::size_t>(adapters->count) + 1, 1.0);
+    AdapterSlotsConfig& slots = config.replicas.front().adapters;
+    slots.slots = adapters->slots;
+    slots.cpu_slots = adapters->cpu_slots;
+    for (const Ps each : adapters->slot) slots.slot_s.push_back(seconds(each));
+    for (const Ps each : adapters->fetch) slots.fetch_s.push_back(seconds(each));
+  }
   Bindings bindings{{&scheduler}, {&steps_}, nullptr, workload_.get(), std::move(listeners)};
   if (question.config.speculates()) {
     bindings.speculators = {&speculator_};

@@ -11,6 +11,7 @@ namespace rooflua::reference {
 class TariffSteps : public StepModel {
  public:
   explicit TariffSteps(const Tariff& tariff) : tariff_(tariff) {}
+  void price_adapters(Ps each, Ps token) { adapter_ = each, adapter_token_ = token; }
   void price(const Batch& batch, StepPrice& price) override;
   /// Sums only: contexts of a run cannot be walked.
   std::int32_t price_run(const Batch& first, const BatchGrowth& growth,
@@ -20,6 +21,7 @@ class TariffSteps : public StepModel {
   double time_s(const Batch& batch) const;
 
   Tariff tariff_;
+  Ps adapter_ = 0, adapter_token_ = 0;
   int runs_ = 0;
 };
 
@@ -44,11 +46,13 @@ std::vector<RequestSpec> specs_of(const ServingCase& question,
                                   std::vector<std::vector<Segment>>& segments);
 ReplicaConfig replica_config(const VllmConfig& config, const Tariff& tariff, bool real_blocks);
 
+struct AdapterCase;  // adapter_worker.h
+
 /// A simulation of a question, with its policies; one replica.
 class EngineRun {
  public:
   EngineRun(const ServingCase& question, SchedulerPolicy& scheduler,
-            std::vector<Observer*> listeners = {});
+            std::vector<Observer*> listeners = {}, const AdapterCase* adapters = nullptr);
   Simulation& simulation() { return *simulation_; }
   const History& history() const { return scribe_.history; }
 

@@ -68,6 +68,7 @@ void NaiveReplica::open(NaiveRequest& r) {
   spec.max_output_tokens = plain.max_new;
   spec.priority = plain.priority;
   spec.predicted_output_tokens = plain.predicted;
+  spec.adapter = plain.adapter;
   std::vector<Segment> segments;
   for (const auto& [content, count] : r.given->segments) segments.push_back({content, count});
   spec.segments = segments;
@@ -297,7 +298,7 @@ void NaiveReplica::know_hashes(NaiveRequest& r) {
   while ((static_cast<int>(r.hashes.size()) + 1) * size <= r.sequence()) {
     const auto from =
         r.given->plain.tokens.begin() + static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
-    const int parent = r.hashes.empty() ? -1 : r.hashes.back();
+    const int parent = r.hashes.empty() ? -1 - r.given->plain.adapter : r.hashes.back();
     r.hashes.push_back(pool_.hash(parent, std::vector<Token>(from, from + size)));
   }
 }

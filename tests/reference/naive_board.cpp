@@ -31,6 +31,7 @@ std::int32_t NaiveBoard::shared_tokens(std::int32_t slot, std::int32_t other) co
   const PlainRequest& a = naive_->at_slot(slot)->given->plain;
   const PlainRequest& b = naive_->at_slot(other)->given->plain;
   int shared = 0;
+  if (a.adapter != b.adapter) return 0;
   while (shared < std::min(a.prompt, b.prompt) &&
          a.tokens[static_cast<std::size_t>(shared)] == b.tokens[static_cast<std::size_t>(shared)])
     ++shared;

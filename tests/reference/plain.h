@@ -28,6 +28,7 @@ struct PlainRequest {
   int max_new = 1;            // what the client declares; > output: an end token comes before it
   int predicted = -1;         // output length by a predictor; -1: none
   int priority = 0;           // lower is better
+  int adapter = 0;            // from 1; 0: none
   std::vector<Token> tokens;  // all prompt + output of them, and one that is never read
 };
 

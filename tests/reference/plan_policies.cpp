@@ -75,8 +75,8 @@ void VllmThroughPlan::run_in_order(const VisibleReplica& replica, Plan& plan) {
 
 void VllmThroughPlan::admit_waiting(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
-  while (view.waiting > 0 && budget_left(config_, plan) > 0) {
-    const std::int32_t slot = view.waiting_head;
+  std::int32_t slot = view.waiting_head;
+  while (slot >= 0 && budget_left(config_, plan) > 0) {
     const rooflua::Request& request = replica.request(slot);
     const int sequence = request.prompt_tokens + request.emitted_tokens;
     int tokens = sequence - replica.cached_tokens(slot);
@@ -86,7 +86,9 @@ void VllmThroughPlan::admit_waiting(const VisibleReplica& replica, Plan& plan) {
     if (!config_.chunked_prefill && tokens > budget) return;
     Admission wish{std::min(tokens, budget), 0, config_.reserve_full_isl ? sequence : 0, 0};
     if (view.seats > 0) wish.spare_blocks = static_cast<int>(config_.watermark * config_.blocks);
-    if (!plan.admit(slot, wish)) return;
+    const std::int32_t next = request.next;
+    if (!plan.admit(slot, wish) && plan.view().held_for == 0) return;
+    slot = next;
   }
 }
 

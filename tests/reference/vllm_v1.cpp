@@ -1,6 +1,7 @@
 #include "tests/reference/vllm_v1.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "base/random.h"
@@ -145,12 +146,28 @@ void VllmV1::schedule_running() {
   }
 }
 
+/// scheduled_loras has max_loras, and this one is not among them.
+bool VllmV1::exceeds_adapters(int adapter) const {
+  std::set<int> scheduled;
+  for (const Row& row : scheduled_)
+    scheduled.insert(requests_[static_cast<std::size_t>(row.id)].given->adapter);
+  scheduled.erase(0);
+  return adapter > 0 && static_cast<int>(scheduled.size()) >= config_.max_loras &&
+         !scheduled.contains(adapter);
+}
+
 /// Phase 2.
 void VllmV1::schedule_waiting() {
+  std::deque<VllmRequest*> skipped;
   while (!waiting_.empty() && budget_ > 0) {
     if (static_cast<int>(running_.size()) >= config_.max_num_seqs) break;
     VllmRequest& r = *waiting_.front();
     if (r.under_way > 0) break;
+    if (exceeds_adapters(r.given->adapter)) {
+      skipped.push_back(&r);
+      waiting_.pop_front();
+      continue;
+    }
     const std::vector<int> hits = lookup(r);
     const int hit_tokens = static_cast<int>(hits.size()) * config_.block_size;
     int tokens = r.num_tokens() - hit_tokens;
@@ -172,6 +189,7 @@ void VllmV1::schedule_waiting() {
     budget_ -= tokens;
     cache_blocks(r, std::min(r.computed + tokens, r.num_tokens()));
   }
+  waiting_.insert(waiting_.begin(), skipped.begin(), skipped.end());
 }
 
 Row* VllmV1::row_of(const VllmRequest& r) {

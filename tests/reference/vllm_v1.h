@@ -1,7 +1,7 @@
 #pragma once
 // vLLM V1's scheduler, transcribed line by line: every request is looked at in every step.
 //
-// Left out: KV connectors, LoRA, grammars (blocked states). Deviations:
+// Left out: KV connectors, grammars (blocked states). Deviations:
 //   - a victim that stands before the cursor moves it back also when it was not scheduled in this
 //     step (its last token is in flight): the original's index would slip and skip one request
 //   - a victim whose last token is in flight releases early and is not counted as preempted
@@ -37,6 +37,7 @@ struct VllmConfig {
   double watermark = 0;
   bool prefix_caching = true;
   bool by_priority = false;
+  int max_loras = 1 << 30;  // different adapters in a step
   Stages stages;
   bool ragged = false;  // the engine visits its decodes one by one
   // Speculation.

@@ -79,7 +79,7 @@ void VllmV1::know_hashes(VllmRequest& r) {
   const int size = config_.block_size;
   while ((static_cast<int>(r.hashes.size()) + 1) * size <= r.num_tokens()) {
     const auto from = r.given->tokens.begin() + static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
-    const int parent = r.hashes.empty() ? -1 : r.hashes.back();
+    const int parent = r.hashes.empty() ? -1 - r.given->adapter : r.hashes.back();
     r.hashes.push_back(pool_.hash(parent, std::vector<Token>(from, from + size)));
   }
 }

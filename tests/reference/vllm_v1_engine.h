@@ -78,6 +78,7 @@ class VllmV1 : public Engine {
 
   void schedule_running();
   void schedule_waiting();
+  bool exceeds_adapters(int adapter) const;
   int tokens_of_running(const VllmRequest& r) const;
   int stop_at(const VllmRequest& r) const;
   void run_on_gpu(Row& row);

@@ -1,6 +1,6 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
-local clients = dofile "tests/scripts/effects_clients.lua"
+local adapters, clients = dofile "tests/scripts/effects_adapters.lua", dofile "tests/scripts/effects_clients.lua"
 local fleets = dofile "tests/scripts/effects_fleets.lua"
 local gates = dofile "tests/scripts/effects_gates.lua"
 local links = dofile "tests/scripts/effects_links.lua"
@@ -220,7 +220,7 @@ local function keys_of()
   end, { ["metrics.itl"] = { "token" } })
   links.add(add, served)
   fleets.add(add, served)
-  tiers.add(add, served)
+  for _, each in ipairs { tiers, adapters } do each.add(add, served) end
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
     ["mfu.lookup"] = { "nearest" }, ["mfu.path"] = { "bench_data/l40s" }, ["mfu.layout"] = { "infersim" },
@@ -383,7 +383,7 @@ function effects.of(test)
   routers.declare(effects, served, load)
   links.declare(effects)
   widths.declare(effects)
-  for _, each in ipairs { clients, gates, fleets } do each.declare(effects, served) end
+  for _, each in ipairs { clients, gates, fleets, adapters } do each.declare(effects, served) end
   effects.keys = keys_of()
   return effects
 end

@@ -81,7 +81,7 @@ test("every flag is modelled, without effect, noted, or unknown with its neighbo
   local choice = require "rooflua.engines.choice"
   local chosen = choice.of(keys.engine)
   test.equal(table.concat(chosen.notes, "\n"),
-    "--enable-lora: LoRA adapters are not modelled\nno effect here: --dtype, --host, --trust-remote-code")
+    "--enable-lora: LoRA adapters are those of `adapters`\nno effect here: --dtype, --host, --trust-remote-code")
   refuses("--max-nums-seq: vLLM has no such flag; did you mean --max-num-seqs", "vllm serve m --max-nums-seq 3")
   refuses("--max-num: fits several flags of vLLM: --max-num-batched-tokens, --max-num-", "vllm serve m --max-num 3")
   test.check(told("VLLM_ATTENTION_BACKNED=FA vllm serve m"):find("did you mean VLLM_ATTENTION_BACKEND?", 1, true),

@@ -39,6 +39,7 @@ local function using(folder, instance)
   if folder == "bucketing" then given.steps = require "steps.roofline_v2" { bucketing = instance } end
   if folder == "schedulers" then given.scheduler = instance end
   if folder == "routers" then given.router, given.replicas = instance, 2 end
+  if instance.name == "adapter_affinity" then given.adapters, given.steps = { count = 4 }, nil end
   if folder == "workloads" then given.workload = instance end
   if folder == "corrections" then given.corrections = { instance } end
   if folder == "tiers" or folder == "eviction" then

@@ -84,6 +84,9 @@ local function scenario_with(entry, value)
     given.plan = copy(given.plan)
     given.plan.load = { rate_per_s = 1, peak = 2 }
     given.plan.day = entry.path == "plan.day" and value or { autoscalers = { "target" }, [entry.name] = value }
+  elseif group.name == "adapters" then
+    given.adapters = { count = 8, [entry.name] = value }
+    if entry.name == "max_cpu_loras" then given.adapters.store_bytes_per_s = 1e9 end
   elseif group.name == "tiers" or group.name == "stores" then
     given.tiers = tiers_with(entry, value)
     given.links = { nic = { bytes_per_s = 1e9 }, pcie = { bytes_per_s = 1e9, per = "replica" } }

@@ -77,6 +77,8 @@ std::span<const MetricOf<GateSummary>> gate_metrics();
 std::span<const MetricOf<FairnessSummary>> fairness_metrics();
 /// Of clients that send requests again.
 std::span<const MetricOf<ClientSummary>> client_metrics();
+/// Of low-rank adapters.
+std::span<const MetricOf<AdapterSummary>> adapter_metrics();
 /// Of failures of replicas.
 std::span<const MetricOf<FaultSummary>> fault_metrics();
 /// Of speculation, besides accepted_by_position, a list.

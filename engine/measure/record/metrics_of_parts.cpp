@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays, clients, failures.
+// and decode apart, plays, clients, failures, adapters.
 
 #include "measure/record/metrics.h"
 
@@ -217,7 +217,26 @@ constexpr MetricOf<F> of_faults[] = {
      &F::recovery_s},
 };
 
+using Low = AdapterSummary;
+constexpr MetricOf<Low> of_adapters[] = {
+    {"loads", "loads", "loads", less, "copies of adapters into slots of GPUs", &Low::loads},
+    {"load_s", "loading", "s", less, "what these took, in their steps or before admissions",
+     &Low::load_s},
+    {"held", "held", "requests", less,
+     "requests that were not admitted at once because their adapter had no slot", &Low::held},
+    {"adapters_mean", "adapters", "adapters", neither, "different ones in a step, on average",
+     &Low::adapters_mean},
+    {"adapters_max", "most adapters", "adapters", neither, "different ones in a step, at most",
+     &Low::adapters_max},
+    {"token_share", "with adapter", "1", neither,
+     "tokens of requests with an adapter over the tokens of all steps", &Low::token_share},
+};
+
 }  // namespace
+
+std::span<const MetricOf<AdapterSummary>> adapter_metrics() {
+  return of_adapters;
+}
 
 std::span<const MetricOf<GateSummary>> gate_metrics() {
   return of_gate;

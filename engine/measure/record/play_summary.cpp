@@ -28,6 +28,7 @@ void SummaryObserver::forget_steps() {
   }
   itl_ = {};
   speculation_ = {};
+  adapters_ = {};
   second_ = -1;
   second_tokens_ = peak_tokens_ = 0;
 }

@@ -375,6 +375,7 @@ Summary SummaryObserver::sum_up() const {
   out.fairness = fairness_summary(out);
   if (options_.clients) out.clients = client_summary();
   if (options_.faults) out.faults = fault_summary();
+  if (options_.adapters) out.adapters = adapter_summary();
   out.sessions = session_summary();
   return out;
 }

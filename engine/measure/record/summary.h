@@ -59,10 +59,11 @@ struct SummaryOptions {
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
-  bool apart = false;    // whether prefill and decode replicas are summed up
-  bool clients = false;  // whether attempts are summed up by client
-  bool faults = false;   // whether failures are summed up
-  bool gate = false;     // whether a gate is
+  bool apart = false;     // whether prefill and decode replicas are summed up
+  bool clients = false;   // whether attempts are summed up by client
+  bool faults = false;    // whether failures are summed up
+  bool gate = false;      // whether a gate is
+  bool adapters = false;  // whether adapters are
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
 };
@@ -106,6 +107,7 @@ struct Summary {
   std::optional<FairnessSummary> fairness;        // nothing where no request says its tenant
   std::optional<ClientSummary> clients;           // nothing where SummaryOptions do not ask
   std::optional<FaultSummary> faults;             // the same
+  std::optional<AdapterSummary> adapters;         // the same
   std::vector<PoolSummary> pools;                 // empty where no engine comes or goes
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
@@ -328,6 +330,13 @@ class SummaryObserver : public Observer {
     GateSummary counts;
     LogHistogram wait;
   } gate_;
+  struct AdapterCounts {
+    std::int64_t steps = 0, loads = 0, held = 0, adapters = 0, tokens = 0, of_all = 0;
+    std::int32_t most = 0;
+    double load_s = 0;
+  } adapters_;
+  void note_adapters(const Batch& batch, std::int64_t steps);
+  AdapterSummary adapter_summary() const;
   void note_gate(const RequestDone& done, Group& of_class);
   static void tell_held(const Group& group, GroupSummary& out);
   GateSummary gate_summary() const;

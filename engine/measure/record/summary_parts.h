@@ -162,6 +162,16 @@ struct ClientSummary {
   std::int64_t kept_output_tokens = 0;  // of attempts that failed, which the next ones went on with
 };
 
+/// What low-rank adapters did (serve/adapters).
+struct AdapterSummary {
+  std::int64_t loads = 0;    // copies into slots
+  double load_s = 0;         // what they took, in their steps or before admissions
+  std::int64_t held = 0;     // requests that could not be admitted at once for their adapter
+  double adapters_mean = 0;  // different ones in a step, over steps
+  std::int64_t adapters_max = 0;
+  double token_share = 0;  // tokens of requests with an adapter over tokens of steps
+};
+
 /// What failures of replicas cost.
 struct FaultSummary {
   std::int64_t failures = 0;

@@ -58,6 +58,7 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
     count.grouped = true;
     count.waited_s += step.price->time_s - step.price->own_s;
   }
+  if (options_.adapters) note_adapters(*step.batch, 1);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
@@ -65,6 +66,30 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
   for (std::size_t i = 0; i < evidence_count; ++i)
     count.evidence_s.seconds[i] += step.price->evidence_s[i];
   note_tokens(step.end, step.tokens_landed());
+}
+
+/// So many steps like this one; those behind the first begin no load and hold nobody.
+void SummaryObserver::note_adapters(const Batch& batch, std::int64_t steps) {
+  adapters_.steps += steps;
+  adapters_.loads += batch.adapter_loads;
+  adapters_.load_s += batch.adapter_load_s;
+  adapters_.held += batch.adapter_held;
+  adapters_.adapters += steps * batch.adapters;
+  adapters_.tokens += steps * batch.adapter_tokens;
+  adapters_.of_all += steps * batch.tokens;
+  adapters_.most = std::max(adapters_.most, batch.adapters);
+}
+
+AdapterSummary SummaryObserver::adapter_summary() const {
+  const auto share = [](std::int64_t part, std::int64_t of) {
+    return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0;
+  };
+  return {.loads = adapters_.loads,
+          .load_s = adapters_.load_s,
+          .held = adapters_.held,
+          .adapters_mean = share(adapters_.adapters, adapters_.steps),
+          .adapters_max = adapters_.most,
+          .token_share = share(adapters_.tokens, adapters_.of_all)};
 }
 
 /// With stages, steps overlap: each counts from the end of the one before it.
@@ -98,6 +123,7 @@ void SummaryObserver::on_steps(const StepsDone& done) {
   count.steps += others;
   count.decode_steps += others;
   count.decodes += others * done.first.batch->decodes;
+  if (options_.adapters) note_adapters(*done.first.batch, others);
   StepDone step = done.first;
   std::array<std::int32_t, 6> load = count.load;
   EvidenceSeconds evidence = count.evidence_s;

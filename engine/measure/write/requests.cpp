@@ -54,6 +54,7 @@ RequestsCsv::RequestsCsv(std::ostream& out, std::string name, RequestsCsvOptions
   if (options_.clients) out_ << ",attempt,origin";
   if (options_.tenants) out_ << ",tenant";
   if (options_.held) out_ << ",held_s";
+  if (options_.adapters) out_ << ",adapter";
   out_ << "\n";
 }
 
@@ -102,6 +103,7 @@ void RequestsCsv::on_done(const RequestDone& done) {
     out_ << ",";
     out_.seconds(done.held);
   }
+  if (options_.adapters) out_ << "," << done.adapter;
   out_ << "\n";
 }
 

@@ -25,7 +25,7 @@ namespace rooflua {
 /// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
 /// that took. With clients there are attempt, from 0, and origin, the id of the first attempt. With
 /// a gate there is tenant, its number; with a gate, pools or faults held_s, how long it waited in
-/// front of the router.
+/// front of the router. With adapters there is adapter, from 1; 0: none.
 struct RequestsCsvOptions {
   std::vector<std::string> classes;  // names
   bool speculates = false;
@@ -33,6 +33,7 @@ struct RequestsCsvOptions {
   bool clients = false;
   bool tenants = false;
   bool held = false;
+  bool adapters = false;
 };
 
 class RequestsCsv : public Observer {

@@ -256,6 +256,10 @@ Json to_json(const Summary& s) {
     out["faults"] = Json::object();
     write(out["faults"], fault_metrics(), *s.faults);
   }
+  if (s.adapters) {
+    out["adapters"] = Json::object();
+    write(out["adapters"], adapter_metrics(), *s.adapters);
+  }
   if (s.plays) {
     out["plays"] = Json::object();
     write(out["plays"], play_metrics(), *s.plays);
@@ -349,6 +353,10 @@ Summary summary_from_json(const Json& json, const std::string& file) {
   if (const auto faults = f.table("faults")) {
     s.faults = FaultSummary{};
     read(*faults, fault_metrics(), *s.faults);
+  }
+  if (const auto adapters = f.table("adapters")) {
+    s.adapters = AdapterSummary{};
+    read(*adapters, adapter_metrics(), *s.adapters);
   }
   if (const auto plays = f.table("plays")) {
     s.plays = PlaySummary{};

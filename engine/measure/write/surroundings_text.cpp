@@ -73,6 +73,14 @@ std::string pool_line(const PoolSummary& pool) {
   return out + "\n";
 }
 
+/// What adapters did, in a line.
+std::string adapter_line(const AdapterSummary& adapters) {
+  return "adapters  " + figure(adapters.adapters_mean) + " in a step (at most " +
+         grouped(adapters.adapters_max) + "), " + grouped(adapters.loads) + " loads (" +
+         duration(adapters.load_s) + "), " + grouped(adapters.held) +
+         " requests waited for a slot\n";
+}
+
 }  // namespace
 
 std::string survivors_text(const Summary& s) {
@@ -93,6 +101,7 @@ std::string surroundings_text(const Summary& summary) {
   std::string out;
   if (summary.gate) out += "\n" + gate_lines(*summary.gate);
   if (summary.clients) out += "\n" + client_lines(*summary.clients);
+  if (summary.adapters) out += "\n" + adapter_line(*summary.adapters);
   if (summary.faults) out += "\n" + fault_line(*summary.faults);
   for (const PoolSummary& pool : summary.pools) out += "\n" + pool_line(pool);
   return out;

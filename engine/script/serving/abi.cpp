@@ -179,6 +179,14 @@ std::int32_t decode_blocks(ServeBorder* border) noexcept {
   return border->replica == nullptr ? 0 : border->replica->decode_blocks();
 }
 
+std::int32_t adapter(ServeBorder* border, double slot) noexcept {
+  const std::int32_t at = whole(slot);
+  if (at < 0 || at >= border->slots) return 0;
+  if (border->replica != nullptr) return border->replica->adapter(at);
+  if (border->route == nullptr || border->route->source == nullptr) return 0;
+  return border->route->source->requests().progress(at).adapter;
+}
+
 const std::int32_t* contexts(ServeBorder* border) noexcept {
   return decode_contexts(*border->batch);
 }
@@ -211,6 +219,7 @@ ServeTable serve_table(ServeState& state) {
           contexts,
           widths,
           decode_blocks,
+          adapter,
           shared_tokens,
           least_outstanding,
           find_holders,

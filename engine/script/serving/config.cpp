@@ -123,6 +123,12 @@ ReplicaConfig replica_config(const Fields& fields) {
     config.context_caps[i] = static_cast<std::int32_t>(caps[i]);
   }
   if (const auto stages = fields.table("stages")) config.stages = stage_config(*stages);
+  if (const auto adapters = fields.table("adapters")) {
+    read_figures(*adapters, config.adapters);
+    config.adapters.slot_s = adapters->numbers("slot_s");
+    config.adapters.fetch_s = adapters->numbers("fetch_s");
+    adapters->finish();
+  }
   fields.finish();
   return config;
 }
@@ -192,6 +198,12 @@ ClusterConfig cluster_config(const Fields& fields) {
   }
   read_table(fields, "disaggregation", config.disaggregation);
   if (const auto tiers = fields.table("tiers")) config.tiers = tiers_config(*tiers);
+  if (const auto adapters = fields.table("adapters")) {
+    config.adapters.weights = adapters->numbers("weights");
+    config.adapters.count = static_cast<std::int32_t>(config.adapters.weights.size()) - 1;
+    config.adapters.seed = static_cast<std::uint64_t>(config.replicas.front().seed);
+    adapters->finish();
+  }
   for (const Fields& each : fields.tables("pools")) config.pools.push_back(pool_config(each));
   for (const Fields& each : fields.tables("links")) {
     LinkConfig& link = config.links.emplace_back();
@@ -261,6 +273,7 @@ ServingConfig serving_config(const Json& given) {
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
   out.summary.apart = fields.has("disaggregation");
   out.summary.gate = fields.has("gate");
+  out.summary.adapters = out.cluster.adapters.count > 0;
   out.summary.clients = fields.boolean("clients").value_or(false);
   out.summary.faults = fields.boolean("faults").value_or(false);
   out.listeners = listener_options(fields);

@@ -141,6 +141,8 @@ void LuaOwnMetrics::on_done(const RequestDone& done) {
   if (done.tenant >= 0) fill.number("tenant", done.tenant);
   fill.nothing("program");
   if (done.program >= 0) fill.number("program", done.program);
+  fill.nothing("adapter");
+  if (done.adapter > 0) fill.number("adapter", done.adapter);
   fill.number("attempt", done.attempt);
   fill.number("origin", done.origin >= 0 ? done.origin : done.id);
   fill.claim("is_retried", done.is_retried);

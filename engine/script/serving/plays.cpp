@@ -28,6 +28,7 @@ const Names row_fields{"prompt_tokens",
                        "session",
                        "tenant",
                        "program",
+                       "adapter",
                        "deadline_s",
                        "priority",
                        "max_output_tokens",
@@ -205,6 +206,7 @@ void read_row(const Reader& from, Play& play, bool shares_content, std::vector<S
   from.whole("session", 0, row.spec.session);
   from.whole("tenant", 0, row.spec.tenant);
   from.whole("program", 0, row.spec.program);
+  from.whole("adapter", 0, row.spec.adapter);
   row.spec.deadline_s = from.number("deadline_s", 0);
   from.whole("priority", std::numeric_limits<std::int32_t>::min(), row.spec.priority);
   from.whole("max_output_tokens", 0, row.spec.max_output_tokens);

@@ -62,7 +62,8 @@ const std::vector<std::string> known_fields{"max_output_tokens", "predicted_outp
                                             "priority",          "class",
                                             "session",           "tenant",
                                             "program",           "deadline_s",
-                                            "content",           "output_content"};
+                                            "adapter",           "content",
+                                            "output_content"};
 
 /// @throws Error for a field that nothing reads
 void check_fields(lua_State* L, int index, std::int64_t number) {
@@ -114,6 +115,7 @@ void read_fields(lua_State* L, int index, std::int64_t number, RequestSpec& spec
   read_optional(L, index, "session", number, 0, spec.session);
   read_optional(L, index, "tenant", number, 0, spec.tenant);
   read_optional(L, index, "program", number, 0, spec.program);
+  read_optional(L, index, "adapter", number, 0, spec.adapter);
   read_deadline(L, index, number, spec.deadline_s);
   read_content(L, index, number, segments);
   spec.segments = segments;

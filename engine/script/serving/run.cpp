@@ -31,14 +31,14 @@ RunOutput* open_output(Run& run, const std::optional<std::string>& path) {
   return run.outputs.back().get();
 }
 
-void write_csv(Run& run, RunOutput& output, const std::string& path) {
+void write_csv(Run& run, RunOutput& output, const std::string& path, bool adapters) {
   const bool gated = run.surroundings.admission != nullptr;
   const bool waits =
       gated || run.surroundings.faults != nullptr || !run.surroundings.autoscalers.empty();
   auto* csv = run.listen(std::make_unique<RequestsCsv>(
       output.file, path,
       RequestsCsvOptions{run.classes, run.speculates(), !run.tiers.policies.empty(),
-                         run.surroundings.client != nullptr, gated, waits}));
+                         run.surroundings.client != nullptr, gated, waits, adapters}));
   output.listener = csv;
   output.finish = [csv] { csv->finish(); };
 }
@@ -48,7 +48,7 @@ void open_requests(Run& run, const ListenerOptions& options, const ClusterConfig
   RunOutput* output = open_output(run, options.requests_path);
   if (output == nullptr) return;
   const std::string& path = *options.requests_path;
-  if (!path.ends_with(".json")) return write_csv(run, *output, path);
+  if (!path.ends_with(".json")) return write_csv(run, *output, path, cluster.adapters.count > 0);
   auto* bench = run.listen(std::make_unique<VllmBench>(prefill_replicas(cluster)));
   output->listener = bench;
   output->finish = [bench, &run, output, traffic = options.bench] {
@@ -60,9 +60,9 @@ void open_requests(Run& run, const ListenerOptions& options, const ClusterConfig
 }
 
 /// The same requests once more, from which files of other tools are made.
-void open_rows(Run& run, const ListenerOptions& options) {
+void open_rows(Run& run, const ListenerOptions& options, const ClusterConfig& cluster) {
   if (RunOutput* output = open_output(run, options.rows_path); output != nullptr)
-    write_csv(run, *output, *options.rows_path);
+    write_csv(run, *output, *options.rows_path, cluster.adapters.count > 0);
 }
 
 void open_timeline(Run& run, const ListenerOptions& options) {
@@ -82,7 +82,7 @@ void open_timeline(Run& run, const ListenerOptions& options) {
 
 void Run::open_listeners(const ListenerOptions& asked, const ClusterConfig& cluster) {
   open_requests(*this, asked, cluster);
-  open_rows(*this, asked);
+  open_rows(*this, asked, cluster);
   open_timeline(*this, asked);
   if (asked.progress)
     listen(std::make_unique<ProgressBar>(*asked.progress,

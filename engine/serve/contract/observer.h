@@ -49,6 +49,7 @@ struct RequestDone {
   std::int32_t klass = 0;
   std::int32_t session = -1;
   std::int32_t tenant = -1, program = -1;  // RequestSpec
+  std::int32_t adapter = 0;                // 0: none
   std::int32_t attempt = 0, origin = -1;   // RequestSpec
   Picoseconds held = 0;                    // how long a gate held it, behind the frontend
   /// Its client sends it again: the workload is not told of this end.

@@ -37,9 +37,12 @@ void check(const RequestSpec& spec, const std::string& where) {
                            " tokens; the prompt has " + std::to_string(spec.prompt_tokens));
 }
 
+/// Of a request with an adapter another one: clients name it in place of the model.
 std::uint32_t prefix_label(const RequestSpec& spec) {
   if (spec.segments.empty() || spec.segments.front().content == 0) return 0;
-  const std::uint64_t mixed = spec.segments.front().content * 0x9E3779B97F4A7C15ull;
+  std::uint64_t mixed = spec.segments.front().content * 0x9E3779B97F4A7C15ull;
+  if (spec.adapter > 0)
+    mixed = (mixed ^ static_cast<std::uint64_t>(spec.adapter)) * 0x94D049BB133111EBull;
   const auto label = static_cast<std::uint32_t>(mixed >> 32);
   return label == 0 ? 1 : label;
 }
@@ -89,6 +92,7 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   progress.output_content = spec.output_content;
   progress.row = spec.row;
   progress.origin = spec.origin;
+  progress.adapter = std::max(spec.adapter, 0);
   if (spec.deadline_s > 0)
     progress.deadline = after(arrival, spec.deadline_s, "workload: deadline_s");
   ++alive_;
@@ -97,6 +101,7 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
 
 std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept {
   std::int32_t tokens = 0;
+  if (a.adapter != b.adapter) return 0;
   const std::size_t most = std::min(a.segments.size(), b.segments.size());
   for (std::size_t i = 0; i < most; ++i) {
     const Segment &one = a.segments[i], &other = b.segments[i];

@@ -37,6 +37,7 @@ struct RequestSpec {
   double deadline_s = 0;      // > 0: so long after it was sent its answer is of no use
   std::int32_t attempt = 0;   // 0, or which retry it is
   std::int32_t origin = -1;   // of a retry: the id of the first attempt
+  std::int32_t adapter = -1;  // low-rank adapter, from 1; 0: none; -1: the workload does not say
   /// What the prompt consists of; empty = private tokens. Must add up to prompt_tokens. The span
   /// need only live until the call that hands it over returns or asks for the next request.
   std::span<const Segment> segments;
@@ -81,10 +82,12 @@ struct ProgressNumbers {
   std::int32_t flows = 0;             // of its KV from a prefill replica that are under way
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
   std::int32_t wheel_next = -1, wheel_previous = -1;
-  std::int32_t crossing = -1;  // decode index modulo block_size where it needs a block; -1: none
-  std::int32_t filling = -1;   // the same, where it fills a block that others may ask for
-  std::int32_t row = -1;       // RequestSpec::row
-  std::int32_t origin = -1;    // RequestSpec::origin
+  std::int32_t crossing = -1;     // decode index modulo block_size where it needs a block; -1: none
+  std::int32_t filling = -1;      // the same, where it fills a block that others may ask for
+  std::int32_t row = -1;          // RequestSpec::row
+  std::int32_t origin = -1;       // RequestSpec::origin
+  std::int32_t adapter = 0;       // 0: none
+  bool held_for_adapter = false;  // a plan could not admit it for its adapter
   std::uint64_t output_content = 0;
 };
 
@@ -96,7 +99,8 @@ struct Progress : ProgressNumbers {
   mutable std::vector<BlockHashes> block_hashes;
 };
 
-/// Tokens at the left that two prompts have in common; of private prompts none.
+/// Tokens at the left that two prompts have in common; of private prompts none. KV depends on the
+/// adapter: prompts of different adapters have none.
 std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept;
 
 /// The arena of live requests. Slots are reused, last freed first; memory is bounded by the most

@@ -59,6 +59,8 @@ class VisibleReplica {
 
   const ReplicaView& view() const { return board_.view; }
   const Request& request(std::int32_t slot) const { return board_.request(slot); }
+  /// Of a request; 0: none.
+  std::int32_t adapter(std::int32_t slot) const noexcept { return board_.progress(slot).adapter; }
 
   /// Tokens of a waiting request that need not be computed: prefix hits, or KV that another replica
   /// sent.

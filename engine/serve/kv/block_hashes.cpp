@@ -15,6 +15,11 @@ std::uint64_t mix(std::uint64_t x) {  // splitmix64
   return x ^ (x >> 31);
 }
 
+/// KV depends on the adapter. @source vLLM v1/core/kv_cache_utils.py, need_extra_keys
+std::uint64_t first_hash(std::int32_t adapter) {
+  return adapter == 0 ? 0x5EED : mix(0x5EED ^ (static_cast<std::uint64_t>(adapter) << 32));
+}
+
 /// A stretch of a sequence with one identity: tokens offset, offset+1, ... of `content`.
 struct Run {
   std::uint64_t content = 0;
@@ -56,7 +61,7 @@ const std::vector<std::uint64_t>& block_hashes(const Request& request, const Pro
   std::vector<std::uint64_t>& out = found->hashes;
   const auto known = static_cast<std::int64_t>(out.size());
   if (known >= blocks) return out;
-  std::uint64_t hash = known > 0 ? out.back() : 0x5EED;
+  std::uint64_t hash = known > 0 ? out.back() : first_hash(progress.adapter);
   std::int64_t position = known * block_size;
   std::size_t index = 0;
   std::int64_t start = 0;

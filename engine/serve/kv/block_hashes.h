@@ -2,6 +2,8 @@
 // What the blocks of a request's sequence contain, as chained 64-bit hashes:
 //
 //     hash(block j) = H(hash(block j-1), the (content, offset) runs of its tokens)
+//
+// where the hash in front of block 0 is that of the request's adapter.
 
 #include <cstdint>
 #include <vector>

@@ -20,7 +20,7 @@ class Simulation::ClientNow : public Client {
     Simulation& s = simulation_;
     RequestSpec now = spec;
     now.arrival_s = seconds(s.now_);
-    const std::int32_t slot = s.requests_.open(now, s.ordinal_++);
+    const std::int32_t slot = s.open(now);
     s.requests_.progress(slot).arrival = s.now_;
     s.requests_[slot].arrival_s = now.arrival_s;
     s.sent_now_.push_back(slot);

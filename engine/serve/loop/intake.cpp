@@ -12,11 +12,18 @@
 
 namespace rooflua {
 
+/// @returns the slot of a request of the workload, with its adapter
+std::int32_t Simulation::open(const RequestSpec& given) {
+  RequestSpec spec = given;
+  spec.adapter = adapters_.of(spec, ordinal_);
+  return requests_.open(spec, ordinal_++);
+}
+
 void Simulation::read_ahead() {
   next_open_ = -1;
   RequestSpec spec;
   if (!more_ || !(more_ = bindings_.workload->next(spec))) return;
-  next_open_ = requests_.open(spec, ordinal_++);
+  next_open_ = open(spec);
   const Picoseconds arrival = requests_.progress(next_open_).arrival;
   if (arrival < last_open_)
     throw Error("workload: request " + std::to_string(ordinal_),
@@ -155,7 +162,7 @@ class Simulation::FollowUpsSent : public FollowUps {
  public:
   FollowUpsSent(Simulation& simulation, Picoseconds now) : simulation_(simulation), now_(now) {}
   void send(const RequestSpec& spec) override {
-    const std::int32_t slot = simulation_.requests_.open(spec, simulation_.ordinal_++);
+    const std::int32_t slot = simulation_.open(spec);
     Picoseconds& arrival = simulation_.requests_.progress(slot).arrival;
     if (spec.arrival_s >= seconds(now_))
       arrival = std::max(arrival, now_);  // "now" in whole ps again
@@ -217,6 +224,7 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.program = request.program;
   done.attempt = request.attempt;
   done.origin = progress.origin;
+  done.adapter = progress.adapter;
   if (bindings_.client != nullptr) done.carried_tokens = attempts_.carried_tokens(slot);
   done.held = progress.held;
   if (gate_ && gate_->holds(slot)) done.held = now_ - gate_->queue().held(slot).since;

@@ -123,6 +123,11 @@ double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact wh
     return tiers_->stored_tokens(index, requests_[view.slot], requests_.progress(view.slot),
                                  replica.cached_tokens(view.slot));
   }
+  if (what == RouterFact::has_adapter) {
+    const std::int32_t adapter = requests_.progress(view.slot).adapter;
+    const AdapterSlots* slots = replicas_[static_cast<std::size_t>(index)].adapters();
+    return adapter == 0 || (slots != nullptr && slots->holds(adapter)) ? 1 : 0;
+  }
   if (!knowledge_) return 0;
   switch (what) {
     case RouterFact::sent_tokens:

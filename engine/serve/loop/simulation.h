@@ -2,14 +2,12 @@
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
 // What happens at one instant, and in which order: instant.cpp.
 //
-// The functions of Simulation by subject: simulation.cpp (what it consists of), instant.cpp (the
-// loop), group_step.cpp (plans and prices), intake.cpp (a request from sent to done), clients.cpp
-// (times of the workload), trying.cpp (patience, what is sent again), routing.cpp, handover.cpp,
-// pushing.cpp and splitting.cpp (prompts that one replica computes and another one decodes),
-// tier_trips.cpp (stores), abort.cpp, gating.cpp (requests that wait in front of the router),
-// lifecycle.cpp (engines that come and go), breaking.cpp (faults, links that carry less, transfers
-// that fail), losing.cpp (a replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp,
-// prefetch.cpp, sharing.cpp.
+// The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
+// (plans and prices), intake.cpp (a request from sent to done), clients.cpp (times of the
+// workload), trying.cpp (patience, what is sent again), routing.cpp, handover.cpp, pushing.cpp and
+// splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores), abort.cpp, gating.cpp
+// (requests in front of the router), lifecycle.cpp (engines), breaking.cpp (faults), losing.cpp (a
+// replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
 
 #include <array>
 #include <atomic>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "serve/adapters/choice.h"
 #include "serve/contract/admission.h"
 #include "serve/contract/bindings.h"
 #include "serve/events/alarm_queue.h"
@@ -55,8 +54,8 @@ class Simulation final : public RouteSource, public PairSource {
   /// Until everything is over, or, between two instants, until `*stop` is not 0 or `instants` have
   /// passed. False: they have passed, and it may go on.
   bool run(const std::atomic<int>* stop = nullptr, std::int64_t instants = all);
-  /// Every instant up to and including time_s; the clock then stands at time_s (unless all is
-  /// over, or it was stopped). Returns as run() does.
+  /// Every instant up to and including time_s, where the clock then stands (unless all is over, or
+  /// it was stopped). Returns as run() does.
   bool run_until(double time_s, const std::atomic<int>* stop = nullptr,
                  std::int64_t instants = all);
   /// Up to and including the next instant at which a step ends; false if there is none.
@@ -64,8 +63,8 @@ class Simulation final : public RouteSource, public PairSource {
 
   /// When something happens next; `never`: nothing will. Between two instants.
   Picoseconds next_time() { return next_instant(); }
-  /// The workload has requests or times that it did not have when it was asked last: it is asked
-  /// again. Between two instants; their arrivals must not lie before now().
+  /// The workload has new requests or times: it is asked again. Between two instants; no arrival
+  /// lies before now().
   void look_at_workload();
 
   double now_s() const { return seconds(now_); }
@@ -102,8 +101,7 @@ class Simulation final : public RouteSource, public PairSource {
   /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
   /// its time (Client::cancel).
   void abort(std::int32_t slot, Outcome outcome);
-  /// The same of the request with this id. False: it is not alive, so that nothing happens. It has
-  /// ended, maybe at this very instant, or was never sent.
+  /// The same of the request with this id. False: it is not alive, and nothing happens.
   bool abort_by_id(std::int32_t id, Outcome outcome);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
@@ -128,8 +126,8 @@ class Simulation final : public RouteSource, public PairSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
-  /// From now on `events` has what the caches of replicas get and lose, for whoever takes it from
-  /// there. A copy of the simulation does not tell. @pre nothing is cached
+  /// From now on `events` has what the caches get and lose. A copy of the simulation does not tell.
+  /// @pre nothing is cached
   void publish_kv(KvEvents& events);
   /// @pre the order is decode_first
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
@@ -149,8 +147,8 @@ class Simulation final : public RouteSource, public PairSource {
     look_at_observers();
   }
 
-  /// An independent copy of the whole state with policies of its own (bindings.workload must be a
-  /// fork of this one's). Same policies, same future, byte for byte.
+  /// An independent copy with policies of its own (bindings.workload: a fork of this one's). Same
+  /// policies, same future, byte for byte.
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
@@ -198,6 +196,7 @@ class Simulation final : public RouteSource, public PairSource {
   void look_at_observers();
 
   // a request's path
+  std::int32_t open(const RequestSpec& given);
   void read_ahead();
   void begin(std::int32_t slot);
   void send(std::int32_t slot);
@@ -331,12 +330,13 @@ class Simulation final : public RouteSource, public PairSource {
   }
 
   ClusterConfig config_;
+  AdapterDraws adapters_{config_.adapters};
   Bindings bindings_;
   Requests requests_;
   std::vector<Replica> replicas_;
   std::vector<RankGroup> groups_;       // by their first replica
   std::vector<std::int32_t> group_of_;  // by replica
-  std::vector<char> foreign_;  // by replica, whether another process simulates it; empty: none
+  std::vector<char> foreign_;  // by replica: another process simulates it; empty: none does
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
   std::optional<KvLinks> kv_links_;     // where KV goes over links

@@ -59,6 +59,7 @@ RequestSpec same_content(const Request& request, const Progress& progress,
   spec.origin = progress.origin >= 0 ? progress.origin : request.id;
   spec.output_content = progress.output_content;
   spec.row = progress.row;
+  spec.adapter = progress.adapter;
   segments = progress.segments;
   if (kept == 0 || segments.empty()) return spec;
   if (carries && progress.output_content != 0) {

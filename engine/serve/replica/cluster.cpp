@@ -126,6 +126,22 @@ void check_replica(const ReplicaConfig& replica, const std::string& where) {
   check_stages(replica, where);
 }
 
+/// The draw of every request finds a place that each replica can hold.
+void check_adapters(const ClusterConfig& config) {
+  const AdapterChoice& choice = config.adapters;
+  for (std::size_t i = 0; i < config.replicas.size(); ++i) {
+    const std::string where = "replicas[" + std::to_string(i + 1) + "].adapters.";
+    const AdapterSlotsConfig& slots = config.replicas[i].adapters;
+    if ((slots.slots > 0) != (choice.count > 0))
+      throw Error(where + "slots", "found " + std::to_string(slots.slots) + ", with " +
+                                       std::to_string(choice.count) + " adapters in the cluster");
+    validate(slots, choice.count, where);
+  }
+  if (choice.count > 0 && choice.weights.size() != static_cast<std::size_t>(choice.count) + 1)
+    throw Error("adapters.weights", "expected " + std::to_string(choice.count + 1) + ", found " +
+                                        std::to_string(choice.weights.size()));
+}
+
 }  // namespace
 
 void check_shares(const StageConfig& stages, const std::string& where) {
@@ -148,6 +164,7 @@ void validate(const ClusterConfig& config) {
   }
   check_groups(config.replicas);
   check_tiers(config);
+  check_adapters(config);
   check_pools(config);
   if (prefills != decodes)
     throw Error("replicas",

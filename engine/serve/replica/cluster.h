@@ -11,6 +11,7 @@
 
 #include "base/vocabulary.h"
 #include "border.h"
+#include "serve/adapters/config.h"
 #include "serve/contract/clock.h"
 #include "serve/contract/policy.h"
 #include "serve/contract/request.h"
@@ -58,6 +59,7 @@ struct ReplicaConfig {
   std::int32_t node = -1;
   double dp_sync_s = 50e-6;
   StageConfig stages;  // of its layers; seats, blocks and budget are those of all of them
+  AdapterSlotsConfig adapters = {};
 };
 
 /// Time from the end of the prefill to the KV being at the other replica: alpha + bytes(prompt) /
@@ -127,6 +129,7 @@ struct ClusterConfig {
   std::vector<LinkConfig> links = {};
   TiersConfig tiers = {};              // of every replica that computes prompts
   std::vector<PoolConfig> pools = {};  // replicas of none are always there (lifecycle.h)
+  AdapterChoice adapters = {};
 };
 
 /// Load of one replica as a router may see it (border.h).
@@ -140,6 +143,7 @@ enum class RouterFact : std::int32_t {
   blocks,          // of prompts in flight, each once
   shared_blocks,   // of the routed prompt, that are among these blocks, from the left
   sent_blocks,     // of all prompts, that the router remembers to have sent there
+  has_adapter,     // 1: the routed request's adapter is in a slot there, or it has none
 };
 
 /// The requests that are routed, and what the replicas have cached of them.

@@ -31,7 +31,8 @@ bool same_bounded(const Batch& a, const Batch& b) {
 bool same_shape(const Batch& a, const Batch& b) {
   return a.decodes == b.decodes && a.bounds == b.bounds && a.group_ranks == b.group_ranks &&
          a.group_tokens == b.group_tokens && a.group_max_tokens == b.group_max_tokens &&
-         a.group_prefills == b.group_prefills;
+         a.group_prefills == b.group_prefills && a.adapters == b.adapters &&
+         a.adapter_tokens == b.adapter_tokens && a.adapter_loads == 0 && b.adapter_loads == 0;
 }
 
 }  // namespace

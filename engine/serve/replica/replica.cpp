@@ -37,6 +37,8 @@ StepPlan& Replica::make_plan(SchedulerPolicy& policy, Picoseconds now) {
   // out of the cache: it may be admitted now where it was not before.
   const bool may_load = tiers() != nullptr && view().waiting > 0;
   repeatable_ = plan_.is_decode_all() && !policy.every_step() && !may_load;
+  // What adapters began with this plan is counted once.
+  if (adapters_ && (plan_.held() > 0 || adapters_->loads().count > 0)) repeatable_ = false;
   asked_tokens_ = made.tokens;
   if (made.preempted > 0 || made.rejected > 0) changed_ = true;
   return plan_;
@@ -66,6 +68,7 @@ const Batch& Replica::batch_of_plan() {
   for (const PrefillWork& work : prefills) batch_.sampled += work.completes;
   batch_.group_tokens = batch_.group_max_tokens = batch_.tokens;
   batch_.group_prefills = batch_.prefill_count > 0;
+  if (adapters_) sum_adapters();
   if (is_ragged()) {
     sum_rows();
     return batch_;
@@ -166,7 +169,8 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   if (!step.prefills.empty()) changed_ = true;
   step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() &&
                step.stamps.empty() && step.ending.empty() && step.fills.empty() &&
-               step.prefills.empty();
+               step.prefills.empty() && step.batch.adapter_loads == 0 &&
+               step.batch.adapter_held == 0;
 }
 
 /// What the step consists of, as the plan says.
@@ -257,6 +261,7 @@ void Replica::plan_last_token(std::int32_t slot, Step& step) {
 void Replica::finish(std::int32_t slot) {
   if (request(slot).phase == Phase::decoding)
     is_ragged() ? ragged_->leave(slot) : pool_.leave(slot);
+  leave_adapter(slot);
   seats_.finish(slot);
   changed_ = true;
 }

@@ -116,6 +116,7 @@ class Replica final : public ReplicaState {
  private:
   void describe(Step& step, const StepPrice& price, Picoseconds now);
   void by_admission(std::vector<std::int32_t>& slots) const;
+  void sum_adapters();
   // drafts.cpp
   bool must_ask_ragged() const;
   void sum_rows();

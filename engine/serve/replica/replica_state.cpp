@@ -59,6 +59,7 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
       pool_(board_, bounded_contexts(config)),
       pipeline_(config.async_depth) {
   if (config.keeps_states) kv_.keep_states();
+  if (config.adapters.slots > 0) adapters_.emplace(config.adapters);
   if (config.stages.several()) flight_.emplace(config.stages);
   if (config.ragged && config.role != Role::prefill) ragged_.emplace(board_, config);
 }
@@ -197,6 +198,7 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   request.cached_tokens = ready_tokens;
   request.context_tokens = ready_tokens;
   seats_.take(slot);
+  if (adapters_) adapters_->seat(progress.adapter, now);
   kv_.remember(slot, request, progress, planned_tokens / config_.block_size);
   if (ragged_) ragged_->know(slot, planned_tokens);
   sync_blocks();
@@ -236,6 +238,7 @@ void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std
 
 /// Out of the lists and the decode pool; blocks stay.
 void ReplicaState::leave_seat(std::int32_t slot) {
+  if (request(slot).phase != Phase::finishing) leave_adapter(slot);
   if (request(slot).phase == Phase::decoding) {
     if (ragged_) {
       ragged_->leave(slot);

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "serve/adapters/slots.h"
 #include "serve/contract/pipeline.h"
 #include "serve/contract/policy.h"
 #include "serve/contract/visible_replica.h"
@@ -61,6 +62,10 @@ class ReplicaState : public VisibleReplica {
   /// What its scheduler reads of the ranks that step together; null: it steps alone.
   void see_group(const rooflua_group_view* group) { board_.view.group = group; }
 
+  /// Null: it has no adapters.
+  AdapterSlots* adapters() { return adapters_ ? &*adapters_ : nullptr; }
+  const AdapterSlots* adapters() const { return adapters_ ? &*adapters_ : nullptr; }
+
   // --- for the simulation: requests come and go
 
   /// Joins the waiting queue. The key is fixed here. @pre the sequence fits the cache
@@ -89,6 +94,7 @@ class ReplicaState : public VisibleReplica {
   /// All content of the cache is lost. @pre no block is in use
   void lose_content() {
     kv_.lose_content();
+    if (adapters_) adapters_->lose();
     changed_ = true;
   }
   /// The slot's request is gone for good.
@@ -155,6 +161,10 @@ class ReplicaState : public VisibleReplica {
   /// The same state over another arena (a copied simulation).
   void rebind(Requests& requests);
   void leave_seat(std::int32_t slot);
+  /// A request in a seat that no later plan has needs its adapter no longer.
+  void leave_adapter(std::int32_t slot) {
+    if (adapters_) adapters_->unseat(board_.progress(slot).adapter);
+  }
   void leave_queue(std::int32_t slot);
   void leave_common_pace(std::int32_t slot);
   void release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns);
@@ -173,6 +183,7 @@ class ReplicaState : public VisibleReplica {
   bool changed_ = true;  // since the scheduler was asked
   std::vector<Failing> failing_;
   std::optional<Flight> flight_;  // where there are several stages
+  std::optional<AdapterSlots> adapters_;
   Tiers* tiers_ = nullptr;
   std::vector<std::int32_t> deferred_;
 

@@ -74,7 +74,10 @@ void Replica::depart(std::int32_t slot, Step& step) {
   const Progress& progress = board_.progress(slot);
   ++request.emitted_tokens;
   if (request.emitted_tokens == progress.stop_at) step.ending.push_back(slot);
-  if (request.emitted_tokens == progress.limit) return seats_.finish(slot);
+  if (request.emitted_tokens == progress.limit) {
+    leave_adapter(slot);
+    return seats_.finish(slot);
+  }
   if (request.phase == Phase::prefilling) seats_.end_prefill(slot);
   request.phase = Phase::in_flight;
   ++board_.view.in_flight;

@@ -202,6 +202,25 @@ std::int32_t StepPlan::try_admit(std::int32_t slot, const Admission& wish) noexc
   return on_->tiers() == nullptr ? admit_as<false>(slot, wish) : admit_as<true>(slot, wish);
 }
 
+/// Whether the request must wait for its adapter. If that is being loaded, the scheduler is asked
+/// again when it is there.
+bool StepPlan::lacks_adapter(std::int32_t slot) noexcept {
+  constexpr std::int32_t for_adapter = 1;
+  Progress& progress = on_->progress(slot);
+  const AdapterSlots::Answer found = on_->adapters()->ask(progress.adapter, now_);
+  view_.held_for = found == AdapterSlots::Answer::yes ? 0 : for_adapter;
+  if (found == AdapterSlots::Answer::yes) return false;
+  held_ += progress.held_for_adapter ? 0 : 1;
+  progress.held_for_adapter = true;
+  if (found == AdapterSlots::Answer::loading) {
+    double wake_s = seconds(on_->adapters()->ready(progress.adapter));
+    while (std::llround(wake_s * 1e12) < on_->adapters()->ready(progress.adapter))
+      wake_s = std::nextafter(wake_s, HUGE_VAL);
+    if (view_.wake_s < 0 || wake_s < view_.wake_s) view_.wake_s = wake_s;
+  }
+  return true;
+}
+
 /// @param tiers  whether stores may have KV of the request
 template <bool tiers>
 inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish) noexcept {
@@ -213,6 +232,7 @@ inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish)
   if (progress.preempted == serial_) return 0;
   if (request.preemptions > 0 && on_->awaits_token(slot)) return 0;
   if (wish.tokens < 1) return refuse("admit", Refusal::no_tokens, slot);
+  if (on_->adapters() != nullptr && lacks_adapter(slot)) return 0;
   const std::int32_t block_size = on_->view().block_size;
   const std::int32_t held = progress.held_blocks;  // if its KV was sent here
   const KvCache::Hit hit = held > 0 ? KvCache::Hit{} : on_->kv().lookup(slot, request, progress);

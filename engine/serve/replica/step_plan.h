@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "serve/contract/batch.h"
@@ -65,6 +66,9 @@ class StepPlan final : public Plan {
   std::vector<Row>& rows() { return rows_; }
   const std::vector<Row>& rows() const { return rows_; }
   const RowSums& row_sums();
+  /// Requests that were held for their adapter in this plan, for the first time.
+  std::int32_t held() const { return held_; }
+  std::int32_t take_held() { return std::exchange(held_, 0); }
   /// The prefills move to `into`, whose memory the next plan takes over.
   void move_prefills(std::vector<PrefillWork>& into) { prefills_.swap(into); }
 
@@ -79,6 +83,7 @@ class StepPlan final : public Plan {
                     std::span<const RaggedPool::Taker> takers) noexcept;
   std::int32_t budget_left() const noexcept;
 
+  bool lacks_adapter(std::int32_t slot) noexcept;
   template <bool tiers>
   std::int32_t admit_as(std::int32_t slot, const Admission& wish) noexcept;
   // loads.cpp
@@ -115,6 +120,7 @@ class StepPlan final : public Plan {
   std::vector<PrefillWork> prefills_;
   std::vector<std::int32_t> preempted_, loading_;  // slots
   std::vector<Pulled> pulled_;
+  std::int32_t held_ = 0;  // for their adapter, since take_held()
 };
 
 }  // namespace rooflua

@@ -22,7 +22,8 @@ constexpr std::string_view role_names[trace_role_count] = {
     "",          "arrival",      "prompt tokens",  "output tokens",
     "class",     "session",      "round",          "priority",
     "prompt_id", "prefix_group", "prefix_length",  "server_input_tokens",
-    "hash_ids",  "failure",      "declared limit", "cancelled"};
+    "hash_ids",  "failure",      "declared limit", "cancelled",
+    "adapter"};
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
@@ -220,6 +221,8 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   row.session = index_of(raw[TraceRole::session], trace_.sessions, session_index_);
   row.round = static_cast<std::int32_t>(whole(raw, TraceRole::round, 0));
   row.priority = static_cast<std::int32_t>(whole(raw, TraceRole::priority, 0));
+  row.adapter = static_cast<std::int32_t>(whole(raw, TraceRole::adapter, -1));
+  if (row.adapter < -1) throw Error(where(raw, TraceRole::adapter), "0 (none) or more is right");
   row.max_output_tokens = static_cast<std::int32_t>(whole(raw, TraceRole::limit, 0));
   row.cancelled_s = cancelled(raw, row);
   row.first_segment = static_cast<std::uint32_t>(trace_.segments.size());

@@ -91,6 +91,7 @@ constexpr Spelling plain_columns[] = {
     {"round", {TraceRole::round}},
     {"round_index", {TraceRole::round}},
     {"priority", {TraceRole::priority}},
+    {"adapter", {TraceRole::adapter}},
     {"prompt_id", {TraceRole::prompt_id}},
     {"prefix_group", {TraceRole::prefix_group}},
     {"prefix_length", {TraceRole::prefix_length}},

@@ -27,8 +27,9 @@ enum class TraceRole {
   failure,
   limit,
   cancelled,
+  adapter,
 };
-inline constexpr int trace_role_count = 16;
+inline constexpr int trace_role_count = 17;
 
 /// What a column means, and for an arrival its unit.
 struct TraceColumn {

@@ -23,8 +23,8 @@
 //                           or one document; sorted
 //     vllm_bench     JSON   a result of vllm bench serve --save-detailed: serve/traces/bench.h
 //     plain          CSV or JSONL with any usual spelling of the three columns, arrival in s, ms,
-//                    us or ns by its suffix; optional: class, session, round, priority, prompt_id,
-//                    prefix_group with prefix_length (a part of the prompt)
+//                    us or ns by its suffix; optional: class, session, round, priority, adapter,
+//                    prompt_id, prefix_group with prefix_length (a part of the prompt)
 //
 // A column of arrivals whose name does not state its unit is in the unit that the caller states,
 // else in that which its stamps tell (serve/traces/time_unit.h), and a note says so. Dates and Unix

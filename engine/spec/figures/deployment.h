@@ -30,6 +30,7 @@ struct DeploymentOptions {
   int block_size = 16;
   std::optional<std::int64_t> kv_blocks = {};  // given: nothing can fail to fit
   Bytes drafter_weight_bytes = {};
+  Bytes adapter_bytes = {};
   Bytes drafter_kv_bytes_per_token = {};
   std::optional<Bytes> activations = {};
   std::optional<Bytes> runtime = {};

@@ -12,7 +12,7 @@ from .results import Result, is_sqlite, results
 from .tables import rows_of, table, text_of
 
 NEEDED = ("arrival_s", "prompt_tokens", "output_tokens")
-OPTIONAL = ("class", "session", "round", "priority", "prompt_id", "prefix_group", "prefix_length")
+OPTIONAL = ("class", "session", "round", "priority", "adapter", "prompt_id", "prefix_group", "prefix_length")
 
 
 def _check(row, number):
@@ -30,7 +30,7 @@ def write(rows, path):
     """Writes requests as a trace, in order of arrival: `require "workloads.trace" { path = ... }` replays it.
 
     :param rows: a DataFrame or a list of dicts with arrival_s, prompt_tokens and output_tokens; of the columns class,
-        session, round, priority, prompt_id, prefix_group and prefix_length those that are there
+        session, round, priority, adapter, prompt_id, prefix_group and prefix_length those that are there
     :raises ValueError: that names the row and the column
     """
     rows = rows_of(rows)

@@ -49,6 +49,20 @@ function rules.none(batch, ranks, largest)
   return graphs.padded(batch.tokens, largest), own_tokens(batch, ranks)
 end
 
+--- Time of the operations that see tokens, for one of several ranks: experts and the exchange around them see those of
+--- all ranks, and as many drafts among them as this rank has. Returns also the tokens of the fullest rank.
+--- @param steps steps.Kernels
+--- @param batch rooflua.Batch
+--- @param drafts integer of this rank
+function group.time(steps, batch, drafts)
+  local own, all = steps.padding(batch, steps.dp, steps.graph_tokens, steps.ep > 1)
+  local there = own_tokens(batch, steps.dp)
+  local layers_s = steps.layers_time(own, batch.tokens)
+  if drafts == 0 then return layers_s + steps.experts_time(all, there), batch.group_max_tokens end
+  local of_all = math.floor(drafts * batch.group_tokens / batch.tokens)
+  return layers_s + steps.experts_drafts_time(all, of_all, there), batch.group_max_tokens
+end
+
 --- The rule of a name.
 function group.rule(name) return rules[name] end
 

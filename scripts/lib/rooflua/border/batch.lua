@@ -178,9 +178,10 @@ local function chunk_tokens(handle, chunk)
   return chunked(handle, data, chunk)
 end
 
-local known = { "bounded_tokens", "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts",
-  "decode_pairs", "decode_tokens", "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens",
-  "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
+local known = { "adapter_held", "adapter_load_s", "adapter_loads", "adapter_tokens", "adapters", "bounded_tokens",
+  "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts", "decode_pairs", "decode_tokens",
+  "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens", "group_max_tokens", "group_prefills",
+  "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
 
 -- Whether a field is read in place: all are but views and methods.
 local read_in_place = core.set(known)
@@ -245,9 +246,9 @@ function batch.lasting()
   return lasting
 end
 
-local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts",
-  "decode_context_max", "decode_tokens", "decode_widths", "draft_rows", "draft_tokens",
-  "draft_passes", "group", "name" }
+local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max",
+  "decode_tokens", "decode_widths", "draft_rows", "draft_tokens", "draft_passes", "adapters", "adapter_tokens",
+  "group", "name" }
 local group_keys = { "ranks", "tokens", "max_tokens", "prefills" }
 local prefill_keys = { "new_tokens", "context_tokens", "completes" }
 
@@ -331,11 +332,21 @@ local function read_rows(data, given, contexts, what)
   return widths
 end
 
+local function read_adapters(data, given, what)
+  local n = core.whole(given.adapters or 0, what .. ": adapters")
+  local tokens = core.whole(given.adapter_tokens or n > 0 and data.tokens or 0, what .. ": adapter_tokens")
+  if n > data.requests or tokens > data.tokens or tokens < n or (n == 0 and tokens > 0) then
+    fail("%s: %d adapters with %d tokens cannot be in this batch", what, n, tokens)
+  end
+  data.adapters, data.adapter_tokens = n, tokens
+end
+
 --- A batch as the engine would give it, for tests and for kind = "price".
 --- {prefills = {{new_tokens=, context_tokens=}, ...}, decode_contexts = {c1, c2, ...}} or, instead of
 --- the contexts, decodes = n and decode_context_tokens = sum. group = {ranks=, tokens=, max_tokens=, prefills=} says
 --- what the ranks that step together have, this one included. Rows of several tokens: decode_tokens = their sum, or
---- decode_widths = {w1, w2, ...}; draft_rows, draft_tokens, draft_passes are those of the next step.
+--- decode_widths = {w1, w2, ...}; draft_rows, draft_tokens, draft_passes are those of the next step. adapters: how many
+--- different ones; adapter_tokens: of requests with one, default all.
 function batch.new(given)
   local what = "cost.batch"
   core.check_keys(core.table(given, what), batch_keys, what)
@@ -364,6 +375,7 @@ function batch.new(given)
   data.tokens = tokens + data.decode_tokens
   data.requests, data.sampled = prefill_count + decodes, sampled + decodes
   read_group(data, given.group, what)
+  read_adapters(data, given, what)
   local slot = #details + 1
   datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", data), 1
   details[slot] = { max = function() return largest end, keep = { data, rows, contexts, widths } }

@@ -63,6 +63,7 @@ return {
   session = function(r) return (optional(r.session, -1)) end,
   tenant = function(r) return (optional(r.tenant, -1)) end,
   program = function(r) return (optional(r.program, -1)) end,
+  adapter = function(_, handle) return (optional(C.adapter(B, handle.slot), 0)) end,
   attempt = function(r) return r.attempt end,
   prefix = function(r) return r.prefix end,
   max_output_tokens = function(r) return (optional(r.max_output_tokens, 0)) end,

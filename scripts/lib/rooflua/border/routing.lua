@@ -14,7 +14,7 @@ local function need_route()
 end
 
 -- RouterFact (engine/serve/replica/cluster.h)
-local SENT_TOKENS, STORED_TOKENS, PREFILL_TOKENS, BLOCKS, SHARED_BLOCKS, SENT_BLOCKS = 0, 1, 2, 3, 4, 5
+local SENT_TOKENS, STORED_TOKENS, PREFILL_TOKENS, BLOCKS, SHARED_BLOCKS, SENT_BLOCKS, HAS_ADAPTER = 0, 1, 2, 3, 4, 5, 6
 
 local signal_fields = {
   index = function(_, index) return index + 1 end,
@@ -33,6 +33,8 @@ local signal_fields = {
   --- Tokens of the request being routed that this replica has cached: as it is now, or as its events told.
   prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
   tier_hit_tokens = function(_, index) return (C.route_fact(B, index, STORED_TOKENS)) end,
+  --- Whether the adapter of the request is in a slot there now, or it has none.
+  has_adapter = function(_, index) return C.route_fact(B, index, HAS_ADAPTER) ~= 0 end,
   -- These are kept for routers that declare them.
   prefix_sent_tokens = function(_, index) return (C.route_fact(B, index, SENT_TOKENS)) end,
   sent_blocks = function(_, index) return (C.route_fact(B, index, SENT_BLOCKS)) end,

@@ -320,6 +320,8 @@ local plan_fields = {
   prefills = function(p) return p.prefills end,
   admitted = function(p) return p.admitted end,
   preempted = function(p) return p.preempted end,
+  --- Why plan:admit said no last, where that says nothing of the requests behind: "adapter".
+  held_for = function(p) return p.held_for == 1 and "adapter" or nil end,
 }
 
 local method_of_plan, field_of_plan = constants.of_two(plan_methods, plan_fields)

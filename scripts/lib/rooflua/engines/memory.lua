@@ -36,7 +36,8 @@ function memory.blocks(applied, options)
   local one = with_blocks(options, 1) -- also checks the options
   local drafter = options.drafter_weight_bytes and { weight_bytes = options.drafter_weight_bytes,
     kv_bytes_per_token = options.drafter_kv_bytes_per_token or 0 } or nil
-  local facts = ledger.facts(applied, options.model, options.hardware, { drafter = drafter })
+  local facts = ledger.facts(applied, options.model, options.hardware, { drafter = drafter,
+    adapter_bytes = options.adapter_bytes })
   facts.blocks, facts.most_blocks = nil, nil
   local found = ledger.of(facts)
   if one.kv_bytes_per_block == 0 then return nil end

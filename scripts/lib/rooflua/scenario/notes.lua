@@ -67,6 +67,16 @@ local function add_of_stages(sentences, prepared)
     .. "of deployment.pp"):format(model.name, deployment.pp)
 end
 
+--- Says what the times of adapters rest on.
+local function add_of_adapters(sentences, prepared)
+  local own = prepared.adapters
+  if not own then return end
+  sentences[#sentences + 1] = own.gemms
+    and "adapters: their GEMMs are modelled from bytes and flop; no measured run tells how far they are off, nor do "
+      .. "intervals, which come from runs without adapters"
+    or "adapters: the step model prices none of their GEMMs (gemms = false)"
+end
+
 --- Says that changed figures of a GPU reach modelled kernels alone.
 local function add_of_changes(sentences, prepared, evidence)
   local keys = specs.changes(prepared.hardware)
@@ -90,6 +100,7 @@ function notes.of(prepared, evidence, first)
     add_of_steps(sentences, each)
     add_of_ranks(sentences, each)
     add_of_stages(sentences, each)
+    add_of_adapters(sentences, each)
     add_of_changes(sentences, each, evidence)
   end
   if not evidence or (evidence.modelled or 0) > 0 then

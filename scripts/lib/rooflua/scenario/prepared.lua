@@ -1,4 +1,5 @@
 -- A scenario's table as objects of the engine: model, hardware, deployment, tables, a step model and corrections.
+local adapters = require "rooflua.scenario.adapters"
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
 local memory = require "rooflua.engines.memory"
@@ -42,7 +43,23 @@ function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
   local given = all.given.deployment
   if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
   all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
-    { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token })
+    { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token,
+      adapter_bytes = all.adapters and all.adapters.slots * all.adapters.slot_bytes })
+end
+
+--- Takes the memory of the slots of adapters, in the same way.
+local function hold_adapters(all)
+  all.adapters = adapters.of(all.reader, all.given, all)
+  local given = all.given.deployment
+  for _, key in ipairs { "cp", "dcp" } do
+    if all.adapters and all.deployment[key] > 1 then
+      all.reader:fail("adapters", "are not priced with deployment.%s = %d; leave one of them out", key,
+        all.deployment[key])
+    end
+  end
+  if not all.adapters or specs.is(given, "Deployment") then return end
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
+    { adapter_bytes = all.adapters.slots * all.adapters.slot_bytes })
 end
 
 --- Refuses a lookup that a step model replaces by one of its own.
@@ -103,7 +120,7 @@ function prepared.bind(all, instance, key)
     all.reader:at(key, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
         engine = all.engine, async_depth = all.async_depth, draft_depth = all.draft_depth,
-        context_caps = caps_of(all.model), context_chunk = all.context_chunk }
+        context_caps = caps_of(all.model), context_chunk = all.context_chunk, adapters = all.adapters }
     end)
   end
   return own
@@ -117,7 +134,7 @@ function prepared.steps(all, method)
 end
 
 --- {reader, given, model, hardware, deployment, stages, mfu, engine, served, async_depth, context_caps, context_chunk,
---- step_policy, corrections} of one variant.
+--- step_policy, adapters, corrections} of one variant.
 --- @param applied table? what application.of returned for it; `given` is that with its keys
 function prepared.of(reader, given, applied)
   local served = applied
@@ -142,6 +159,7 @@ function prepared.of(reader, given, applied)
   out.step_policy = policies.steps(reader, given)
   check_lookup(reader, given.mfu, out.step_policy)
   check_context(reader, out)
+  hold_adapters(out)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
   for i, each in ipairs(out.corrections) do
     out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")

@@ -14,6 +14,19 @@ local prices = {}
 
 local most_batches, most_operations = 1000000, 300000
 
+--- Adapters of a batch need those of the scenario, and slots.
+local function check_adapters(prepared, key, item)
+  if item.adapters == 0 then return end
+  local own = prepared.adapters
+  if not own then
+    prepared.reader:fail(key, "has adapters, and the scenario has none; say adapters = { count = .. }")
+  end
+  if item.adapters > own.slots then
+    prepared.reader:fail(key, "has %d adapters, and a step has at most adapters.max_loras = %d", item.adapters,
+      own.slots)
+  end
+end
+
 --- The batches of kind "price", with names.
 function prices.batches(prepared)
   local out, count = {}, #core.plain(prepared.given.price)
@@ -24,9 +37,11 @@ function prices.batches(prepared)
     local key = "price[" .. i .. "]"
     local name = type(given) == "table" and given.name or nil
     if name ~= nil then prepared.reader:at(key, core.plain_text, name, "name") end
+    local item = batch.is(given) and given or prepared.reader:at(key, batch.new, given)
+    check_adapters(prepared, key, item)
     out[i] = {
       name = name or "batch " .. i,
-      batch = batch.is(given) and given or prepared.reader:at(key, batch.new, given),
+      batch = item,
     }
   end
   return out

@@ -90,7 +90,8 @@ function shared.steps(all, bind)
   local parameters = text_of(policy.parameters(all.step_policy))
   if not (deployment and parameters) then return bind() end
   return once(kept_by(all.reader, "steps"), { class, parameters, all.model, all.hardware, all.mfu, deployment,
-    all.async_depth or false, all.draft_depth or false, engine_of(all) }, bind)
+    all.async_depth or false, all.draft_depth or false, engine_of(all),
+    all.adapters and all.adapters.signature or false }, bind)
 end
 
 return shared

@@ -1,6 +1,7 @@
 -- Live simulations: a scenario that the engine runs, and what a script may do with it while it runs.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local adapters = require "rooflua.scenario.adapters"
 local answers = require "rooflua.intervals.answers"
 local bench = require "rooflua.serving.bench"
 local breakdown = require "rooflua.measure.breakdown"
@@ -84,6 +85,7 @@ function live.begin(reader, given, options)
     class_slo = #all.class_slo > 0 and all.class_slo or nil,
     transfer = all.transfer, disaggregation = all.disaggregation.config, links = all.links,
     tiers = all.tiers and all.tiers.config, gate = all.admission ~= nil or nil, clients = all.client ~= nil or nil,
+    adapters = adapters.choice(list[1].prepared.adapters),
     faults = all.faults ~= nil or nil, pools = all.pools and all.pools.config,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }

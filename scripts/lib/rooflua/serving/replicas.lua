@@ -1,6 +1,7 @@
 -- The replicas of a scenario: what each of them runs, and the numbers that the engine needs of it. An entry of the
 -- scenario is an engine. An engine whose attention has data-parallel ranks (deployment.dp) consists of as many
 -- replicas, which step together.
+local adapters = require "rooflua.scenario.adapters"
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.scenario.figures"
@@ -188,6 +189,10 @@ local function build(reader, given, own, before)
   if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged, applied)
   prepared.said, prepared.router = own.deployment or given.deployment, applied.router
+  if prepared.adapters and not scheduler.follows_adapters then
+    reader:fail("adapters", "the scheduler %s has no rule for requests whose adapter has no slot; vllm_v1 and those "
+      .. "that extend it have", tostring(scheduler.name))
+  end
   prepared.draft_depth = speculation.depth(reader, merged.speculation, own.role)
   local steps = (reader.bind_steps or replicas.bound_steps)(prepared)
   local speculates = speculation.of(reader, merged.speculation, prepared, steps.steps, own.role)
@@ -223,6 +228,7 @@ local function build(reader, given, own, before)
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
       keeps_states = has_states(prepared.model) or nil,
       seed = given.seed,
+      adapters = adapters.config(prepared.adapters),
     },
     dp_sync_s = serving.dp_sync_s or figures.row("replica", "dp_sync_s").default,
   }
