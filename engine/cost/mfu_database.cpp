@@ -269,6 +269,12 @@ bool MfuDatabase::holds_format(Op op, Dtype format) const {
   return !choices.empty() && choices.front().format.alike;
 }
 
+bool MfuDatabase::is_rehearsal() const {
+  const auto& files = store_->files();
+  return std::any_of(files.begin(), files.end(),
+                     [](const TableFile& file) { return file.answers && !file.measured; });
+}
+
 const std::vector<const KernelTable*>& MfuDatabase::tables() const {
   if (!tables_.empty()) return tables_;
   for (std::size_t i = 0; i < store_->files().size(); ++i) {

@@ -122,6 +122,8 @@ class MfuDatabase {
   /// Whether tables of this op are of this very format, or of one with the same kernels and speed.
   /// Reads no table.
   bool holds_format(Op op, Dtype format) const;
+  /// Whether a table that answers is a rehearsal: its times come from no GPU. Reads no table.
+  bool is_rehearsal() const;
   /// Loads everything and lists it.
   const std::vector<const KernelTable*>& tables() const;
   /// How many tables have been read so far.

@@ -112,6 +112,8 @@ class Mistakes(measure_test.Folder):
         kinds = [each["kind"] for each in self.add(folder)["problems"]]
         self.assertEqual(sorted(kinds), ["not_measured", "not_measured", "not_read"])
         self.assertEqual((self.gpus / "a/notes.txt").read_text(), "mine")
+        step = self.rooflua("step", "--model", "llama-3.1-8b", "--hardware", "a", "--decode", "1000x16").stdout
+        self.assertIn("a: its tables are of a rehearsal: their times come from no GPU", step)
 
     def test_a_gpu_that_is_shipped_is_told_which_and_what_it_lends(self) -> None:
         folder = self.rehearse("a", ROWS)

@@ -137,7 +137,7 @@ test("of many known names an error lists those that are near and the number of a
   local out = told "check s.lua"
   has(out, "unknown metric 'ttft95'; did you mean 'ttft_s_p95'? (", " names are known)")
   test.at_least(200, #out:match "[^\n]*")
-  has(told "check serve.lua --set router=robin", "(known: aibrix_prefix_cache, ")
+  has(told "check serve.lua --set router=robin", "(known: adapter_affinity, ")
 end)
 
 test("a hardware.toml is told all that it lacks at once", function()

@@ -127,6 +127,7 @@ class Provenance {
       if (key == "includes") file.includes = parts_of(file, value);
       if (key == "engines") file.engines = texts_of(file, "engines", value);
       if (key == "answers") file.answers = yes_or_no(file, "answers", value);
+      if (key == "measured") file.measured = yes_or_no(file, "measured", value);
       if (key == "stands_in") file.stands_in = stands_in(file, value);
       const std::string text = value.is_text() ? value.text() : dump_json(value);
       file.source += (file.source.empty() ? "" : ", ") + key + " " + text;

@@ -72,6 +72,7 @@ struct TableFile {
   std::vector<std::string> engines;          // KernelTable::engines
   std::vector<std::string> includes;         // KernelTable::includes
   bool answers = true;                       // KernelTable::answers
+  bool measured = true;                      // false: a rehearsal, whose times come from no GPU
   StandsIn stands_in = StandsIn::all;
   std::shared_ptr<const Json> published;  // of TableForm::published: how its reader knows it
   std::array<int, 5> shape{};             // from the file name

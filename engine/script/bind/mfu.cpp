@@ -172,6 +172,12 @@ int database_measures(lua_State* L) {
   return 1;
 }
 
+/// database_is_rehearsal(database) -> boolean
+int database_is_rehearsal(lua_State* L) {
+  lua_pushboolean(L, database_at(L, "db:is_rehearsal").is_rehearsal() ? 1 : 0);
+  return 1;
+}
+
 int database_peak(lua_State* L) {
   const Dtype dtype = require_dtype(check_text(L, 2, "db:peak: dtype"), "db:peak");
   lua_pushnumber(L, database_at(L, "db:peak").peak(dtype).in_base_units());
@@ -230,6 +236,7 @@ void bind_mfu(lua_State* L) {
   set_function(L, "database_report", guarded<database_report>);
   set_function(L, "database_includes", guarded<database_includes>);
   set_function(L, "database_measures", guarded<database_measures>);
+  set_function(L, "database_is_rehearsal", guarded<database_is_rehearsal>);
   set_function(L, "database_peak", guarded<database_peak>);
   set_function(L, "last_failure", guarded<last_failure>);
   set_function(L, "list_lookups", guarded<list_lookups>);

@@ -77,6 +77,13 @@ local function add_of_adapters(sentences, prepared)
     or "adapters: the step model prices none of their GEMMs (gemms = false)"
 end
 
+--- Says that tables are those of a rehearsal.
+local function add_of_rehearsal(sentences, prepared)
+  if not prepared.mfu or not native.database_is_rehearsal(prepared.mfu) then return end
+  sentences[#sentences + 1] = ("%s: its tables are of a rehearsal: their times come from no GPU"):format(
+    prepared.hardware.name)
+end
+
 --- Says that changed figures of a GPU reach modelled kernels alone.
 local function add_of_changes(sentences, prepared, evidence)
   local keys = specs.changes(prepared.hardware)
@@ -101,6 +108,7 @@ function notes.of(prepared, evidence, first)
     add_of_ranks(sentences, each)
     add_of_stages(sentences, each)
     add_of_adapters(sentences, each)
+    add_of_rehearsal(sentences, each)
     add_of_changes(sentences, each, evidence)
   end
   if not evidence or (evidence.modelled or 0) > 0 then
