@@ -146,9 +146,10 @@ test("a request that waits for a slot holds up nobody behind it, and is served w
     run({ count = 3, max_loras = 1 }, core.copy(core.copy(sent(adapters), more), { metrics = { look = Look {} } }))
     return out
   end
-  local at = starts { 1, 2, 1, 0, 3 }
+  local at = starts({ 1, 2, 1, 0, 3, 0 }, { scheduler = require "schedulers.vllm_v1" {} })
   test.check(at[1] < at[3] and at[3] == at[4], "the third and the fourth are admitted together")
   test.check(at[2] > at[3] and at[5] > at[2], "the second waits for the first, and the fifth for the second")
+  test.check(at[6] == at[4], "the sixth is behind two that wait")
   local seats = starts({ 1, 2, 1, 1 }, { scheduler = require "schedulers.vllm_v1" { max_num_seqs = 2 } })
   test.check(seats[3] < seats[2], "seats are left")
   test.check(seats[4] < seats[2], "the fourth takes the first free seat")

@@ -20,7 +20,8 @@ dofile("tests/scripts/mutations.lua").check {
     ["schedulers.static_batch"] = { tests = tests "static_batch", unnoticed = 1 },
     ["schedulers.trtllm"] = { tests = tests "trtllm", unnoticed = 24 },
     ["schedulers.vllm_v0"] = { tests = tests "vllm_v0", unnoticed = 5 },
-    ["schedulers.vllm_v1"] = { tests = tests "vllm_v1", unnoticed = 29 },
+    ["schedulers.vllm_v1"] = { unnoticed = 29,
+      tests = { "tests/scripts/schedulers/vllm_v1_test.lua", "tests/scripts/adapters_test.lua" } },
   },
 }
 
