@@ -28,19 +28,21 @@ local function gpu_of(name)
   return ok and hardware or nil
 end
 
---- The questions of a document as points: {deployment, family, kind, key, gpu, load, is_fitted, weight, tpot, ttft,
+--- The questions of a document of which all three metrics were measured as points: {deployment, family, kind, key, gpu, load, is_fitted, weight, tpot, ttft,
 --- e2e}.
 --- @param questions table of the document
 function making.points(questions)
   local out, counts = {}, {}
   for _, each in ipairs(questions) do
-    local hardware = each.errors and is_stated[each.config] and gpu_of(each.gpu)
+    local errors = each.errors
+    local is_whole = errors and errors.tpot and errors.ttft and errors.e2e
+    local hardware = is_whole and is_stated[each.config] and gpu_of(each.gpu)
     if hardware then
       local kind = { engine = each.engine, class = each.class, architecture = each.architecture }
       local point = { deployment = each.deployment, family = making.family_of(each.deployment), kind = kind,
         key = kinds.key(kind), gpu = hardware.name, is_fitted = hardware.fit_note == "",
         load = kinds.load_of(each.simulated.queue_mean, each.simulated.ttft_mean) }
-      for _, metric in ipairs(making.metrics) do point[metric] = -math.log(1 + each.errors[metric]) end
+      for _, metric in ipairs(making.metrics) do point[metric] = -math.log(1 + errors[metric]) end
       counts[point.deployment] = (counts[point.deployment] or 0) + 1
       out[#out + 1] = point
     end
