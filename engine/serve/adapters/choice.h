@@ -14,6 +14,7 @@ class AdapterDraws {
  public:
   explicit AdapterDraws(const AdapterChoice& choice);
 
+  bool none() const { return count_ == 0; }
   /// From 0, which is none. @param ordinal  of the request, from 0
   /// @throws Error if the workload says one that there is not
   std::int32_t of(const RequestSpec& spec, std::int64_t ordinal) const;

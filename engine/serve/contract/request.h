@@ -91,8 +91,9 @@ struct ProgressNumbers {
   std::uint64_t output_content = 0;
 };
 
-/// The same with its lists, whose memory is used again by the next request in the slot.
-struct Progress : ProgressNumbers {
+/// The same with its lists, whose memory is used again by the next request in the slot. It takes
+/// whole lines of the processor's cache, and its address is a shift away.
+struct alignas(64) Progress : ProgressNumbers {
   std::vector<Segment> segments;  // empty = private
   /// Kept by the prefix caches (kv/block_hashes.h), one entry per block size: it follows from the
   /// request alone, so that all replicas read the same.

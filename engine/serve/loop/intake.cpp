@@ -14,6 +14,7 @@ namespace rooflua {
 
 /// @returns the slot of a request of the workload, with its adapter
 std::int32_t Simulation::open(const RequestSpec& given) {
+  if (adapters_.none() && given.adapter <= 0) return requests_.open(given, ordinal_++);
   RequestSpec spec = given;
   spec.adapter = adapters_.of(spec, ordinal_);
   return requests_.open(spec, ordinal_++);
