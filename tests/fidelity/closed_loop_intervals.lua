@@ -7,7 +7,8 @@
 --     the same with --only b200_sxm --json H
 --     rooflua lua tests/fidelity/closed_loop_intervals.lua F G H [--write]
 --
--- F gives the kinds, and so does every further document of closed loops. G and H give modelled kernels of a family with constants of its own, and of one without.
+-- F gives the kinds, and so does every further document of closed loops. G and H give modelled kernels of a family
+-- with constants of its own, and of one without.
 local json = require "rooflua.json"
 local making = require "rooflua.intervals.making"
 

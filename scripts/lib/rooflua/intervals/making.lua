@@ -28,8 +28,8 @@ local function gpu_of(name)
   return ok and hardware or nil
 end
 
---- The questions of a document of which all three metrics were measured as points: {deployment, family, kind, key, gpu, load, is_fitted, weight, tpot, ttft,
---- e2e}.
+--- The questions of a document of which all three metrics were measured, as points: {deployment, family, kind, key,
+--- gpu, load, is_fitted, weight, tpot, ttft, e2e}.
 --- @param questions table of the document
 function making.points(questions)
   local out, counts = {}, {}
