@@ -99,7 +99,7 @@ return {
   },
   drafts = drafts_of,
 
-  options = flags.joined({
+  options = function() return flags.joined({
     { "tensor_parallel_size", parameter = "tp", flag = "--tensor-parallel-size", also = { "-tp" }, type = "integer",
       min = 1, key = "deployment.tp", doc = "GPUs that divide attention and dense layers" },
     { "pipeline_parallel_size", parameter = "pp", flag = "--pipeline-parallel-size", also = { "-pp" }, type = "integer",
@@ -205,7 +205,7 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, tiers.options, require "engines.vllm.flags"),
+  }, tiers.options, require "engines.vllm.flags") end,
 
   rules = {
     -- The engine that 0.8 replaced.

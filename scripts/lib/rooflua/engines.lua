@@ -21,7 +21,7 @@ function engines.with_names(words)
 end
 
 --- The engine of a scenario that states none.
-function engines.default_name() return catalogue.default().name end
+function engines.default_name() return catalogue.default_name() end
 
 local about_keys = { "model", "hardware", "tp", "dp", "pp", "ep", "cp", "dcp", "weights" }
 

@@ -153,10 +153,17 @@ local function question_of(op)
            fill = make(check_number, code_of, words, type) }
 end
 
-local of_ops, op_codes = {}, {}
-for _, op in ipairs(native.ops()) do
-  of_ops[op.name], op_codes[op.name] = question_of(op), op.code
-end
+local declared, op_codes = {}, {}
+for _, op in ipairs(native.ops()) do declared[op.name], op_codes[op.name] = op, op.code end
+
+-- What a run asks of few ops is made when it asks.
+local of_ops = setmetatable({}, {
+  __index = function(made, name)
+    local op = declared[name]
+    if op then made[name] = question_of(op) end
+    return rawget(made, name)
+  end,
+})
 
 --- Writes the query into `q`, the struct of its op unless another is given, and returns it.
 local function fill(query, q, what)

@@ -6,7 +6,8 @@
 --     releases      those whose rules were read, in their order; an entry is a text or {text, day}
 --     tables        {name, libraries, lends}: whose measured kernels run; engines of one word take most of them from
 --                   the same libraries; the order in which they stand in for those of others
---     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md
+--     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md; or a function that
+--                   returns them, asked when the engine is used
 --     tiers         where KV is kept outside of the GPU: fun(options, about) -> tiers, sentences (engines/tiers.lua)
 --     host_memory   the options that keep KV in so many bytes of the host: fun(bytes, ranks) -> {name = value}
 --     offload_blocks_before  the first release that does not count the host's memory in blocks any more
@@ -45,13 +46,14 @@ end
 
 --- The options of a parent, replaced and followed by an engine's own. A file has each once.
 local function options_of(given, parent, where)
-  local out, place, own = {}, {}, {}
-  for i, each in ipairs(given.options or {}) do
+  local out, place, own, listed = {}, {}, {}, given.options or {}
+  if type(listed) == "function" then listed = listed() end
+  for i, each in ipairs(listed) do
     local name = each.name or each[1]
     if own[name] then core.fail("%s: options[%d]: '%s' is options[%d] already", where, i, tostring(name), own[name]) end
     own[name or i] = i
   end
-  for _, list in ipairs { parent and parent.options or {}, given.options or {} } do
+  for _, list in ipairs { parent and parent.options or {}, listed } do
     for _, each in ipairs(list) do
       local name = each.name or each[1]
       local option = core.copy(each)
@@ -71,14 +73,23 @@ local function releases_of(given, parent)
   return out
 end
 
+--- The first name of a row that is none of an engine's, in the order of names; nil where there is none.
+local function unknown_in(engine, rule)
+  local first
+  for name in next, rule do
+    local known = conditions.has(name) or engine.option[name] or setting_by_name[name]
+    if not known and (not first or tostring(name) < tostring(first)) then first = name end
+  end
+  return first
+end
+
 local function check_rule(engine, where, rule)
-  for _, name in ipairs(core.sorted_keys(core.table(rule, where))) do
-    if not (conditions.has(name) or engine.option[name] or setting_by_name[name]) then
-      local known = core.sorted_keys(engine.option)
-      for _, each in ipairs(settings) do known[#known + 1] = each.name end
-      for _, each in ipairs(conditions.names) do known[#known + 1] = each end
-      core.fail("%s: %s", where, core.unknown_name("name", name, known))
-    end
+  local name = unknown_in(engine, core.table(rule, where))
+  if name ~= nil then
+    local known = core.sorted_keys(engine.option)
+    for _, each in ipairs(settings) do known[#known + 1] = each.name end
+    for _, each in ipairs(conditions.names) do known[#known + 1] = each end
+    core.fail("%s: %s", where, core.unknown_name("name", name, known))
   end
   conditions.check(rule, where)
 end
@@ -155,13 +166,29 @@ local function made(given, where)
   return engine
 end
 
-local by_file = setmetatable({}, { __mode = "k" }) -- what a file returned -> its engine
-
-local function load(module)
+--- What the file of an engine returns.
+local function read(module)
   local given = chunks.require(module)
   if type(given) ~= "table" then
     core.fail("%s: expected a file that returns a table, found %s", module, core.describe(given))
   end
+  return given
+end
+
+--- What the files of the shipped engines return, in the order of their names. Most runs need no more of an engine than
+--- its name and its tables.
+local function shipped()
+  local out = {}
+  for i, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
+    out[i] = read(folder .. "." .. name)
+  end
+  return out
+end
+
+local by_file = setmetatable({}, { __mode = "k" }) -- what a file returned -> its engine
+
+local function load(module)
+  local given = read(module)
   if not by_file[given] then
     local file = chunks.path_of(module) or module
     by_file[given] = made(given, file)
@@ -176,10 +203,9 @@ local aliases, unsupported
 local function read_names()
   if aliases then return end
   aliases, unsupported = {}, {}
-  for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
-    local engine = load(folder .. "." .. name)
-    for _, alias in ipairs(engine.aliases or {}) do aliases[alias] = name end
-    for word, why in pairs(engine.unsupported or {}) do unsupported[word] = why end
+  for _, given in ipairs(shipped()) do
+    for _, alias in ipairs(given.aliases or {}) do aliases[alias] = given.name end
+    for word, why in pairs(given.unsupported or {}) do unsupported[word] = why end
   end
 end
 
@@ -213,12 +239,12 @@ function catalogue.of(name)
   return core.fail("%s", native.unknown_name("engine", name, catalogue.names()))
 end
 
---- The shipped engines whose kernels were timed, in the order in which their rows stand in for those of others.
+--- What the files of those shipped engines return whose kernels were timed, in the order in which their rows stand in
+--- for those of others.
 local function lending()
   local out = {}
-  for _, name in ipairs(native.list_folder(native.home .. "/scripts/" .. folder, ".lua")) do
-    local engine = load(folder .. "." .. name)
-    if engine.tables.name == engine.name then out[#out + 1] = engine end
+  for _, given in ipairs(shipped()) do
+    if given.tables and given.tables.name == given.name then out[#out + 1] = given end
   end
   table.sort(out, function(a, b) return a.tables.lends < b.tables.lends end)
   return out
@@ -227,9 +253,9 @@ end
 --- Names of tables and the libraries of their engines in turn, as native.open_database takes them.
 function catalogue.lenders()
   local out = {}
-  for _, engine in ipairs(lending()) do
-    out[#out + 1] = engine.tables.name
-    out[#out + 1] = engine.tables.libraries
+  for _, given in ipairs(lending()) do
+    out[#out + 1] = given.tables.name
+    out[#out + 1] = given.tables.libraries
   end
   return out
 end
@@ -237,12 +263,15 @@ end
 --- Names of those engines, in that order.
 function catalogue.lending_names()
   local out = {}
-  for i, engine in ipairs(lending()) do out[i] = engine.name end
+  for i, given in ipairs(lending()) do out[i] = given.name end
   return out
 end
 
---- The engine that a scenario has which states none: the one whose tables lend first.
-function catalogue.default() return lending()[1] end
+--- The name of the engine that a scenario has which states none: the one whose tables lend first.
+function catalogue.default_name() return lending()[1].name end
+
+--- That engine.
+function catalogue.default() return catalogue.of(catalogue.default_name()) end
 
 --- The engine whose command an engine has: itself, or what it extends.
 function catalogue.root(engine)

@@ -235,7 +235,7 @@ function answers.of_prices(prepared, batches, evidence)
   if why then return unknown(why) end
   local deployment = prepared.given.deployment
   local stated = type(deployment) == "table" and core.plain(deployment).engine or nil
-  local kind = kind_of(prepared, stated_engine(prepared) or stated or catalogue.default().name)
+  local kind = kind_of(prepared, stated_engine(prepared) or stated or catalogue.default_name())
   local ends, out = ends_of({ kind }, "unsaturated", evidence)
   local sentence, relative, seen = #batches == 1 and words.evidence(out.deployments) or nil, {}, {}
   for _, each in ipairs(batches) do

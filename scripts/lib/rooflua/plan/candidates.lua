@@ -57,7 +57,7 @@ local function checked(question, given, index)
   for _, key in ipairs(fields) do out[key] = given[key] end
   out.gpu = core.whole(given.gpu or 1, where .. ": gpu", 1, #question.gpus)
   out.names_engine = given.engine ~= nil
-  out.engine = given.engine or question.engine and question.engine.engine.name or catalogue.default().name
+  out.engine = given.engine or question.engine and question.engine.engine.name or catalogue.default_name()
   if not catalogue.has(out.engine) then
     core.fail("%s: engine: %s", where, core.unknown_name("engine", out.engine, catalogue.names()))
   end

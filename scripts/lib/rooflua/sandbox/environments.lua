@@ -86,13 +86,14 @@ local function strict(environment)
 end
 
 --- The libraries as files of the user see them: a function that a script put there would change other files and later
---- runs. The program's own files get plain copies, which compiled code reads without a detour.
-local read_only = {}
-for name, library in next, allowed do read_only[name] = core.readonly(core.copy(library), name) end
+--- runs. The program's own files share plain copies, which compiled code reads without a detour.
+local of_user, of_program = core.copy(base), core.copy(base)
+for name, library in next, allowed do
+  of_user[name], of_program[name] = core.readonly(core.copy(library), name), core.copy(library)
+end
 
 local function sandboxed(require, is_shipped)
-  local environment = core.copy(base)
-  for name, library in next, allowed do environment[name] = is_shipped and core.copy(library) or read_only[name] end
+  local environment = core.copy(is_shipped and of_program or of_user)
   environment.require = require
   return strict(environment)
 end

@@ -20,7 +20,7 @@
 -- example   a value, as Lua, for keys without a default
 -- figures   in place of an entry: rows that the engine declares (figures.lua)
 local figures = require "rooflua.scenario.figures"
-local default_engine = require("rooflua.engines.catalogue").default().name
+local default_engine = require("rooflua.engines.catalogue").default_name()
 local every, priced, served = "price static serve search plan", "price static serve search plan", "serve search plan"
 local chosen, chosen_served = "price static serve search", "serve search" -- what a plan chooses itself
 

@@ -49,7 +49,7 @@ local function engine_of(given)
   local stated = given.engine
   if type(stated) == "table" then stated = core.plain(stated)[1] end
   if type(stated) == "string" then return choice.parse(stated) end
-  return choice.parse(catalogue.default().name)
+  return choice.parse(catalogue.default_name())
 end
 
 --- The rows of an engine's series that its release has; those of the default engine, told, where they are not known.

@@ -55,7 +55,7 @@ end
 function served.options(reader, asked, chosen, replicas)
   if not chosen.engine.kv_events then
     reader:fail("--kv-events", ("what %s tells of its KV cache is not known; what %s tells is"):format(
-      chosen.engine.name, catalogue.default().name))
+      chosen.engine.name, catalogue.default_name()))
   end
   local form = served.form(chosen.engine.kv_events, chosen.release)
   if not form.hash then
