@@ -21,7 +21,7 @@ cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
 cp -a tests/generated.lua tests/shipped_tables.lua "$folder/tree/tests/"
 build() {
   cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \
-    -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-O0 &&
+    -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 &&
     cmake --build "$folder/build" --target rooflua
 }
 if ! build >"$folder/build.log" 2>&1; then
