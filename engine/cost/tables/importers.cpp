@@ -1,6 +1,7 @@
 #include "cost/tables/importers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "base/error.h"
@@ -78,13 +79,14 @@ class TableReader {
         throw Error(at(file_.path.string(), line.number),
                     "column '" + std::string(columns_[c].name) + "' is missing in this row");
       }
-      take(columns_[c], line.cells[position_[c]], line, row);
+      take(columns_[c], position_[c], line, row);
     }
     finish_row(file_, row);
     table_.rows.push_back(row);
   }
 
-  void take(const Column& column, std::string_view cell, const Line& line, KernelRow& row) {
+  void take(const Column& column, std::size_t place, const Line& line, KernelRow& row) {
+    const std::string_view cell = line.cells[place];
     switch (column.meaning) {
       case Meaning::kv_dtype:
         row.kv_dtype = dtype(cell, column, line);
@@ -98,7 +100,8 @@ class TableReader {
         break;
     }
     if (cell.empty() && !column.required) return;
-    const double value = number(cell, column, line);
+    const double value =
+        std::isnan(line.values[place]) ? number(cell, column, line) : line.values[place];
     switch (column.meaning) {
       case Meaning::shape:
         if (value < 0) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace rooflua {
 namespace {
@@ -13,39 +14,48 @@ std::string_view trimmed(std::string_view cell) {
   return cell;
 }
 
-void cut(std::string_view text, Line& line) {
-  line.count = 0;
-  while (line.count < max_cells) {
-    const std::size_t comma = text.find(',');
-    line.cells[line.count++] = trimmed(text.substr(0, comma));
-    if (comma == std::string_view::npos) return;
-    text.remove_prefix(comma + 1);
-  }
-}
-
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double powers_of_ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// Digits and at most one point, 15 digits or fewer: what nearly every cell is. Both parts of the
-/// quotient are exact, so that it is the double nearest to the text.
-std::optional<double> short_number(std::string_view text) {
-  if (text.size() > 16) return std::nullopt;
-  std::int64_t digits = 0;
-  std::size_t count = 0, behind = text.size();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const unsigned digit = static_cast<unsigned>(text[i] - '0');
+/// What stands before `end` or a comma: digits and at most one point behind the first of them, 15
+/// digits or fewer, as nearly every cell. Both parts of the quotient are exact, so that it is the
+/// double nearest to the text. NaN for other text.
+/// @param at  the first character; afterwards the comma or `end`
+double short_number(const char*& at, const char* end) {
+  const char* const first = at;
+  const char* point = nullptr;
+  std::uint64_t digits = 0;  // of a long text it wraps, and is not used
+  bool is_short = true;
+  for (; at != end && *at != ','; ++at) {
+    const unsigned digit = static_cast<unsigned char>(*at) - unsigned{'0'};
     if (digit <= 9) {
       digits = 10 * digits + digit;
-      ++count;
-    } else if (text[i] == '.' && behind == text.size() && i > 0) {
-      behind = i + 1;
     } else {
-      return std::nullopt;
+      is_short = is_short && *at == '.' && point == nullptr && at != first;
+      point = at;
     }
   }
-  const std::size_t decimals = text.size() - behind;
-  if (count == 0 || count > 15) return std::nullopt;
-  return static_cast<double>(digits) / powers_of_ten[decimals];
+  const auto count = at - first - (point != nullptr ? 1 : 0);
+  if (!is_short || count == 0 || count > 15) return nan;
+  const auto whole = static_cast<double>(digits);
+  return point == nullptr ? whole : whole / powers_of_ten[at - point - 1];
+}
+
+void cut(std::string_view text, Line& line) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::size_t count = 0;
+  while (count < max_cells) {
+    const char* const first = at;
+    const double value = short_number(at, end);
+    const std::string_view cell(first, static_cast<std::size_t>(at - first));
+    line.values[count] = value;
+    line.cells[count++] = std::isnan(value) ? trimmed(cell) : cell;
+    if (at == end) break;
+    ++at;
+  }
+  line.count = count;
 }
 
 }  // namespace
@@ -70,8 +80,9 @@ bool LineReader::next(Line& line) {
 }
 
 std::optional<double> as_number(std::string_view text) {
-  if (const auto number = short_number(text)) return number;
-  double value = 0;
+  const char* at = text.data();
+  double value = short_number(at, text.data() + text.size());
+  if (!std::isnan(value) && at == text.data() + text.size()) return value;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
     return std::nullopt;
