@@ -199,7 +199,7 @@ function measure.write(run, path) end
 ---@field level number 0.9
 ---@field unknown string?
 ---@field load string? saturated or unsaturated
----@field deployments integer? measured, of this kind; 0 = none, so that the interval is the widest
+---@field deployments integer? measured, of this kind; 0 = none: as wide as that of most kinds
 ---@field points integer?
 ---@field kinds rooflua.MeasuredKind[]?
 ---@field nearest rooflua.MeasuredKind[]?

@@ -1,15 +1,20 @@
--- Makes the quantiles that intervals of every answer rest on (scripts/lib/rooflua/intervals/residuals.lua) from the
--- questions whose settings are stated, says whether the file has them already, and how many measurements lie inside:
+-- Makes the quantiles that intervals of every answer rest on (scripts/lib/rooflua/intervals/residuals_on_*.lua) from
+-- the questions whose settings are stated, says whether the files have them already, and how many measurements lie
+-- inside:
 --
 --     rooflua validate ../shared/data/truth/silicon/questions.csv --wide --json F
+--     rooflua validate ../shared/data/truth/amd/develop.csv --wide --json A
+--     rooflua validate ../shared/data/truth/cookbook/develop.csv --wide --json C
 --     rooflua validate ../shared/data/truth/silicon/questions.csv --wide --set silicon.modelled=1 \
 --         --only h200_sxm --json G
 --     the same with --only b200_sxm --json H
---     rooflua lua tests/fidelity/closed_loop_intervals.lua F G H [--write]
+--     rooflua lua tests/fidelity/closed_loop_intervals.lua F A C G H [--write]
 --
--- F gives the kinds, and so does every further document of closed loops. G and H give modelled kernels of a family
--- with constants of its own, and of one without.
+-- F, A, C and every further document of closed loops give the kinds. G and H are simulations of F's deployments without
+-- tables, of a family with constants of its own and of one without.
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
+local kinds = require "rooflua.intervals.kinds"
 local making = require "rooflua.intervals.making"
 
 local function read(path)
@@ -19,27 +24,62 @@ local function read(path)
   return text
 end
 
-local target, write = "scripts/lib/rooflua/intervals/residuals.lua", false
-local points, modelled = {}, {}
+local write, points, modelled = false, {}, {}
 for _, argument in ipairs(arg) do
   if argument == "--write" then
     write = true
   else
     local document = json.decode(read(argument))
     local into = document.settings.modelled == 1 and modelled or points
-    for _, point in ipairs(making.points(document.questions)) do into[#into + 1] = point end
+    for _, point in ipairs(making.points(document.questions)) do
+      point.document, into[#into + 1] = argument, point
+    end
   end
 end
 
 local found = making.residuals(points, modelled)
-local text = making.text(found)
-if write then
-  local file = assert(io.open(target, "w"))
-  file:write(text)
-  file:close()
+for _, basis in ipairs(kinds.bases) do
+  local target = ("scripts/lib/rooflua/intervals/residuals_on_%s.lua"):format(basis)
+  local text = making.text(found[basis], basis)
+  local same = text == read(target)
+  if write and not same then
+    local file = assert(io.open(target, "w"))
+    file:write(text)
+    file:close()
+  end
+  print(target .. (same and " is up to date" or write and " is written" or " differs: --write"))
 end
-print(text == read(target) and "residuals.lua is up to date" or "residuals.lua differs: --write")
-for name, of in pairs(making.coverage(points, found)) do
-  print(("inside, %-12s  TPOT %.1f %%  TTFT %.1f %%  E2E %.1f %%"):format(name, 100 * of.tpot, 100 * of.ttft,
-    100 * of.e2e))
+
+-- Coverage -------------------------------------------------------------------------------------------------------
+
+local function say(name, of)
+  local parts = { ("%-22s %4d"):format(name, of.points) }
+  for _, metric in ipairs(making.metrics) do
+    parts[#parts + 1] = ("%s %5.1f %% %+4.0f %%"):format(metric, 100 * of[metric].inside,
+      100 * (math.exp(of[metric].width) - 1))
+  end
+  print(table.concat(parts, "   "))
+end
+
+print "\npoints inside, and how much larger the high end is than the low one (geometric mean)"
+local all = making.coverage(points, found)
+for _, name in ipairs { "known", "other_models", "left_out" } do say(name, all[name]) end
+
+print "\nkinds left out, by group"
+for _, group in ipairs {
+  { "document", function(point) return point.document end },
+  { "basis", function(point) return point.basis end },
+  { "engine", function(point) return point.kind.engine end },
+  { "class", function(point) return point.kind.class end },
+  { "architecture", function(point) return point.kind.architecture end },
+} do
+  local of_group = {}
+  for _, point in ipairs(points) do
+    local name = group[2](point)
+    of_group[name] = of_group[name] or {}
+    table.insert(of_group[name], point)
+  end
+  for _, name in ipairs(core.sorted_keys(of_group)) do
+    say(group[1] .. " " .. name, making.coverage(of_group[name], found).left_out)
+  end
 end

@@ -1,5 +1,6 @@
 -- Intervals of measured closed loops: the ends of a kind, without the points of the model that is asked about.
 local test = dofile "tests/scripts/harness.lua"
+local ends = require "rooflua.intervals.ends"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local kinds = require "rooflua.intervals.kinds"
 local making = require "rooflua.intervals.making"
@@ -14,13 +15,15 @@ local function questions(out, about, family, count, most)
     local ratio = most ^ ((i - 1) / math.max(1, count - 1))
     out[#out + 1] = { class = about.class or "dense", engine = about.engine or "vllm", gpu = about.gpu or "h100_sxm",
       architecture = "hopper", config = about.config or "exact", deployment = family .. "|gpu|engine",
+      evidence = { measured = 1 - (about.modelled or 0), modelled = about.modelled },
       errors = { tpot = 1 / ratio - 1, ttft = ratio - 1, e2e = 1 / ratio - 1 },
       simulated = { tpot_mean = 1, ttft_mean = 1, queue_mean = about.queue or 0 } }
   end
   return out
 end
 
-local function made(list) return making.residuals(making.points(list), {}) end
+local function both(list) return making.residuals(making.points(list), {}) end
+local function made(list) return both(list).tables end
 
 test("the ends of a kind leave a model out where another one is there, and name the only one", function()
   local list = questions(questions({}, {}, "one", 100, math.exp(1)), {}, "two", 100, math.exp(4))
@@ -47,17 +50,73 @@ test("a kind with few deployments has nearly the ends of the others, one with ma
   test.near(made(list).kinds["vllm dense hopper"].unsaturated.tpot[2], 0, 1e-9, "201 deployments")
 end)
 
-test("a kind that was never measured gets the widest ends that any kind has", function()
-  local list = questions({}, { class = "tep" }, "wide", 100, math.exp(3))
-  questions(list, {}, "narrow", 100, math.exp(0.1))
-  local found = made(list)
-  local widest = found.widest.unsaturated.tpot
-  for key, of in pairs(found.kinds) do
-    local own = of.unsaturated.tpot
-    test.check(own[2] - own[1] <= widest[2] - widest[1] + 1e-12, key)
+test("others weigh as much as they have deployments", function()
+  local list = questions(questions({}, {}, "own", 1, 1), { class = "tep" }, "wrong", 10, math.exp(3))
+  for i = 1, 99 do questions(list, { class = "pd" }, "right" .. i, 1, 1) end
+  test.near(made(list).kinds["vllm dense hopper"].unsaturated.tpot[2], 0, 1e-9, "one deployment of a hundred is off")
+end)
+
+test("a kind that was never measured has the ends of 95 % of the deployments, each side for itself", function()
+  local list = {}
+  for _, engine in ipairs { "vllm", "sglang", "trtllm" } do
+    for i = 1, 30 do questions(list, { engine = engine }, engine .. i, 1, 1) end
   end
-  test.near(found.kinds["vllm tep hopper"].unsaturated.left_out.tpot[2], 0.095, 0.1,
-    "left out, a kind has only what the others say")
+  local none = made(list).unseen.unsaturated
+  test.equal(none.deployments .. " " .. none.points, "90 90")
+  test.near(none.tpot[2], 0, 1e-9)
+  for i = 1, 4 do questions(list, { class = "tep" }, "wide" .. i, 50, math.exp(3)) end
+  test.near(made(list).unseen.unsaturated.tpot[2], 0, 1e-9, "4 of 94 deployments are of a kind with other ends")
+  for i = 5, 12 do questions(list, { class = "tep" }, "wide" .. i, 50, math.exp(3)) end
+  local found = made(list)
+  test.check(found.unseen.unsaturated.tpot[2] > 1, "12 of 102 are")
+  test.near(found.unseen.unsaturated.tpot[1], 0, 1e-9, "no simulation is too slow")
+  test.near(found.kinds["vllm tep hopper"].unsaturated.left_out.tpot[2], 0, 1e-9, "left out, a kind says nothing")
+end)
+
+test("simulations that rest on models are a group of their own", function()
+  local list = questions({}, {}, "one", 100, math.exp(1))
+  questions(list, { modelled = 0.3 }, "two", 100, math.exp(4))
+  questions(list, { class = "tep", modelled = 0.2 }, "three", 10, 1)
+  local found = both(list)
+  test.equal(found.tables.points .. " " .. found.models.points, "110 100")
+  local tables, models = found.tables.kinds["vllm dense hopper"].unsaturated, found.models.kinds["vllm dense hopper"]
+  test.check(tables.tpot[2] <= 1, "errors of models say nothing of tables")
+  test.near(models.unsaturated.tpot[2], 4 * 94 / 99, 1e-9)
+  test.equal(kinds.basis_of { modelled = 0.15, assumed = 0.15 }, "models", "what is assumed rests on no table either")
+  test.equal(kinds.basis_of { stand_in = 0.9, modelled = 0.1 }, "tables")
+end)
+
+test("an interval is never narrower on models than on tables, whatever was measured", function()
+  math.randomseed(7)
+  local random = math.random
+  for _ = 1, 50 do
+    local list = {}
+    for i = 1, 12 do
+      questions(list, { class = ({ "dense", "tep", "pd" })[random(3)], engine = ({ "vllm", "sglang" })[random(2)],
+        modelled = ({ 0, 0.5 })[i < 3 and i or random(2)] }, "m" .. random(4) .. "-" .. i, random(5),
+        math.exp(2 * random() - 1))
+    end
+    local found = both(list)
+    for _, key in ipairs { "vllm dense hopper", "sglang tep hopper", "vllm pd hopper", "trtllm pp ada" } do
+      for _, family in ipairs { false, "m1-1", "m2-2" } do
+        local on = { tables = ends.of(found, key, "unsaturated", "tables", family or nil),
+          models = ends.of(found, key, "unsaturated", "models", family or nil) }
+        for _, metric in ipairs(ends.metrics) do
+          test.check(on.models[metric][1] <= on.tables[metric][1] and on.models[metric][2] >= on.tables[metric][2],
+            "%s %s %s", key, metric, tostring(family))
+        end
+      end
+    end
+  end
+end)
+
+test("left out, a measurement lies in as many of the intervals as is said", function()
+  local list = questions(questions({}, {}, "one", 20, 2), { class = "tep" }, "two", 20, 4)
+  local points = making.points(list)
+  local of = making.coverage(points, both(list)).left_out
+  test.equal(of.points, 40)
+  test.equal(of.tpot.inside, 0.75, "all of one, and half of two")
+  test.check(of.tpot.width > 0)
 end)
 
 test("a request that waits for more than half of its TTFT makes the load saturated", function()
@@ -71,43 +130,49 @@ end)
 
 test("questions whose settings are not stated are left out", function()
   local list = questions({}, {}, "one", 100, 2)
-  local alone = making.text(made(list))
+  local alone = making.text(made(list), "tables")
   questions(list, { config = "none" }, "one", 100, 50)
-  test.equal(making.text(made(list)), alone)
+  test.equal(making.text(made(list), "tables"), alone)
   for _, each in ipairs(list) do each.config = each.config == "none" and "mixed" or each.config end
   test.equal(made(list).points, 200, "several sweeps have stated settings")
 end)
 
 test("the text that is made is Lua with the same counts", function()
   local list = questions(questions({}, {}, "one", 50, 2), {}, "two", 50, 3)
-  local modelled = making.points(questions({}, { gpu = "b200_sxm" }, "one", 7, 2))
-  local found = assert(loadstring(making.text(making.residuals(making.points(list), modelled))))()
-  test.equal(found.points, 100)
-  test.equal(found.kinds["vllm dense hopper"].unsaturated.points, 100)
-  test.equal(found.modelled.borrowed.unsaturated.points, 7, "constants of modelled kernels are not Blackwell's own")
+  local modelled = making.points(questions(questions({}, { modelled = 1 }, "one", 7, 2), {}, "two", 9, 2))
+  local found = making.residuals(making.points(list), modelled)
+  local tables = assert(loadstring(making.text(found.tables, "tables")))()
+  test.equal(tables.points, 100)
+  test.equal(tables.kinds["vllm dense hopper"].unsaturated.points, 100)
+  local models = assert(loadstring(making.text(found.models, "models")))()
+  test.equal(models.unseen.unsaturated.points, 7, "simulations without tables that still rest on tables do not count")
+  test.equal(models.kinds["vllm dense hopper"].unsaturated.only, "one")
 end)
 
 test("a question takes no points of its own model, and is counted", function()
   local kind = { engine = "vllm", class = "moe-tp", architecture = "blackwell" }
-  local function answer(family, off)
+  local function answer(family, off, evidence)
     local one = { class = kind.class, architecture = kind.architecture, question = { key = family .. "|gpu",
       engine = kind.engine }, simulated = { tpot_mean = 2, ttft_mean = 1, queue_mean = 0 },
-      errors = { tpot = math.exp(-off) - 1, ttft = 0, e2e = 0 } }
+      errors = { tpot = math.exp(-off) - 1, ttft = 0, e2e = 0 }, evidence = evidence or { measured = 1 } }
     one.intervals = intervals.of(one)
     return one
   end
-  local ends = widths.without(kind, "unsaturated", "gpt-oss-120b").tpot
-  local inside, outside = answer("gpt-oss-120b", ends[2] - 1e-9), answer("gpt-oss-120b", ends[2] + 1e-9)
-  test.near(inside.intervals.tpot.low, 2 * math.exp(ends[1]), 1e-12)
+  local low_high = widths.without(kind, "unsaturated", "tables", "gpt-oss-120b").tpot
+  local inside, outside = answer("gpt-oss-120b", low_high[2] - 1e-9), answer("gpt-oss-120b", low_high[2] + 1e-9)
+  test.near(inside.intervals.tpot.low, 2 * math.exp(low_high[1]), 1e-12)
   test.equal(inside.intervals.tpot.inside, true)
   test.equal(outside.intervals.tpot.inside, false)
-  local own = widths.of(kind, "unsaturated").tpot
+  local own = widths.of(kind, "unsaturated", "tables").tpot
   test.near(answer("unknown", 0).intervals.tpot.high, 2 * math.exp(own[2]), 1e-12, "a model that no point is about")
-  test.check(own[2] ~= ends[2], "points of a model move the ends of its kind")
+  local models = widths.of(kind, "unsaturated", "models").tpot
+  test.near(answer("unknown", 0, { modelled = 1 }).intervals.tpot.high, 2 * math.exp(models[2]), 1e-12, "the evidence")
+  test.check(models[2] > own[2], "on models the ends are further out")
+  test.check(own[2] ~= low_high[2], "points of a model move the ends of its kind")
   local found = intervals.coverage { inside, outside, {} }
   test.equal(found.tpot.questions, 2)
   test.equal(found.tpot.inside_frac, 0.5)
-  test.near(found.tpot.high_over_low, math.exp(ends[2] - ends[1]), 1e-12)
+  test.near(found.tpot.high_over_low, math.exp(low_high[2] - low_high[1]), 1e-12)
   test.equal(intervals.coverage { {} }, nil)
 end)
 

@@ -3,7 +3,7 @@
 --
 --     {level, load, deployments, points, kinds = {{engine, class, architecture, gpu, deployments, points}},
 --      nearest = {{engine, class, architecture, gpu, load, deployments, points}},
---      modelled = {share, fitted, deployments, points},
+--      modelled = {share, fitted, deployments, points} of an answer that rests on models,
 --      tpot_s, ttft_s, e2e_s or step_s = {value, low, high, text}, text = {line}, about = line}
 --
 -- Figures are means over requests. `deployments` is 0 where no deployment of the kind was measured under such a load.
@@ -85,7 +85,7 @@ local function kind_of(prepared, engine, is_split)
   local deployment, hardware = prepared.deployment, prepared.hardware
   return { engine = engine, class = kinds.class_of(prepared.model, deployment, is_split),
     architecture = hardware.architecture ~= "" and hardware.architecture or "unknown", gpu = hardware.name,
-    is_fitted = hardware.fit_note == "", borrows = hardware.tables_from ~= "" and hardware.tables_from or nil }
+    is_fitted = hardware.fit_note == "" }
 end
 
 local function stated_engine(prepared) return prepared.engine and prepared.engine.engine.name end
@@ -109,33 +109,30 @@ end
 --- The ends that hold for all of these kinds, and what stands behind them.
 --- @param evidence table share of the time by evidence
 local function ends_of(list, load, evidence)
-  local ends, out = nil, { kinds = json.array {} }
+  local ends, basis, is_fitted, out = nil, kinds.basis_of(evidence), true, { kinds = json.array {} }
   for i, kind in ipairs(list) do
-    local own = widths.of(kind, load)
+    local own = widths.of(kind, load, basis)
     out.kinds[i] = { engine = kind.engine, class = kind.class, architecture = kind.architecture, gpu = kind.gpu,
       deployments = own.deployments, points = own.points }
-    local share = (evidence.modelled or 0) + (kind.borrows and evidence.stand_in or 0)
-    local of = widths.widen_by_models(own, share, kind.is_fitted, load)
-    if of and (not out.modelled or not kind.is_fitted) then
-      out.modelled = { share = share, fitted = kind.is_fitted, borrows = kind.borrows, deployments = of.deployments,
-        points = of.points }
-    end
-    ends = ends and widths.join(ends, own) or own
+    is_fitted, ends = is_fitted and kind.is_fitted, ends and widths.join(ends, own) or own
   end
   out.level, out.load, out.deployments, out.points = widths.level, load, ends.deployments, ends.points
-  out.nearest = json.array(widths.nearest(list[1], load))
+  out.nearest = json.array(widths.nearest(list[1], load, basis))
+  if basis == "models" then
+    out.modelled = widths.on_models(load)
+    out.modelled.share, out.modelled.fitted = kinds.modelled_share(evidence), is_fitted
+  end
   return ends, out
 end
 
 -- Words ------------------------------------------------------------------------------------------------------------
 
---- Says that an interval is wider because of modelled kernels; nil where it is not.
+--- Says that an interval is wider because much of the time rests on no table; nil where it is not.
 local function modelled_text(of)
   if not of then return nil end
   local whose = of.fitted and "" or ", with constants of another family of GPUs"
-  local what = of.borrows and ("modelled or from tables of " .. of.borrows) or "modelled"
-  return ("wider: %.0f %% of the time is %s%s; %s without tables say how far that is off"):format(100 * of.share, what,
-    whose, units.counted(of.deployments, "deployment"))
+  return ("wider: %.0f %% of the time is modelled or assumed%s; %s without tables say how far that is off"):format(
+    100 * of.share, whose, units.counted(of.deployments, "deployment"))
 end
 
 --- What several answers of one kind have in common: relative ends and what stands behind them.

@@ -5,13 +5,16 @@
 --            ranks; pd: engines that prefill apart from those that decode; pp: stages of layers; cp: one request on
 --            several ranks
 --     load   "saturated" where the mean request spends more than half of its TTFT in the queue of its engine
+--     basis  "models" where more than a fifth of the simulated time is modelled or assumed, else "tables"
 local catalogue = require "rooflua.engines.catalogue"
 
 local kinds = {}
 
 kinds.loads = { "saturated", "unsaturated" }
+kinds.bases = { "tables", "models" }
 
 local most_queued = 0.5 -- share of the mean TTFT that a request of an unsaturated engine waits
+local most_modelled = 0.2 -- share of the time without any table, of a simulation that rests on tables
 
 --- The class of one engine that serves a model.
 --- @param widths table? {dp, ep, pp, cp, dcp}
@@ -31,6 +34,16 @@ end
 --- @param ttft_s number? mean time to the first token
 function kinds.load_of(queue_s, ttft_s)
   return (queue_s or 0) > most_queued * (ttft_s or 0) and "saturated" or "unsaturated"
+end
+
+--- The share of the time that no table answers. Tables of another GPU of the same architecture are tables: where they
+--- were compared, they were no further off.
+--- @param evidence table share of the time per kind of evidence
+function kinds.modelled_share(evidence) return (evidence.modelled or 0) + (evidence.assumed or 0) end
+
+--- "tables" or "models".
+function kinds.basis_of(evidence)
+  return kinds.modelled_share(evidence) > most_modelled and "models" or "tables"
 end
 
 function kinds.key(kind) return ("%s %s %s"):format(kind.engine, kind.class, kind.architecture) end

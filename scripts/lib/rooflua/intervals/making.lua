@@ -1,20 +1,23 @@
--- Makes intervals/residuals.lua from documents of `rooflua validate FILE.csv --wide --json F`: how far measured closed
--- loops of public deployments are from their simulation, by kind (intervals/kinds.lua) and load. Questions whose
--- settings are not stated are left out: they show what is not known, and not how far the simulation is off.
+-- Makes intervals/residuals_on_tables.lua and residuals_on_models.lua from documents of `rooflua validate FILE.csv
+-- --wide --json F`: how far measured closed loops of public deployments are from their simulation, by kind, load and
+-- basis (intervals/kinds.lua). Questions whose settings are not stated are left out: they show what is not known, and
+-- not how far the simulation is off.
 --
 --     residual = log(measured / simulated)           weight of a question: 1 / sqrt(questions of its deployment)
 --
 -- The ends of a kind are the 5 and 95 % quantiles of its own residuals together with those of the other kinds under the
--- same load. Each other kind has the same weight, and all of them have that of `others` deployments. So a kind with
--- one deployment has nearly the ends of the others, and a kind with many has its own. A kind without residuals gets
--- the widest ends that any kind has.
+-- same load, on the same basis. Each kind has the weight of its deployments, and all others together have that of
+-- `others` deployments. So a kind with one deployment has nearly the ends of the others, and a kind with many has its
+-- own. A kind that was never measured gets the 5 % quantile of the low ends of all kinds, and the 95 % quantile of
+-- their high ends, each kind with the weight of its deployments.
 local core = require "rooflua.base.core"
+local ends = require "rooflua.intervals.ends"
 local kinds = require "rooflua.intervals.kinds"
 local spec = require "rooflua.spec"
 
 local making = {}
 
-making.metrics = { "tpot", "ttft", "e2e" }
+making.metrics = ends.metrics
 making.low, making.high = 0.05, 0.95
 making.others = 5 -- deployments
 
@@ -29,7 +32,7 @@ local function gpu_of(name)
 end
 
 --- The questions of a document of which all three metrics were measured, as points: {deployment, family, kind, key,
---- gpu, load, is_fitted, weight, tpot, ttft, e2e}.
+--- gpu, load, basis, weight, tpot, ttft, e2e}.
 --- @param questions table of the document
 function making.points(questions)
   local out, counts = {}, {}
@@ -40,7 +43,7 @@ function making.points(questions)
     if hardware then
       local kind = { engine = each.engine, class = each.class, architecture = each.architecture }
       local point = { deployment = each.deployment, family = making.family_of(each.deployment), kind = kind,
-        key = kinds.key(kind), gpu = hardware.name, is_fitted = hardware.fit_note == "",
+        key = kinds.key(kind), gpu = hardware.name, basis = kinds.basis_of(each.evidence or {}),
         load = kinds.load_of(each.simulated.queue_mean, each.simulated.ttft_mean) }
       for _, metric in ipairs(making.metrics) do point[metric] = -math.log(1 + errors[metric]) end
       counts[point.deployment] = (counts[point.deployment] or 0) + 1
@@ -92,11 +95,11 @@ local function ends_of(groups, weights)
   return out
 end
 
---- Points of one load by kind.
-local function by_kind(points, load)
+--- Points of one load on one basis by kind.
+local function by_kind(points, load, basis)
   local out = {}
   for _, point in ipairs(points) do
-    if point.load == load then
+    if point.load == load and point.basis == basis then
       out[point.key] = out[point.key] or {}
       table.insert(out[point.key], point)
     end
@@ -104,14 +107,18 @@ local function by_kind(points, load)
   return out
 end
 
---- The other kinds as groups, each with the same weight.
+--- The other kinds as groups, each with the weight of its deployments.
 --- @param but table<string, boolean> kinds that are left out
+--- @param all number what the others weigh together
 local function others_of(groups, but, all)
-  local list, weights = {}, {}
+  local list, weights, sum = {}, {}, 0
   for _, key in ipairs(core.sorted_keys(groups)) do
-    if not but[key] then list[#list + 1] = groups[key] end
+    if not but[key] then
+      list[#list + 1], weights[#weights + 1] = groups[key], count_deployments(groups[key])
+      sum = sum + weights[#weights]
+    end
   end
-  for i = 1, #list do weights[i] = all / #list end
+  for i = 1, #list do weights[i] = all * weights[i] / sum end
   return list, weights
 end
 
@@ -123,21 +130,23 @@ local function ends_of_kind(groups, key, own, missing)
   return ends_of(list, weights)
 end
 
-local function is_wider(a, b) return a[2] - a[1] > b[2] - b[1] end
-
---- For each metric the widest ends that any kind has, and all kinds together.
+--- The ends of a kind that was never measured: for each metric and side a quantile over the kinds; nil without any.
 --- @param missing string? a kind that is taken never to have been measured
-local function widest_of(groups, missing)
-  local list, weights = others_of(groups, { [missing or 0] = true }, 1)
-  if #list == 0 then return nil end
-  local out = ends_of(list, weights)
+local function unseen_of(groups, missing)
+  local lows, highs, out = {}, {}, nil
   for _, key in ipairs(core.sorted_keys(groups)) do
     if key ~= missing then
-      local found = ends_of_kind(groups, key, groups[key], missing)
+      local found, weight = ends_of_kind(groups, key, groups[key], missing), count_deployments(groups[key])
+      out = out or {}
       for _, metric in ipairs(making.metrics) do
-        if is_wider(found[metric], out[metric]) then out[metric] = found[metric] end
+        lows[metric], highs[metric] = lows[metric] or {}, highs[metric] or {}
+        table.insert(lows[metric], { found[metric][1], weight })
+        table.insert(highs[metric], { found[metric][2], weight })
       end
     end
+  end
+  for _, metric in ipairs(out and making.metrics or {}) do
+    out[metric] = { weighted_quantile(lows[metric], making.low), weighted_quantile(highs[metric], making.high) }
   end
   return out
 end
@@ -165,7 +174,7 @@ local function kind_of(groups, key)
   local points = groups[key]
   local out = ends_of_kind(groups, key, points)
   out.deployments, out.points, out.gpus = count_deployments(points), #points, counted(points, "gpu")
-  out.left_out, out.without = widest_of(groups, key), {}
+  out.left_out, out.without = unseen_of(groups, key), {}
   for family in pairs(counted(points, "family")) do
     local rest = without(points, family)
     if #rest > 0 then out.without[family] = ends_of_kind(groups, key, rest) else out.only = family end
@@ -173,133 +182,130 @@ local function kind_of(groups, key)
   return out
 end
 
---- Ends where no table is read, by whether the constants of modelled kernels were fitted on the GPU's family, and load.
-local function modelled_of(points)
-  local out = { fitted = {}, borrowed = {} }
-  for _, point in ipairs(points) do
-    local group = out[point.is_fitted and "fitted" or "borrowed"]
-    group[point.load] = group[point.load] or {}
-    table.insert(group[point.load], point)
-  end
-  for _, group in pairs(out) do
-    for load, list in pairs(group) do
-      group[load] = ends_of({ list }, { 1 })
-      group[load].deployments, group[load].points = count_deployments(list), #list
-    end
-  end
-  return out
-end
-
---- The content of residuals.lua.
---- @param points table of making.points
---- @param modelled table of the same, of simulations that read no table
-function making.residuals(points, modelled)
-  local out = { deployments = count_deployments(points), points = #points, kinds = {}, widest = {},
-    modelled = modelled_of(modelled) }
+local function basis_of(points, basis)
+  local out, all = { kinds = {}, unseen = {} }, {}
   for _, load in ipairs(kinds.loads) do
-    local groups = by_kind(points, load)
-    out.widest[load] = widest_of(groups)
+    local groups, of_load = by_kind(points, load, basis), {}
     for _, key in ipairs(core.sorted_keys(groups)) do
       out.kinds[key] = out.kinds[key] or {}
       out.kinds[key][load] = kind_of(groups, key)
+      for _, point in ipairs(groups[key]) do of_load[#of_load + 1], all[#all + 1] = point, point end
+    end
+    out.unseen[load] = unseen_of(groups)
+    if out.unseen[load] then
+      out.unseen[load].deployments, out.unseen[load].points = count_deployments(of_load), #of_load
     end
   end
+  out.deployments, out.points = count_deployments(all), #all
+  return out
+end
+
+--- The content of residuals.lua: {tables, models}, as intervals/ends.lua reads it, each with {deployments, points}.
+--- @param points table of making.points
+--- @param modelled table of the same, of simulations that read no table; those that rest on models count
+function making.residuals(points, modelled)
+  local list = {}
+  for _, point in ipairs(points) do list[#list + 1] = point end
+  for _, point in ipairs(modelled) do
+    if point.basis == "models" then list[#list + 1] = point end
+  end
+  local out = {}
+  for _, basis in ipairs(kinds.bases) do out[basis] = basis_of(list, basis) end
   return out
 end
 
 -- Coverage -----------------------------------------------------------------------------------------------------
 
 local function share_inside(points, ends_of_point)
-  local out = {}
+  local out = { points = #points }
   for _, metric in ipairs(making.metrics) do
-    local inside = 0
+    local inside, width = 0, 0
     for _, point in ipairs(points) do
-      local ends = ends_of_point(point)[metric]
-      if point[metric] >= ends[1] and point[metric] <= ends[2] then inside = inside + 1 end
+      local of = ends_of_point(point)[metric]
+      if point[metric] >= of[1] and point[metric] <= of[2] then inside = inside + 1 end
+      width = width + of[2] - of[1]
     end
-    out[metric] = inside / #points
+    out[metric] = { inside = inside / #points, width = width / #points }
   end
   return out
 end
 
 --- The share of points inside of the ends of their kind, of those without points of their own model, and of those that
---- the kind would have if it had never been measured: {known, other_models, left_out}, each {tpot, ttft, e2e}.
+--- the kind would have if it had never been measured, with the mean width log(high / low) of these ends: {known,
+--- other_models, left_out}, each {points, tpot = {inside, width}, ttft, e2e}.
 function making.coverage(points, residuals)
-  local function of(point) return residuals.kinds[point.key][point.load] end
+  local function of(point, family) return ends.of(residuals, point.key, point.load, point.basis, family) end
   return { known = share_inside(points, of),
-    other_models = share_inside(points, function(point)
-      return of(point).without[point.family] or of(point).left_out
-    end),
-    left_out = share_inside(points, function(point) return of(point).left_out end) }
+    other_models = share_inside(points, function(point) return of(point, point.family) end),
+    left_out = share_inside(points, function(point)
+      return ends.left_out(residuals, point.key, point.load, point.basis)
+    end) }
 end
 
 -- Text ---------------------------------------------------------------------------------------------------------
 
-local function ends_text(ends)
+local function ends_text(of)
   local parts = {}
   for _, metric in ipairs(making.metrics) do
-    parts[#parts + 1] = ("%s = { %.3f, %.3f }"):format(metric, ends[metric][1], ends[metric][2])
+    parts[#parts + 1] = ("%s = { %.3f, %.3f }"):format(metric, of[metric][1], of[metric][2])
   end
   return table.concat(parts, ", ")
 end
 
 local function count_text(of) return ("deployments = %d, points = %d"):format(of.deployments, of.points) end
 
+local longest_line = 120 -- columns
+
 local function add_kind(lines, load, of)
-  local function add(...) lines[#lines + 1] = ("      " .. ...):format(select(2, ...)) end
-  lines[#lines + 1] = ("    %s = {"):format(load)
-  add("%s,", count_text(of))
-  add("%s,", ends_text(of))
+  local function add(...) lines[#lines + 1] = ("        " .. ...):format(select(2, ...)) end
+  lines[#lines + 1] = ("      %s = {"):format(load)
   local gpus = {}
   for _, name in ipairs(core.sorted_keys(of.gpus)) do
     gpus[#gpus + 1] = ("[%q] = { %d, %d }"):format(name, of.gpus[name][1], of.gpus[name][2])
   end
-  add("gpus = { %s },", table.concat(gpus, ", "))
-  add("left_out = { %s },", ends_text(of.left_out or of))
-  if of.only then
-    add("only = %q, without = {},", of.only)
+  local only = of.only and (" only = %q,"):format(of.only) or ""
+  add("%s,%s", count_text(of), only)
+  local gpus_text = ("gpus = { %s },"):format(table.concat(gpus, ", "))
+  if #lines[#lines] + 1 + #gpus_text > longest_line then
+    add("%s", gpus_text)
   else
+    lines[#lines] = lines[#lines] .. " " .. gpus_text
+  end
+  add("%s,", ends_text(of))
+  add("left_out = { %s },", ends_text(of.left_out or of))
+  if not of.only then
     add "without = {"
     for _, family in ipairs(core.sorted_keys(of.without)) do
       add("  [%q] = { %s },", family, ends_text(of.without[family]))
+      local last = lines[#lines]
+      if #last > longest_line then lines[#lines] = last:gsub(", e2e", ",\n            e2e") end
     end
     add "},"
   end
-  lines[#lines + 1] = "    },"
+  lines[#lines + 1] = "      },"
 end
 
---- That content as text.
-function making.text(found)
-  local lines = {
-    "-- 5 and 95 % quantiles of log(measured / simulated) of public closed loops, by kind of deployment and load.",
-    "-- `without`: without the model that is named; `only`: the one model of the kind; `left_out`: if the kind had",
-    "-- never been measured; `gpus`: deployments and points of each; `modelled`: where no table is read. Made by",
-    "-- tests/fidelity/closed_loop_intervals.lua; intervals/making.lua says how.",
-    "return {",
-    ("  %s,"):format(count_text(found)),
-    "  kinds = {",
-  }
+local head = [[
+-- 5 and 95 %% quantiles of log(measured / simulated) of public closed loops, by kind of deployment and load, of
+-- simulations that rest on %s. `without`: without the model that is named; `only`: the one model of the kind;
+-- `left_out`: if the kind had never been measured; `gpus`: deployments and points of each; `unseen`: of a kind that was
+-- never measured. Made by tests/fidelity/closed_loop_intervals.lua; intervals/making.lua says how.
+return {]]
+
+--- The content of one basis as text.
+--- @param found table a member of making.residuals
+--- @param basis string
+function making.text(found, basis)
+  local lines = { head:format(basis), ("  %s,"):format(count_text(found)), "  kinds = {" }
   for _, key in ipairs(core.sorted_keys(found.kinds)) do
     lines[#lines + 1] = ("    [%q] = {"):format(key)
-    for _, load in ipairs(core.sorted_keys(found.kinds[key])) do
-      local own = {}
-      add_kind(own, load, found.kinds[key][load])
-      for _, line in ipairs(own) do lines[#lines + 1] = "  " .. line end
-    end
+    for _, load in ipairs(core.sorted_keys(found.kinds[key])) do add_kind(lines, load, found.kinds[key][load]) end
     lines[#lines + 1] = "    },"
   end
-  lines[#lines + 1] = "  },\n  widest = {"
-  for _, load in ipairs(core.sorted_keys(found.widest)) do
-    lines[#lines + 1] = ("    %s = { %s },"):format(load, ends_text(found.widest[load]))
-  end
-  lines[#lines + 1] = "  },\n  modelled = {"
-  for _, group in ipairs(core.sorted_keys(found.modelled)) do
-    lines[#lines + 1] = ("    %s = {"):format(group)
-    for _, load in ipairs(core.sorted_keys(found.modelled[group])) do
-      local of = found.modelled[group][load]
-      lines[#lines + 1] = ("      %s = { %s,\n        %s },"):format(load, count_text(of), ends_text(of))
-    end
-    lines[#lines + 1] = "    },"
+  lines[#lines + 1] = "  },\n  unseen = {"
+  for _, load in ipairs(core.sorted_keys(found.unseen)) do
+    local of = found.unseen[load]
+    lines[#lines + 1] = ("    %s = { %s,\n      %s },"):format(load, count_text(of), ends_text(of))
   end
   lines[#lines + 1] = "  },\n}\n"
   return table.concat(lines, "\n")

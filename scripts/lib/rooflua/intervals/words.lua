@@ -5,7 +5,7 @@ local words = {}
 
 --- "no deployment like this one was measured" or "14 deployments like this one".
 function words.evidence(deployments)
-  if deployments == 0 then return "no deployment like this one was measured: the widest interval" end
+  if deployments == 0 then return "no deployment like this one was measured: as wide as that of most kinds" end
   return units.counted(deployments, "deployment") .. " like this one"
 end
 

@@ -226,7 +226,7 @@ local function evidence_section(done, list, names)
       "notes" } },
     note = "On measured rows: the share of the time that tables of the GPU give, or stand on both sides of. TPOT, TTFT "
       .. "and E2E: how far the mean of such a deployment may be off, in 90 of 100 cases, from measured deployments "
-      .. "like it and their points. Where there is none, the widest interval stands." }
+      .. "like it and their points. Where there is none, the interval is as wide as that of most kinds." }
 end
 
 -- What is folded away -----------------------------------------------------------------------------------------------

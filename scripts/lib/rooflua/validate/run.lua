@@ -225,7 +225,7 @@ local function intervals(case, known, about, steps, database, options, own)
   if case.settings.clients and not known.steps and setting.discrepancy then
     local kind = { engine = kinds.engine_of(about.engine.scheduler) or about.engine.scheduler,
       class = kinds.class_of(about.model, case.widths), architecture = about.hardware.architecture }
-    interval.widen(out, own, widths_of_kinds.of(kind))
+    interval.widen(out, own, widths_of_kinds.of(kind, nil, kinds.basis_of(own.evidence or {})))
   end
   return out, setting.discrepancy
 end

@@ -15,12 +15,13 @@ intervals.metrics = widths.metrics
 
 --- The interval of a question: {tpot = {low, high, high_over_low, inside}, ttft, e2e}. low and high are in the unit of
 --- the simulated figure; E2E has none of them. Nothing of what was not measured.
---- @param answer table {question, class, architecture, simulated, errors}
+--- @param answer table {question, class, architecture, simulated, errors, evidence}
 function intervals.of(answer)
   local question, simulated, out = answer.question, answer.simulated, {}
   local kind = { engine = question.engine, class = answer.class, architecture = answer.architecture or "unknown" }
   local load = kinds.load_of(simulated.queue_mean, simulated.ttft_mean)
-  local ends = widths.without(kind, load, making.family_of(question.key))
+  local basis = kinds.basis_of(answer.evidence or {})
+  local ends = widths.without(kind, load, basis, making.family_of(question.key))
   for _, metric in ipairs(intervals.metrics) do
     local value, low, high = simulated[metric .. "_mean"], ends[metric][1], ends[metric][2]
     local off = answer.errors[metric] and -math.log(1 + answer.errors[metric]) -- of measured / simulated
