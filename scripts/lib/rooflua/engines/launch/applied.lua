@@ -38,13 +38,6 @@ local function check(given)
       end
     end
   end
-  for _, group in ipairs { "vary", "sweep" } do
-    local own = type(given[group]) == "table" and core.plain(given[group]) or {}
-    if group == "sweep" then own = type(own.params) == "table" and core.plain(own.params) or {} end
-    for _, key in ipairs(replaced) do
-      if own[key] ~= nil then fail("has no effect: `%s` gives values of its own to %s", group, key) end
-    end
-  end
 end
 
 --- Scenario keys of a command, checked: {model, engine, speculation, replicas} and sentences about the rest.
@@ -87,7 +80,8 @@ function applied.capacity(reader, given, about)
   return out
 end
 
---- A scenario with the keys of a command. What the command does not say in keys becomes notes of every answer.
+--- A scenario with the keys of a command, and the keys that it replaces. What the command does not say in keys becomes
+--- notes of every answer.
 function applied.scenario(reader, given, about)
   check(given)
   local keys, told = applied.keys(about, given)
@@ -114,7 +108,7 @@ function applied.scenario(reader, given, about)
     end
   end
   reader.shared.told = told
-  return out
+  return out, replaced
 end
 
 return applied
