@@ -24,15 +24,32 @@ local function parse_value(text)
 end
 
 --- The table with each of the sets, and a list of what each was: {what, path, before}.
-local function apply_sets(reader, given, sets)
+---@param is_wanted (fun(path: string): boolean)? whether a set is applied; nil: all are
+local function apply_sets(reader, given, sets, is_wanted)
   local done = {}
-  for i, text in ipairs(sets or {}) do
+  for _, text in ipairs(sets or {}) do
     local path, value = text:match "^%s*([^=%s]+)%s*=(.*)$"
     if not path then reader:fail("--set " .. text, "expected key=value") end
-    done[i] = { what = "--set " .. text, path = path, before = given }
-    given = paths.set(reader, given, path, parse_value(value))
+    if not is_wanted or is_wanted(path) then
+      done[#done + 1] = { what = "--set " .. text, path = path, before = given }
+      given = paths.set(reader, given, path, parse_value(value))
+    end
   end
   return given, done
+end
+
+--- The table with a launch command and the sets, and a list of what was set. What is set of adapters is the scenario's,
+--- to which the command adds.
+local function changed_by(reader, given, options)
+  if not options.command then return apply_sets(reader, given, options.set) end
+  local function is_first(path) return path:match "^[^.]+" == "adapters" end
+  local first, last, keys
+  given, first = apply_sets(reader, given, options.set, is_first)
+  given, keys = require("rooflua.engines.launch.applied").scenario(reader, given, options.command)
+  given, last = apply_sets(reader, given, options.set, function(path) return not is_first(path) end)
+  for _, key in ipairs(keys) do last[#last + 1] = { what = "--command", path = key } end
+  for _, one in ipairs(first) do last[#last + 1] = one end
+  return given, last
 end
 
 --- A table with what `--set` says, for commands that build one.
@@ -70,18 +87,13 @@ function opening.table(returned, options)
   local reader, given = Reader.new(options.file or "scenario"), {}
   if type(returned) ~= "table" then shape.check(reader, returned) end
   for key, value in pairs(core.plain(returned)) do given[key] = value end
-  local of_command
-  if options.command then
-    given, of_command = require("rooflua.engines.launch.applied").scenario(reader, given, options.command)
-  end
-  local changed, set = apply_sets(reader, given, options.set)
+  local changed, set = changed_by(reader, given, options)
   given = changed
   local kind = shape.check(reader, given)
   if options.seed then
     given.seed = options.seed
     set[#set + 1] = { what = ("--seed %d"):format(options.seed), path = "seed" }
   end
-  for _, key in ipairs(of_command or {}) do set[#set + 1] = { what = "--command", path = key } end
   local opened = { reader = reader, given = given, kind = kind, seed = given.seed or 0, title = given.title or "",
     variants = variants_of(reader, given), path = options.path, set = options.set }
   for i, variant in ipairs(opened.variants) do

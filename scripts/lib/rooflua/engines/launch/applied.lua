@@ -76,6 +76,7 @@ function applied.capacity(reader, given, about)
   local out = core.copy(given)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
   if keys.speculation then out.speculation = { drafts = keys.speculation.speculator.draft_tokens } end
+  if keys.adapters then told[#told + 1] = "the slots of adapters take no memory here; `rooflua run` takes it" end
   reader.shared.told = told
   return out
 end
@@ -103,12 +104,13 @@ function applied.scenario(reader, given, about)
     local entry = schema.entry(key)
     if not entry.kinds or entry.kinds[kind] then
       out[key] = value
-    elseif key == "speculation" then
-      told[#told + 1] = ("drafts of the command are left out: kind \"%s\" has none"):format(kind)
+    elseif key == "speculation" or key == "adapters" then
+      told[#told + 1] = ("%s of the command are left out: kind \"%s\" has none"):format(
+        key == "speculation" and "drafts" or key, kind)
     end
   end
   reader.shared.told = told
-  return out, replaced
+  return out, keys.adapters and { "adapters", core.unpack(replaced) } or replaced
 end
 
 return applied
