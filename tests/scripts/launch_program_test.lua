@@ -15,7 +15,7 @@ local function run(...)
   return text, tonumber(text:match "status (%d+)\n$")
 end
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 
 local served = [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { tp = 1 },
   %s
