@@ -41,6 +41,14 @@ local function drafts_of(options)
   return { drafter = drafter, method = method, draft_tokens = drafts, model = model }
 end
 
+--- The adapters of a command: those that it names, slots, the rank of a slot, adapters in the memory of the host. nil
+--- where it does not ask for any.
+local function adapters_of(options)
+  if not options.enable_lora then return nil end
+  return { count = options.lora_modules and #options.lora_modules, max_loras = options.max_loras,
+    max_lora_rank = options.max_lora_rank, max_cpu_loras = options.max_cpu_loras }
+end
+
 local kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" }
 
 return {
@@ -98,6 +106,9 @@ return {
       end },
   },
   drafts = drafts_of,
+  adapters = { of = adapters_of, ask = "--enable-lora", names = "--lora-modules NAME=PATH", max_lora_rank = 16,
+    ranks = { 8, 16, 32, 64, 128, 256, 320, 512 },
+    source = "vllm/config/lora.py, LoRAConfig and MaxLoRARanks, 0.11 to 0.22: max_loras 1, max_cpu_loras = max_loras" },
 
   options = function() return flags.joined({
     { "tensor_parallel_size", parameter = "tp", flag = "--tensor-parallel-size", also = { "-tp" }, type = "integer",
@@ -194,6 +205,16 @@ return {
       note = "images and their encoder are not modelled", doc = "images and videos of a request" },
     { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" },
       note = "sampling is that of the model's generation_config.json", doc = "where sampling is said" },
+    { "enable_lora", parameter = "lora", flag = "--enable-lora", negates = true, type = "switch", adapters = true,
+      elsewhere = "say `adapters`", doc = "requests may have low-rank adapters" },
+    { "max_loras", parameter = "max_loras", flag = "--max-loras", type = "integer", min = 1, adapters = true,
+      elsewhere = "say adapters.max_loras", doc = "slots: most different adapters in a step" },
+    { "max_lora_rank", parameter = "max_lora_rank", flag = "--max-lora-rank", type = "integer", min = 1,
+      adapters = true, elsewhere = "say adapters.max_lora_rank", doc = "rank that a slot has room for" },
+    { "max_cpu_loras", parameter = "max_cpu_loras", flag = "--max-cpu-loras", type = "integer", min = 1,
+      adapters = true, elsewhere = "say adapters.max_cpu_loras", doc = "adapters in the memory of the host" },
+    { "lora_modules", flag = "--lora-modules", type = "list", adapters = true, elsewhere = "say adapters.count",
+      doc = "adapters that are there at the start, as NAME=PATH" },
     { "speculative_config.method", also = { "--spec-method" }, type = "text", drafts = true,
       elsewhere = "say `speculation`", doc = "which drafter" },
     { "speculative_config.num_speculative_tokens", also = { "--num-speculative-tokens", "--spec-tokens" },

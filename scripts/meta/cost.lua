@@ -296,7 +296,8 @@ function cost.explain(call) end
 ---@return rooflua.Batch
 function cost.batch(given) end
 
---- The operations of one forward pass on one rank, in order.
+--- The operations of one forward pass on one rank, in order. `kernel` of one names the measured kernel that stands for
+--- it, in the table "elementwise" or as the op "mla_bmm"; nil where there is none.
 ---@param model rooflua.Model
 ---@param deployment rooflua.Deployment
 ---@return table[]

@@ -90,6 +90,22 @@ TEST_CASE("the GEMMs of Llama-3.1-8B are the fused ones that an engine runs") {
       has(layers(shipped("llama-3.1-8b"), on(shipped("llama-3.1-8b"), 1)), "mlp_all_reduce"));
 }
 
+TEST_CASE("an operation names the measured kernel that stands for it") {
+  const Model dense = shipped("llama-3.1-8b"), latent = shipped("deepseek-v3");
+  const auto ops = layers(dense, on(dense, 2, Dtype::fp8)),
+             absorbed = layers(latent, on(latent, 8));
+  for (const char* each : {"attention_norm", "mlp_norm", "final_norm"})
+    CHECK(find(ops, each).kernel == "norm");
+  CHECK(find(ops, "quantize_qkv").kernel == "quantize");
+  CHECK(find(ops, "rope").kernel == "rope");
+  CHECK(find(ops, "activation").kernel == "silu_mul");
+  for (const char* each : {"embed", "kv_write", "qkv", "attention_all_reduce"})
+    CHECK(find(ops, each).kernel.empty());
+  CHECK(find(absorbed, "latent_norm").kernel == "norm");
+  CHECK(find(absorbed, "shared_activation").kernel == "silu_mul");
+  for (const char* each : {"bmm_q", "bmm_o"}) CHECK(find(absorbed, each).kernel == "mla_bmm");
+}
+
 TEST_CASE("KV heads are replicated when there are more ranks than heads") {
   const Model model = shipped("qwen3-30b-a3b");  // 32 query heads, 4 KV heads
   const auto ops = layers(model, on(model, 8));

@@ -10,8 +10,8 @@ local VllmV1 = require "schedulers.vllm_v1"
 
 -- The functions ------------------------------------------------------------------------------------------------
 
-local modules = { "arrivals", "cost", "fit", "json", "lengths", "measure", "mfu", "policy", "random", "rooflua",
-  "serve", "spec", "sweep", "trace" }
+local modules = { "arrivals", "cost", "fit", "json", "lengths", "measure", "mfu", "policy", "quantiles", "random",
+  "rooflua", "serve", "spec", "sweep", "trace" }
 local slow = { ["serve.run"] = true, ["serve.open"] = true, ["fit.fit"] = true, ["sweep.grid"] = true,
   ["sweep.sample"] = true, ["sweep.search"] = true, ["sweep.sensitivity"] = true, ["measure.why"] = true,
   ["Database:leave_one_out"] = true, ["Database:compare"] = true, ["Database:report"] = true, ["Live:fork"] = true,

@@ -42,7 +42,7 @@ local function seats(expected, path, more)
   test.check(type(mean) == "number" and mean <= expected and mean > expected - 1, "%s requests in a step", mean)
 end
 
-local function has(text, part) test.check(text:find(part, 1, true), "no %s in %s", part, text) end
+local has = test.has
 
 test("a fork runs by its own rules, and by those of the release that it extends", function()
   mine('releases = { "1.0" }, rules = { { max_num_seqs = 3, source = "our fork" } }', "vllm 0.12")

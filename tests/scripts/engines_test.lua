@@ -157,7 +157,8 @@ end)
 
 test("the host runs more operations for experts and latent attention than cost.layers lists", function()
   local layers = {
-    { name = "qkv", op = "gemm", count = 3 }, { name = "quantize_qkv", op = "elementwise", count = 3 },
+    { name = "qkv", op = "gemm", count = 3 },
+    { name = "quantize_qkv", op = "elementwise", kernel = "quantize", count = 3 },
     { name = "experts", op = "grouped_gemm", count = 2 }, { name = "a", op = "mla_prefill", count = 5 },
     { name = "a", op = "mla_decode", count = 5 },
   }

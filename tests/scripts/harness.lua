@@ -69,6 +69,40 @@ function harness.raises(part, body)
   if not found:find(part, 1, true) then fail("expected an error with '%s', found: %s", part, found) end
 end
 
+--- A text holds each of the parts.
+function harness.has(found, ...)
+  for _, part in ipairs { ... } do
+    if not found:find(part, 1, true) then fail("expected '%s' in:\n%s", part, found) end
+  end
+end
+
+--- The program that is tested, by its whole path.
+local function program()
+  local path = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
+  return path:find "^/" and path or io.popen("pwd"):read "*l" .. "/" .. path
+end
+
+local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+
+--- What the program prints, errors included.
+---@param line string the words behind its name, as a shell reads them
+---@param folder string where it runs
+function harness.printed(line, folder)
+  local pipe = assert(io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(program()), line)))
+  local out = pipe:read "*a"
+  pipe:close()
+  return out
+end
+
+--- The keys of a scenario that nothing reads, and why, as one text.
+function harness.unread(given)
+  local out = {}
+  for i, each in ipairs(require("rooflua.scenario.shape").unread(given, given.kind or "serve")) do
+    out[i] = each[1] .. ": " .. each[2]
+  end
+  return table.concat(out, "; ")
+end
+
 --- Files outside the repository that some tests need.
 function harness.shared(path)
   local full = "../shared/data/" .. path

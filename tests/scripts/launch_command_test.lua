@@ -75,13 +75,13 @@ end)
 
 test("every flag is modelled, without effect, noted, or unknown with its neighbours", function()
   local keys, sentences = command.keys(read
-    "vllm serve m --trust-remote-code --host 0.0.0.0 --enable-lora --dtype auto")
-  test.equal(keys.engine.enable_lora, true)
+    "vllm serve m --trust-remote-code --host 0.0.0.0 --enable-dbo --dtype auto")
+  test.equal(keys.engine.enable_dbo, true)
   test.equal(#sentences, 1)
   local choice = require "rooflua.engines.choice"
   local chosen = choice.of(keys.engine)
   test.equal(table.concat(chosen.notes, "\n"),
-    "--enable-lora: LoRA adapters are those of `adapters`\nno effect here: --dtype, --host, --trust-remote-code")
+    "--enable-dbo: two batches that overlap are not modelled\nno effect here: --dtype, --host, --trust-remote-code")
   refuses("--max-nums-seq: vLLM has no such flag; did you mean --max-num-seqs", "vllm serve m --max-nums-seq 3")
   refuses("--max-num: fits several flags of vLLM: --max-num-batched-tokens, --max-num-", "vllm serve m --max-num 3")
   test.check(told("VLLM_ATTENTION_BACKNED=FA vllm serve m"):find("did you mean VLLM_ATTENTION_BACKEND?", 1, true),

@@ -15,7 +15,7 @@ local function run(...)
   return text, tonumber(text:match "status (%d+)\n$")
 end
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 
 local served = [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { tp = 1 },
   %s
@@ -30,7 +30,7 @@ local vllm = "vllm serve Qwen/Qwen3-32B-FP8 --tensor-parallel-size 2 --max-num-s
 test("step prices what a command starts, as the same options would", function()
   local text = run("step", "--command", vllm, "--engine", "vllm 0.19", "--hardware", "h100-sxm", "--decode", "2048x8")
   has(text, "Qwen/Qwen3-32B-FP8 on h100-sxm, vllm 0.19, tp 2, weights fp8_block, KV bf16")
-  has(text, "--enable-lora: LoRA adapters are those of `adapters`")
+  has(text, "--enable-lora: which adapters there are is not said")
   has(text, "no effect here: --trust-remote-code")
   local plain = run("step", "--model", "Qwen/Qwen3-32B-FP8", "--tp", "2", "--engine", "vllm 0.19", "--hardware",
     "h100-sxm", "--decode", "2048x8")
@@ -41,7 +41,7 @@ end)
 test("capacity counts what a command starts, as the same options would", function()
   local text, status = run("capacity", "--command", vllm, "--engine", "vllm 0.19", "--hardware", "h100-sxm")
   test.equal(status, 0, text)
-  has(text, "--enable-lora: LoRA adapters are those of `adapters`")
+  has(text, "--enable-lora: which adapters there are is not said")
   local plain = run("capacity", "--model", "Qwen/Qwen3-32B-FP8", "--tp", "2", "--engine", "vllm 0.19", "--hardware",
     "h100-sxm", "--set", "engine.max_num_seqs=16")
   local size = "GPU KV cache size: [^\n]*\n[^\n]*"
@@ -93,7 +93,7 @@ test("run beside a scenario has the command's model, engine and deployment, and 
   test.equal(status, 0, text)
   local document = json.decode(io.open(path):read "*a")
   local notes = table.concat(document.variants[1].notes, "\n")
-  has(notes, "--enable-lora: LoRA adapters are those of `adapters`")
+  has(notes, "--enable-lora: which adapters there are is not said")
   local stated = run("run", scenario('engine = { "vllm 0.19", tensor_parallel_size = 2, max_num_seqs = 16 },')
     :gsub("served.lua", "served.lua"), "--set", "model=Qwen/Qwen3-32B-FP8", "--set", "deployment={}", "--quiet")
   local other = run("run", scenario(), "--command", vllm, "--engine", "vllm 0.19", "--quiet")
@@ -115,7 +115,7 @@ end)
 test("check reads a command, and an option is changed by --set", function()
   local text, status = run("check", scenario(), "--command", vllm, "--set", "engine.max_num_seqs=4")
   test.equal(status, 0, text)
-  has(text, "note  --enable-lora: LoRA adapters are those of `adapters`")
+  has(text, "note  --enable-lora: which adapters there are is not said")
   text, status = run("check", scenario(), "--command", "vllm serve 'x")
   test.equal(status, 1)
   has(text, "error: --command: the quote ' is not closed")
@@ -141,12 +141,12 @@ test("new writes a scenario that runs, without what has no effect and without se
   test.equal(status, 0, text)
   local written = io.open(path):read "*a"
   has(written, 'model = "Qwen/Qwen3-32B-FP8"')
-  has(written, 'engine = { "vllm 0.19", enable_lora = true, max_num_seqs = 16, tensor_parallel_size = 2 }')
+  has(written, 'engine = { "vllm 0.19", max_num_seqs = 16, tensor_parallel_size = 2 }')
   has(written, "no effect here: --api-key, --trust-remote-code")
   test.check(not written:find("topsecret", 1, true), "a key is written")
   text, status = run("check", path)
   test.equal(status, 0, text)
-  has(text, "note  --enable-lora: LoRA adapters are those of `adapters`")
+  has(written, "--enable-lora: which adapters there")
   text, status = run("new", test.folder() .. "/b.lua", "--command", vllm)
   test.equal(status, 2)
   has(text, "needs --hardware")
@@ -156,6 +156,16 @@ test("new writes a scenario that runs, without what has no effect and without se
   status = select(2, run("new", test.folder() .. "/d.lua", "--command", vllm, "--hardware", "h100-sxm",
     "--kind", "price"))
   test.equal(status, 2)
+end)
+
+test("new writes the adapters that a command names", function()
+  local path = test.folder() .. "/adapters.lua"
+  local text, status = run("new", path, "--hardware", "h100-sxm", "--engine", "vllm 0.19", "--command",
+    vllm .. " --max-loras 2 --lora-modules a=/a b=/b c=/c")
+  test.equal(status, 0, text)
+  has(io.open(path):read "*a", "adapters = { count = 3, max_lora_rank = 16, max_loras = 2, rank = 16 },")
+  text, status = run("check", path)
+  test.equal(status, 0, text)
 end)
 
 test("new writes values that are texts of Lua whatever they hold", function()

@@ -117,12 +117,7 @@ test("what is wrong is named by its key", function()
 end)
 
 test("links that nothing takes, and nodes without links, are told", function()
-  local shape = require "rooflua.scenario.shape"
-  local function told(changes)
-    local out = {}
-    for _, each in ipairs(shape.unread(scenario(changes), "serve")) do out[#out + 1] = each[1] .. ": " .. each[2] end
-    return table.concat(out, "; ")
-  end
+  local function told(changes) return test.unread(scenario(changes)) end
   test.equal(told { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1 } } }, "")
   test.equal(told { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1 }, disk = { bytes_per_s = 1 } } },
     "links.disk: network.path does not name it")

@@ -5,7 +5,6 @@ local kinds = require "rooflua.scenario.kinds"
 local mfu = require "rooflua.mfu"
 local opening = require "rooflua.scenario.opening"
 local policy = require "rooflua.policy"
-local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
 
 local folder = test.file("")
 os.remove(folder)
@@ -249,13 +248,7 @@ end)
 
 -- Commands ---------------------------------------------------------------------------------------------------------
 
-local function output(arguments)
-  local absolute = program:sub(1, 1) == "/" and program or assert(io.popen("pwd")):read "*l" .. "/" .. program
-  local pipe = assert(io.popen(("cd '%s' && '%s' %s 2>&1"):format(folder, absolute, arguments)))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
+local function output(arguments) return test.printed(arguments, folder) end
 
 test("step, check, help and lua take the names of the current folder", function()
   local step = "step --model llama-3.1-8b --hardware h200 --decode 900x4 --prefill 0+900"

@@ -1,8 +1,6 @@
 -- A lookup of one's own beside a scenario is named as a shipped one is.
 local test = dofile "tests/scripts/harness.lua"
 
-local program = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
-program = program:find "^/" and program or io.popen("pwd"):read "*l" .. "/" .. program
 local folder = os.tmpname()
 os.remove(folder)
 
@@ -13,10 +11,7 @@ local function run(text)
   file:write(([[return { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm", %s,
     workload = require "workloads.poisson" { num_requests = 2 } }]]):format(text))
   file:close()
-  local pipe = io.popen(("cd %s && %s run s.lua --quiet 2>&1"):format(quoted(folder), quoted(program)))
-  local out = pipe:read "*a"
-  pipe:close()
-  return out
+  return test.printed("run s.lua --quiet", folder)
 end
 
 local class = [[

@@ -157,7 +157,7 @@ test("a fixed number of drafts stands on the command; what has no flag is refuse
       .. (flags.yaml(done.question, candidate, version) or "")
   end
   local mtp, free = require "drafters.mtp" {}, require "drafters.free" {}
-  local function has(text, part) test.check(text:find(part, 1, true), "no %s in %s", part, text) end
+  local has = test.has
   has(command("vllm", mtp), [[--speculative-config '{"method":"mtp","num_speculative_tokens":3}']])
   has(command("sglang", mtp), "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4")
   has(command("sglang", mtp), "env SGLANG_ENABLE_SPEC_V2=True python -m sglang.launch_server ")

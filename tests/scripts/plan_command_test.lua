@@ -79,7 +79,7 @@ end)
 
 test("what nothing can serve is answered with what would be possible", function()
   local function text(more) return command.run(given(more)).text end
-  local function has(whole, part) test.check(whole:find(part, 1, true), "no '%s' in %s", part, whole) end
+  local has = test.has
   has(text { rate = 900, gpus = { "h100-sxm:2@3" } }, "too few GPUs: they serve at most")
   has(text { slo = { "ttft_p99=1us" } }, "TTFT p99 <= 1 us is below what any step allows: at least")
   has(text { tp = { "16" } }, "1 does not fit: H100, tp 16, vllm, 32 seats, budget 1024: tp 16 is more than the 8 GPUs")

@@ -4,7 +4,7 @@ local setup = dofile "tests/scripts/plan_setup.lua"
 local json = require "rooflua.json"
 
 local function flat(text) return (text:gsub("%s+", " ")) end
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 
 --- A plan of one candidate on `count` GPUs, with its document.
 local function asked(more, top, count)

@@ -10,7 +10,7 @@ local runs = require "rooflua.sweep"
 local tables = require "rooflua.plan.tables"
 
 local function flat(text) return (text:gsub("%s+", " ")) end
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 
 local kernels = { steps = require "steps.kernels" {} }
 

@@ -8,7 +8,7 @@ local policy = require "rooflua.policy"
 local run = require "rooflua.plan.run"
 local standing = require "rooflua.plan.standing"
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 local function has_not(text, part) test.check(not text:find(part, 1, true), "'%s' in %s", part, text) end
 
 local function figure_of(item, key)

@@ -6,7 +6,7 @@ local outcomes = require "rooflua.measure.outcomes"
 local policy = require "rooflua.policy"
 local tables = require "rooflua.plan.tables"
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 local function has_not(text, part) test.check(not text:find(part, 1, true), "'%s' in %s", part, text) end
 
 local one = { candidates = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 32 },

@@ -20,7 +20,7 @@ local function section(shown, heading)
   end
 end
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 
 --- The cells of a section's table by the title of their column.
 local function cells(of)

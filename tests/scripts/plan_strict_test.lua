@@ -6,7 +6,7 @@ local native = require "rooflua.native"
 local opening = require "rooflua.scenario.opening"
 local run = require "rooflua.plan.run"
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in %s", part, text) end
+local has = test.has
 
 local kernels = { steps = require "steps.kernels" {} }
 

@@ -4,8 +4,6 @@ local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local verify = require "rooflua.plan.verify"
 
-local program = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
-program = program:find "^/" and program or io.popen("pwd"):read "*l" .. "/" .. program
 local folder = os.tmpname()
 os.remove(folder)
 
@@ -19,16 +17,9 @@ local function write(name, text)
 end
 
 --- What a command line prints, errors included.
-local function told(line)
-  local pipe = io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(program), line))
-  local out = pipe:read "*a"
-  pipe:close()
-  return out
-end
+local function told(line) return test.printed(line, folder) end
 
-local function has(out, ...)
-  for _, part in ipairs { ... } do test.check(out:find(part, 1, true), "expected '%s' in:\n%s", part, out) end
-end
+local has = test.has
 
 write("serve.lua", [[return { rooflua = 1, seed = 1, model = "llama-3.1-8b", hardware = "h100-sxm",
   slo = { ttft_s = 1 }, metrics = { slow = require "metrics.ttft_above_frac" { above_s = 0.01 } },

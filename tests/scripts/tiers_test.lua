@@ -4,7 +4,6 @@ local paths = require "rooflua.scenario.paths"
 local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
-local shape = require "rooflua.scenario.shape"
 
 local function copy(...)
   local out = {}
@@ -220,11 +219,7 @@ test("tiers are checked when a scenario is opened, whatever its kind", function(
   end)
 end)
 
-local function told(given)
-  local out = {}
-  for _, each in ipairs(shape.unread(given, given.kind or "serve")) do out[#out + 1] = each[1] .. ": " .. each[2] end
-  return table.concat(out, "; ")
-end
+local told = test.unread
 
 test("links that no store names are told, and those of stores are not", function()
   test.equal(told(with_store({ read = { "nic" } }, nil, { links = nic })), "")

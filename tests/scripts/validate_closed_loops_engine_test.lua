@@ -138,7 +138,7 @@ test("an option that the release does not have, or that is none, is told", funct
     local _, list = keys(row)
     return table.concat(list, "\n")
   end
-  local function has(text, part) test.check(text:find(part, 1, true), text) end
+  local has = test.has
   has(told { options = "max_num_sequences=4" }, "not read: max_num_sequences")
   has(told { options = "max_num_seqs=many" }, "not read: max_num_seqs")
   has(told { engine = "sglang", engine_version = "0.4.6", options = "moe_a2a_backend=deepep" },

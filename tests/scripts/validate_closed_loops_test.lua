@@ -15,7 +15,7 @@ end
 
 local function run(list, more, about) return run_file(write(list, about), more) end
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in: %s", part, text) end
+local has = test.has
 
 -- Coverage ---------------------------------------------------------------------------------------------------------
 

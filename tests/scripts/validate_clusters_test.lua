@@ -12,7 +12,7 @@ end
 
 local function run(rows, profiles, about) return run_in((files(rows, profiles, about))) end
 
-local function has(text, part) test.check(text:find(part, 1, true), "no '%s' in: %s", part, text) end
+local has = test.has
 
 local ladder = [[{"id": "ladder", "kind": "shared_prefix", "groups": 3, "prompts_per_group": 2,
   "shared_prefix_tokens": 200, "question_tokens": 40, "output_tokens": 8, "order": "shuffled", "seed": null,

@@ -4,8 +4,6 @@ local json = require "rooflua.json"
 local measure = require "rooflua.measure"
 local serve = require "rooflua.serve"
 
-local program = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
-program = program:find "^/" and program or io.popen("pwd"):read "*l" .. "/" .. program
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute("mkdir -p " .. folder) == 0)
@@ -16,16 +14,9 @@ local function write(name, text)
   file:close()
 end
 
-local function told(line)
-  local pipe = io.popen(("cd %s && %s %s 2>&1"):format(folder, program, line))
-  local out = pipe:read "*a"
-  pipe:close()
-  return out
-end
+local function told(line) return test.printed(line, folder) end
 
-local function has(out, ...)
-  for _, part in ipairs { ... } do test.check(out:find(part, 1, true), "expected '%s' in:\n%s", part, out) end
-end
+local has = test.has
 
 local text = [[return { rooflua = 1, seed = 5, model = "llama-3.1-8b", hardware = "h100-sxm", steps = "roofline_v1",
   engine = "vllm 0.24", deployment = { kv_blocks = 8000, max_model_len = 100000 }%s

@@ -4,6 +4,12 @@ local rooflua = require "rooflua"
 local opening = require "rooflua.scenario.opening"
 local mfu = rooflua.mfu
 
+--- Whether call(...) raises an error with this part.
+local function raises(part, call, ...)
+  local arguments, count = { ... }, select("#", ...)
+  test.raises(part, function() call(unpack(arguments, 1, count)) end)
+end
+
 local function opened(sets, more)
   local given = { kind = "price", model = "llama-3.1-8b", hardware = "h100-sxm", price = { { decodes = 1 } } }
   for key, value in pairs(more or {}) do given[key] = value end
@@ -28,6 +34,112 @@ test("--set of anything else takes effect, also beside what varies", function()
     ["deployment.tp"][1], 2)
   test.equal(opened({ "steps.host_step_s=1e-3" }, { vary = { ["steps.sampler_s"] = { 0, 1e-4 } } }).given.steps
     .host_step_s, 1e-3)
+end)
+
+--- A scenario whose `vary` has cases with these sets, and `--set` of a text.
+local function with_cases(cases, set, more)
+  local listed = {}
+  for i, case in ipairs(cases) do listed[i] = { label = "case " .. i, set = case } end
+  local given = { vary = { cases = listed } }
+  for key, value in pairs(more or {}) do given[key] = value end
+  return opened({ set }, given)
+end
+
+local function cases_refuse(part, ...)
+  raises(part, with_cases, ...)
+end
+
+test("--set of what every case sets is an error that names the cases", function()
+  local what = "has no effect: every case of `vary.cases` sets deployment.tp of its own; change the cases in the file, "
+    .. "or leave the cases out: --set 'vary={}'"
+  cases_refuse(what, { { ["deployment.tp"] = 1 }, { ["deployment.tp"] = 2 } }, "deployment.tp=4")
+  cases_refuse(what, { { deployment = { pp = 2 } }, { deployment = {} } }, "deployment.tp=4")
+  cases_refuse(what, { { deployment = {} }, { ["deployment.tp"] = 2 } }, "deployment.tp=4")
+  cases_refuse("--set steps.host_step_s=1: has no effect", { { steps = "kernels" }, { steps = "infersim" } },
+    "steps.host_step_s=1")
+  cases_refuse("--set mfu=nearest: has no effect", { { ["mfu.lookup"] = "nearest" }, { mfu = "nearest" } },
+    "mfu=nearest")
+  cases_refuse("sets deployment of its own", { { ["deployment.tp"] = 1 }, { ["deployment.tp"] = 2 } },
+    'deployment={"tp":4}')
+  cases_refuse("sets deployment of its own", { { deployment = {} }, { deployment = { tp = 2 } } }, "deployment={}")
+end)
+
+test("--set of what some cases leave takes effect", function()
+  local some = { { ["deployment.tp"] = 1 }, { ["deployment.pp"] = 2 } }
+  test.equal(with_cases(some, "deployment.tp=4").given.deployment.tp, 4)
+  with_cases({ {}, { deployment = { tp = 2 } } }, "deployment.tp=4")
+  with_cases({ { ["deployment.tp"] = 1 } }, 'deployment={"tp":4,"pp":2}')
+  with_cases({ { ["hardware.memory_gb"] = 50 } }, "hardware=h200-sxm")
+  with_cases({ { ["steps.host_step_s"] = 0 } }, "steps=kernels")
+  -- The table takes pp away from the deployment, which the case leaves as it is.
+  with_cases({ { ["deployment.tp"] = 1 } }, 'deployment={"tp":4}', { deployment = { pp = 2 } })
+  -- `cases` is a name here and `hardware` in `vary` as well: its values set another key.
+  opened({ "hardware=h20" }, { vary = { hardware = { { label = "a", set = { ["deployment.tp"] = 2 } } } } })
+end)
+
+test("lists, functions and cases with values replace their key like others", function()
+  local function by_key(key, values, set) raises("has no effect: `vary` gives", opened, { set }, { vary = {
+    [key] = values } }) end
+  local function labelled(a, b) return { { label = "a", value = a }, { label = "b", value = b } } end
+  by_key("price", labelled({ { decodes = 1 } }, { { decodes = 2 } }), 'price=[{"decodes":3}]')
+  by_key("static", labelled(print, type), "static={}")
+  by_key("deployment.tp", labelled(1, 2), "deployment.tp=4")
+  by_key("corrections", labelled({}, { "step_overhead" }), "corrections=[]")
+  local mixed = { { label = "one", value = 1 }, { label = "two", set = { deployment = { tp = 2 } } } }
+  raises("every case of `vary.deployment.tp` sets", opened, { "deployment.tp=4" }, { vary = {
+    ["deployment.tp"] = mixed } })
+  -- An entry of a list has a position and a name.
+  local corrections = { corrections = { "step_overhead" } }
+  cases_refuse("has no effect", { { ["corrections.1.overhead_s"] = 1 } }, "corrections.step_overhead.overhead_s=2",
+    corrections)
+  with_cases({ { ["corrections.1.overhead_s"] = 1 } }, "corrections.step_overhead=step_overhead", corrections)
+end)
+
+test("--seed, a launch command and the one variant that runs follow the same rule", function()
+  local seeds = { vary = { seed = { 1, 2 } } }
+  local function of(more, options)
+    local given = { kind = "price", model = "llama-3.1-8b", hardware = "h100-sxm", price = { { decodes = 1 } } }
+    for key, value in pairs(more) do given[key] = value end
+    options.file = "made up"
+    return opening.table(given, options)
+  end
+  raises("--seed 3: has no effect: `vary` gives values of its own to seed", of, seeds, { seed = 3 })
+  raises("--set seed=3: has no effect", of, seeds, { set = { "seed=3" } })
+  local command = { text = "vllm serve Qwen/Qwen3-8B", engine = "vllm 0.19" }
+  local cases = { { label = "a", set = { model = "qwen3-32b" } }, { label = "b", set = { model = "qwen3-8b" } } }
+  raises("--command: has no effect: every case of `vary.m` sets model", of, { vary = { m = cases } },
+    { command = command })
+  cases[1].set = {}
+  test.equal(of({ vary = { m = cases } }, { command = command }).given.model, "Qwen/Qwen3-8B")
+  of({ vary = { m = cases } }, { set = { "model=qwen3-8b" } })
+  raises("has no effect: variant 2, m=b, sets model of its own", of, { vary = { m = cases } },
+    { set = { "model=qwen3-8b" }, variant = 2 })
+  of({ vary = { m = cases } }, { set = { "model=qwen3-8b" }, variant = 1 })
+end)
+
+test("what every run of a search replaces is refused as well", function()
+  local function of(search, set)
+    local workload = { rate_per_s = 1, prompt_tokens = 100, output_tokens = 10, num_requests = 10 }
+    return opening.table({ kind = "search", model = "llama-3.1-8b", hardware = "h100-sxm", search = search,
+      workload = require "workloads.poisson"(workload) }, { file = "made up", set = { set } })
+  end
+  local slo = { ttft_s_p99 = 1 }
+  local rate = { goal = "rate", slo = slo, min = 1, max = 4 }
+  raises("has no effect: `search` gives values of its own to workload.rate_per_s; change `search.min`", of, rate,
+    "workload.rate_per_s=3")
+  of(rate, "workload.prompt_tokens=200")
+  of({ goal = "rate", slo = slo }, "workload.rate_per_s=3") -- the range follows from the value
+  of({ goal = "rate", slo = slo, min = 1, max = 4, parameter = "workload.prompt_tokens" }, "workload.rate_per_s=3")
+  raises("has no effect: `search.seeds` gives", of, { goal = "rate", slo = slo, min = 1, max = 4, seeds = 2 },
+    "seed=3")
+  local pareto = { goal = "pareto", vary = { ["deployment.tp"] = { 1, 2 } } }
+  raises("has no effect: `search.vary` gives values of its own to deployment.tp", of, pareto, "deployment.tp=4")
+  of(pareto, "deployment.pp=2")
+  local deployments = { { name = "a", cost_per_hour = 1, set = { ["deployment.tp"] = 1 } },
+    { name = "b", cost_per_hour = 2, set = { deployment = { tp = 2 } } } }
+  local cheapest = { goal = "cheapest", slo = slo, deployments = deployments }
+  raises("every case of `search.deployments` sets deployment.tp", of, cheapest, "deployment.tp=4")
+  of(cheapest, "deployment.pp=2")
 end)
 
 test("mfu.gpu takes the tables of another GPU, and an unknown one is an error", function()

@@ -85,7 +85,7 @@ class ForwardPass {
                 Rows rows = Rows::tokens, double groups = 1) {
     const double weight_element = bytes_per_element(dtype);
     if (format_of(dtype).quantizes_input) {
-      elementwise("quantize_" + name, count, bytes::quantize(1, k * groups, act_));
+      elementwise("quantize_" + name, count, bytes::quantize(1, k * groups, act_), "quantize");
       ops_.back().rows = rows;
       ops_.back().k = k * groups;
       ops_.back().dtype = dtype;  // what it writes
@@ -102,14 +102,16 @@ class ForwardPass {
     return added;
   }
 
-  void elementwise(std::string name, double count, double bytes_per_row) {
-    add(std::move(name), Op::elementwise, count).bytes_per_row = bytes_per_row;
+  void elementwise(std::string name, double count, double bytes_per_row,
+                   std::string_view kernel = {}) {
+    LayerOp& added = add(std::move(name), Op::elementwise, count);
+    added.bytes_per_row = bytes_per_row;
+    added.kernel = kernel;
   }
 
   void norm(std::string name, double count) {
-    LayerOp& added = add(std::move(name), Op::elementwise, count);
-    added.bytes_per_row = bytes::add_norm(1, hidden_, act_);
-    added.weight_bytes = hidden_ * act_;
+    elementwise(std::move(name), count, bytes::add_norm(1, hidden_, act_), "norm");
+    ops_.back().weight_bytes = hidden_ * act_;
   }
 
   void all_reduce(std::string name, double count, double bytes_per_row) {
@@ -153,7 +155,7 @@ class ForwardPass {
     LayerOp& fused = gemm("qkv", hidden_, qkv + gate, count, linear);
     if (each.bias) fused.weight_bytes += qkv * act_;
     if (model_.qk_norm_across_heads) norm_across_heads(count, (heads + kv_heads) * d);
-    elementwise("rope", count, bytes::rope(1, heads, kv_heads, d, act_));
+    elementwise("rope", count, bytes::rope(1, heads, kv_heads, d, act_), "rope");
     elementwise(
         "kv_write", count,
         bytes::kv(1, kv_heads, (d + v) / 2, act_) + bytes::kv(1, kv_heads, (d + v) / 2, kv_));
@@ -161,7 +163,7 @@ class ForwardPass {
     index(each, hidden_);
     attend(Op::attention_prefill, Rows::prefill_tokens, count, heads, kv_heads, d, kv_bytes);
     attend(Op::attention_decode, Rows::decode_tokens, count, heads, kv_heads, d, kv_bytes);
-    if (gate > 0) elementwise("attention_gate", count, 3 * gate * act_);
+    if (gate > 0) elementwise("attention_gate", count, 3 * gate * act_, "silu_mul");
     gemm("o", heads * v, hidden_, count, format(WeightClass::attention_output));
   }
 
@@ -172,7 +174,7 @@ class ForwardPass {
       elementwise("qk_squares", count, width * act_ + two_fp32);
       all_reduce("qk_all_reduce", count, two_fp32);
     }
-    elementwise("qk_norm", count, 2 * width * act_);
+    elementwise("qk_norm", count, 2 * width * act_, "norm");
   }
 
   void latent_attention(const AttentionLayers& each) {
@@ -191,7 +193,7 @@ class ForwardPass {
       gemm("kv_a", hidden_, latent + rope, count, linear);
       norms_inside(latent, count);
     }
-    elementwise("rope", count, bytes::rope(1, heads, 1, rope, act_));
+    elementwise("rope", count, bytes::rope(1, heads, 1, rope, act_), "rope");
     elementwise("kv_write", count,
                 bytes::latent_kv(1, latent, rope, act_) + bytes::latent_kv(1, latent, rope, kv_));
     index(each, mla.q_lora_rank > 0 ? mla.q_lora_rank : hidden_);
@@ -203,14 +205,14 @@ class ForwardPass {
     // Absorbed: kv_b's two halves as one small GEMM per head, kept in the model's dtype. Over
     // selected tokens, prompts are absorbed too.
     const Rows rows = each.kind == Kind::latent ? Rows::decode_tokens : Rows::tokens;
-    gemm("bmm_q", nope, latent, count, model_.dtype, rows, heads);
+    gemm("bmm_q", nope, latent, count, model_.dtype, rows, heads).kernel = "mla_bmm";
     if (each.kind != Kind::latent)
       attend(Op::mla_prefill, Rows::prefill_tokens, count, heads, 1, latent + rope, kv_bytes);
     attend(Op::mla_decode, Rows::decode_tokens, count, heads, 1, latent + rope, kv_bytes);
-    gemm("bmm_o", latent, value, count, model_.dtype, rows, heads);
+    gemm("bmm_o", latent, value, count, model_.dtype, rows, heads).kernel = "mla_bmm";
     if (each.output_gate) {
       gemm("gate", hidden_, heads * value, count, linear);
-      elementwise("attention_gate", count, 3 * heads * value * act_);
+      elementwise("attention_gate", count, 3 * heads * value * act_, "silu_mul");
     }
     gemm("o", heads * value, hidden_, count, format(WeightClass::attention_output));
   }
@@ -224,7 +226,7 @@ class ForwardPass {
     gemm("qkv_a", hidden_, c.q_lora_rank + d, count, linear);
     norms_inside(c.q_lora_rank + d, count);
     gemm("q_b", c.q_lora_rank, heads * d, count, linear);
-    elementwise("rope", count, bytes::rope(1, heads, 1, c.qk_rope_head_dim, act_));
+    elementwise("rope", count, bytes::rope(1, heads, 1, c.qk_rope_head_dim, act_), "rope");
     elementwise("kv_write", count, d * (act_ + kv_));
     if (c.ratio > 0) gemm("compressor", hidden_, d * 2 * (each.index ? 2 : 1), count, model_.dtype);
     index(each, c.q_lora_rank);
@@ -247,9 +249,8 @@ class ForwardPass {
   }
 
   void norms_inside(double width, double count) {
-    LayerOp& added = add("latent_norm", Op::elementwise, count);
-    added.bytes_per_row = 2 * width * act_;
-    added.weight_bytes = width * act_;
+    elementwise("latent_norm", count, 2 * width * act_, "norm");
+    ops_.back().weight_bytes = width * act_;
   }
 
   void delta_layers(const AttentionLayers& each) {
@@ -274,7 +275,7 @@ class ForwardPass {
         flop::short_convolution(1, 2 * keys + values, delta.conv_kernel);
     core.bytes_per_row = (2 * keys + 2 * values) * act_;  // q, k, v in, o out
     core.weight_bytes = (2 * keys + values) * delta.conv_kernel * act_;
-    elementwise("gdn_norm", count, 3 * values * act_);  // o and its gate in, o out
+    elementwise("gdn_norm", count, 3 * values * act_, "norm");  // o and its gate in, o out
     gemm("gdn_out", values, hidden_, count, linear);
   }
 
@@ -301,10 +302,11 @@ class ForwardPass {
     const double count = each.layers;
     if (each.gated) {
       gemm(prefix + "gate_up", hidden_, 2 * width, count, linear);
-      elementwise(prefix + "activation", count, bytes::gated_activation(1, width, act_));
+      elementwise(prefix + "activation", count, bytes::gated_activation(1, width, act_),
+                  "silu_mul");
     } else {
       gemm(prefix + "up", hidden_, width, count, linear);
-      elementwise(prefix + "activation", count, 2 * width * act_);
+      elementwise(prefix + "activation", count, 2 * width * act_, "silu_mul");
     }
     gemm(prefix + "down", width, hidden_, count, linear);
   }
@@ -373,19 +375,9 @@ class ForwardPass {
 }  // namespace
 
 std::string_view name(Rows rows) {
-  switch (rows) {
-    case Rows::tokens:
-      return "tokens";
-    case Rows::group_tokens:
-      return "group_tokens";
-    case Rows::requests:
-      return "requests";
-    case Rows::prefill_tokens:
-      return "prefill_tokens";
-    case Rows::decode_tokens:
-      return "decode_tokens";
-  }
-  return "?";
+  constexpr std::string_view names[] = {"tokens", "group_tokens", "requests", "prefill_tokens",
+                                        "decode_tokens"};
+  return names[static_cast<std::size_t>(rows)];
 }
 
 std::vector<LayerOp> layers(const Model& model, const Deployment& deployment) {

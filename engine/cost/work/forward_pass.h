@@ -31,11 +31,14 @@ std::string_view name(Rows rows);
 ///     attention_*, mla_*, linear_attention   heads, kv_heads and head_dim on this rank; the work
 ///                   depends on contexts; `kind` says which layers they are
 ///     all_reduce    bytes_per_row is the message of one row
-///     elementwise   bytes_per_row in and out; "quantize_*", k elements of a row to FP8 in front of
-///                   a GEMM, has a time of its own: quantize_time() in modelled_kernel.h
+///     elementwise   bytes_per_row in and out; the kernel "quantize", k elements of a row to FP8 in
+///                   front of a GEMM, has a time of its own: quantize_time() in modelled_kernel.h
 struct LayerOp {
   std::string name;
   Op op = Op::gemm;
+  /// Whose measured rows stand for it: of elementwise a kernel of that table, where it is no mere
+  /// copy; of a gemm the op "mla_bmm", where it runs per head. Empty: none.
+  std::string_view kernel = {};
   Rows rows = Rows::tokens;
   double rows_per_token = 1;
   double k = 0, n = 0, groups = 1;

@@ -47,6 +47,7 @@ Json describe(const LayerOp& op) {
   Json out = Json::object();
   out["name"] = op.name;
   out["op"] = name(op.op);
+  if (!op.kernel.empty()) out["kernel"] = op.kernel;
   out["rows"] = name(op.rows);
   out["rows_per_token"] = op.rows_per_token;
   out["k"] = op.k;

@@ -66,8 +66,8 @@ return flags.list {
       speculative-disable-by-batch-size:i speculative-disable-mqa-scorer speculative-max-model-len:i
       speculative-draft-tensor-parallel-size:i/-spec-draft-tp speculative-model-quantization:t
       typical-acceptance-sampler-posterior-alpha:n typical-acceptance-sampler-posterior-threshold:n ]] },
-    { "LoRA adapters are those of `adapters`", [[ !enable-lora max-loras:i max-lora-rank:i lora-dtype:t lora-modules:l
-      !fully-sharded-loras max-cpu-loras:i lora-extra-vocab-size:i default-mm-loras:j !enable-lora-bias
+    { "LoRA adapters are those of `adapters`", [[ lora-dtype:t
+      !fully-sharded-loras lora-extra-vocab-size:i default-mm-loras:j !enable-lora-bias
       long-lora-scaling-factors:t lora-target-modules:l !enable-tower-connector-lora !specialize-active-lora
       !enable-mixed-moe-lora-format !enable-moe-shared-loras qlora-adapter-name-or-path:t !enable-prompt-adapter
       max-prompt-adapters:i max-prompt-adapter-token:i prompt-adapters:l ]] },

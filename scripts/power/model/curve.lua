@@ -8,6 +8,8 @@
 -- that run for a part of the time were measured. Cells of published kernels run all the time, part = busy_frac: a run
 -- that pauses draws in proportion. The knee of cells is rounded: a cell has kernels below the limit and at it.
 -- @source the fit, its errors on kinds that it did not see, and the choice of the knee: docs/records/fitted.md, "Power"
+local quantiles = require "rooflua.quantiles"
+
 local curve = {}
 
 local names = { "busy_frac", "mfu", "bandwidth_frac" }
@@ -65,17 +67,6 @@ local function descended(start, given)
   return best, error_
 end
 
---- The value below which a share of weighted values lies.
-local function weighted_quantile(values, share)
-  table.sort(values, function(a, b) return a[1] < b[1] end)
-  local all, sum = 0, 0
-  for _, each in ipairs(values) do all = all + each[2] end
-  for _, each in ipairs(values) do
-    sum = sum + each[2]
-    if sum >= share * all then return each[1] end
-  end
-end
-
 --- Readings over the curve: {low, high}. Of cells the p25 and the p90 of all readings, of steady loads the extremes.
 local function spread_of(found, loads)
   local values = {}
@@ -88,8 +79,8 @@ local function spread_of(found, loads)
     end
   end
   local is_cells = found.knee ~= nil
-  return math.min(1, weighted_quantile(values, is_cells and low_share or 0)),
-    math.max(1, weighted_quantile(values, is_cells and high_share or 1))
+  return math.min(1, quantiles.weighted(values, is_cells and low_share or 0)),
+    math.max(1, quantiles.weighted(values, is_cells and high_share or 1))
 end
 
 --- The curve of a GPU; nil and why where the rows do not give one.

@@ -16,15 +16,6 @@ local counted = require("steps.kernels.bounds").counted
 local elementwise = {}
 elementwise.__index = elementwise
 
---- The measured kernel that stands for an operation; nil = a copy of as many bytes.
-local function kernel_of(name)
-  name = name:match "^[^@]*"  -- without the kind of layers
-  if name:find "^quantize_" then return "quantize" end
-  if name:find "norm$" then return "norm" end
-  if name:find "rope$" then return "rope" end
-  if name:find "activation$" or name == "attention_gate" then return "silu_mul" end
-end
-
 --- Whether a table answers this query, of this GPU or of the one that it borrows from.
 local function has_table(database, query)
   if database.hardware then
@@ -80,7 +71,7 @@ end
 function elementwise:query(op)
   local query = self.queries[op]
   if query ~= nil then return query end
-  local kernel = kernel_of(op.name)
+  local kernel = op.kernel  -- nil: a copy of as many bytes
   query = false
   if kernel and self:answers(kernel) then
     query = { op = "elementwise", kernel = kernel, tokens = 1, width = 1024 }
@@ -127,7 +118,7 @@ end
 function elementwise:price(op, rows, there)
   there = there or rows
   local bytes = op.bytes_per_row * rows + op.weight_bytes
-  if op.name:find "^quantize_" and self:is_in_gemm(op.dtype) then
+  if op.kernel == "quantize" and self:is_in_gemm(op.dtype) then
     return cost.record(op.name, 0, "measured", op.count, 0, 0, nil, "memory", "in the rows of its GEMM")
   end
   local query, bounds = self:query(op), self.steps.bounds

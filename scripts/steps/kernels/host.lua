@@ -33,7 +33,7 @@ local within = { mla_prefill = 24, linear_attention = 24 }
 function host.operations(layers, engine)
   local count = 0
   for _, op in ipairs(layers) do
-    if not op.name:find "^quantize_" and op.op ~= "mla_decode" and op.op ~= "attention_decode" then
+    if op.kernel ~= "quantize" and op.op ~= "mla_decode" and op.op ~= "attention_decode" then
       count = count + op.count * (op.op == "grouped_gemm" and engine.expert_operations or within[op.op] or 1)
     end
   end

@@ -23,7 +23,7 @@ end
 local function kernels_of_blocks(steps, op)
   if op.dtype ~= "fp8_block" then return 0 end
   if op.op == "grouped_gemm" then return steps.experts_database == steps.database and expert_kernels or 0 end
-  return (op.op == "gemm" or op.name:find "^quantize_") and 1 or 0
+  return (op.op == "gemm" or op.kernel == "quantize") and 1 or 0
 end
 
 --- Kernels of an operation that nothing launches ahead.
@@ -31,7 +31,7 @@ local function kernels_apart(steps, op, engine)
   if is_hidden(steps, op) then return 0 end
   local blocks = kernels_of_blocks(steps, op)
   if blocks > 0 or not engine.launches_apart then return blocks end
-  return op.name:find "^quantize_" and 0 or 1
+  return op.kernel == "quantize" and 0 or 1
 end
 
 --- Adds the launches of a decode to the operations that see all tokens.

@@ -43,7 +43,7 @@ end
 
 --- Many small GEMMs in one launch: the absorbed projections of latent attention.
 function ops.batched_gemm(steps, op, rows, there)
-  if op.name:find "^bmm_" and steps.database:measures "mla_bmm" then
+  if op.kernel == "mla_bmm" and steps.database:measures "mla_bmm" then
     local query = absorbed_query(steps, op)
     query.tokens = steps.bounds:rows_to_run(op, rows, query)
     local time_s = cost.lookup(steps.database, query, op.count, op.name)

@@ -11,7 +11,7 @@ local within_attention = {}
 
 --- Which rows of a step see an operation; nil where rows of attention contain it.
 local function rows_of(steps, op)
-  local is_write, is_rope = op.name:find "^kv_write", op.name:find "^rope"
+  local is_write, is_rope = op.name:find "^kv_write", op.kernel == "rope"
   if not is_write and not is_rope then return op.rows end
   local engine = steps.engine_values
   if is_rope then return not engine.ropes_in_attention and op.rows or nil end

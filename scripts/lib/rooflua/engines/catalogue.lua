@@ -32,8 +32,8 @@ local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
-  "respelled", "model_flags", "variable_prefixes", "drafts", "replicas", "nulls", "memory", "tiers", "host_memory",
-  "offload_blocks_before", "prometheus", "metrics", "kv_events" }
+  "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
+  "host_memory", "offload_blocks_before", "prometheus", "metrics", "kv_events" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end

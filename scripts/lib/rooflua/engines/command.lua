@@ -8,8 +8,10 @@ local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local quoting = require "rooflua.text.quoting"
 local reading = require "rooflua.engines.launch.reading"
+local schema = require "rooflua.scenario.schema"
 local shell_words = require "rooflua.text.shell_words"
 local spelling = require "rooflua.engines.launch.spelling"
+local units = require "rooflua.text.units"
 local writing = require "rooflua.engines.launch.writing"
 
 local command = {}
@@ -54,7 +56,7 @@ local function of_scenario(deployment)
     local option = engine.option[name]
     local is_apart = choice.elsewhere(option, value) ~= nil
     if not is_apart then options[name] = value end
-    if is_apart and not option.drafts then apart[name] = value end
+    if is_apart and not option.drafts and not option.adapters then apart[name] = value end
   end
   return options, choice.notes(engine, apart)
 end
@@ -85,8 +87,58 @@ local function speculation_of(deployment, given)
     acceptance = group.acceptance or "constant" }, told
 end
 
---- What a deployment says of a scenario: {model, engine, speculation, replicas} and sentences.
---- @param given table? the scenario: its acceptance of drafts and the number of its replicas hold
+--- The name of a key of `adapters` as the flag of its engine.
+local function flag_of(engine, name) return engine.option[name].flag end
+
+--- Sentences about a command that asks for no adapters.
+local function without_adapters(deployment, known, given)
+  local told, names = {}, {}
+  for _, option in ipairs(known and deployment.engine.options or {}) do
+    local value = deployment.options[option.name]
+    if option.adapters and value ~= nil and value ~= false then names[#names + 1] = option.flag end
+  end
+  if #names > 0 then told[1] = ("%s: no effect without %s"):format(core.join(names, ", "), known.ask) end
+  if known and given ~= nil then
+    told[#told + 1] = ("adapters are those of the scenario: the command does not ask for any (%s)"):format(known.ask)
+  end
+  return told
+end
+
+--- The key `adapters` of a command, and sentences about it; nil where none is simulated.
+--- @param given table? that of the scenario: what the command does not say
+local function adapters_of(deployment, given)
+  local engine = deployment.engine
+  local known = engine.adapters
+  local found, told = known and known.of(deployment.options), {}
+  if not found then return nil, without_adapters(deployment, known, given) end
+  if given == nil and not found.count then
+    return nil, { ("%s: which adapters there are is not said: none is simulated, and slots take no memory; say "
+      .. "`adapters`, whose slots and rank are the command's"):format(known.ask) }
+  end
+  local out = core.copy(given)
+  for _, name in ipairs { "max_loras", "max_lora_rank", "max_cpu_loras" } do
+    if found[name] ~= nil and out[name] ~= nil then
+      core.fail("%s: the scenario states adapters.%s as well; give one of them", flag_of(engine, name), name)
+    end
+    if name ~= "max_cpu_loras" or out.store_bytes_per_s ~= nil then
+      out[name] = found[name] or out[name]
+    elseif found[name] ~= nil then
+      told[#told + 1] = ("%s: no effect without adapters.store_bytes_per_s: all adapters are in the memory of the host")
+        :format(flag_of(engine, name))
+    end
+  end
+  out.max_lora_rank = out.max_lora_rank or known.max_lora_rank
+  if out.rank == nil then out.rank = math.min(out.max_lora_rank, schema.entry("adapters.rank").default) end
+  if out.count == nil then out.count = found.count end
+  if given == nil then
+    told[#told + 1] = ("%s of %s: all requests have one, all are alike popular, and their rank is %d; say `adapters`")
+      :format(units.counted(found.count, "adapter"), flag_of(engine, "lora_modules"), out.rank)
+  end
+  return out, told
+end
+
+--- What a deployment says of a scenario: {model, engine, speculation, adapters, replicas} and sentences.
+--- @param given table? the scenario: its acceptance of drafts, its adapters and the number of its replicas hold
 function command.keys(deployment, given)
   given = given or {}
   local options, told = of_scenario(deployment)
@@ -101,7 +153,9 @@ function command.keys(deployment, given)
   for name, value in pairs(options) do out.engine[name] = value end
   local speculation, drafted = speculation_of(deployment, given.speculation)
   out.speculation = speculation
-  for _, list in ipairs { drafted, deployment.told } do
+  local adapters, about_adapters = adapters_of(deployment, given.adapters)
+  out.adapters = adapters
+  for _, list in ipairs { drafted, about_adapters, deployment.told } do
     for _, sentence in ipairs(list) do told[#told + 1] = sentence end
   end
   if deployment.note and not deployment.is_stated then table.insert(told, 1, deployment.note) end

@@ -13,6 +13,7 @@
 local core = require "rooflua.base.core"
 local ends = require "rooflua.intervals.ends"
 local kinds = require "rooflua.intervals.kinds"
+local quantiles = require "rooflua.quantiles"
 local spec = require "rooflua.spec"
 
 local making = {}
@@ -56,17 +57,6 @@ end
 
 -- Ends ---------------------------------------------------------------------------------------------------------
 
---- The value below which a share of the weights lies, of a list of {value, weight}.
-local function weighted_quantile(list, share)
-  table.sort(list, function(a, b) return a[1] < b[1] end)
-  local all, sum = 0, 0
-  for _, each in ipairs(list) do all = all + each[2] end
-  for _, each in ipairs(list) do
-    sum = sum + each[2]
-    if sum >= share * all then return each[1] end
-  end
-end
-
 local function weight_of(points)
   local sum = 0
   for _, point in ipairs(points) do sum = sum + point.weight end
@@ -90,7 +80,7 @@ local function ends_of(groups, weights)
       local factor = weights[i] / weight_of(points)
       for _, point in ipairs(points) do list[#list + 1] = { point[metric], factor * point.weight } end
     end
-    out[metric] = { weighted_quantile(list, making.low), weighted_quantile(list, making.high) }
+    out[metric] = { quantiles.weighted(list, making.low), quantiles.weighted(list, making.high) }
   end
   return out
 end

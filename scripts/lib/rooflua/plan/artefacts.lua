@@ -101,7 +101,11 @@ local function kubernetes_text(question, item, about)
       port = about.engine.port, asks_for_model = not about.start.name,
       config = flags.yaml(question, candidate, about.version) }
   end
-  return kubernetes.text(list) .. scaled.text(question, item)
+  local notes = {}
+  if about.no_bench then -- of adapters, which the words of the command do not name
+    for i, note in ipairs(about.notes) do notes[i] = quoting.comment(note) .. "\n" end
+  end
+  return table.concat(notes) .. kubernetes.text(list) .. scaled.text(question, item)
 end
 
 local function bench_text(question, item, rank, about, predicted)
@@ -131,7 +135,7 @@ local function readme_text(question, item, rank, about)
   else
     add("serve.sh          starts one replica" .. (item.candidate.split and " (ROLE=prefill or ROLE=decode)" or ""))
     add "kubernetes.yaml   all of them, without the gateway in front"
-    add "bench.sh          the benchmark that would prove the prediction wrong (BASE_URL=...)"
+    add(about.no_bench or "bench.sh          the benchmark that would prove the prediction wrong (BASE_URL=...)")
   end
   add "scenario.lua      what was simulated; run it in the folder in which the plan ran"
   add(("flags of %s %s"):format(item.candidate.engine, about.version))
@@ -146,6 +150,11 @@ local function about_of(question, candidate)
   local engine = flags.engine(candidate.engine)
   local version, newer = flags.version(engine, deploy.release(question, candidate))
   local out = { engine = engine, version = version, notes = { newer } }
+  if question.base.adapters ~= nil and engine.adapters then
+    out.notes[#out.notes + 1] = ("adapters are not named here: add %s, or load them while the server runs"):format(
+      engine.adapters.names)
+    out.no_bench = "bench.sh is not written: the benchmark cannot ask for adapters as `adapters` draws them"
+  end
   local ok, problem = pcall(function()
     flags.words(question, candidate, version, candidate.split and "prefill" or nil)
     out.command = flags.command(question, candidate, version)
@@ -165,11 +174,13 @@ function artefacts.files(done)
     local function add(name, text) out[#out + 1] = { path = rank .. "/" .. name, text = text } end
     local about = about_of(question, item.candidate)
     if not about.problem then
+      add("serve.sh", serve_text(question, item, rank, about))
+      add("kubernetes.yaml", kubernetes_text(question, item, about))
+    end
+    if not about.problem and not about.no_bench then
       local predicted = bench.predict(question, item)
       done.document.ranks[rank].bench = predicted
       done.document.ranks[rank].bench_asked = bench.asked(question, item.result.scale)
-      add("serve.sh", serve_text(question, item, rank, about))
-      add("kubernetes.yaml", kubernetes_text(question, item, about))
       add("bench.sh", bench_text(question, item, rank, about, predicted))
     end
     add("scenario.lua", rerun.text(question, item))

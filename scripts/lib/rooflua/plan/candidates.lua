@@ -120,6 +120,17 @@ local function refusal_of_prefill(question, candidate)
   end
 end
 
+--- Why a candidate cannot serve the adapters of the scenario; nil if it can, or there are none.
+local function refusal_of_adapters(question, candidate)
+  if question.base.adapters == nil then return nil end
+  local name = candidate.cp and "cp" or candidate.dcp and "dcp"
+  if name then return ("adapters are not priced with %s %d"):format(name, candidate[name]) end
+  local scheduler = deploy.scheduler_class(question, candidate)
+  if not scheduler.follows_adapters then
+    return ("the scheduler of %s has no rule for requests whose adapter has no slot"):format(candidate.engine)
+  end
+end
+
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
 local function refusal(question, candidate)
   local gpu = question.gpus[candidate.gpu]
@@ -134,6 +145,8 @@ local function refusal(question, candidate)
     return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,
       gpu.most), "more GPUs than there are"
   end
+  local without_adapters = refusal_of_adapters(question, candidate)
+  if without_adapters then return without_adapters end
   local longest, stated = question.drawn.longest, core.plain(question.base.deployment or {}).max_model_len
   local limit = question.model.max_model_len
   if not stated and limit > 0 and longest > limit then -- runs count the requests that a stated length refuses

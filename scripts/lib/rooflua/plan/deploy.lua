@@ -1,10 +1,12 @@
 -- A candidate with a number of replicas as a scenario of kind "serve": what a plan prices is what `run` simulates.
 -- A replica of a split candidate is a unit: some engines that prefill and some that decode.
+local adapters = require "rooflua.scenario.adapters"
 local catalogue = require "rooflua.engines.catalogue"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local load = require "rooflua.plan.load"
 local paths = require "rooflua.scenario.paths"
+local policies = require "rooflua.scenario.policies"
 local runs = require "rooflua.explore.runs"
 local values = require "rooflua.engines.values"
 
@@ -91,6 +93,13 @@ function deploy.deployment(question, candidate)
   end
   out.max_model_len = out.max_model_len or deploy.max_model_len(question, candidate.deployment)
   return out
+end
+
+--- The adapters of one engine of a candidate (scenario/adapters.lua); nil without any.
+function deploy.adapters(question, candidate)
+  return adapters.of(question.reader, question.base, { model = question.model,
+    hardware = question.gpus[candidate.gpu].hardware, deployment = candidate.deployment,
+    step_policy = question.base.adapters and policies.steps(question.reader, question.base) })
 end
 
 --- Entries of `replicas`: their number, or those of prefill and decode.

@@ -35,6 +35,21 @@ end
 --- Whether steps are prepared while the one before runs.
 local function is_async(question) return (question.base.async_depth or schema.entry("async_depth").default) > 1 end
 
+--- The flags of adapters, by the names of the tables; nothing where the scenario has none.
+local function add_adapters(out, question, candidate, engine)
+  if question.base.adapters == nil then return end
+  local own = deploy.adapters(question, candidate)
+  local takes = engine.adapters and engine.adapters.ranks
+  if not takes then
+    fail("%s: flags of %s for adapters are not known", candidate.name, candidate.engine)
+  end
+  if not core.is_among(own.rank, takes) then
+    fail("%s: %s takes --max-lora-rank %s, and adapters.max_lora_rank is %d; state one of these", candidate.name,
+      candidate.engine, core.join(takes, ", "), own.rank)
+  end
+  out.lora, out.max_loras, out.max_lora_rank, out.max_cpu_loras = true, own.slots, own.rank, own.cpu_slots
+end
+
 --- What a deployment sets, by the names of the tables; also what other engines count in another way.
 function flags.values(question, candidate, role)
   local own, given = candidate.deployment, deploy.deployment(question, candidate)
@@ -60,6 +75,7 @@ function flags.values(question, candidate, role)
     max_model_len = given.max_model_len, block_size = own.block_size / dcp,
     prefix_caching = given.prefix_caching ~= false, async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false }
+  add_adapters(out, question, candidate, engine)
   for _, name in ipairs(engine.counts_all_ranks or {}) do
     out[name] = out[name] * candidate.dp * (name == "tp" and cp or 1) -- ranks of cp have the same requests
   end

@@ -1,5 +1,6 @@
 -- The question of a plan, read from a scenario: what is asked, of which GPUs, within which SLO. Everything is checked
 -- here, before anything runs.
+local adapters = require "rooflua.scenario.adapters"
 local answers = require "rooflua.intervals.answers"
 local capabilities = require "rooflua.plan.capabilities"
 local choice = require "rooflua.engines.choice"
@@ -244,6 +245,9 @@ function question.of(reader, given)
   out.strategy = policy_of(reader, plan, "strategy", "next")
   out.power = policy_of(reader, plan, "power", "watts")
   out.day = day.read(reader, plan.day, out)
+  for _, gpu in ipairs(out.gpus) do
+    adapters.check(reader, out.base, out.model, gpu.hardware, out.base.adapters and policies.steps(reader, out.base))
+  end
   check_chosen(out)
   requests_of(out, plan)
   notes_of(out, plan)

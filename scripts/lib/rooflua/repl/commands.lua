@@ -115,7 +115,7 @@ list.open = { argument = "file", usage = ":open FILE [N] [KEY=VALUE ...]",
       if not native.file_exists(shipped) then fail("%s: there is no such file", file) end
       file = shipped
     end
-    local opened = opening.file(file, { set = sets })
+    local opened = opening.file(file, { set = sets, variant = variant })
     if variant < 1 or variant > #opened.variants or variant % 1 ~= 0 then
       fail("%s: expected a variant from 1 to %d, found %s", file, #opened.variants, variant)
     end

@@ -202,6 +202,12 @@ function adapters.of(reader, given, made)
   return out
 end
 
+--- Finds what is wrong with a scenario's adapters on a GPU, whatever the deployment.
+function adapters.check(reader, given, model, hardware, step_policy)
+  adapters.of(reader, given, { model = model, hardware = hardware, deployment = alone(model, hardware),
+    step_policy = step_policy })
+end
+
 --- What the engine is told of a replica's.
 function adapters.config(own)
   if not own then return nil end

@@ -102,6 +102,16 @@ function declared.find(reader, given, path, what, loose)
   return reader:fail(what, "%s", native.unknown_name("parameter", path, known))
 end
 
+local loads = { "workload.rate_per_s", "workload.request_rate", "workload.clients" }
+
+--- The key path of a scenario's load: the stated one, else the first that the workload declares; nil without one.
+function declared.load(reader, given, stated)
+  if stated ~= nil then return stated end
+  for _, each in ipairs(declared.all(reader, given)) do
+    if core.is_among(each.path, loads) then return each.path end
+  end
+end
+
 local range_keys = { "min", "max", "start", "now", "log", "integer" }
 
 local function number(reader, where, value)

@@ -309,7 +309,7 @@ return {
       { figures = "link", bytes_per_s = { range = false, example = "50e9" }, alpha_s = { range = false },
         streams = { range = false } },
     } },
-  { name = "adapters", type = "table", class = "rooflua.ScenarioAdapters", kinds = "price serve search",
+  { name = "adapters", type = "table", class = "rooflua.ScenarioAdapters", kinds = "price serve search plan",
     read_by = "scenario.adapters", example = '{ count = 8 }',
     doc = "low-rank adapters of the model (docs/ADAPTERS.md); default none",
     fields = {

@@ -23,35 +23,37 @@ local function parse_value(text)
   return text
 end
 
-local function apply_sets(reader, given, sets)
+--- The table with each of the sets, and a list of what each was: {what, path, before}.
+---@param is_wanted (fun(path: string): boolean)? whether a set is applied; nil: all are
+local function apply_sets(reader, given, sets, is_wanted)
+  local done = {}
   for _, text in ipairs(sets or {}) do
     local path, value = text:match "^%s*([^=%s]+)%s*=(.*)$"
     if not path then reader:fail("--set " .. text, "expected key=value") end
-    given = paths.set(reader, given, path, parse_value(value))
+    if not is_wanted or is_wanted(path) then
+      done[#done + 1] = { what = "--set " .. text, path = path, before = given }
+      given = paths.set(reader, given, path, parse_value(value))
+    end
   end
-  return given
+  return given, done
+end
+
+--- The table with a launch command and the sets, and a list of what was set. What is set of adapters is the scenario's,
+--- to which the command adds.
+local function changed_by(reader, given, options)
+  if not options.command then return apply_sets(reader, given, options.set) end
+  local function is_first(path) return path:match "^[^.]+" == "adapters" end
+  local first, last, keys
+  given, first = apply_sets(reader, given, options.set, is_first)
+  given, keys = require("rooflua.engines.launch.applied").scenario(reader, given, options.command)
+  given, last = apply_sets(reader, given, options.set, function(path) return not is_first(path) end)
+  for _, key in ipairs(keys) do last[#last + 1] = { what = "--command", path = key } end
+  for _, one in ipairs(first) do last[#last + 1] = one end
+  return given, last
 end
 
 --- A table with what `--set` says, for commands that build one.
-function opening.with_sets(reader, given, sets) return apply_sets(reader, given, sets) end
-
---- Refuses a value of `--set` that every variant or point replaces by one of its own.
-local function check_sets(reader, given, sets)
-  for _, text in ipairs(sets or {}) do
-    local path = text:match "^%s*([^=%s]+)"
-    for _, group in ipairs { "vary", "sweep" } do
-      local own = type(given[group]) == "table" and core.plain(given[group]) or {}
-      if group == "sweep" then own = type(own.params) == "table" and core.plain(own.params) or {} end
-      for key, listed in pairs(own) do
-        local varied = type(key) == "string" and key or type(listed) == "string" and listed or nil
-        if varied == path or varied and path:sub(1, #varied + 1) == varied .. "." then
-          reader:fail("--set " .. text, "has no effect: `%s` gives %s values of its own; change `%s`, as in --set "
-            .. "'%s={\"%s\": [...]}'", group, varied, group, group, varied)
-        end
-      end
-    end
-  end
-end
+function opening.with_sets(reader, given, sets) return (apply_sets(reader, given, sets)) end
 
 --- Every combination of `vary`, for each point that `sweep` draws.
 local function variants_of(reader, given)
@@ -69,19 +71,29 @@ local function shard_of(all, shard)
   return out
 end
 
+--- Refuses what is set from outside and has no effect on any variant; on the only one that runs, where it is named.
+local function check_sets(opened, set, number)
+  local variant = number and opened.all[number]
+  require("rooflua.scenario.replaced").check(opened.reader, opened.given, opened.kind, set,
+    variant and { number = number, name = variant.name, changes = variant.changes })
+end
+
 --- A scenario's table, opened: {reader, given, kind, seed, variants, all, path, set}. `all` is of all shards. options:
 --- file (what errors call it), path (of its file), command ({text, engine, model} of a launch command, which replaces
---- model, engine and deployment), set (list of "key=value"), seed, shard ({index, count}).
+--- model, engine and deployment), set (list of "key=value"), seed, shard ({index, count}), variant (the number of the
+--- only one that runs).
 function opening.table(returned, options)
   options = options or {}
   local reader, given = Reader.new(options.file or "scenario"), {}
   if type(returned) ~= "table" then shape.check(reader, returned) end
   for key, value in pairs(core.plain(returned)) do given[key] = value end
-  if options.command then given = require("rooflua.engines.launch.applied").scenario(reader, given, options.command) end
-  given = apply_sets(reader, given, options.set)
-  check_sets(reader, given, options.set)
+  local changed, set = changed_by(reader, given, options)
+  given = changed
   local kind = shape.check(reader, given)
-  if options.seed then given.seed = options.seed end
+  if options.seed then
+    given.seed = options.seed
+    set[#set + 1] = { what = ("--seed %d"):format(options.seed), path = "seed" }
+  end
   local opened = { reader = reader, given = given, kind = kind, seed = given.seed or 0, title = given.title or "",
     variants = variants_of(reader, given), path = options.path, set = options.set }
   for i, variant in ipairs(opened.variants) do
@@ -90,6 +102,7 @@ function opening.table(returned, options)
     variant.position = i - 1
   end
   opened.all = opened.variants
+  if #set > 0 then check_sets(opened, set, options.variant) end
   if options.shard then opened.variants = shard_of(opened.all, options.shard) end
   return opened
 end

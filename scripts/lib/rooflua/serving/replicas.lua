@@ -118,8 +118,8 @@ local function merged_with(reader, given, own)
   return merged, scheduler, limits_of(parameters, deployment), serving, applied
 end
 
---- The Deployment of a scenario's engine without what it runs. An error, as spec.deployment has it, where it does not
---- fit.
+--- The Deployment of a scenario's engine with slots of adapters, without a drafter. An error, as spec.deployment has
+--- it, where it does not fit.
 function replicas.deployment(reader, given)
   local merged, _, _, _, applied = merged_with(reader, given, {})
   local options = core.copy(merged.deployment)
@@ -127,11 +127,19 @@ function replicas.deployment(reader, given)
   for key in pairs(options) do
     if not (read_by_spec[key] or key == "model" or key == "hardware") then options[key] = nil end
   end
-  if options.kv_blocks == nil then
-    local blocks, share = memory.blocks(applied, options)
-    options.kv_blocks, options.memory_utilization = blocks, share or options.memory_utilization
+  local function with(adapter_bytes)
+    local own = core.copy(options)
+    own.adapter_bytes = adapter_bytes
+    if own.kv_blocks == nil then
+      local blocks, share = memory.blocks(applied, own)
+      own.kv_blocks, own.memory_utilization = blocks, share or own.memory_utilization
+    end
+    return spec.deployment(own)
   end
-  return spec.deployment(options)
+  local deployment = with(nil)
+  local held = adapters.of(reader, merged, { model = options.model, hardware = options.hardware,
+    deployment = deployment, step_policy = merged.adapters and policies.steps(reader, merged) })
+  return held and with(held.slots * held.slot_bytes) or deployment
 end
 
 local function step_corrections(prepared)

@@ -44,12 +44,23 @@ local function attention(row, fields, prepared)
     fields = { heads = own, kv_heads = own_kv, head_dim = dim, batch = fields.batch, context_tokens = context } }
 end
 
+local kernels = setmetatable({}, { __mode = "k" }) -- by deployment: {name of an operation = its kernel}
+
+--- The kernel of the operation of a row; nil where it has none. Names of a drafter's operations have its prefix.
+local function kernel_of(row, prepared)
+  local known = kernels[prepared.deployment]
+  if not known then
+    known = {}
+    for _, op in ipairs(cost.layers(prepared.model, prepared.deployment)) do known[op.name] = op.kernel end
+    kernels[prepared.deployment] = known
+  end
+  return known[row.name:match "[^.]*$"]
+end
+
 --- The measured kernel of a small operation; the others are copies of as many bytes (scripts/steps/kernels).
-local function small(row)
+local function small(row, prepared)
   if row.note:find "in the kernel of" then return nil end
-  local name = row.name:match "^[^@]*"
-  local has_kernel = name:find "^quantize_" or name:find "norm$" or name:find "rope$" or name:find "activation$"
-  if not has_kernel then return { table = "memory", rows = {}, fields = { bytes = row.bytes } } end
+  if not kernel_of(row, prepared) then return { table = "memory", rows = {}, fields = { bytes = row.bytes } } end
   return { table = "elementwise", rows = {}, fields = { tokens = row.fields.rows or row.fields.tokens } }
 end
 
@@ -73,7 +84,7 @@ function shapes.of(row, prepared)
   local own = { name = row.name, kind = row.kind, shape = shape, note = row.note, bytes = row.bytes,
     fields = cost.shape_fields(shape) }
   local fields = own.fields
-  if row.kind == "elementwise" then return small(own) end
+  if row.kind == "elementwise" then return small(own, prepared) end
   if row.kind == "linear_attention" then return recurrent(own, prepared) end
   if (row.kind == "attention_prefill" or row.kind == "attention_decode") and (fields.heads or shape:find "heads=") then
     return attention(own, fields, prepared)
@@ -81,7 +92,7 @@ function shapes.of(row, prepared)
   if row.kind == "gemm" then
     local format = shape:match " ([%w_]+)$"
     if not format then -- many small GEMMs in one launch; those that latent attention absorbs have a table
-      return row.name:find "^bmm_"
+      return kernel_of(row, prepared) == "mla_bmm"
         and { table = shapes.table_name("mla_bmm", "bf16"), rows = {}, fields = { tokens = fields.m } } or nil
     end
     return { table = shapes.table_name("gemm", format),

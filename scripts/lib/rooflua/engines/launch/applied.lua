@@ -38,13 +38,6 @@ local function check(given)
       end
     end
   end
-  for _, group in ipairs { "vary", "sweep" } do
-    local own = type(given[group]) == "table" and core.plain(given[group]) or {}
-    if group == "sweep" then own = type(own.params) == "table" and core.plain(own.params) or {} end
-    for _, key in ipairs(replaced) do
-      if own[key] ~= nil then fail("has no effect: `%s` gives values of its own to %s", group, key) end
-    end
-  end
 end
 
 --- Scenario keys of a command, checked: {model, engine, speculation, replicas} and sentences about the rest.
@@ -83,11 +76,13 @@ function applied.capacity(reader, given, about)
   local out = core.copy(given)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
   if keys.speculation then out.speculation = { drafts = keys.speculation.speculator.draft_tokens } end
+  if keys.adapters then told[#told + 1] = "the slots of adapters take no memory here; `rooflua run` takes it" end
   reader.shared.told = told
   return out
 end
 
---- A scenario with the keys of a command. What the command does not say in keys becomes notes of every answer.
+--- A scenario with the keys of a command, and the keys that it replaces. What the command does not say in keys becomes
+--- notes of every answer.
 function applied.scenario(reader, given, about)
   check(given)
   local keys, told = applied.keys(about, given)
@@ -109,12 +104,13 @@ function applied.scenario(reader, given, about)
     local entry = schema.entry(key)
     if not entry.kinds or entry.kinds[kind] then
       out[key] = value
-    elseif key == "speculation" then
-      told[#told + 1] = ("drafts of the command are left out: kind \"%s\" has none"):format(kind)
+    elseif key == "speculation" or key == "adapters" then
+      told[#told + 1] = ("%s of the command are left out: kind \"%s\" has none"):format(
+        key == "speculation" and "drafts" or key, kind)
     end
   end
   reader.shared.told = told
-  return out
+  return out, keys.adapters and { "adapters", core.unpack(replaced) } or replaced
 end
 
 return applied

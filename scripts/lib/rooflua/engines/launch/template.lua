@@ -56,6 +56,11 @@ local function more_text(keys)
     lines[#lines + 1] = ('    drafter = "%s", acceptance = require "acceptance.constant" {} }, -- how many?')
       :format(own.drafter)
   end
+  if keys.adapters then
+    local parts = {}
+    for name, value in core.sorted_pairs(keys.adapters) do parts[#parts + 1] = name .. " = " .. lua_value(value) end
+    lines[#lines + 1] = "  adapters = { " .. core.join(parts, ", ") .. " },"
+  end
   return #lines > 0 and core.join(lines, "\n") .. "\n" or ""
 end
 

@@ -13,19 +13,13 @@ local fail = core.fail
 local default_tolerance = schema.entry("search.tolerance").default
 local default_checks = schema.entry("search.checks").default
 local most_checks = 1000
-local load_parameters = { "workload.rate_per_s", "workload.request_rate", "workload.clients" }
 
 local function load_parameter(search, given)
-  if given ~= nil then
-    if not core.text(given, "search: parameter"):find "[^.]" then core.fail "search: parameter: expected a key path" end
-    return given
+  if given ~= nil and not core.text(given, "search: parameter"):find "[^.]" then
+    core.fail "search: parameter: expected a key path"
   end
-  for _, each in ipairs(declared.all(search.reader, search.scenario)) do
-    for _, path in ipairs(load_parameters) do
-      if each.path == path then return path end
-    end
-  end
-  return fail "search: parameter: which one is the load? For example \"workload.rate_per_s\""
+  return declared.load(search.reader, search.scenario, given)
+    or fail "search: parameter: which one is the load? For example \"workload.rate_per_s\""
 end
 
 local function tried_at(search, values)
