@@ -148,6 +148,7 @@ end
 local function ladder_of(given)
   local out, versions = {}, nil
   for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
+    expert_gpus = "expert_gpus", micro_batches = "micro_batches",
     seats = "max_num_seqs", budgets = "max_num_batched_tokens", prefill_tp = "prefill_tp" } do
     if given[name] then out[to] = numbers(given[name], name) end
   end
