@@ -121,7 +121,8 @@ end)
 local function parts_of(found)
   local out = { attention = 0, experts = 0, links = 0, wait = 0 }
   for _, row in ipairs(found.rows) do
-    local name = (row.name:find "^experts$" or row.name:find "^experts@") and "experts" or row.name:find "^afd_[dc]" and "links" or row.name == "afd_wait" and "wait" or "attention"
+    local name = (row.name:find "^experts$" or row.name:find "^experts@") and "experts"
+      or row.name:find "^afd_[dc]" and "links" or row.name == "afd_wait" and "wait" or "attention"
     out[name] = out[name] + row.time_s * (row.count or 1)
   end
   return out
@@ -143,7 +144,9 @@ end)
 
 test("rows travel there and back: copies of each row, in the format of the experts and in 16 bit", function()
   for _, each in ipairs { { cases[1], 7168, 8, 58, 1 + 1 / 32, 4 }, { cases[2], 7168, 8 * 2, 58, 1 + 1 / 32, 4 },
-    { cases[3], 2048, 4, 48, 2, 2 }, { cases[4], 4096, 8, 94, 2, 8 } } do
+    { cases[3], 2048, 4, 48, 2, 2 }, { cases[4], 4096, 8, 94, 2, 8 },
+    { { "qwen3-30b-a3b", { tp = 2, ep = 4, expert_gpus = 4, weights = "nvfp4" }, "gb200" }, 2048, 4, 48, 9 / 16,
+      2 } } do
     local case, width, copies, layers, element, gpus = unpack(each)
     for _, batches in ipairs { 1, 2, 3 } do
       local batch = random_batch(false, true)
@@ -242,7 +245,7 @@ test("a step is the pipeline of what a micro-batch takes alone, and what is samp
           prefills = #batch.prefills > 0 and 1 or 0 }
       end
       for _, batches in ipairs { 2, 3, 4 } do
-        local changes = { model = case[1], hardware = case[3] }
+        local changes = { model = case[1], hardware = case[3], engine = case[1]:find "^qwen" and "vllm 0.24" or nil }
         local one = priced(merged(case[2], {}), part_of(batch, batches), changes)
         local all = priced(merged(case[2], { micro_batches = batches }), batch, changes)
         local on_host = sum(one.rows, "^host", "count") + sum(one.rows, "^eager", "count")
@@ -272,17 +275,30 @@ test("a way takes its latency and its bytes over the link of a GPU, in a domain 
       bytes_per_s = hardware.constants.all_to_all_link_share * hardware.link_bytes_per_s
     end
     local seen = 0
-    for _, row in ipairs(priced(merged(case[2], {}), random_batch(false, true), { model = case[1],
-      hardware = case[3] }).rows) do
+    local batch = { prefills = {}, decodes = 48, decode_context_tokens = 48 * 3000 } -- as large as a graph
+    for _, row in ipairs(priced(merged(case[2], {}), batch, { model = case[1], hardware = case[3] }).rows) do
       if row.name:find "^afd_[dc]" then
-        local bytes = (row.priced or row).bytes
-        test.near(row.time_s, latency_s + bytes / bytes_per_s, 1e-9, row.name)
+        test.near(row.time_s, latency_s + row.bytes / bytes_per_s, 1e-9, row.name)
         test.check(row.note:find(name .. "; 0 %% of its time is hidden"), row.note)
         seen = seen + 1
       end
     end
     test.equal(seen, 2)
   end
+end)
+
+test("experts get sorted rows where the exchange is DeepEP's", function()
+  local batch, Kernels = { prefills = {}, decodes = 48, decode_context_tokens = 48 * 3000 }, require "steps.kernels"
+  local function price(deployment)
+    local rows = priced(deployment, batch, { hardware = "gb200", steps = Kernels { exchange = "deepep" } }).rows
+    for _, row in ipairs(rows) do
+      if row.name == "experts" then return row.time_s, row.kind end
+    end
+  end
+  local apart_s, kind = price { dp = 16, ep = 16, expert_gpus = 16 }
+  test.equal(kind, "moe_experts")
+  test.near(apart_s, price { dp = 16, ep = 16 }, 1e-9, "the same rows of as many ranks")
+  test.check(price { dp = 16, ep = 32, expert_gpus = 32 } < apart_s)
 end)
 
 test("ranks add up the results that come back, and rows that are padded count as what they are", function()

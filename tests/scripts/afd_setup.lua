@@ -1,4 +1,5 @@
 -- What tests of attention and experts apart share.
+local Kernels = require "steps.kernels" -- of this environment, in which afd_mutations_test.lua changes it
 local Prepared = require "rooflua.scenario.prepared"
 local prices = require "rooflua.scenario.prices"
 local Reader = require "rooflua.scenario.reader"
@@ -9,7 +10,7 @@ local load = require "workloads.poisson" { rate_per_s = 4, num_requests = 20, pr
 
 function setup.scenario(deployment, changes)
   local out = { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14", deployment = deployment,
-    seed = 4, steps = "kernels", workload = load }
+    seed = 4, steps = Kernels {}, workload = load }
   for key, value in pairs(changes or {}) do out[key] = value end
   return out
 end

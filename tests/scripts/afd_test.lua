@@ -45,7 +45,7 @@ test("what a run does not combine with it is refused, and a step model that does
   for message, changes in pairs {
     ["deployment.expert_gpus: with speculation is not modelled"] = { speculation = drafts },
     ["steps: roofline_v1 does not price attention and experts apart"] = { steps = "roofline_v1" },
-    ["steps.kernels: exchange = \"deepep\""] = { steps = require "steps.kernels" { exchange = "deepep" } },
+    ["steps.kernels: exchange = \"gathered\""] = { steps = require "steps.kernels" { exchange = "gathered" } },
     ["adapters: are not priced with deployment.expert_gpus"] = { engine = "vllm 0.24",
       adapters = { count = 4, rank = 16, max_loras = 2 } },
   } do

@@ -25,6 +25,7 @@
 ---
 --- Within one NVLink domain these are the family's constants of an all-to-all; else both pools are joined by the
 --- network, at afd_network_latency_s and afd_network_share. A rank of attention adds up its own results (afd_reduce).
+--- With exchange = "deepep" experts get sorted rows, and their kernels are those behind DeepEP.
 --- Ranks of dp price their own contexts; their step is that of the slowest one (engine/serve/loop/group.h).
 --- Source: arXiv 2504.02263 (MegaScale-Infer: ping-pong, M2N), 2507.19427 (Step-3); vllm-project/afd-plugin, README.
 local cost = require "rooflua.cost"
@@ -258,12 +259,13 @@ end
 function afd.bind(steps, deployment)
   steps.expert_gpus = deployment.expert_gpus
   if steps.expert_gpus == 0 then return end
-  if steps.exchange ~= "own" then
-    error(("steps.kernels: exchange = \"%s\": it is of data-parallel ranks that share experts, and with "
-      .. "deployment.expert_gpus none do; leave it out"):format(steps.exchange), 0)
+  local sorted = steps.exchange == "deepep" and steps.travels
+  if steps.exchange ~= "own" and not sorted then
+    error(("steps.kernels: exchange = \"%s\": with deployment.expert_gpus there is own, and of data-parallel ranks in "
+      .. "front of whole experts deepep, whose experts get sorted rows"):format(steps.exchange), 0)
   end
   steps.micro_batches, steps.passes, steps.afd_deployment = deployment.micro_batches, {}, deployment
-  steps.afd_link, steps.travels = link_of(steps), nil
+  steps.afd_link, steps.travels = link_of(steps), sorted or nil
   function steps.afd_layers() return cost.layers(steps.model, deployment) end
   steps.plain_gpu_time = steps.gpu_time
   steps.rows_time, steps.gpu_time = rows_time, gpu_time
