@@ -72,7 +72,7 @@ return {
         local each = requests[(k - 1) % #requests + 1]
         local row = { table.concat(setting, ", "), contexts[math.ceil(k / #requests)], each }
         for i = 1, #splits do
-          row[3 + i] = ("%.0f"):format(each / results[(s - 1) * #splits + i].price[k].time_s)
+          row[3 + i] = math.floor(each / results[(s - 1) * #splits + i].price[k].time_s + 0.5)
         end
         rows[#rows + 1] = row
       end

@@ -295,9 +295,8 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.widths = widths_of(model, options);
   out.stage_layers = stage_layers(model, options.pp);
   const Room room = least_room(model, hardware, options, out.stage_layers);
-  check_expert_pool(model, hardware, out.widths, options);
-  if (options.expert_gpus > 0)
-    out.experts = expert_pool(model, out.widths, options, weight_formats(model, options.weights));
+  out.experts = checked_expert_pool(model, hardware, out.widths, options,
+                                    runtime_estimate(out.widths.ranks() + out.widths.expert_gpus));
   out.model = model;
   out.hardware = hardware;
   out.stage = static_cast<int>(room.stage);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "spec/deployment.h"
 #include "spec/layer_kinds.h"
 #include "spec/weights.h"
 
@@ -29,11 +28,11 @@ Widths on_more(Widths widths, int times) {
 /// "they fit on expert_gpus = 16 with ep = 16", or "".
 std::string what_would_fit(const Model& model, const Widths& widths,
                            const DeploymentOptions& options, const WeightFormats& formats,
-                           Bytes available) {
+                           Bytes runtime, Bytes available) {
   for (int times = 2; widths.ep * times <= model.experts()->experts; times *= 2) {
     const Widths more = on_more(widths, times);
     if (model.experts()->experts % more.ep != 0) break;
-    if (expert_pool(model, more, options, formats).needed() > available) continue;
+    if (expert_pool(model, more, options, formats, runtime).needed() > available) continue;
     return "; they fit with expert_gpus = " + std::to_string(more.expert_gpus) +
            " and ep = " + std::to_string(more.ep);
   }
@@ -64,7 +63,7 @@ void check_apart(const Model& model, const DeploymentOptions& options) {
 }
 
 ExpertPool expert_pool(const Model& model, const Widths& widths, const DeploymentOptions& options,
-                       const WeightFormats& formats) {
+                       const WeightFormats& formats, Bytes runtime) {
   const MixtureOfExperts& moe = *model.experts();
   WeightParts parts;
   parts.routed_experts = weights_per_rank(model, {1, 1, widths.ep, widths.moe_tp}).routed_experts;
@@ -76,13 +75,13 @@ ExpertPool expert_pool(const Model& model, const Widths& widths, const Deploymen
   ExpertPool pool;
   pool.weights = weight_bytes(parts, model, formats);
   pool.activations = rows * (2 * inner + between) * element * unit::byte;
-  pool.runtime = runtime_estimate(widths.ranks() + widths.expert_gpus);
+  pool.runtime = runtime;
   return pool;
 }
 
-void check_expert_pool(const Model& model, const Hardware& hardware, const Widths& widths,
-                       const DeploymentOptions& options) {
-  if (widths.expert_gpus == 0) return;
+ExpertPool checked_expert_pool(const Model& model, const Hardware& hardware, const Widths& widths,
+                               const DeploymentOptions& options, Bytes runtime) {
+  if (widths.expert_gpus == 0) return {};
   const int gpus = widths.ranks() + widths.expert_gpus;
   if (gpus > hardware.domain_gpus && !hardware.network_bandwidth) {
     throw Error("deployment.expert_gpus",
@@ -91,16 +90,16 @@ void check_expert_pool(const Model& model, const Hardware& hardware, const Width
                     " states no network (network_gb_per_s in hardware.toml)");
   }
   const WeightFormats formats = weight_formats(model, options.weights);
-  const ExpertPool pool = expert_pool(model, widths, options, formats);
+  const ExpertPool pool = expert_pool(model, widths, options, formats, runtime);
   const Bytes available = options.memory_utilization * hardware.usable_memory;
-  if (pool.needed() <= available) return;
+  if (pool.needed() <= available) return pool;
   throw Error("deployment.expert_gpus",
               "the experts of " + model.name + " do not fit on " +
                   std::to_string(widths.expert_gpus) + " x " + hardware.name + ": " +
                   gib(pool.needed() - available) + " too much. Per GPU " + gib(pool.weights) +
                   " of weights, " + gib(pool.activations) + " activations, " + gib(pool.runtime) +
                   " runtime; available " + gib(available) +
-                  what_would_fit(model, widths, options, formats, available));
+                  what_would_fit(model, widths, options, formats, runtime, available));
 }
 
 }  // namespace rooflua

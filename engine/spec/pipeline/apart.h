@@ -29,12 +29,14 @@ void check_apart(const Model& model, const DeploymentOptions& options);
 
 /// Activations are those of the whole token budget of all data-parallel ranks: inputs and outputs
 /// of all micro-batches, and what lies between the GEMMs of one of them.
+/// @param runtime  what a process takes beside them (runtime_estimate)
 ExpertPool expert_pool(const Model& model, const Widths& widths, const DeploymentOptions& options,
-                       const WeightFormats& formats);
+                       const WeightFormats& formats, Bytes runtime);
 
+/// The same; nothing where experts are on the GPUs of the attention.
 /// @throws Error if the experts do not fit on their GPUs, or the pools cannot reach each other:
 /// says by how many GiB and what would fit
-void check_expert_pool(const Model& model, const Hardware& hardware, const Widths& widths,
-                       const DeploymentOptions& options);
+ExpertPool checked_expert_pool(const Model& model, const Hardware& hardware, const Widths& widths,
+                               const DeploymentOptions& options, Bytes runtime);
 
 }  // namespace rooflua
