@@ -301,6 +301,17 @@ test("experts get sorted rows where the exchange is DeepEP's", function()
   test.check(price { dp = 16, ep = 32, expert_gpus = 32 } < apart_s)
 end)
 
+test("experts of uneven ranks see the rows that there are, by the engine's rule of padding", function()
+  local batch = { prefills = {}, decodes = 40, decode_context_tokens = 40 * 3000,
+    group = { ranks = 4, tokens = 100, max_tokens = 40, prefills = 0 } }
+  for engine, tokens in pairs { ["sglang 0.5.14"] = "tokens=100 ", ["vllm 0.24"] = "tokens=100 as tokens=160 " } do
+    local rows = priced(merged(cases[1][2], {}), batch, { engine = engine }).rows
+    for _, row in ipairs(rows) do
+      if row.name == "afd_dispatch" then test.check(row.shape:find(tokens, 1, true), engine .. ": " .. row.shape) end
+    end
+  end
+end)
+
 test("ranks add up the results that come back, and rows that are padded count as what they are", function()
   local batch = { prefills = {}, decodes = 37, decode_context_tokens = 37 * 2000 }
   local rows = priced({ tp = 2, ep = 4, expert_gpus = 4 }, batch, { model = "qwen3-30b-a3b" }).rows

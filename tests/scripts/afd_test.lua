@@ -100,6 +100,7 @@ test("capacity says what both pools hold, and why one does not start", function(
   found = capacity.of { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14",
     deployment = { tp = 1, dp = 8, ep = 4, expert_gpus = 4 } }
   test.check(not found.starts and found.reason:find "experts of deepseek%-v3 do not fit on 4", found.reason)
+  test.check(capacity_text.answer(found, capacity.fits(found)):find "they fit with expert_gpus = 8 and ep = 8$")
   local plain = capacity_text.document(capacity.of { model = "deepseek-v3", hardware = "h200-sxm",
     engine = "sglang 0.5.14", deployment = { tp = 8 } })
   test.check(plain.experts == nil and plain.deployment.expert_gpus == nil)

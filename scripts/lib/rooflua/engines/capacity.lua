@@ -42,7 +42,8 @@ local function add_experts(found)
     found.experts = { gpus = facts.expert_gpus, weight_bytes = deployment.expert_weight_bytes,
       needed_bytes = deployment.expert_needed_bytes, budget_bytes = facts.share * facts.hardware.usable_memory_bytes }
   elseif found.starts then
-    found.starts, found.reason = false, (tostring(deployment):gsub("^.-deployment%.expert_gpus: ", ""))
+    found.starts, found.lacks_experts = false, true
+    found.reason = (tostring(deployment):gsub("^.-deployment%.expert_gpus: ", ""))
   end
 end
 
@@ -93,8 +94,10 @@ local function tp_that_fits(facts)
   end
 end
 
---- What would start where a deployment does not: {max_model_len, share, tp}, each nil where it does not help.
+--- What would start where a deployment does not: {max_model_len, share, tp}, each nil where it does not help. Where the
+--- experts do not fit, the reason says it.
 function capacity.fits(found)
+  if found.lacks_experts then return {} end
   local facts, out = found.facts, {}
   if found.longest_tokens >= found.block_size and found.longest_tokens < facts.max_model_len then
     out.max_model_len = found.longest_tokens

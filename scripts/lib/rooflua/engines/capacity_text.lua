@@ -109,7 +109,8 @@ function text.answer(found, fits)
     lines[#lines + 1] = ("max_running_requests: %s"):format(units.grouped(found.running_requests))
   end
   if not found.starts then
-    lines[#lines + 1] = ("would not start: %s; %s"):format(found.reason, fits_text(found, fits or {}))
+    lines[#lines + 1] = "would not start: " .. found.reason
+      .. (found.lacks_experts and "" or "; " .. fits_text(found, fits or {}))
   end
   return table.concat(lines, "\n")
 end

@@ -117,13 +117,13 @@ end
 
 --- Values of an axis as numbers; "all" stays a word.
 local function numbers(list, name)
-  local out = {}
+  local out, least = {}, name == "expert_gpus" and 0 or 1
   for i, each in ipairs(list) do
     local value = tonumber(each)
     if each == "all" and name == "ep" then
       value = each
-    elseif not value or value < 1 or value % 1 ~= 0 then
-      fail("--%s %s: expected whole numbers from 1 on", (name:gsub("_", "-")), each)
+    elseif not value or value < least or value % 1 ~= 0 then
+      fail("--%s %s: expected whole numbers from %d on", (name:gsub("_", "-")), each, least)
     end
     out[i] = value
   end
