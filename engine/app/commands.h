@@ -106,7 +106,8 @@ struct PlanArguments {
   std::string model, engine, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
   std::vector<std::string> slo, gpus, engines, autoscaler, watts, set;
-  std::vector<std::string> tp, pp, dp, ep, cp, dcp, prefill_tp, seats, budgets, weights,
+  std::vector<std::string> tp, pp, dp, ep, cp, dcp, expert_gpus, micro_batches, prefill_tp, seats,
+      budgets, weights,
       kv;  // values of axes
   bool split = false;
   std::optional<long> survive, replicates, requests, ranks, seed, why;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "spec/figures/rows.h"
 #include "spec/layer_kinds.h"
+#include "spec/pipeline/apart.h"
 #include "spec/pipeline/context.h"
 #include "spec/pipeline/stages.h"
 #include "spec/weights.h"
@@ -15,10 +16,12 @@
 namespace rooflua {
 
 Widths widths_of(const Model& model, const DeploymentOptions& options) {
-  Widths widths{options.tp, options.dp, options.ep, options.moe_tp.value_or(0),
-                options.cp, options.dcp};
-  const int ranks = widths.ranks();
-  const std::string of_ranks = options.cp > 1 ? "tp * dp * cp" : "tp * dp";
+  Widths widths{options.tp, options.dp,  options.ep,         options.moe_tp.value_or(0),
+                options.cp, options.dcp, options.expert_gpus};
+  const int ranks = widths.expert_ranks();
+  const std::string of_ranks = options.expert_gpus > 0 ? "expert_gpus"
+                               : options.cp > 1        ? "tp * dp * cp"
+                                                       : "tp * dp";
   if (ranks % options.ep != 0) {
     throw Error("deployment.ep", std::to_string(options.ep) + " does not divide the " +
                                      std::to_string(ranks) + " ranks of " + of_ranks);
@@ -40,6 +43,7 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
                 "and pp, or by tp, dp and ep");
   }
   check_context(model, options);
+  check_apart(model, options);
   return widths;
 }
 
@@ -121,7 +125,8 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   balance.adapters = options.adapter_bytes;
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
-  balance.runtime = options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp));
+  balance.runtime =
+      options.runtime.value_or(runtime_estimate(widths.ranks() * options.pp + widths.expert_gpus));
   balance.seat =
       seat_bytes(model, options, kv_dtype_of(model, options)) * part_of(model, stages, stage);
   balance.requested =
@@ -174,7 +179,8 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
                      " with tp = " + std::to_string(options.tp) +
                      (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") +
                      (options.cp > 1 ? " and cp = " + std::to_string(options.cp) : "") +
-                     (options.dcp > 1 ? " and dcp = " + std::to_string(options.dcp) : "") + ": " +
+                     (options.dcp > 1 ? " and dcp = " + std::to_string(options.dcp) : "") +
+                     (options.expert_gpus > 0 ? " without its routed experts" : "") + ": " +
                      gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
                      std::string(name(weight_dtype_of(model, options))) + " weights, " +
                      (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
@@ -196,7 +202,12 @@ Bytes activation_estimate(const Model& model, const Widths& widths, int tokens, 
   double widest = 2 * query + 2.0 * std::max(1, model.kv_heads / widths.tp) * model.head_dim;
   if (model.dense_mlp_layers() > 0)
     widest = std::max(widest, 3.0 * model.intermediate_size / ranks);
-  if (const MixtureOfExperts* moe = model.experts()) {
+  const MixtureOfExperts* moe = model.experts();
+  if (moe != nullptr && widths.expert_gpus > 0) {
+    // What comes back from the experts of a token.
+    const double copies = std::min(moe->experts_per_token, widths.ep) * double(widths.moe_tp);
+    widest = std::max(widest, copies * model.hidden_size / ranks);
+  } else if (moe != nullptr) {
     // Of the tokens of all dp groups, a rank of ep gets its share.
     const double visited = moe->experts_per_token * double(widths.groups()) / widths.ep;
     widest = std::max(widest,
@@ -284,6 +295,8 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.widths = widths_of(model, options);
   out.stage_layers = stage_layers(model, options.pp);
   const Room room = least_room(model, hardware, options, out.stage_layers);
+  out.experts = checked_expert_pool(model, hardware, out.widths, options,
+                                    runtime_estimate(out.widths.ranks() + out.widths.expert_gpus));
   out.model = model;
   out.hardware = hardware;
   out.stage = static_cast<int>(room.stage);
@@ -320,6 +333,13 @@ constexpr auto shown(std::string_view name, std::string_view doc) {
   return figure<member>(name, "", 0, 0, Stated::computed, doc);
 }
 
+Json expert_weights(const Deployment& deployment) {
+  return deployment.experts.weights.in_base_units();
+}
+Json expert_needs(const Deployment& deployment) {
+  return deployment.experts.needed().in_base_units();
+}
+
 constexpr auto rows = rows_of<Deployment>(
     shown<&Deployment::weight_dtype>("weights", "dtype, also weight_dtype"),
     shown<&Deployment::kv_dtype>("kv", "dtype, also kv_dtype"),
@@ -329,6 +349,10 @@ constexpr auto rows = rows_of<Deployment>(
                                       "per rank: weights of a drafter; 0 without speculation"),
     shown<&Deployment::adapter_bytes>("adapter_bytes",
                                       "per rank: slots of low-rank adapters; 0 without them"),
+    computed<Deployment, expert_weights>("expert_weight_bytes", "number",
+                                         "per GPU of the experts; 0 without expert_gpus"),
+    computed<Deployment, expert_needs>("expert_needed_bytes", "number",
+                                       "per GPU of the experts: weights, activations and runtime"),
     shown<&Deployment::activation_bytes>("activation_bytes",
                                          "per rank: what a dummy forward at the token budget "
                                          "needs, an estimate"),

@@ -35,6 +35,7 @@
 #include "spec/figures/deployment.h"
 #include "spec/hardware.h"
 #include "spec/model.h"
+#include "spec/pipeline/apart.h"
 #include "spec/widths.h"
 
 namespace rooflua {
@@ -57,6 +58,7 @@ struct Deployment {
   Bytes activation_bytes;
   Bytes runtime_bytes;
   Bytes kv_bytes_per_block;
+  ExpertPool experts;  // of one GPU of a pool of their own; nothing without it
   Bytes seat_bytes;
   std::int64_t seat_blocks = 0;
   Bytes kv_capacity;

@@ -29,7 +29,7 @@ struct KindCounts {
 struct RankCounts {
   Widths widths;
   std::vector<int> stage_layers;
-  std::vector<WeightParts> stages;  // elements, of one rank of each stage
+  std::vector<WeightParts> stages;  // elements, of one rank of each stage; of the attention
   WeightFormats formats;            // as stored
   Dtype weight_dtype = Dtype::bf16, dtype = Dtype::bf16, kv_dtype = Dtype::bf16;
   std::vector<KindCounts> kinds;

@@ -217,7 +217,8 @@ class Counter {
     const double experts = divided("experts", moe.experts, widths_.ep, "ep");
     const double inner = moe.latent_size > 0 ? moe.latent_size : hidden();
     const double width = double(moe.intermediate_size) / widths_.moe_tp;
-    parts.routed_experts += each.layers * experts * mlp(each.gated, inner, width);
+    if (!widths_.apart())
+      parts.routed_experts += each.layers * experts * mlp(each.gated, inner, width);
     parts.shared_experts += each.layers * (mlp(each.gated, hidden(),
                                                double(moe.shared_intermediate_size) / widths_.tp) +
                                            2.0 * hidden() * moe.latent_size);

@@ -50,7 +50,8 @@ WeightParts weights(const Model& model);
 /// One rank. Attention and dense and shared MLPs are divided by tp: attention by heads (KV heads
 /// are replicated when tp > kv_heads; down projections of latent attention, the index and single KV
 /// vectors are), MLPs by width. Experts are divided by ep, their width by moe_tp; the vocabulary in
-/// rows padded to a multiple of 64 * tp. Router and norms are replicated.
+/// rows padded to a multiple of 64 * tp. Router and norms are replicated. With expert_gpus it is a
+/// rank of the attention, which holds no routed experts.
 /// @throws Error if heads, KV heads, experts or widths do not divide
 WeightParts weights_per_rank(const Model& model, const Widths& widths);
 inline WeightParts weights_per_rank(const Model& model, int tp) {

@@ -16,9 +16,12 @@ local Ladder = policy.define {
     tp = list({ 1, 2, 4, 8 }, "GPUs", "Tensor parallel degrees, up to a node."),
     pp = list({ 1 }, "stages", "Pipeline stages."),
     dp = list({ 1 }, "ranks", "Data-parallel ranks of the attention; only in models with experts."),
-    ep = list({ 1, "all" }, "ranks", "Ranks with whole experts; \"all\": tp x dp x cp. Only in models with experts."),
+    ep = list({ 1, "all" }, "ranks", "Ranks with whole experts; \"all\": tp x dp x cp, or expert_gpus. Only in models "
+      .. "with experts."),
     cp = list({ 1 }, "ranks", "Ranks that divide a prompt, each on tp GPUs of its own."),
     dcp = list({ 1 }, "ranks", "Ranks of tp that divide the KV of a request, where it divides tp."),
+    expert_gpus = list({ 0 }, "GPUs", "GPUs of the routed experts alone; 0: they are on those of the attention."),
+    micro_batches = list({ 1 }, "batches", "Micro-batches between both pools, where there are expert_gpus."),
     max_num_seqs = list({ 64, 256 }, "requests", "Seats: most requests in a step."),
     max_num_batched_tokens = list({ 512, 2048, 8192 }, "tokens", "Token budgets of a step."),
     weights = list({ "own" }, nil, "Formats of the weights; \"own\": as released."),
@@ -68,16 +71,17 @@ local function check_axis(self, name, has_axis, model)
   local words, known = words_of[name] or {}, ""
   for _, word in ipairs { "all", "same" } do known = known .. (words[word] and (" or %q"):format(word) or "") end
   for i, value in ipairs(self[name]) do
-    local is_count = type(value) == "number" and value >= 1 and value % 1 == 0
+    local none = name == "expert_gpus" and 0 or 1
+    local is_count = type(value) == "number" and value >= none and value % 1 == 0
     if not is_count and not words[value] then
       local is_shown = type(value) == "number" or type(value) == "string"
-      error(("candidates.ladder: %s[%d]: expected a whole number >= 1%s, found %s"):format(name, i, known,
+      error(("candidates.ladder: %s[%d]: expected a whole number >= %d%s, found %s"):format(name, i, none, known,
         is_shown and value or "a " .. type(value)), 0)
     end
   end
   if has_axis then return end
   for _, value in ipairs(self[name]) do
-    if value ~= 1 and not words[value] then
+    if value ~= (name == "expert_gpus" and 0 or 1) and not words[value] then
       error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
         .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)
     end
@@ -112,13 +116,16 @@ function Ladder:each(question, emit)
     check_axis(self, name, axes[name], question.model)
     check_axis(self, "prefill_" .. name, axes[name], question.model)
   end
+  for _, name in ipairs { "expert_gpus", "micro_batches" } do check_axis(self, name, axes[name], question.model) end
   check_axis(self, "prefill_tp", true)
   local speculations = { false }
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
   local engines = #self.engines > 0 and self.engines or { false }
   local all = { { "engine", engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
     { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "cp", axes.cp and self.cp or one },
-    { "dcp", axes.dcp and self.dcp or one }, { "weights", self.weights },
+    { "dcp", axes.dcp and self.dcp or one },
+    { "expert_gpus", axes.expert_gpus and self.expert_gpus or { 0 } },
+    { "micro_batches", axes.micro_batches and self.micro_batches or one }, { "weights", self.weights },
     { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "host_memory_gb", self.host_memory_gb },
     { "split", splits_of(self, axes.split) }, { "prefill_tp", self.prefill_tp }, { "prefill_dp", self.prefill_dp },
     { "prefill_ep", self.prefill_ep },
@@ -126,12 +133,16 @@ function Ladder:each(question, emit)
     { "max_num_batched_tokens", self.max_num_batched_tokens } }
   for index in ipairs(question.gpus) do
     product(all, 1, {}, function(chosen)
-      local ranks = chosen.tp * chosen.dp * chosen.cp
+      local is_apart = chosen.expert_gpus > 0
+      local ranks = is_apart and chosen.expert_gpus or chosen.tp * chosen.dp * chosen.cp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       local split = split_with_widths(chosen, ep)
       if ep > ranks or not split or chosen.tp % chosen.dcp ~= 0 then return end
+      if not is_apart and chosen.micro_batches > 1 then return end
       local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
         ep = ep, cp = chosen.cp > 1 and chosen.cp or nil, dcp = chosen.dcp > 1 and chosen.dcp or nil,
+        expert_gpus = is_apart and chosen.expert_gpus or nil,
+        micro_batches = chosen.micro_batches > 1 and chosen.micro_batches or nil,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
         split = split[1], speculation = chosen.speculation or nil,
         label = chosen.speculation and "speculation" or nil,

@@ -331,6 +331,7 @@ return {
       source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
         .. "merged before 2026-03-29" },
     { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292 of 2026-04-20: latent attention" },
+    { experts_apart = false, source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,

@@ -204,6 +204,7 @@ return {
     { exchange = "nvlink_two_sided", source = "_torch/modules/fused_moe/communication" },
     { cp_of = {}, dcp_of = {}, dcp_combines = "all_to_all", source = "docs/source/features/helix.md: Helix alone, on "
       .. "decode servers behind servers that prefill; not modelled" },
+    { experts_apart = false, source = "issue 6577, open" },
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
     memory_rules,

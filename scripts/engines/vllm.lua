@@ -318,6 +318,7 @@ return {
     { since = "0.10.2", dcp_of = { "latent" }, source = "pull request 23734" },
     { since = "0.11.1", dcp_of = { "latent", "full" }, source = "pull requests 24864 and 25438, of 2025-09; "
       .. "vllm/config/model.py, verify_with_parallel_config: dcp <= tp / KV heads" },
+    { experts_apart = false, source = "pull request 29772, closed; a plugin does: vllm-project/afd-plugin" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
     { expert_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0, head_norm_kernels = 0,
       source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },

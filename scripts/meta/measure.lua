@@ -187,7 +187,7 @@ function measure.write(run, path) end
 --- Measured deployments and points of one kind.
 ---@class rooflua.MeasuredKind
 ---@field engine string
----@field class string dense, moe-tp, tep, dpa, pd, pp or cp
+---@field class string dense, moe-tp, tep, dpa, pd, pp, cp or afd
 ---@field architecture string
 ---@field gpu string
 ---@field load string? saturated or unsaturated, of the nearest points

@@ -59,6 +59,8 @@ local plan = {}
 ---@field ep integer?
 ---@field cp integer?
 ---@field dcp integer?
+---@field expert_gpus integer?
+---@field micro_batches integer?
 ---@field weights string?
 ---@field kv string?
 ---@field max_num_seqs integer?

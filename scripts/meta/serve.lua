@@ -59,11 +59,16 @@ local serve = {}
 --- ranks; default 1; data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with
 --- a scheduler of its own, and all step together
 ---@field dp integer?
----@field ep integer? ranks; default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
----@field moe_tp integer? ranks; ranks that divide the width of each expert; default tp * dp / ep
+--- ranks; default 1; ranks that hold whole experts; the rest of tp * dp, or of expert_gpus, divides the width of each
+---@field ep integer?
+---@field moe_tp integer? ranks; ranks that divide the width of each expert; default the ranks of experts / ep
 ---@field pp integer? stages; default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
 ---@field cp integer? ranks; default 1; ranks on tp GPUs each that divide prompts; each keeps all KV
 ---@field dcp integer? ranks; default 1; ranks of tp that divide the KV of a request, not hold copies of it
+--- GPUs; default 0; GPUs of a pool of their own that hold the routed experts; 0: the GPUs of the attention hold them
+---@field expert_gpus integer?
+--- batches; default 1; parts of a step that are in flight between the GPUs of the attention and those of the experts
+---@field micro_batches integer?
 ---@field weights string? number format of the linear weights, or the name of a release; default the model's
 ---@field kv string? number format of the KV cache; default as released, else the model's
 ---@field memory_utilization number? default 0.92; share of the usable memory that the engine takes

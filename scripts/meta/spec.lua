@@ -184,6 +184,8 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field weight_bytes number per rank
 ---@field drafter_bytes number per rank: weights of a drafter; 0 without speculation
 ---@field adapter_bytes number per rank: slots of low-rank adapters; 0 without them
+---@field expert_weight_bytes number per GPU of the experts; 0 without expert_gpus
+---@field expert_needed_bytes number per GPU of the experts: weights, activations and runtime
 ---@field activation_bytes number per rank: what a dummy forward at the token budget needs, an estimate
 ---@field seat_bytes number per rank: windows, chunks and recurrent states of one request
 ---@field seat_blocks integer KV blocks that hold them, beside those of the request's tokens; 0 without such layers
@@ -193,11 +195,15 @@ function Model:kv_bytes_per_token(kv_dtype) end
 --- data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with a scheduler of its
 --- own, and all step together
 ---@field dp integer
----@field ep integer ranks that hold whole experts; the rest of tp * dp divides the width of each
----@field moe_tp integer ranks that divide the width of each expert; default tp * dp / ep
+---@field ep integer ranks that hold whole experts; the rest of tp * dp, or of expert_gpus, divides the width of each
+---@field moe_tp integer ranks that divide the width of each expert; default the ranks of experts / ep
 ---@field pp integer pipeline parallel stages: each has some of the layers, on tp GPUs of its own
 ---@field cp integer ranks on tp GPUs each that divide prompts; each keeps all KV
 ---@field dcp integer ranks of tp that divide the KV of a request, not hold copies of it
+--- GPUs of a pool of their own that hold the routed experts; 0: the GPUs of the attention hold them
+---@field expert_gpus integer
+--- parts of a step that are in flight between the GPUs of the attention and those of the experts
+---@field micro_batches integer
 ---@field memory_utilization number share of the usable memory that the engine takes
 ---@field max_num_seqs integer most requests in a step
 ---@field max_num_batched_tokens integer most tokens in a step
@@ -225,11 +231,16 @@ function spec.hardware(source) end
 --- default 1; data-parallel ranks of the attention, in models with experts: each is a replica on tp GPUs with a
 --- scheduler of its own, and all step together
 ---@field dp integer?
----@field ep integer? default 1; ranks that hold whole experts; the rest of tp * dp divides the width of each
----@field moe_tp integer? ranks that divide the width of each expert; default tp * dp / ep
+--- default 1; ranks that hold whole experts; the rest of tp * dp, or of expert_gpus, divides the width of each
+---@field ep integer?
+---@field moe_tp integer? ranks that divide the width of each expert; default the ranks of experts / ep
 ---@field pp integer? default 1; pipeline parallel stages: each has some of the layers, on tp GPUs of its own
 ---@field cp integer? default 1; ranks on tp GPUs each that divide prompts; each keeps all KV
 ---@field dcp integer? default 1; ranks of tp that divide the KV of a request, not hold copies of it
+--- default 0; GPUs of a pool of their own that hold the routed experts; 0: the GPUs of the attention hold them
+---@field expert_gpus integer?
+--- default 1; parts of a step that are in flight between the GPUs of the attention and those of the experts
+---@field micro_batches integer?
 ---@field weights string? number format of the linear weights, or the name of a release; default the model's
 ---@field kv string? number format of the KV cache; default as released, else the model's
 ---@field memory_utilization number? default 0.92; share of the usable memory that the engine takes

@@ -11,7 +11,8 @@
 --- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces. Data-parallel ranks share the
---- experts and pad their tokens to each other's (kernels/group.lua). kernels/context_parallel.lua divides requests.
+--- experts and pad their tokens to each other's (kernels/group.lua). kernels/context_parallel.lua divides requests,
+--- kernels/afd.lua puts experts on other GPUs.
 --- The operations come from cost.layers(model, deployment), their times from the database: without a table, modelled.
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
@@ -21,6 +22,7 @@
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
 local adapters = require "steps.kernels.adapters"
+local afd = require "steps.kernels.afd"
 local apart = require "steps.kernels.apart"
 local attention = require "steps.kernels.attention"
 local beside = require "steps.kernels.beside"
@@ -74,7 +76,7 @@ local Kernels = policy.define {
   ceiling = true,
   doc = "Measured kernels, exact work, as the serving engine runs it on one rank.",
   source = "docs/MODELS.md, vLLM",
-  params = {
+  params = afd.with_parameters {
     host_step_s = {
       default = 700e-6, unit = "s", min = 0, source = "vLLM 0.11 at batch 1, not asynchronous, on H100",
       doc = "Host time per step: scheduling, preparing inputs, sending tokens to clients.",
@@ -193,7 +195,7 @@ local Kernels = policy.define {
 
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
 Kernels.follows_kinds, Kernels.follows_groups, Kernels.follows_context = true, true, true
-Kernels.prices_adapters = true
+Kernels.prices_adapters, Kernels.follows_apart = true, true
 
 --- Parameters that the scenario leaves open follow from its engine.
 Kernels.follows_engine, Kernels.signature = true, graphs.signature
@@ -222,6 +224,7 @@ function Kernels:bind(context)
   self.travels = exchange.of(self, engine.values, layers)
   self:bind_operations(layers, deployment)
   context_parallel.bind(self, engine.values, layers)
+  afd.bind(self, deployment)
   self.adapters = adapters.of(self, context.adapters)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.layers_s(self, layers, engine.values))
@@ -250,7 +253,7 @@ end
 --- Sorts the operations by the rows of a batch that they see: all tokens, one row per request, ...
 function Kernels:bind_operations(layers, deployment)
   local seen = { tokens = {}, group_tokens = {}, requests = {}, prefill_tokens = {}, decode_tokens = {} }
-  self.attention, self.more_attention, self.recurrent, self.kernel_count = nil, {}, {}, 0
+  self.attention, self.more_attention, self.recurrent, self.kernel_count = false, {}, {}, 0
   for _, op in ipairs(layers) do
     if op.name:find "^gdn_split" then op.count = op.count * self.recurrent_copies end
     self.kernel_count = self.kernel_count + op.count
@@ -277,11 +280,8 @@ end
 
 --- The layers of the first kind, and those of further kinds, which few models have.
 function Kernels:add_attention(kind)
-  if self.attention then
-    self.more_attention[#self.more_attention + 1] = kind
-  else
-    self.attention = kind
-  end
+  local more = self.attention and self.more_attention
+  if more then more[#more + 1] = kind else self.attention = kind end
 end
 
 Kernels.sum_of, Kernels.sum_with_drafts, Kernels.settles = beside.sum_of, beside.sum_with_drafts, attention.settles_with

@@ -107,6 +107,10 @@ TEST_CASE("context parallel shortens a long prompt, and makes room for more deco
   compare_with_golden("44_context_parallel", "--jobs 2");
 }
 
+TEST_CASE("attention and experts apart pay for many requests, against gathered rows", "[golden]") {
+  compare_with_golden("46_attention_experts_apart", "");
+}
+
 TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {
   compare_with_golden("19_expert_imbalance", "");
 }

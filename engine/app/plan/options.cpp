@@ -18,6 +18,8 @@ void add_plan_axes(CLI::App& command, PlanArguments& a) {
   list("--ep", a.ep, "Expert-parallel ranks to try; all: every rank (1,all for experts)");
   list("--cp", a.cp, "Prefill context parallel ranks to try (1)");
   list("--dcp", a.dcp, "Decode context parallel ranks to try (1)");
+  list("--expert-gpus", a.expert_gpus, "GPUs of the experts alone to try; 0: none (0)");
+  list("--micro-batches", a.micro_batches, "Micro-batches between both pools to try (1)");
   list("--seats", a.seats, "Most requests in a step to try (64,256)");
   list("--budgets", a.budgets, "Most tokens in a step to try (512,2048,8192)");
   list("--weights", a.weights, "Formats of the weights to try (the model's own)");

@@ -67,6 +67,8 @@ Json options_of(const PlanArguments& a) {
   put(out, "ep", a.ep);
   put(out, "cp", a.cp);
   put(out, "dcp", a.dcp);
+  put(out, "expert_gpus", a.expert_gpus);
+  put(out, "micro_batches", a.micro_batches);
   put(out, "prefill_tp", a.prefill_tp);
   put(out, "seats", a.seats);
   put(out, "budgets", a.budgets);

@@ -326,7 +326,7 @@ class ForwardPass {
     const Dtype shared = format(WeightClass::shared), linear = format(WeightClass::experts);
     if (moe.latent_size > 0) gemm("latent_down", hidden_, inner, count, shared);
     LayerOp& experts = add("experts", Op::grouped_gemm, count);
-    if (widths_.groups() > 1) experts.rows = Rows::group_tokens;
+    if (widths_.groups() > 1 || widths_.apart()) experts.rows = Rows::group_tokens;
     experts.rows_per_token = moe.experts_per_token;
     experts.k = inner;
     experts.n = double(moe.intermediate_size) / widths_.moe_tp;
@@ -341,12 +341,12 @@ class ForwardPass {
       mlp("shared_", moe.shared_intermediate_size / tp_, each, shared);
   }
 
-  /// With one group of ranks every rank has every token, and the results are added up, whether
-  /// experts are whole or divided. With several, each group gathers the tokens of the others.
+  /// One group of ranks has every token and adds the results up, whether experts are whole, divided
+  /// or on GPUs of their own. Of several, each gathers the tokens of the others, if not apart.
   void mlp_reduction(const std::vector<MlpLayers>& mlps, double layers) {
     if (widths_.groups() == 1) return all_reduce("mlp_all_reduce", layers, hidden_ * act_);
     double routed = 0;
-    for (const MlpLayers& each : mlps) routed += each.moe ? each.layers : 0;
+    for (const MlpLayers& each : mlps) routed += each.moe && !widths_.apart() ? each.layers : 0;
     if (tp_ > 1 && layers > routed) all_reduce("mlp_all_reduce", layers - routed, hidden_ * act_);
     if (routed == 0) return;
     all_reduce("expert_exchange", routed, hidden_ * act_);

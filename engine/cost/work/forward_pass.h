@@ -16,7 +16,7 @@ namespace rooflua {
 /// Which part of a step an operation sees; its row count is rows_per_token times this.
 enum class Rows {
   tokens,        // every token of the step, prefill chunks and decodes (padded for CUDA graphs)
-  group_tokens,  // with dp or cp > 1, the tokens of all ranks that step together: experts, exchange
+  group_tokens,  // with dp, cp > 1 or expert_gpus, tokens of all ranks together: experts, exchange
   requests,      // one row per request in the batch: the LM head
   prefill_tokens,  // new tokens of prefill chunks; kv_b also re-expands their cached context
   decode_tokens,   // one per decoding request

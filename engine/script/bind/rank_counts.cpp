@@ -68,6 +68,7 @@ Json fields_of(const RankCounts& counts) {
   out["moe_tp"] = counts.widths.moe_tp;
   out["cp"] = counts.widths.cp;
   out["dcp"] = counts.widths.dcp;
+  out["expert_gpus"] = counts.widths.expert_gpus;
   return out;
 }
 

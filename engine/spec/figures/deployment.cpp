@@ -17,10 +17,11 @@ constexpr auto option_rows = rows_of<Options>(
                          "data-parallel ranks of the attention, in models with experts: each is a "
                          "replica on tp GPUs with a scheduler of its own, and all step together"),
     figure<&Options::ep>("ep", "ranks", 1, 4096, open,
-                         "ranks that hold whole experts; the rest of tp * dp divides the width of "
-                         "each"),
+                         "ranks that hold whole experts; the rest of tp * dp, or of expert_gpus, "
+                         "divides the width of each"),
     figure<&Options::moe_tp>("moe_tp", "ranks", 1, 4096, open,
-                             "ranks that divide the width of each expert; default tp * dp / ep"),
+                             "ranks that divide the width of each expert; default the ranks of "
+                             "experts / ep"),
     figure<&Options::pp>("pp", "stages", 1, 256, open,
                          "pipeline parallel stages: each has some of the layers, on tp GPUs of its "
                          "own"),
@@ -28,6 +29,13 @@ constexpr auto option_rows = rows_of<Options>(
                          "ranks on tp GPUs each that divide prompts; each keeps all KV"),
     figure<&Options::dcp>("dcp", "ranks", 1, 1024, open,
                           "ranks of tp that divide the KV of a request, not hold copies of it"),
+    figure<&Options::expert_gpus>(
+        "expert_gpus", "GPUs", 0, 4096, open,
+        "GPUs of a pool of their own that hold the routed experts; 0: the "
+        "GPUs of the attention hold them"),
+    figure<&Options::micro_batches>("micro_batches", "batches", 1, 64, open,
+                                    "parts of a step that are in flight between the GPUs of the "
+                                    "attention and those of the experts"),
     figure<&Options::weights>("weights", open,
                               "number format of the linear weights, or the name of a release; "
                               "default the model's"),

@@ -22,6 +22,8 @@ struct DeploymentOptions {
   int pp = 1;
   int cp = 1;
   int dcp = 1;
+  int expert_gpus = 0;  // 0: routed experts are on the GPUs of the attention
+  int micro_batches = 1;
   std::optional<Dtype> weights = {};
   std::optional<Dtype> kv = {};
   double memory_utilization = 0.92;

@@ -94,7 +94,8 @@ end
 --- Whether the attention of a step model, all of it, is full attention priced on a monotone grid.
 local function is_plain(steps)
   local kind = steps.attention
-  return not (steps.has_more or kind.tokens or kind.own_window or kind.index or kind.module or steps.dcp > 1)
+  return not (steps.has_more or kind.tokens or kind.own_window or kind.index or kind.module or steps.dcp > 1
+    or steps.expert_gpus > 0)
 end
 
 --- Writes what all steps of the run have in common.

@@ -28,7 +28,7 @@ local kinds = {
 }
 
 --- The format in which tokens travel to their experts.
-local function format_of(kind, dtype)
+function exchange.format_of(kind, dtype)
   if kind == "deepep" then return "fp8" end
   if dtype == "nvfp4" then return "nvfp4" end
   return dtype:find "^fp8" and "fp8" or "bf16"
@@ -39,7 +39,7 @@ local function query_of(steps, kind, phase, mode, sms, op)
   local moe, width = experts.of(steps, op)
   return { op = "expert_exchange", mode = mode, phase = phase, ranks = steps.ranks,
     hidden_size = width, experts = moe.experts, experts_per_token = moe.experts_per_token, sms = sms,
-    dtype = format_of(kind, op.dtype), tokens = 1 }
+    dtype = exchange.format_of(kind, op.dtype), tokens = 1 }
 end
 
 --- The phases of an exchange, each with a query for small steps and one for large ones.

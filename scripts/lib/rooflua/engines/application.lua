@@ -1,6 +1,7 @@
 -- The keys of a scenario that follow from its engine. A key that the scenario states itself wins; an option of the
 -- engine that stands for a key which the scenario states as well is an error.
 local core = require "rooflua.base.core"
+local apart = require "rooflua.engines.apart"
 local choice = require "rooflua.engines.choice"
 local context_parallel = require "rooflua.engines.context_parallel"
 local native = require "rooflua.native"
@@ -282,8 +283,9 @@ end
 
 --- Sentences about the engine: which release holds, options that are not modelled, and what a launch command says
 --- besides.
-local function notes_of(reader, chosen, follows, resolved)
+local function notes_of(reader, chosen, follows, resolved, given)
   local out = { follows and chosen.note or nil }
+  if follows then out[#out + 1] = apart.note(resolved, said(given, "deployment.expert_gpus")) end
   for _, list in ipairs { chosen.notes or {}, unread_of(chosen, resolved), reader.shared.told or {} } do
     for _, sentence in ipairs(list) do out[#out + 1] = sentence end
   end
@@ -325,7 +327,7 @@ function application.of(reader, given, serves)
   out.engine = nil
   local follows = serves or steps.follows_engine
   return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
-    notes = notes_of(reader, chosen, follows, resolved), keys = keys,
+    notes = notes_of(reader, chosen, follows, resolved, given), keys = keys,
     options = chosen.options, router = keys.router }
 end
 

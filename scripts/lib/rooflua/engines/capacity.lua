@@ -30,6 +30,23 @@ function capacity.of_applied(applied, model, hardware, more)
   return found
 end
 
+--- Adds the pool of experts: {gpus, weight_bytes, needed_bytes, budget_bytes} of one of its GPUs; or why it is too
+--- small.
+local function add_experts(found)
+  local facts = found.facts
+  if facts.expert_gpus == 0 then return end
+  local options = core.copy(facts.counted, { model = facts.model, hardware = facts.hardware, kv_blocks = 1,
+    max_num_batched_tokens = facts.budget, memory_utilization = facts.share })
+  local ok, deployment = pcall(spec.deployment, options)
+  if ok then
+    found.experts = { gpus = facts.expert_gpus, weight_bytes = deployment.expert_weight_bytes,
+      needed_bytes = deployment.expert_needed_bytes, budget_bytes = facts.share * facts.hardware.usable_memory_bytes }
+  elseif found.starts then
+    found.starts, found.lacks_experts = false, true
+    found.reason = (tostring(deployment):gsub("^.-deployment%.expert_gpus: ", ""))
+  end
+end
+
 --- The ledger of a deployment that is described as in a scenario.
 ---@param about table {model, hardware, engine?, deployment?, scheduler?, speculation?, tiers?}
 ---@param reader table? what errors are about
@@ -46,6 +63,7 @@ function capacity.of(about, reader)
   local applied = application.of(reader, given, true)
   local found = capacity.of_applied(applied, given.model, given.hardware,
     reader:at("speculation", more_of, about, applied))
+  add_experts(found)
   local rows, told = tiers.of_capacity(reader, applied, given.model, found, about.tiers)
   found.tiers = rows
   if #told > 0 then
@@ -76,8 +94,10 @@ local function tp_that_fits(facts)
   end
 end
 
---- What would start where a deployment does not: {max_model_len, share, tp}, each nil where it does not help.
+--- What would start where a deployment does not: {max_model_len, share, tp}, each nil where it does not help. Where the
+--- experts do not fit, the reason says it.
 function capacity.fits(found)
+  if found.lacks_experts then return {} end
   local facts, out = found.facts, {}
   if found.longest_tokens >= found.block_size and found.longest_tokens < facts.max_model_len then
     out.max_model_len = found.longest_tokens

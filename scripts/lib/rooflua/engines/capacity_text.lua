@@ -22,6 +22,7 @@ function text.title(found)
   for _, name in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
     if facts[name] > 1 then out = out .. (", %s %d"):format(name, facts[name]) end
   end
+  if facts.expert_gpus > 0 then out = out .. (", expert_gpus %d"):format(facts.expert_gpus) end
   return out
 end
 
@@ -36,6 +37,12 @@ local function parts_text(found)
   words[#words + 1] = ("KV cache %s GiB (%s of %s GiB)"):format(gib_text(found.kv_bytes),
     gib_text(found.budget_bytes), gib_text(total))
   return table.concat(words, "   ")
+end
+
+--- "experts on 16 GPUs: each weights 39.37 GiB, with activations and runtime 41.90 of 124.1 GiB".
+local function experts_text(experts)
+  return ("experts on %d GPUs: each weights %s GiB, with activations and runtime %s of %s GiB"):format(experts.gpus,
+    gib_text(experts.weight_bytes), gib_text(experts.needed_bytes), gib_text(experts.budget_bytes))
 end
 
 --- The two lines of the engine's log.
@@ -88,6 +95,7 @@ function text.answer(found, fits)
   local lines = { text.title(found) }
   if found.note then lines[#lines + 1] = found.note end
   lines[#lines + 1] = parts_text(found)
+  if found.experts then lines[#lines + 1] = experts_text(found.experts) end
   lines[#lines + 1] = text.log(found)
   if found.groups > 1 then
     lines[#lines + 1] = ("%s blocks of %d tokens in %d groups of layers"):format(units.grouped(found.blocks),
@@ -101,7 +109,8 @@ function text.answer(found, fits)
     lines[#lines + 1] = ("max_running_requests: %s"):format(units.grouped(found.running_requests))
   end
   if not found.starts then
-    lines[#lines + 1] = ("would not start: %s; %s"):format(found.reason, fits_text(found, fits or {}))
+    lines[#lines + 1] = "would not start: " .. found.reason
+      .. (found.lacks_experts and "" or "; " .. fits_text(found, fits or {}))
   end
   return table.concat(lines, "\n")
 end
@@ -114,6 +123,7 @@ function text.document(found, fits)
     engine = facts.engine.name, release = facts.release, note = found.note,
     deployment = { tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, cp = facts.cp > 1 and facts.cp or nil,
       dcp = facts.dcp > 1 and facts.dcp or nil, share = facts.share,
+      expert_gpus = facts.expert_gpus > 0 and facts.expert_gpus or nil,
       max_num_seqs = facts.seats, max_num_batched_tokens = facts.budget, max_model_len = facts.max_model_len,
       block_size = found.block_size },
     formats = { weights = facts.counts.weights, kv = facts.counts.kv },
@@ -121,7 +131,7 @@ function text.document(found, fits)
     kv_bytes = found.kv_bytes, kv_blocks = found.blocks, kv_tokens = found.tokens, groups = found.groups,
     max_concurrency = found.concurrency, longest_tokens = found.longest_tokens,
     max_running_requests = found.running_requests, starts = found.starts, reason = found.reason,
-    tiers = #(found.tiers or {}) > 0 and json.array(found.tiers) or nil,
+    experts = found.experts, tiers = #(found.tiers or {}) > 0 and json.array(found.tiers) or nil,
     fits = fits and next(fits) and fits or nil }
 end
 

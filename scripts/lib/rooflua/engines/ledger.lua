@@ -4,6 +4,7 @@
 --     engine, release, values   of engines/values.lua
 --     model, hardware, counts   objects, and native.rank_counts
 --     tp, dp, pp, ep, cp, dcp   widths
+--     expert_gpus               GPUs of the routed experts alone; 0: they are on those of the attention
 --     seats, budget, chunk      most requests, tokens of a step, and tokens of a chunk
 --     max_model_len, block_size tokens; those of a block are on all ranks of dcp together
 --     share                     of the memory, as the engine means it
@@ -25,6 +26,7 @@ local values = require "rooflua.engines.values"
 local ledger = {}
 
 local widths = { "tp", "dp", "pp", "ep", "moe_tp", "cp", "dcp" }
+local pool = { "expert_gpus", "micro_batches" }
 local gib = 2 ^ 30
 
 --- What a drafter of the model itself takes: layers like its own for multi-token prediction, run again for each draft.
@@ -72,6 +74,7 @@ function ledger.facts(applied, model, hardware, more)
   local params = applied.given.scheduler and policy.parameters(applied.given.scheduler) or {}
   local counted = {}
   for _, name in ipairs(widths) do counted[name] = deployment[name] end
+  for _, name in ipairs(pool) do counted[name] = deployment[name] end
   counted.weights, counted.kv = deployment.weights, deployment.kv
   local facts = { engine = resolved.engine, release = resolved.release, values = resolved.values, model = model,
     hardware = hardware, counts = native.rank_counts(model, counted), share = share_of(applied),
@@ -79,6 +82,7 @@ function ledger.facts(applied, model, hardware, more)
     prefix_caching = deployment.prefix_caching ~= false, images = more.images ~= false, drafts = more.drafts,
     counted = counted, resolved = resolved }
   for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
+  facts.expert_gpus = deployment.expert_gpus or default "expert_gpus"
   facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, default "max_num_seqs"))
   facts.chunk = params.chunked_prefill_size
   facts.budget = number_or(params.max_num_batched_tokens, number_or(deployment.max_num_batched_tokens,

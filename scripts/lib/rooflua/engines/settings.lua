@@ -64,6 +64,8 @@ return {
     { read_by = "engines.context_parallel" }),
   entry("dcp_of", nil, "kinds of attention whose KV it divides over ranks of deployment.dcp",
     { read_by = "engines.context_parallel" }),
+  entry("experts_apart", nil, "whether an engine runs attention and experts on GPUs of their own",
+    { read_by = "engines.apart" }),
   of_kernels("all_reduce_across_nodes", nil, "kernels of an all-reduce between nodes: own or nccl"),
   of_kernels("expert_block", "rows", "rows of a block of experts in block-scaled FP8; 0 = none"),
   of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),

@@ -32,7 +32,7 @@ end
 local function gpus_of_engine(deployment)
   if deployment == nil then return 1 end
   local own = type(deployment) == "table" and core.plain(deployment) or deployment
-  return (own.tp or 1) * (own.dp or 1) * (own.pp or 1) * (own.cp or 1)
+  return (own.tp or 1) * (own.dp or 1) * (own.pp or 1) * (own.cp or 1) + (own.expert_gpus or 0)
 end
 
 --- How many GPUs a scenario's table stands for.

@@ -56,7 +56,7 @@ function dynamo_planner.text(facts)
     given:fail("KV use has no place in the file of prefill replicas: Dynamo counts tokens of waiting prompts there")
   end
   for _, pair in ipairs(rest) do map[#map + 1] = pair end
-  local gpus = facts.tp * facts.pp * facts.dp * facts.cp
+  local gpus = facts.tp * facts.pp * facts.dp * facts.cp + facts.expert_gpus
   map[#map + 1] = { "min_endpoint", math.max(1, own.min) }
   map[#map + 1] = { "max_gpu_budget", own.max * gpus }
   map[#map + 1] = { (role == "prefill" and "prefill" or "decode") .. "_engine_num_gpu", gpus }

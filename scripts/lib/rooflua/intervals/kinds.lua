@@ -3,7 +3,7 @@
 --     kind   engine, class and architecture of the GPU: "vllm moe-tp blackwell"
 --     class  dense; moe-tp: experts split by TP; tep: whole experts in a TP group; dpa: attention on data-parallel
 --            ranks; pd: engines that prefill apart from those that decode; pp: stages of layers; cp: one request on
---            several ranks
+--            several ranks; afd: attention and experts on GPUs of their own
 --     load   "saturated" where the mean request spends more than half of its TTFT in the queue of its engine
 --     basis  "models" where more than a fifth of the simulated time is modelled or assumed, else "tables"
 local catalogue = require "rooflua.engines.catalogue"
@@ -17,11 +17,12 @@ local most_queued = 0.5 -- share of the mean TTFT that a request of an unsaturat
 local most_modelled = 0.2 -- share of the time without any table, of a simulation that rests on tables
 
 --- The class of one engine that serves a model.
---- @param widths table? {dp, ep, pp, cp, dcp}
+--- @param widths table? {dp, ep, pp, cp, dcp, expert_gpus}
 --- @param is_split boolean? whether prefill and decode run on engines of their own
 function kinds.class_of(model, widths, is_split)
   widths = widths or {}
   if (widths.pp or 1) > 1 then return "pp" end
+  if (widths.expert_gpus or 0) > 0 then return "afd" end
   if (widths.cp or 1) > 1 or (widths.dcp or 1) > 1 then return "cp" end
   if is_split then return "pd" end
   if (widths.dp or 1) > 1 then return "dpa" end

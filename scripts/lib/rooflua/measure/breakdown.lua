@@ -42,13 +42,22 @@ end
 --- Ranks of a stage that run the steps of a replica.
 local function ranks_of(replica) return replica.deployment.tp * replica.deployment.cp end
 
+--- GPUs of the experts alone that count for a replica: its part of those of its engine.
+local function expert_gpus_of(replica) return replica.deployment.expert_gpus / replica.deployment.dp end
+
+--- GPUs of a replica.
+local function gpus_of(replica) return ranks_of(replica) * replica.deployment.pp + expert_gpus_of(replica) end
+
+--- Whether a row is of the GPUs of the experts, where these are apart: that of the operation `experts`, of any kind.
+local function is_of_experts(row) return row.name:find "^experts$" or row.name:find "^experts@" end
+
 --- GPU-seconds of a step's work on all ranks of a stage: its arithmetic at the peak, and its bytes at the bandwidth of
 --- the memory. Bytes that go over links are not the memory's.
 local function work_of(priced, replica)
-  local hardware, ranks = replica.prepared.hardware, ranks_of(replica)
+  local hardware, ranks, expert_gpus = replica.prepared.hardware, ranks_of(replica), expert_gpus_of(replica)
   local work_s, bytes = 0, 0
   for _, row in ipairs(priced.rows) do
-    local runs = row.count or 1
+    local runs = (row.count or 1) * (expert_gpus > 0 and is_of_experts(row) and expert_gpus / ranks or 1)
     work_s = work_s + runs * (row.at_peak_s or (row.flop or 0) / hardware.peak_flop_per_s.bf16)
     if row.bytes and row.bound ~= "link" then bytes = bytes + row.bytes * runs end
   end
@@ -63,9 +72,9 @@ local function over_gpus(samples, totals, replicas)
   for i, amounts in ipairs(totals) do
     local ranks = ranks_of(replicas[i])
     for name, amount in pairs(amounts) do sums[name] = (sums[name] or 0) + ranks * amount end
-    gpus = gpus + ranks * replicas[i].deployment.pp
+    gpus = gpus + gpus_of(replicas[i])
   end
-  for i = #totals + 1, #replicas do gpus = gpus + ranks_of(replicas[i]) * replicas[i].deployment.pp end
+  for i = #totals + 1, #replicas do gpus = gpus + gpus_of(replicas[i]) end
   local moments = 0
   for _, each in ipairs(samples) do moments = moments + each.weight end
   for _, each in ipairs(samples) do

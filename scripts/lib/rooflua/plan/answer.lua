@@ -31,8 +31,8 @@ end
 --- What tells deployments apart for a reader: not the seats and budgets.
 local function shape_of(candidate)
   return table.concat({ candidate.family, candidate.tp, candidate.pp, candidate.dp, candidate.ep, candidate.cp or 1,
-    candidate.dcp or 1,    tostring(candidate.weights), tostring(candidate.kv),
-    candidate.split and ("%d:%d:%s"):format(candidate.split.prefill, candidate.split.decode,
+    candidate.dcp or 1, candidate.expert_gpus or 0, candidate.micro_batches or 1, tostring(candidate.weights),
+    tostring(candidate.kv), candidate.split and ("%d:%d:%s"):format(candidate.split.prefill, candidate.split.decode,
       words.widths(deploy.pool(candidate, "prefill"))) or "" }, "|")
 end
 

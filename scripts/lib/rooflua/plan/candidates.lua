@@ -15,9 +15,9 @@ local words = require "rooflua.plan.words"
 local candidates = {}
 
 local most_candidates = 5000
-local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "weights", "kv", "max_num_seqs",
-  "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set",
-  "label" }
+local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
+  "max_num_seqs", "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split",
+  "speculation", "set", "label" }
 
 local widths_text = words.widths
 candidates.widths_text = widths_text
@@ -65,6 +65,10 @@ local function checked(question, given, index)
   for _, key in ipairs { "cp", "dcp" } do -- nil where a request is on one rank: such candidates keep their names
     if given[key] ~= nil then core.whole(given[key], where .. ": " .. key, 1) end
     if given[key] == 1 then out[key] = nil end
+  end
+  for key, none in pairs { expert_gpus = 0, micro_batches = 1 } do -- nil where experts are on the GPUs of the attention
+    if given[key] ~= nil then core.whole(given[key], where .. ": " .. key, none) end
+    if given[key] == none then out[key] = nil end
   end
   out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
   out.max_num_batched_tokens = core.whole(given.max_num_batched_tokens or 8192, where .. ": max_num_batched_tokens", 1)

@@ -11,6 +11,8 @@ local axes = {
   { name = "tp", key = "deployment.tp" }, { name = "pp", key = "deployment.pp" },
   { name = "dp", key = "deployment.dp", of_experts = true }, { name = "ep", key = "deployment.ep", of_experts = true },
   { name = "cp", key = "deployment.cp" }, { name = "dcp", key = "deployment.dcp" },
+  { name = "expert_gpus", key = "deployment.expert_gpus", of_experts = true },
+  { name = "micro_batches", key = "deployment.micro_batches", of_experts = true },
   { name = "weights", key = "deployment.weights" }, { name = "kv", key = "deployment.kv" },
   { name = "prefix_caching", key = "deployment.prefix_caching" }, { name = "split", key = "replicas[].role" },
   { name = "speculation", key = "speculation" }, { name = "host_memory_gb", key = "tiers" },

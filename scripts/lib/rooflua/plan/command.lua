@@ -15,8 +15,8 @@ local tables = require "rooflua.plan.tables"
 local command = {}
 
 local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak", "engines", "tp",
-  "pp", "dp", "ep", "cp", "dcp", "seats", "budgets", "weights", "kv", "split", "prefill_tp", "candidates",
-  "objective", "strategy", "power",
+  "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "seats", "budgets", "weights", "kv", "split",
+  "prefill_tp", "candidates", "objective", "strategy", "power",
   "autoscaler", "confidence", "survive", "replicates", "requests", "horizon_s", "ranks", "buy" }
 
 --- The scenario that is asked for, opened, and its text.

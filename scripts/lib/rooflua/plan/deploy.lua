@@ -78,11 +78,12 @@ function deploy.pool(candidate, role)
   return out or candidate
 end
 
-local of_deployment = { "tp", "pp", "dp", "ep", "cp", "dcp", "weights", "kv", "memory_utilization", "prefix_caching" }
+local of_deployment = { "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
+  "memory_utilization", "prefix_caching" }
 
 --- GPUs of one engine of a candidate.
 function deploy.gpus_of_engine(candidate)
-  return candidate.tp * candidate.pp * candidate.dp * (candidate.cp or 1)
+  return candidate.tp * candidate.pp * candidate.dp * (candidate.cp or 1) + (candidate.expert_gpus or 0)
 end
 
 --- The keys of the deployment of one engine.

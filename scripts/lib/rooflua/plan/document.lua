@@ -10,8 +10,8 @@ local document = {}
 
 local array = json.array
 
-local settings = { "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "weights", "kv", "max_num_seqs",
-  "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split" }
+local settings = { "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
+  "max_num_seqs", "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split" }
 
 --- The settings of a candidate, as its generator gave them.
 function document.set(question, candidate)

@@ -127,11 +127,19 @@ local function check_node(question, candidate)
   end
 end
 
+--- Refuses what no release of an engine has a flag for.
+local function check_apart(candidate)
+  if not candidate.expert_gpus then return end
+  fail("%s: no release of %s that is known runs attention and experts apart, so no command says it", candidate.name,
+    candidate.engine)
+end
+
 --- What a deployment sets, as options of its engine by name.
 function flags.options(question, candidate, version, role)
   candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
+  check_apart(candidate)
   check_node(question, candidate)
   for _, option in ipairs(engine.options) do
     local value

@@ -40,9 +40,9 @@ function keep.book(reader, given, how, seeks)
     set = { hash = content, title = title, file = reader.file } }
 end
 
-local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "weights", "kv", "max_num_seqs",
-  "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split", "speculation", "set",
-  "least", "most", "guess" }
+local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
+  "max_num_seqs", "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split",
+  "speculation", "set", "least", "most", "guess" }
 
 --- What a simulation reads of a candidate.
 function keep.candidate(candidate)

@@ -117,13 +117,13 @@ end
 
 --- Values of an axis as numbers; "all" stays a word.
 local function numbers(list, name)
-  local out = {}
+  local out, least = {}, name == "expert_gpus" and 0 or 1
   for i, each in ipairs(list) do
     local value = tonumber(each)
     if each == "all" and name == "ep" then
       value = each
-    elseif not value or value < 1 or value % 1 ~= 0 then
-      fail("--%s %s: expected whole numbers from 1 on", (name:gsub("_", "-")), each)
+    elseif not value or value < least or value % 1 ~= 0 then
+      fail("--%s %s: expected whole numbers from %d on", (name:gsub("_", "-")), each, least)
     end
     out[i] = value
   end
@@ -148,6 +148,7 @@ end
 local function ladder_of(given)
   local out, versions = {}, nil
   for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
+    expert_gpus = "expert_gpus", micro_batches = "micro_batches",
     seats = "max_num_seqs", budgets = "max_num_batched_tokens", prefill_tp = "prefill_tp" } do
     if given[name] then out[to] = numbers(given[name], name) end
   end

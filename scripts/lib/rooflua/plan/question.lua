@@ -159,6 +159,7 @@ end
 
 --- Keys of the deployment that every candidate has of its own, and what says them instead.
 local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
+  expert_gpus = "expert_gpus", micro_batches = "micro_batches",
   max_num_seqs = "max_num_seqs", max_num_batched_tokens = "max_num_batched_tokens" }
 
 --- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.

@@ -98,8 +98,9 @@ end
 --- "tp 4 x ep 4", without what is 1.
 function words.widths(candidate)
   local parts = { ("tp %d"):format(candidate.tp) }
-  for _, key in ipairs { "pp", "dp", "ep", "cp", "dcp" } do
-    if (candidate[key] or 1) > 1 then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
+  for _, key in ipairs { "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches" } do
+    local none = key == "expert_gpus" and 0 or 1
+    if (candidate[key] or none) > none then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
   end
   return table.concat(parts, " x ")
 end

@@ -45,7 +45,8 @@ end
 local function options_of(prepared, tokens, requests)
   local own = prepared.deployment
   return { model = prepared.model, hardware = prepared.hardware, tp = own.tp, dp = own.dp, ep = own.ep,
-    moe_tp = own.moe_tp, pp = own.pp, cp = own.cp, dcp = own.dcp, weights = own.weights, kv = own.kv,
+    moe_tp = own.moe_tp, pp = own.pp, cp = own.cp, dcp = own.dcp,
+    expert_gpus = own.expert_gpus, micro_batches = own.micro_batches, weights = own.weights, kv = own.kv,
     memory_utilization = own.memory_utilization, block_size = own.block_size,
     max_num_seqs = math.max(own.max_num_seqs, requests),
     max_num_batched_tokens = math.max(own.max_num_batched_tokens, tokens) }

@@ -57,6 +57,9 @@ local function hold_adapters(all)
         all.deployment[key])
     end
   end
+  if all.adapters and all.deployment.expert_gpus > 0 then
+    all.reader:fail("adapters", "are not priced with deployment.expert_gpus; leave one of them out")
+  end
   if not all.adapters or specs.is(given, "Deployment") then return end
   all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
     { adapter_bytes = all.adapters.slots * all.adapters.slot_bytes })
@@ -72,14 +75,18 @@ local function check_lookup(reader, given, steps)
   end
 end
 
---- Refuses a step model that prices a request as if it were on one rank. One that divides it has the field
---- `follows_context`.
+--- Refuses a step model that prices a request as if it were on one rank, or experts as if they were on the ranks of the
+--- attention. Others have the fields `follows_context` and `follows_apart`.
 local function check_context(reader, all)
   for _, key in ipairs { "cp", "dcp" } do
     if all.deployment[key] > 1 and not all.step_policy.follows_context then
       reader:fail("steps", "%s does not price deployment.%s = %d; kernels does", tostring(all.step_policy.name), key,
         all.deployment[key])
     end
+  end
+  if all.deployment.expert_gpus > 0 and not all.step_policy.follows_apart then
+    reader:fail("steps", "%s does not price attention and experts apart (deployment.expert_gpus); kernels does",
+      tostring(all.step_policy.name))
   end
 end
 

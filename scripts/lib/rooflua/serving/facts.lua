@@ -12,7 +12,9 @@ local function machines_of(list)
   for _, each in ipairs(list) do
     local role, deployment = each.config.role, each.deployment
     gpus[role] = gpus[role] + deployment.tp * deployment.cp * deployment.pp
-    if each.rank == 1 then engines[role] = engines[role] + 1 end
+    if each.rank == 1 then
+      engines[role], gpus[role] = engines[role] + 1, gpus[role] + deployment.expert_gpus
+    end
   end
   return gpus, engines
 end
@@ -24,8 +26,8 @@ local function has_frontend(given)
   return false
 end
 
---- {model, hardware, precision, tp, pp, dp, ep, cp} of the first replica, {gpus, engines} by role (both,
---- prefill, decode),
+--- {model, hardware, precision, tp, pp, dp, ep, cp, expert_gpus} of the first replica, {gpus, engines} by role
+--- (both, prefill, decode),
 --- speculates, frontend (whether requests spend time outside of the engine), and as far as the workload says them
 --- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name). `policies`: handover/policies.lua.
 function facts.of(reader, given)
@@ -36,6 +38,7 @@ function facts.of(reader, given)
   local deployment, rate = first.deployment, traffic.request_rate
   local out = { model = traffic.model, hardware = first.prepared.hardware.name, precision = deployment.weights,
     tp = deployment.tp, pp = deployment.pp, dp = deployment.dp, ep = deployment.ep, cp = deployment.cp,
+    expert_gpus = deployment.expert_gpus,
     speculates = speculates, frontend = has_frontend(given), clients = traffic.max_concurrency,
     workload = given.workload.name }
   out.gpus, out.engines = machines_of(list)

@@ -74,6 +74,7 @@ local function start_of(reader, own, first, declared)
     if not out.link then where:fail("weight_bytes", "auto needs a link that the weights come over") end
     local deployment = first.deployment
     out.weight_bytes = deployment.weight_bytes * deployment.tp * deployment.cp * deployment.pp
+      + deployment.expert_weight_bytes * deployment.expert_gpus
   end
   if (out.weight_bytes or out.image_bytes or 0) ~= 0 and not out.link then
     where:fail("link", "is missing; which link do image_bytes and weight_bytes come over?")
@@ -122,7 +123,7 @@ function pools.of(reader, list, spans, declared)
       config[#config + 1] = { name = own.role and own.role ~= "both" and own.role or "pool " .. i,
         first = span.first - 1, replicas = span.replicas, count = own.count or math.max(least, 1), min = least,
         max = span.engines, start = start, drain = own.drain, grace_s = own.grace_s,
-        gpus = deployment.tp * deployment.pp * deployment.dp * deployment.cp,
+        gpus = deployment.tp * deployment.pp * deployment.dp * deployment.cp + deployment.expert_gpus,
         dollars_per_gpu_hour = price_of(first.prepared) }
       local policy = policies.with_method(inside, "autoscaler", own.autoscaler, "scale")
       inside:at("autoscaler", scaling.times_of, policy)

@@ -173,7 +173,7 @@ local function within_budget(scheduler, left)
   return policy.with(scheduler, { max_num_batched_tokens = left })
 end
 
---- Refuses what is not combined with one request on several ranks.
+--- Refuses what is not combined with one request on several ranks, or with experts on GPUs of their own.
 local function check_context(reader, own, deployment, speculates)
   for _, key in ipairs { "cp", "dcp" } do
     local problem
@@ -187,6 +187,9 @@ local function check_context(reader, own, deployment, speculates)
     if problem then
       reader:fail("deployment." .. key, "with %s is not modelled; leave one of them out", problem)
     end
+  end
+  if deployment.expert_gpus > 0 and speculates then
+    reader:fail("deployment.expert_gpus", "with speculation is not modelled; leave one of them out")
   end
 end
 
