@@ -331,6 +331,8 @@ return {
       source = "pull request 18233, Qwen3 MoE: which other models have it is not checked; of latent attention 14194, "
         .. "merged before 2026-03-29" },
     { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292 of 2026-04-20: latent attention" },
+    { since = "0.5.6", eplb_step_interval = 1000, eplb_window_size = 1000, eplb_head_start = 0, eplb_use_async = false,
+      source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,
