@@ -7,9 +7,9 @@ local laws, runs = "tests/scripts/experts_test.lua", "tests/scripts/experts_runs
 dofile("tests/scripts/mutations.lua").check {
   test = test, most = 40,
   modules = {
-    ["balancers.eplb"] = { tests = { laws } },
-    ["balancers.swaps"] = { tests = { laws } },
-    ["steps.kernels.moving"] = { tests = { runs } },
+    ["balancers.eplb"] = { tests = { laws }, unnoticed = 3 },
+    ["balancers.swaps"] = { tests = { laws }, unnoticed = 1 },
+    ["steps.kernels.moving"] = { tests = { laws, runs }, unnoticed = 5 },
   },
 }
 

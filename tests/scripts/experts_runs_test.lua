@@ -110,6 +110,22 @@ test("every rank of an engine waits for a stall, which counts once", function()
   test.check(found.stall_s > host_s and found.stall_s < 1.2 * host_s, "%g", found.stall_s)
 end)
 
+test("the step in front of which experts move lasts longer by the stall", function()
+  local function run(use_async)
+    return summary_of { workload = load(3, 1), experts = { zipf = 1, balancer = eplb { step_interval = 100,
+      window_size = 10, head_start = 0.95, host_s = 3, use_async = use_async, layers_per_chunk = 100 } } }
+  end
+  local waits, beside = run "no", run "yes"
+  test.check(waits.experts.stall_s > 3, "no stall")
+  test.near(waits.duration_s - beside.duration_s, waits.experts.stall_s, 1e-9)
+end)
+
+test("copies make steps of few tokens longer", function()
+  local without, with = summary_of { experts = {} }, summary_of { experts = { redundant = 8 } }
+  test.equal(with.experts.load_mean, 1)
+  test.check(with.tpot_s.mean > 1.05 * without.tpot_s.mean, "%g and %g", with.tpot_s.mean, without.tpot_s.mean)
+end)
+
 test("an interval beyond the end is as never", function()
   local drifts = { zipf = 1, drift_steps = 300, update_steps = 40 }
   local never = summary_of { experts = drifts }

@@ -124,6 +124,75 @@ test("copies of eplb go to the expert with most tokens per copy, and split it", 
   test.equal(table.concat(copies, " "), "9 1 1 1 1 1 1 1")
 end)
 
+-- The example of the README of github.com/deepseek-ai/EPLB: two layers of 12 experts in 4 groups, 16 slots on 8 GPUs of
+-- 2 nodes, and the slots that its code prints, from 0.
+local published = {
+  { { 90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86 }, { 5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1 } },
+  { { 20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27 }, { 7, 10, 6, 8, 6, 11, 8, 9, 2, 4, 5, 1, 5, 0, 3, 1 } },
+}
+
+test("eplb places experts as its authors' example does", function()
+  local shape = shape_of(12, 4, 8, { nodes = 2, domain = { 0, 0, 0, 0, 1, 1, 1, 1 } })
+  for _, case in ipairs(published) do
+    local theirs = {}
+    for i, expert in ipairs(case[2]) do theirs[i] = expert + 1 end
+    local ours = place(balancers[2], case[1], shape)
+    local a, b = placement.loads(shape, ours, case[1]), placement.loads(shape, theirs, case[1])
+    test.equal(table.concat(placement.copies(shape, ours), " "), table.concat(placement.copies(shape, theirs), " "))
+    table.sort(a)
+    table.sort(b)
+    test.equal(table.concat(a, " "), table.concat(b, " "))
+  end
+end)
+
+test("eplb packs by falling load, first places first among equal ones", function()
+  local shape = shape_of(6, 0, 3)
+  test.equal(table.concat(place(eplb, { 1, 9, 4, 4, 7, 2 }, shape), " "), "2 1 5 6 3 4")
+  test.equal(table.concat(place(eplb, { 1, 1, 1, 1, 1, 1 }, shape), " "), "1 4 2 5 3 6")
+end)
+
+test("eplb asks for what no rule of the engine says, and moves a layer a step beside steps", function()
+  local unknown = shape_of(8, 0, 4, { engine = {} })
+  test.raises("eplb: step_interval: no default", function() eplb:schedule(unknown) end)
+  local own = eplb:schedule(shape_of(8, 0, 4, { engine = { eplb_step_interval = 100, eplb_window_size = 40,
+    eplb_head_start = 0.5, eplb_use_async = true } }))
+  test.equal(own.interval_steps, 100)
+  test.equal(own.first_steps, 50)
+  test.equal(own.window_steps, 40)
+  test.equal(own.layers_per_chunk, 1)
+  test.equal(own.hidden, true)
+  test.equal(eplb:schedule(shapes[1]).layers_per_chunk, 0)
+  test.equal(eplb:schedule(shapes[1]).hidden, false)
+  local three = require "balancers.eplb" { use_async = "yes", layers_per_chunk = 3 }
+  test.equal(three:schedule(shapes[1]).layers_per_chunk, 3)
+end)
+
+test("swaps exchange two slots of which one is on the fullest rank, while that gains enough", function()
+  local shape = shape_of(6, 0, 3)
+  local function swapped(counts, parameters)
+    return table.concat(place(require "balancers.swaps"(parameters), counts, shape), " ")
+  end
+  test.equal(swapped({ 8, 6, 1, 2, 5, 4 }, { most_swaps = 1 }), "4 2 3 1 5 6")
+  test.equal(swapped({ 8, 6, 1, 2, 5, 4 }, { most_swaps = 0 }), "1 2 3 4 5 6")
+  test.equal(swapped({ 8, 6, 1, 2, 5, 4 }, { most_swaps = 9, least_gain = 0.5 }), "1 2 3 4 5 6")
+  test.equal(swapped({ 5, 5, 5, 5, 5, 5 }, {}), "1 2 3 4 5 6")
+  test.equal(swapped({ 1, 2, 5, 4, 8, 6 }, { most_swaps = 1 }), "1 5 3 4 2 6")
+  local copies = shape_of(4, 2, 3)
+  test.equal(table.concat(require "balancers.swaps" {}:place({ 12, 1, 1, 1 }, copies, { 1, 1, 1, 2, 3, 4 }), " "),
+    "3 1 1 2 1 4")
+end)
+
+test("copies cost what they add to the roofline of a layer", function()
+  local moving = require "steps.kernels.moving"
+  local steps = { hardware = { memory_bytes_per_s = 1e12 }, fullest = 2, ep = 4, copies = 0.5,
+    bounds = { peak = function() return 1e14 end } }
+  local op = { name = "experts", count = 3, flop_per_row = 1e6, rows_per_token = 2, weight_bytes = 1e9, dtype = "bf16" }
+  local moe = { experts = 8, experts_per_token = 2 }
+  test.near(moving.copies(steps, op, moe, 1), 3 * 0.125e-3, 1e-12, "few experts are touched")
+  test.near(moving.copies(steps, op, moe, 1.2e5), 3 * 0.3e-3, 1e-9, "arithmetic hides a part")
+  test.equal(moving.copies(steps, op, moe, 1e7), 0, "arithmetic hides all")
+end)
+
 test("with groups, experts of a group stay on one node", function()
   local shape = shapes[6]
   for _ = 1, 20 do
@@ -258,7 +327,8 @@ end)
 
 test("layers move in chunks, each in front of a step, and the sum is what moves at once", function()
   local function of(chunk)
-    return told(require "balancers.eplb" { step_interval = 1000, head_start = 0, layers_per_chunk = chunk }, still, 1900)
+    local balancer = require "balancers.eplb" { step_interval = 1000, head_start = 0, layers_per_chunk = chunk }
+    return told(balancer, still, 1900)
   end
   local whole, parts = of(0), of(1)
   test.equal(#whole, 2)

@@ -181,7 +181,8 @@ end
 local known = { "adapter_held", "adapter_load_s", "adapter_loads", "adapter_tokens", "adapters", "bounded_tokens",
   "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts", "decode_pairs", "decode_tokens",
   "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens", "expert_load", "expert_moved_bytes",
-  "expert_rebalanced", "expert_stall_s", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
+  "expert_rebalanced", "expert_stall_s", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens",
+  "prefills", "requests", "sampled", "tokens" }
 
 -- Whether a field is read in place: all are but views and methods.
 local read_in_place = core.set(known)
