@@ -4,11 +4,11 @@
 ---           expert of a layer is as popular as 1 / k^0.5. Which one that is drifts: after 1,000 steps the scores that
 ---           order experts are correlated by 1/e.
 --- Method    The same 4,000 requests, Poisson at 15 per second, in about 2,000 steps. Experts stay, or DeepSeek's
----           balancer places them anew every 1,000, 300, 100 or 30 steps by the tokens of the last 30, for which the
----           engine waits; or beside steps; or a few experts change places. Each without copies, and with two more
----           experts on each rank.
+---           balancer places them anew every 1,000, 300, 100 or 30 steps, by the tokens of the last 30 steps. The
+---           engine waits for that; or experts move beside steps; or few change places. Each without copies, and
+---           with two more experts on each rank.
 --- Measures  Load of the fullest rank, bytes that move, what the engine waits, TTFT and TPOT.
---- Expect    Without a balancer the fullest rank has 1.47 times the mean. The balancer that acts every 1,000 steps places
+--- Expect    Without a balancer the fullest rank has 1.47 times the mean. The one that acts every 1,000 steps places
 ---           experts for a popularity that is gone. Every 30 steps it follows the drift, and its stalls cost more than
 ---           that saves: in between is an interval with the best TPOT. TTFT p99 and gaps get longer with each stall.
 ---           Moving beside steps, or moving few experts, keeps the gain without them: swaps move 30 times fewer bytes.

@@ -27,8 +27,7 @@ local live_slot = 1
 local datas, epochs = {}, {}
 local last = ffi.new "uint32_t[1]" -- the epoch that the engine's was given last
 -- slot -> {contexts = function() -> int32 pointer or nil, widths = the same, max = function, keep = anchors; pointer,
--- epoch, row_widths, width_epoch: what they returned in that epoch. The functions go over every running request, so
--- they are asked once per step.}
+-- epoch, row_widths, width_epoch: what they returned in that epoch. Each walks all running requests: once per step.}
 local details = { {} }
 local function stale() fail "this batch was used after its step" end
 
