@@ -161,8 +161,7 @@ typedef struct rooflua_request {
   int32_t prompt_tokens BORDER_INIT(0);
   int32_t max_output_tokens BORDER_INIT(0);         // declared limit, 0 = none
   int32_t predicted_output_tokens BORDER_INIT(-1);  // -1 = none
-  int32_t cached_tokens
-      BORDER_INIT(0);  // seated: prefix hits at admission; waiting: ask the replica
+  int32_t cached_tokens BORDER_INIT(0);   // seated: hits at admission; waiting: ask the replica
   int32_t context_tokens BORDER_INIT(0);  // KV that exists or is in flight
   int32_t emitted_tokens BORDER_INIT(0);  // landed or in flight; kept on preemption
   int32_t preemptions BORDER_INIT(0);
@@ -263,8 +262,7 @@ typedef struct rooflua_context_bounds {
 typedef struct rooflua_batch {
   double decode_context_tokens BORDER_INIT(0);  // sum over decodes, the new token excluded
   const rooflua_prefill_work* prefills BORDER_INIT(nullptr);
-  const BORDER_CLASS(Replica) * origin
-      BORDER_INIT(nullptr);                      // for the slow path; null: built by hand
+  const BORDER_CLASS(Replica) * origin BORDER_INIT(nullptr);  // null: built by hand
   const int32_t* contexts BORDER_INIT(nullptr);  // per decode, where built by hand or asked for
   int32_t prefill_count BORDER_INIT(0);
   int32_t decodes BORDER_INIT(0);
@@ -293,8 +291,12 @@ typedef struct rooflua_batch {
   int32_t adapters BORDER_INIT(0);        // different ones of the requests of the step
   int32_t adapter_tokens BORDER_INIT(0);  // of requests that have one
   int32_t adapter_loads BORDER_INIT(0);   // these copies
-  int32_t adapter_held BORDER_INIT(0);    // requests that could not be admitted for their adapter,
-                                          // for the first time
+  int32_t adapter_held BORDER_INIT(0);    // requests held for their adapter for the first time
+  // Experts that move; 0 without them (serve/contract/experts.h).
+  double expert_load BORDER_INIT(0);         // tokens of the fullest rank over a balanced one's
+  double expert_stall_s BORDER_INIT(0);      // that the step waits for experts that move
+  double expert_moved_bytes BORDER_INIT(0);  // of the engine, as the next
+  int32_t expert_rebalanced BORDER_INIT(0);  // 1: experts were placed anew
 } rooflua_batch;
 
 /// A priced step. Evidence shares are seconds and add up to time_s. Where ranks step together,
@@ -308,8 +310,7 @@ typedef struct rooflua_step_price {
   double own_s BORDER_INIT(0);
   double draft_s BORDER_INIT(0);  // of it, what drafts the tokens of the next step
   int32_t bound BORDER_INIT(0);   // what dominated: 0 unknown, 1 compute, 2 memory, 3 link
-  int32_t stages BORDER_INIT(1);  // that the step passes, one behind the other
-                                  // (serve/events/stage_clock.h)
+  int32_t stages BORDER_INIT(1);  // that the step passes in turn (serve/events/stage_clock.h)
 } rooflua_step_price;
 
 /// Steps that are priced in one call: each context is longer by one token from each to the next.
@@ -344,8 +345,7 @@ typedef struct rooflua_serve_border {
   BORDER_CLASS(Plan) * plan BORDER_INIT(nullptr);
   const BORDER_CLASS(VisibleReplica) * replica BORDER_INIT(nullptr);
   int32_t slots BORDER_INIT(0);
-  int32_t live
-      BORDER_INIT(0);  // 0 no call is running; 1 a scheduler; 2 a router; 3 a look from outside
+  int32_t live BORDER_INIT(0);  // 0: no call; 1 a scheduler's; 2 a router's; 3 a look from outside
   int32_t change BORDER_INIT(0);       // grows whenever lists may have changed: positions are stale
   uint32_t batch_live BORDER_INIT(0);  // epoch of the batch that is priced; 0: none
   const int32_t* holders BORDER_INIT(nullptr);  // places in route->candidates, once asked for

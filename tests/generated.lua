@@ -264,6 +264,10 @@ local parts = {
     text = function() return folder_parameters { "tiers", "eviction" } end,
   },
   {
+    file = "docs/EXPERT_DRIFT.md", name = "parameters of balancers",
+    text = function() return folder_parameters { "balancers" } end,
+  },
+  {
     file = "docs/DISAGGREGATION.md", name = "parameters of deciders",
     text = function() return folder_parameters { "deciders" } end,
   },

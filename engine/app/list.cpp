@@ -162,6 +162,7 @@ constexpr Kind kinds[] = {
     {"clients", "how long clients wait, and what they send again"},
     {"autoscalers", "how many replicas a pool has"},
     {"faults", "when replicas and links fail or are slow"},
+    {"balancers", "when experts move between ranks, and where to"},
     {"candidates", "of a plan: which deployments are tried"},
     {"objectives", "of a plan: what the best deployment is"},
     {"strategies", "of a plan: in which order candidates are simulated"},

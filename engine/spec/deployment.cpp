@@ -100,10 +100,10 @@ double part_of(const Model& model, const std::vector<int>& stages, std::size_t s
 
 /// What a rank needs before the first KV block, and what it has.
 struct Balance {
-  Bytes weights, drafter, adapters, activations, runtime;
+  Bytes weights, drafter, adapters, experts, activations, runtime;
   Bytes seat;  // taken from the KV blocks by each request
   Bytes requested;
-  Bytes needed() const { return weights + drafter + adapters + activations + runtime; }
+  Bytes needed() const { return weights + drafter + adapters + experts + activations + runtime; }
 };
 
 /// GPUs that multiply FP4 run experts in MXFP4 with activations in MXFP8; others expand them.
@@ -123,6 +123,7 @@ Balance balance_of(const Model& model, const Hardware& hardware, const Deploymen
   balance.weights = weight_bytes(parts, model, weight_formats(model, options.weights));
   balance.drafter = options.drafter_weight_bytes;
   balance.adapters = options.adapter_bytes;
+  balance.experts = options.redundant_expert_bytes;
   balance.activations = options.activations.value_or(
       activation_estimate(model, widths, options.max_num_batched_tokens, options.max_num_seqs));
   balance.runtime =
@@ -175,18 +176,19 @@ std::string what_would_fit(const Model& model, const Hardware& hardware,
 [[noreturn]] void does_not_fit(const Model& model, const Hardware& hardware,
                                const DeploymentOptions& options, const Balance& balance,
                                Bytes short_by) {
-  std::string text = model.name + " does not fit on " + hardware.name +
-                     " with tp = " + std::to_string(options.tp) +
-                     (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") +
-                     (options.cp > 1 ? " and cp = " + std::to_string(options.cp) : "") +
-                     (options.dcp > 1 ? " and dcp = " + std::to_string(options.dcp) : "") +
-                     (options.expert_gpus > 0 ? " without its routed experts" : "") + ": " +
-                     gib(short_by) + " too much. Per GPU " + gib(balance.weights) + " of " +
-                     std::string(name(weight_dtype_of(model, options))) + " weights, " +
-                     (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
-                     (balance.adapters > Bytes(0) ? gib(balance.adapters) + " of adapters, " : "") +
-                     gib(balance.activations) + " activations, " + gib(balance.runtime) +
-                     " runtime";
+  std::string text =
+      model.name + " does not fit on " + hardware.name +
+      " with tp = " + std::to_string(options.tp) +
+      (options.pp > 1 ? " and pp = " + std::to_string(options.pp) : "") +
+      (options.cp > 1 ? " and cp = " + std::to_string(options.cp) : "") +
+      (options.dcp > 1 ? " and dcp = " + std::to_string(options.dcp) : "") +
+      (options.expert_gpus > 0 ? " without its routed experts" : "") + ": " + gib(short_by) +
+      " too much. Per GPU " + gib(balance.weights) + " of " +
+      std::string(name(weight_dtype_of(model, options))) + " weights, " +
+      (balance.drafter > Bytes(0) ? gib(balance.drafter) + " of a drafter, " : "") +
+      (balance.adapters > Bytes(0) ? gib(balance.adapters) + " of adapters, " : "") +
+      (balance.experts > Bytes(0) ? gib(balance.experts) + " of copies of experts, " : "") +
+      gib(balance.activations) + " activations, " + gib(balance.runtime) + " runtime";
   if (balance.seat > Bytes(0))
     text += ", " + gib(balance.seat) + " for windows and states of one request";
   text += "; available " + gib(balance.requested) + " (" + json_number(options.memory_utilization) +
@@ -314,6 +316,7 @@ Deployment deploy(const Model& model, const Hardware& hardware, const Deployment
   out.weight_bytes = room.balance.weights;
   out.drafter_bytes = room.balance.drafter;
   out.adapter_bytes = room.balance.adapters;
+  out.redundant_expert_bytes = room.balance.experts;
   out.activation_bytes = room.balance.activations;
   out.runtime_bytes = room.balance.runtime;
   out.seat_bytes = room.balance.seat;
@@ -353,6 +356,8 @@ constexpr auto rows = rows_of<Deployment>(
                                          "per GPU of the experts; 0 without expert_gpus"),
     computed<Deployment, expert_needs>("expert_needed_bytes", "number",
                                        "per GPU of the experts: weights, activations and runtime"),
+    shown<&Deployment::redundant_expert_bytes>("redundant_expert_bytes",
+                                               "per rank: copies of experts; 0 without them"),
     shown<&Deployment::activation_bytes>("activation_bytes",
                                          "per rank: what a dummy forward at the token budget "
                                          "needs, an estimate"),

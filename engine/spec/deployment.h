@@ -54,7 +54,7 @@ struct Deployment {
   Dtype kv_dtype = Dtype::bf16;
   std::int64_t kv_blocks = 0;  // usable blocks per replica (the engine's null block is not counted)
   Bytes weight_bytes;
-  Bytes drafter_bytes, adapter_bytes;
+  Bytes drafter_bytes, adapter_bytes, redundant_expert_bytes;
   Bytes activation_bytes;
   Bytes runtime_bytes;
   Bytes kv_bytes_per_block;

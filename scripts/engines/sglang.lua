@@ -332,6 +332,8 @@ return {
         .. "merged before 2026-03-29" },
     { since = "0.5.13", cp_of = { "full", "latent" }, source = "pull request 23292 of 2026-04-20: latent attention" },
     { experts_apart = false, source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
+    { since = "0.5.6", eplb_step_interval = 1000, eplb_window_size = 1000, eplb_head_start = 0, eplb_use_async = false,
+      source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,

@@ -319,6 +319,9 @@ return {
     { since = "0.11.1", dcp_of = { "latent", "full" }, source = "pull requests 24864 and 25438, of 2025-09; "
       .. "vllm/config/model.py, verify_with_parallel_config: dcp <= tp / KV heads" },
     { experts_apart = false, source = "pull request 29772, closed; a plugin does: vllm-project/afd-plugin" },
+    { since = "0.14", eplb_step_interval = 3000, eplb_window_size = 1000, eplb_head_start = 0.75,
+      eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
+    { since = "0.24", eplb_use_async = true, source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
     { expert_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0, head_norm_kernels = 0,
       source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },

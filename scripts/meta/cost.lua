@@ -78,6 +78,10 @@ function cost.evidence_codes() end
 ---@field adapter_loads integer copies of adapters into slots that began with this step
 ---@field adapter_load_s number what these take
 ---@field adapter_held integer requests that could not be admitted for their adapter, for the first time
+---@field expert_load number tokens of the fullest rank over those of a balanced one; 0 where no expert moves
+---@field expert_stall_s number that the step waits for experts that move
+---@field expert_moved_bytes number that ranks receive in front of the step; of an engine's first rank, as the next
+---@field expert_rebalanced integer 1: experts are placed anew
 ---@field bounded_tokens fun(batch: rooflua.Batch, cap: number): number, boolean
 ---@field chunk_tokens fun(batch: rooflua.Batch, chunk: number): number, boolean
 local Batch = {}

@@ -278,6 +278,39 @@ function policy.where(instance) end
 ---@field budget_tokens fun(self, i: integer): number that a step of it computes at most; 0: no limit
 ---@field transfer_s fun(self, i: integer): number of the prompt's KV from there, at the share of the links that is free
 
+--- What a file of scripts/balancers returns. One instance per run, for all of its engines.
+---@class rooflua.Balancer: rooflua.PolicyClass
+---@field schedule? fun(self, shape: rooflua.ExpertShape): rooflua.BalancerSchedule without it nothing moves
+---@field wants? fun(self, utilization: number): boolean whether experts are placed anew, from the mean over the
+--- fullest load of the tokens in the window
+---@field place? fun(self, counts: number[], shape: rooflua.ExpertShape, slots: integer[]): integer[] of one layer:
+--- the expert of each slot, from the tokens of each expert in the window and the slots as they are
+
+--- When a balancer is asked, in steps of an engine.
+---@class rooflua.BalancerSchedule
+---@field first_steps number before it is asked first
+---@field interval_steps number between two calls
+---@field window_steps number whose tokens are counted
+---@field layers_per_chunk integer that move in front of one step; 0: all
+---@field hidden boolean whether steps do not wait
+---@field host_s number that a rebalancing takes beside its bytes
+
+--- Experts of a layer and the ranks that hold them. Slot i is on rank ceil(i / (slots / ranks)).
+---@class rooflua.ExpertShape
+---@field experts integer of a layer
+---@field redundant integer copies; slots = experts + redundant
+---@field slots integer
+---@field ranks integer that hold whole experts
+---@field nodes integer on which these are
+---@field domain integer[] by rank: ranks of one number reach each other over the link
+---@field layers integer with experts
+---@field top integer experts that a token visits
+---@field expert_bytes number bytes of one expert on one GPU
+---@field moe_tp integer GPUs of a rank
+---@field link_bytes_per_s number
+---@field network_bytes_per_s number
+---@field engine table values of the engine and its release (scripts/engines)
+
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
 ---@field scaled? fun(self, of: fun(part: rooflua.Workload): rooflua.Workload): rooflua.Workload of one that is made of

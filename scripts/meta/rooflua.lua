@@ -20,8 +20,8 @@ local rooflua = {}
 
 --- The policies of one folder of scripts/: name, doc, parameters.
 ---@param kind string "steps", "schedulers", "routers", "workloads", "bucketing", "corrections", "lookup", "metrics",
----"speculators", "acceptance", "drafters", "tiers", "eviction", "deciders", "admission", "clients", "autoscalers" or
----"faults"
+---"speculators", "acceptance", "drafters", "tiers", "eviction", "deciders", "admission", "clients", "autoscalers",
+---"faults" or "balancers"
 ---@return {name: string, doc: string, source: string?, params: table, presets: table, module: string}[]
 function rooflua.list(kind) end
 

@@ -50,6 +50,8 @@ local serve = {}
 ---@field admission table|string|nil
 ---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
 ---@field adapters rooflua.ScenarioAdapters? low-rank adapters of the model (docs/ADAPTERS.md); default none
+--- popularity of experts that drifts, and who moves them (docs/EXPERT_DRIFT.md); default all alike
+---@field experts rooflua.ScenarioExperts?
 --- KV outside of the GPU, in memory of the host, on disks and in other replicas (docs/TIERS.md); default none
 ---@field tiers rooflua.ScenarioTiers?
 
@@ -218,6 +220,19 @@ local serve = {}
 ---@field host_bytes_per_s number? bytes/s; into the slot of one GPU; default host_gb_per_s of the GPU
 ---@field store_bytes_per_s number? bytes/s; into the memory of the host; default all adapters are there
 ---@field gemms boolean? default true; false: steps.kernels prices no GEMMs of adapters, which a correction may do
+
+---@class rooflua.ScenarioExperts
+---@field zipf number? default 0; in each layer the k-th expert is as popular as 1 / k^zipf; 0 = all alike
+--- how popular each is, in place of zipf: which expert has which weight is drawn in each layer
+---@field weights number[]|nil
+--- steps; steps after which the scores that order experts are correlated by 1/e; default no drift
+---@field drift_steps number?
+---@field drift_tokens number? tokens; the same in tokens
+---@field drift_s number? s; the same in seconds
+---@field update_steps integer? steps; default 250; popularity stays the same for so many steps
+--- experts; default 0; copies of experts in each layer, on all ranks together (vLLM num_redundant_experts)
+---@field redundant integer?
+---@field balancer table|string|nil default never; when experts move between ranks, and where to
 
 ---@class rooflua.ScenarioTiers
 ---@field policy table|string|nil what is loaded and what is stored; required

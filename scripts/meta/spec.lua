@@ -186,6 +186,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field adapter_bytes number per rank: slots of low-rank adapters; 0 without them
 ---@field expert_weight_bytes number per GPU of the experts; 0 without expert_gpus
 ---@field expert_needed_bytes number per GPU of the experts: weights, activations and runtime
+---@field redundant_expert_bytes number per rank: copies of experts; 0 without them
 ---@field activation_bytes number per rank: what a dummy forward at the token budget needs, an estimate
 ---@field seat_bytes number per rank: windows, chunks and recurrent states of one request
 ---@field seat_blocks integer KV blocks that hold them, beside those of the request's tokens; 0 without such layers

@@ -38,6 +38,7 @@ local group = require "steps.kernels.group"
 local host = require "steps.kernels.host"
 local launches = require "steps.kernels.launches"
 local modules = require "steps.kernels.modules"
+local moving = require "steps.kernels.moving"
 local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
 local within_attention = require "steps.kernels.within_attention"
@@ -195,7 +196,7 @@ local Kernels = policy.define {
 
 --- Layers of each kind are priced on their own, and experts see the tokens of all ranks (docs/MODELS.md).
 Kernels.follows_kinds, Kernels.follows_groups, Kernels.follows_context = true, true, true
-Kernels.prices_adapters, Kernels.follows_apart = true, true
+Kernels.prices_adapters, Kernels.prices_expert_load, Kernels.follows_apart = true, true, true
 
 --- Parameters that the scenario leaves open follow from its engine.
 Kernels.follows_engine, Kernels.signature = true, graphs.signature
@@ -226,6 +227,7 @@ function Kernels:bind(context)
   context_parallel.bind(self, engine.values, layers)
   afd.bind(self, deployment)
   self.adapters = adapters.of(self, context.adapters)
+  moving.bind(self, context.experts)
   self.prompt_token_s = prompts.token_s(self, engine.values, deployment.max_num_batched_tokens)
   self.eager_s = max(self.kernel_count * self.elementwise.eager_s, host.layers_s(self, layers, engine.values))
 end
@@ -269,11 +271,9 @@ function Kernels:bind_operations(layers, deployment)
   apart.add(self, seen)
   launches.add(self, seen)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
-  self.has_more = #self.more_attention > 0 or #self.recurrent > 0
-  self.layers_time, self.experts_time = self:sum_of(seen.tokens), self:sum_of(seen.group_tokens)
+  self.has_more, self.seen = #self.more_attention > 0 or #self.recurrent > 0, seen
+  self:bind_sums(seen)
   self.head_time = self:sum_of(seen.requests)
-  self.drafts_time = self:sum_with_drafts(seen.tokens, self.graph_tokens)
-  self.experts_drafts_time = self:sum_with_drafts(seen.group_tokens, 0)
   self.decode_rows_time = #seen.decode_tokens > 0 and self:sum_of(seen.decode_tokens)
   self.prefill_rows_time = #seen.prefill_tokens > 0 and self:sum_of(seen.prefill_tokens)
 end
@@ -284,7 +284,7 @@ function Kernels:add_attention(kind)
   if more then more[#more + 1] = kind else self.attention = kind end
 end
 
-Kernels.sum_of, Kernels.sum_with_drafts, Kernels.settles = beside.sum_of, beside.sum_with_drafts, attention.settles_with
+Kernels.sum_of, Kernels.bind_sums, Kernels.settles = beside.sum_of, beside.bind_sums, attention.settles_with
 
 -- Attention ------------------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ TEST_CASE("every kind of name can be listed") {
                                                        {"speculators", "goodput"},
                                                        {"acceptance", "per_position"},
                                                        {"drafters", "eagle"},
-                                                       {"deciders", "always"}};
+                                                       {"deciders", "always"}, {"balancers", "eplb"}};
   for (const auto& [kind, name] : kinds) {
     const Said said = rooflua::test::rooflua(std::string("list ") + kind);
     CHECK(said.status == 0);

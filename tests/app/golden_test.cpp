@@ -115,6 +115,11 @@ TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {
   compare_with_golden("19_expert_imbalance", "");
 }
 
+TEST_CASE("experts that drift are followed for a price, and moved beside steps for none",
+          "[golden]") {
+  compare_with_golden("47_expert_drift", "--jobs 2");
+}
+
 TEST_CASE("over two nodes, a pipeline serves many and tensor parallelism serves one", "[golden]") {
   compare_with_golden("20_pipeline", "");
 }

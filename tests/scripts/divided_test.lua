@@ -71,6 +71,7 @@ test("what a replica does that others hear of is not divided, and the reason is 
     { { client = require "clients.impatient" {} }, "clients may send requests again" },
     { { admission = require "admission.concurrency" {} }, "there is an admission policy" },
     { { adapters = { count = 3, rank = 8 } }, "requests have adapters" },
+    { { model = "mixtral-8x7b", deployment = { tp = 2, ep = 2 }, experts = {} }, "experts move between ranks" },
     { { metrics = { requests = true } }, "what all replicas do is written or drawn in order" },
     { { metrics = { utilisation = true } }, "what all replicas do is written or drawn in order" },
     { { deployment = { max_model_len = 256 } }, "requests or a policy failed, or it was stopped" },

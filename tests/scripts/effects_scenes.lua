@@ -1,6 +1,7 @@
 -- Scenarios in which parameters and keys act, for effects_test.lua.
 local require = require
 local adapters, clients = dofile "tests/scripts/effects_adapters.lua", dofile "tests/scripts/effects_clients.lua"
+local experts = dofile "tests/scripts/effects_experts.lua"
 local fleets = dofile "tests/scripts/effects_fleets.lua"
 local gates = dofile "tests/scripts/effects_gates.lua"
 local links = dofile "tests/scripts/effects_links.lua"
@@ -9,7 +10,7 @@ local routers = dofile "tests/scripts/effects_routers.lua"
 local tiers = dofile "tests/scripts/effects_tiers.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
-  "eviction", "deciders", "admission", "clients", "faults", "autoscalers" } }
+  "eviction", "deciders", "admission", "clients", "faults", "autoscalers", "balancers" } }
 
 local lengths = { prompt_tokens = { distribution = "uniform", min = 20, max = 3000 },
   output_tokens = { distribution = "uniform", min = 2, max = 120 } }
@@ -220,7 +221,7 @@ local function keys_of()
   end, { ["metrics.itl"] = { "token" } })
   links.add(add, served)
   fleets.add(add, served)
-  for _, each in ipairs { tiers, adapters } do each.add(add, served) end
+  for _, each in ipairs { tiers, adapters, experts } do each.add(add, served) end
   add(function() return priced() end, { ["mfu.gpu"] = { "l40s" }, ["mfu.engine"] = { "sglang" },
     ["mfu.tables"] = { false },
     ["mfu.lookup"] = { "nearest" }, ["mfu.path"] = { "bench_data/l40s" }, ["mfu.layout"] = { "infersim" },
@@ -383,7 +384,7 @@ function effects.of(test)
   routers.declare(effects, served, load)
   links.declare(effects)
   widths.declare(effects)
-  for _, each in ipairs { clients, gates, fleets, adapters } do each.declare(effects, served) end
+  for _, each in ipairs { clients, gates, fleets, adapters, experts } do each.declare(effects, served) end
   effects.keys = keys_of()
   return effects
 end

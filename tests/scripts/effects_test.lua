@@ -121,7 +121,7 @@ end
 test("every key of a deployment, a GPU, a search, and the rest of a scenario is among them", function()
   local known = {}
   for _, each in ipairs(effects.keys) do known[each.key] = true end
-  for _, group in ipairs { "adapters", "deployment", "frontend", "network", "slo", "mfu", "metrics" } do
+  for _, group in ipairs { "adapters", "deployment", "experts", "frontend", "network", "slo", "mfu", "metrics" } do
     for _, name in ipairs(require("rooflua.scenario.schema").names(group)) do
       test.check(known[group .. "." .. name], "%s.%s is not audited", group, name)
     end

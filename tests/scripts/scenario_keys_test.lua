@@ -75,6 +75,9 @@ local function scenario_with(entry, value)
   end
   if entry.name == "bucketing" then given.steps = "roofline_v2" end
   local group = entry.group
+  if entry.name == "experts" then
+    given.model, given.deployment, given.steps = "mixtral-8x7b", { tp = 2, ep = 2 }, "kernels"
+  end
   if not group then
     given[entry.name] = value
   elseif group.name == "replicas" or group.name == "start" then
@@ -87,6 +90,11 @@ local function scenario_with(entry, value)
   elseif group.name == "adapters" then
     given.adapters = { count = 8, [entry.name] = value }
     if entry.name == "max_cpu_loras" then given.adapters.store_bytes_per_s = 1e9 end
+  elseif group.name == "experts" then
+    given.model, given.deployment, given.steps = "mixtral-8x7b", { tp = 2, ep = 2 }, "kernels"
+    given.experts = { [entry.name] = value }
+    if entry.name ~= "zipf" and entry.name ~= "weights" then given.experts.zipf = 1 end
+    if entry.name == "update_steps" then given.experts.drift_steps = 100 end
   elseif group.name == "tiers" or group.name == "stores" then
     given.tiers = tiers_with(entry, value)
     given.links = { nic = { bytes_per_s = 1e9 }, pcie = { bytes_per_s = 1e9, per = "replica" } }

@@ -93,6 +93,7 @@ void add_parts(HtmlPage& page, const std::vector<Served>& variants) {
   add_part(page, variants, &Summary::plays, play_metrics());
   add_part(page, variants, &Summary::gate, gate_metrics());
   add_part(page, variants, &Summary::adapters, adapter_metrics());
+  add_part(page, variants, &Summary::experts, expert_metrics());
   add_part(page, variants, &Summary::fairness, fairness_metrics());
   add_pools(page, variants);
 }

@@ -77,6 +77,9 @@ std::span<const MetricOf<GateSummary>> gate_metrics();
 std::span<const MetricOf<FairnessSummary>> fairness_metrics();
 /// Of clients that send requests again.
 std::span<const MetricOf<ClientSummary>> client_metrics();
+/// Of experts that move.
+std::span<const MetricOf<ExpertSummary>> expert_metrics();
+
 /// Of low-rank adapters.
 std::span<const MetricOf<AdapterSummary>> adapter_metrics();
 /// Of failures of replicas.

@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays, clients, failures, adapters.
+// and decode apart, plays, clients, failures, adapters, experts.
 
 #include "measure/record/metrics.h"
 
@@ -217,6 +217,21 @@ constexpr MetricOf<F> of_faults[] = {
      &F::recovery_s},
 };
 
+using Moved = ExpertSummary;
+constexpr MetricOf<Moved> of_experts[] = {
+    {"rebalancings", "rebalancings", "rebalancings", neither, "times that experts were placed anew",
+     &Moved::rebalancings},
+    {"moved_bytes", "moved", "bytes", less, "weights of experts that ranks received",
+     &Moved::moved_bytes},
+    {"stall_s", "stalled", "s", less, "what engines waited for experts that moved",
+     &Moved::stall_s},
+    {"load_mean", "expert load", "1", less,
+     "tokens of the fullest rank over those of a balanced one, mean of layers and steps",
+     &Moved::load_mean},
+    {"load_max", "most expert load", "1", less, "the same in the step where it was largest",
+     &Moved::load_max},
+};
+
 using Low = AdapterSummary;
 constexpr MetricOf<Low> of_adapters[] = {
     {"loads", "loads", "loads", less, "copies of adapters into slots of GPUs", &Low::loads},
@@ -233,6 +248,10 @@ constexpr MetricOf<Low> of_adapters[] = {
 };
 
 }  // namespace
+
+std::span<const MetricOf<ExpertSummary>> expert_metrics() {
+  return of_experts;
+}
 
 std::span<const MetricOf<AdapterSummary>> adapter_metrics() {
   return of_adapters;

@@ -29,6 +29,7 @@ void SummaryObserver::forget_steps() {
   itl_ = {};
   speculation_ = {};
   adapters_ = {};
+  experts_ = {};
   second_ = -1;
   second_tokens_ = peak_tokens_ = 0;
 }

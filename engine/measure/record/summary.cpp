@@ -376,6 +376,7 @@ Summary SummaryObserver::sum_up() const {
   if (options_.clients) out.clients = client_summary();
   if (options_.faults) out.faults = fault_summary();
   if (options_.adapters) out.adapters = adapter_summary();
+  if (options_.experts) out.experts = expert_summary();
   out.sessions = session_summary();
   return out;
 }

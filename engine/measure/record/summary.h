@@ -64,6 +64,7 @@ struct SummaryOptions {
   bool faults = false;    // whether failures are summed up
   bool gate = false;      // whether a gate is
   bool adapters = false;  // whether adapters are
+  bool experts = false;   // whether experts are that move
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
 };
@@ -108,6 +109,7 @@ struct Summary {
   std::optional<ClientSummary> clients;           // nothing where SummaryOptions do not ask
   std::optional<FaultSummary> faults;             // the same
   std::optional<AdapterSummary> adapters;         // the same
+  std::optional<ExpertSummary> experts;           // the same
   std::vector<PoolSummary> pools;                 // empty where no engine comes or goes
   std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
   std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
@@ -337,6 +339,12 @@ class SummaryObserver : public Observer {
   } adapters_;
   void note_adapters(const Batch& batch, std::int64_t steps);
   AdapterSummary adapter_summary() const;
+  struct ExpertCounts {
+    std::int64_t steps = 0, rebalancings = 0, in_a_row = 0;
+    double moved_bytes = 0, stall_s = 0, load = 0, same = 0, most = 1;
+  } experts_;
+  void note_experts(const Batch& batch, std::int64_t steps);
+  ExpertSummary expert_summary() const;
   void note_gate(const RequestDone& done, Group& of_class);
   static void tell_held(const Group& group, GroupSummary& out);
   GateSummary gate_summary() const;

@@ -162,6 +162,16 @@ struct ClientSummary {
   std::int64_t kept_output_tokens = 0;  // of attempts that failed, which the next ones went on with
 };
 
+/// What experts that move did (serve/contract/experts.h).
+struct ExpertSummary {
+  std::int64_t rebalancings = 0;
+  double moved_bytes = 0;  // that ranks received
+  double stall_s = 0;      // that engines waited for them
+  /// Tokens of the fullest rank over those of a balanced one, in the mean of layers: over the steps
+  /// of all replicas.
+  double load_mean = 1, load_max = 1;
+};
+
 /// What low-rank adapters did (serve/adapters).
 struct AdapterSummary {
   std::int64_t loads = 0;    // copies into slots

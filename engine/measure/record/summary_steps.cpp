@@ -59,6 +59,7 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
     count.waited_s += step.price->time_s - step.price->own_s;
   }
   if (options_.adapters) note_adapters(*step.batch, 1);
+  if (options_.experts) note_experts(*step.batch, 1);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
@@ -78,6 +79,33 @@ void SummaryObserver::note_adapters(const Batch& batch, std::int64_t steps) {
   adapters_.tokens += steps * batch.adapter_tokens;
   adapters_.of_all += steps * batch.tokens;
   adapters_.most = std::max(adapters_.most, batch.adapters);
+}
+
+/// The same of experts that move. Bytes and the stall of an engine are those of its first rank.
+void SummaryObserver::note_experts(const Batch& batch, std::int64_t steps) {
+  experts_.steps += steps;
+  experts_.rebalancings += batch.expert_rebalanced;
+  experts_.moved_bytes += batch.expert_moved_bytes;
+  if (batch.expert_moved_bytes > 0) experts_.stall_s += batch.expert_stall_s;
+  // Equal loads in a row are multiplied once, so that it does not matter how many steps are told
+  // together.
+  if (batch.expert_load != experts_.same) {
+    experts_.load += static_cast<double>(experts_.in_a_row) * experts_.same;
+    experts_.same = batch.expert_load;
+    experts_.in_a_row = 0;
+  }
+  experts_.in_a_row += steps;
+  experts_.most = std::max(experts_.most, batch.expert_load);
+}
+
+ExpertSummary SummaryObserver::expert_summary() const {
+  const auto steps = static_cast<double>(experts_.steps);
+  const double load = experts_.load + static_cast<double>(experts_.in_a_row) * experts_.same;
+  return {.rebalancings = experts_.rebalancings,
+          .moved_bytes = experts_.moved_bytes,
+          .stall_s = experts_.stall_s,
+          .load_mean = experts_.steps > 0 ? load / steps : 1,
+          .load_max = experts_.most};
 }
 
 AdapterSummary SummaryObserver::adapter_summary() const {
@@ -124,6 +152,7 @@ void SummaryObserver::on_steps(const StepsDone& done) {
   count.decode_steps += others;
   count.decodes += others * done.first.batch->decodes;
   if (options_.adapters) note_adapters(*done.first.batch, others);
+  if (options_.experts) note_experts(*done.first.batch, others);
   StepDone step = done.first;
   std::array<std::int32_t, 6> load = count.load;
   EvidenceSeconds evidence = count.evidence_s;

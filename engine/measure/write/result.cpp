@@ -74,6 +74,15 @@ void write(Json& out, std::span<const MetricOf<Record>> metrics, const Record& r
   }
 }
 
+/// A part that only some runs have.
+template <class Record>
+void write_part(Json& out, const char* name, std::span<const MetricOf<Record>> metrics,
+                const std::optional<Record>& part) {
+  if (!part) return;
+  out[name] = Json::object();
+  write(out[name], metrics, *part);
+}
+
 Json group(const GroupSummary& g) {
   Json out = Json::object();
   out["name"] = g.name;
@@ -122,6 +131,13 @@ void read(const Fields& fields, std::span<const MetricOf<Record>> metrics, Recor
         },
         metric.source);
   }
+}
+
+/// The inverse of write_part.
+template <class Record>
+void read_part(const Fields& fields, const char* name, std::span<const MetricOf<Record>> metrics,
+               std::optional<Record>& part) {
+  if (const auto found = fields.table(name)) read(*found, metrics, part.emplace());
 }
 
 Json nulls_for_nan(const Json& value) {
@@ -244,30 +260,13 @@ Json to_json(const Summary& s) {
     write(entry, pool_metrics(), pool);
     out["pools"].push_back(std::move(entry));
   }
-  if (s.apart) {
-    out["disaggregation"] = Json::object();
-    write(out["disaggregation"], apart_metrics(), *s.apart);
-  }
-  if (s.clients) {
-    out["clients"] = Json::object();
-    write(out["clients"], client_metrics(), *s.clients);
-  }
-  if (s.faults) {
-    out["faults"] = Json::object();
-    write(out["faults"], fault_metrics(), *s.faults);
-  }
-  if (s.adapters) {
-    out["adapters"] = Json::object();
-    write(out["adapters"], adapter_metrics(), *s.adapters);
-  }
-  if (s.plays) {
-    out["plays"] = Json::object();
-    write(out["plays"], play_metrics(), *s.plays);
-  }
-  if (s.gate) {
-    out["gate"] = Json::object();
-    write(out["gate"], gate_metrics(), *s.gate);
-  }
+  write_part(out, "disaggregation", apart_metrics(), s.apart);
+  write_part(out, "clients", client_metrics(), s.clients);
+  write_part(out, "faults", fault_metrics(), s.faults);
+  write_part(out, "experts", expert_metrics(), s.experts);
+  write_part(out, "adapters", adapter_metrics(), s.adapters);
+  write_part(out, "plays", play_metrics(), s.plays);
+  write_part(out, "gate", gate_metrics(), s.gate);
   if (s.fairness) {
     out["fairness"] = Json::object();
     write(out["fairness"], fairness_metrics(), *s.fairness);
@@ -342,30 +341,13 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     pool.name = fields.text("name").value_or("");
     read(fields, pool_metrics(), pool);
   }
-  if (const auto apart = f.table("disaggregation")) {
-    s.apart = ApartSummary{};
-    read(*apart, apart_metrics(), *s.apart);
-  }
-  if (const auto clients = f.table("clients")) {
-    s.clients = ClientSummary{};
-    read(*clients, client_metrics(), *s.clients);
-  }
-  if (const auto faults = f.table("faults")) {
-    s.faults = FaultSummary{};
-    read(*faults, fault_metrics(), *s.faults);
-  }
-  if (const auto adapters = f.table("adapters")) {
-    s.adapters = AdapterSummary{};
-    read(*adapters, adapter_metrics(), *s.adapters);
-  }
-  if (const auto plays = f.table("plays")) {
-    s.plays = PlaySummary{};
-    read(*plays, play_metrics(), *s.plays);
-  }
-  if (const auto gate = f.table("gate")) {
-    s.gate = GateSummary{};
-    read(*gate, gate_metrics(), *s.gate);
-  }
+  read_part(f, "disaggregation", apart_metrics(), s.apart);
+  read_part(f, "clients", client_metrics(), s.clients);
+  read_part(f, "faults", fault_metrics(), s.faults);
+  read_part(f, "experts", expert_metrics(), s.experts);
+  read_part(f, "adapters", adapter_metrics(), s.adapters);
+  read_part(f, "plays", play_metrics(), s.plays);
+  read_part(f, "gate", gate_metrics(), s.gate);
   if (const auto fairness = f.table("fairness")) {
     s.fairness = FairnessSummary{};
     read(*fairness, fairness_metrics(), *s.fairness);

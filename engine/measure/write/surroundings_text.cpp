@@ -73,6 +73,14 @@ std::string pool_line(const PoolSummary& pool) {
   return out + "\n";
 }
 
+/// What experts that move did, in a line.
+std::string expert_line(const ExpertSummary& experts) {
+  return "experts  " + grouped(experts.rebalancings) + " rebalancings moved " +
+         figure(experts.moved_bytes / 1e9) + " GB" + ", engines waited " +
+         duration(experts.stall_s) + "; load of the fullest rank " + figure(experts.load_mean) +
+         " (at most " + figure(experts.load_max) + ")\n";
+}
+
 /// What adapters did, in a line.
 std::string adapter_line(const AdapterSummary& adapters) {
   return "adapters  " + figure(adapters.adapters_mean) + " in a step (at most " +
@@ -102,6 +110,7 @@ std::string surroundings_text(const Summary& summary) {
   if (summary.gate) out += "\n" + gate_lines(*summary.gate);
   if (summary.clients) out += "\n" + client_lines(*summary.clients);
   if (summary.adapters) out += "\n" + adapter_line(*summary.adapters);
+  if (summary.experts) out += "\n" + expert_line(*summary.experts);
   if (summary.faults) out += "\n" + fault_line(*summary.faults);
   for (const PoolSummary& pool : summary.pools) out += "\n" + pool_line(pool);
   return out;

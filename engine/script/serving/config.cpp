@@ -276,6 +276,7 @@ ServingConfig serving_config(const Json& given) {
   out.summary.adapters = out.cluster.adapters.count > 0;
   out.summary.clients = fields.boolean("clients").value_or(false);
   out.summary.faults = fields.boolean("faults").value_or(false);
+  out.summary.experts = fields.boolean("experts").value_or(false);
   out.listeners = listener_options(fields);
   out.listeners.pools = out.summary.pools;
   out.closes = fields.boolean("closes").value_or(false);

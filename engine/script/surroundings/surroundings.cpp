@@ -25,6 +25,7 @@ void Surroundings::bind(Bindings& bindings) const {
   bindings.admission = admission.get();
   bindings.client = client.get();
   bindings.faults = faults.get();
+  bindings.experts = experts.get();
   for (const auto& each : autoscalers) bindings.autoscalers.push_back(each.get());
 }
 
@@ -37,6 +38,7 @@ Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
               [&](int at) { out.admission = read_admission(L, at, asking); });
   with_policy(L, index, "client", [&](int at) { out.client = read_client(L, at, asking); });
   with_policy(L, index, "faults", [&](int at) { out.faults = read_faults(L, at, asking); });
+  with_policy(L, index, "experts", [&](int at) { out.experts = read_experts(L, at, asking); });
   with_policy(L, index, "autoscalers",
               [&](int at) { out.autoscalers = read_autoscalers(L, at, asking); });
   return out;
@@ -58,6 +60,10 @@ void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
   if (given.faults != nullptr) {
     simulation.set_faults(*given.faults);
     own.faults.swap(given.faults);
+  }
+  if (given.experts != nullptr) {
+    simulation.set_experts(*given.experts);
+    own.experts.swap(given.experts);
   }
   if (!given.autoscalers.empty()) {
     std::vector<AutoscalerPolicy*> all;

@@ -13,6 +13,7 @@ namespace rooflua {
 class AdmissionPolicy;
 class AutoscalerPolicy;
 class ClientPolicy;
+class ExpertPolicy;
 class FaultPolicy;
 
 /// Nothing is owned; all must outlive the simulation.
@@ -35,6 +36,7 @@ struct Bindings {
   ClientPolicy* client = nullptr;        // null: it waits for ever and sends nothing again
   std::vector<AutoscalerPolicy*> autoscalers = {};  // by pool, null where its size is constant
   FaultPolicy* faults = nullptr;                    // null: nothing fails
+  ExpertPolicy* experts = nullptr;                  // null: no expert moves
 };
 
 }  // namespace rooflua

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "serve/loop/moving.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -82,6 +83,7 @@ void Simulation::price_and_commit(RankGroup& group) {
 
 void Simulation::price_alone(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
+  if (!experts_.empty()) Moving(*this).weigh(group_with(batch.replica));
   replica.ask_for_drafts();
   operations_.front().clear();
   StepPrice own = price(batch, operations_.front());
@@ -94,6 +96,7 @@ void Simulation::price_together(RankGroup& group) {
   const std::size_t count = group.members.size();
   GroupWork work;
   for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
+  if (!experts_.empty()) Moving(*this).weigh(group);
   for (const std::int32_t index : group.members) {
     work.write_to(at(index).planned_batch());
     at(index).ask_for_drafts();  // its speculator sees the group
@@ -205,6 +208,7 @@ void Simulation::let_in(Replica& replica) {
 
 void Simulation::price_stages(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
+  if (!experts_.empty()) Moving(*this).weigh(group_with(batch.replica));
   operations_.front().clear();
   StepPrice whole = price(batch, operations_.front());
   whole.own_s = whole.time_s;

@@ -2,6 +2,7 @@
 // steps alone: what land_steps() and fill_pipeline() do, without what cannot matter. Observers are
 // told of each such step as of any other.
 
+#include "serve/loop/moving.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -25,6 +26,7 @@ std::int32_t Simulation::step_plainly() {
   const std::int32_t index = alarms_.front().replica;
   Replica& replica = at(index);
   if (!replica.repeats(now_)) return -1;
+  if (!experts_.empty() && Moving(*this).left(index) == 0) return -1;
   const StepPrice* price = replica.price_of_repeat(runs_[static_cast<std::size_t>(index)]);
   if (price == nullptr) return -1;
   take_alarm();
@@ -42,6 +44,7 @@ std::int32_t Simulation::step_plainly() {
   const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
   replica.start_front(now_, end);
   if (behind) replica.repeat(*price, now_);
+  if (!experts_.empty()) Moving(*this).pass(index, 1, replica.view().decodes);
   alarms_.push({end, index});
   return index;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "serve/loop/moving.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -25,6 +26,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (alarm.time >= before) return 0;
   Replica& replica = at(index);
   PricedRun& run = runs_[static_cast<std::size_t>(index)];
+  if (!experts_.empty()) most = std::min<std::int64_t>(most, Moving(*this).left(index));
   const auto limit = static_cast<std::size_t>(most);
   const std::size_t ended = replica.repeat_until(before, limit, run, repeats_);
   if (ended == 0) return 0;
@@ -34,6 +36,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (signals_.reads_reports())
     signals_.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
   const auto count = static_cast<std::int64_t>(ended);
+  if (!experts_.empty()) Moving(*this).pass(index, count, replica.view().decodes);
   totals_.steps += count;
   totals_.plain_steps += count;
   totals_.output_tokens += count * done.first.tokens_landed();

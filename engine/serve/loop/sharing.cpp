@@ -19,6 +19,7 @@ std::string Sharing::obstacle() const {
   if (s_.apart_) return "prefill and decode are apart";
   if (s_.tiers_) return "stores are shared";
   if (s_.config_.adapters.count > 0) return "requests have adapters";
+  if (!s_.experts_.empty()) return "experts move between ranks";
   if (s_.gate_) return "there is an admission policy";
   if (bound.client != nullptr) return "clients may send requests again";
   if (s_.fleet_) return "engines come and go";

@@ -106,6 +106,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   prices_.resize(most);
   operations_.resize(most);
   is_touched_.assign(groups_.size(), 0);
+  if (bindings_.experts != nullptr) experts_.resize(groups_.size());
   bind_groups();
   bind_holders();
   bind_speculation();

@@ -6,8 +6,8 @@
 // (plans and prices), intake.cpp (a request from sent to done), clients.cpp (times of the
 // workload), trying.cpp (patience, what is sent again), routing.cpp, handover.cpp, pushing.cpp and
 // splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores), abort.cpp, gating.cpp
-// (requests in front of the router), lifecycle.cpp (engines), breaking.cpp (faults), losing.cpp (a
-// replica fails), starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
+// (the gate), lifecycle.cpp (engines), breaking.cpp (faults), losing.cpp (a replica fails),
+// starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp, moving.cpp.
 
 #include <array>
 #include <atomic>
@@ -21,6 +21,7 @@
 #include "serve/adapters/choice.h"
 #include "serve/contract/admission.h"
 #include "serve/contract/bindings.h"
+#include "serve/contract/experts.h"
 #include "serve/events/alarm_queue.h"
 #include "serve/events/event_heap.h"
 #include "serve/gates/gate.h"
@@ -133,9 +134,10 @@ class Simulation final : public RouteSource, public PairSource {
   void set_decider(Decider& decider) { bindings_.decider = &decider; }
   /// @pre there is a gate. @throws Error if its queue is another one
   void set_admission(AdmissionPolicy& policy);
-  /// @pre it has a client; it has faults
+  /// @pre it has a client; it has faults; its experts move
   void set_client(ClientPolicy& client) { bindings_.client = &client; }
   void set_faults(FaultPolicy& faults) { bindings_.faults = &faults; }
+  void set_experts(ExpertPolicy& experts) { bindings_.experts = &experts; }
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
@@ -158,6 +160,7 @@ class Simulation final : public RouteSource, public PairSource {
   friend class Trying;   // patience, and requests that are sent again (trying.h)
   friend class Life;     // engines that come and go (life.h)
   friend class Sharing;  // a part of the replicas (sharing.h)
+  friend class Moving;   // experts that move (moving.h)
   class Losing;          // a replica fails (losing.cpp)
 
   Simulation(const Simulation& other);
@@ -307,7 +310,6 @@ class Simulation final : public RouteSource, public PairSource {
   double load_wait_s(const Replica& replica, Picoseconds start, double time_s) const;
   void write_back(Replica& replica);
 
-  // starvation
   bool starve();
   void starve_contenders(const Replica& replica);
   template <class Picks>
@@ -350,6 +352,7 @@ class Simulation final : public RouteSource, public PairSource {
   bool apart_ = false;                  // there are prefill replicas
   std::optional<Fleet> fleet_;          // where an engine may come or go
   std::vector<std::optional<SlowSteps>> slowed_;  // by replica; empty until one is slow
+  std::vector<ExpertSteps> experts_;              // by group; empty where no expert moves
   std::vector<HandOver> hand_overs_;              // by slot; empty where none are apart
   std::deque<Lease> leases_;  // by time; also of prompts that were asked for since
   AlarmQueue alarms_;
@@ -376,19 +379,16 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<std::int32_t> of_each_block_size_;      // a replica for each
   mutable std::vector<std::int32_t> holding_places_;  // that were returned last
   Picoseconds frontend_token_ = 0;
-
   // one instant
   std::vector<std::int32_t> touched_;  // groups that saw an event
   std::vector<char> is_touched_;
-  std::vector<std::int32_t> entering_;
+  std::vector<std::int32_t> entering_, ending_;
   std::vector<Picoseconds> gaps_;
-  std::vector<std::int32_t> ending_;
   std::vector<PricedRun> runs_;                  // by replica
   std::vector<RepeatedStep> repeats_;            // of the replica at hand
   bool unread_prices_ = false;                   // no observer reads prices before their steps end
   std::vector<StepPrice> prices_;                // of the ranks of a group
   std::vector<std::vector<OpTime>> operations_;  // of the same ranks
-
   std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
   std::vector<std::int64_t> fruitless_preemptions_;  // by replica, since a token landed there
   Totals totals_;

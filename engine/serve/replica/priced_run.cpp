@@ -32,7 +32,8 @@ bool same_shape(const Batch& a, const Batch& b) {
   return a.decodes == b.decodes && a.bounds == b.bounds && a.group_ranks == b.group_ranks &&
          a.group_tokens == b.group_tokens && a.group_max_tokens == b.group_max_tokens &&
          a.group_prefills == b.group_prefills && a.adapters == b.adapters &&
-         a.adapter_tokens == b.adapter_tokens && a.adapter_loads == 0 && b.adapter_loads == 0;
+         a.adapter_tokens == b.adapter_tokens && a.adapter_loads == 0 && b.adapter_loads == 0 &&
+         a.expert_load == b.expert_load;
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ std::int32_t PricedRun::ask(StepModel& model, const Batch& batch) {
 
 StepPrice PricedRun::price(StepModel& model, const Batch& batch) {
   StepPrice price;
-  if (waits_ > 0 || batch.prefill_count > 0 || batch.decodes == 0) {
+  if (waits_ > 0 || batch.prefill_count > 0 || batch.decodes == 0 || batch.expert_stall_s > 0) {
     waits_ = std::max(waits_ - 1, 0);
     steady_ = false;
     model.price(batch, price);

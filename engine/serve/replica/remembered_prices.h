@@ -47,7 +47,7 @@ class RememberedPrices {
   bool keeps(const Batch& batch) const {
     return table_ != nullptr && batch.prefill_count == 0 && batch.decodes > 0 &&
            batch.decodes <= most_decodes && batch.bounds == nullptr && batch.adapters == 0 &&
-           batch.adapter_loads == 0;
+           batch.adapter_loads == 0 && batch.expert_load == 0;
   }
   /// Prices of the batch and of those behind it; null and nothing where that of the batch is not
   /// known. The chunk is as it is while it is held. @pre keeps(batch)

@@ -170,7 +170,8 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() &&
                step.stamps.empty() && step.ending.empty() && step.fills.empty() &&
                step.prefills.empty() && step.batch.adapter_loads == 0 &&
-               step.batch.adapter_held == 0;
+               step.batch.adapter_held == 0 && step.batch.expert_stall_s == 0 &&
+               step.batch.expert_moved_bytes == 0 && step.batch.expert_rebalanced == 0;
 }
 
 /// What the step consists of, as the plan says.

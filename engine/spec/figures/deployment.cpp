@@ -59,6 +59,9 @@ constexpr auto option_rows = rows_of<Options>(
     figure<&Options::adapter_bytes>("adapter_bytes", "bytes", 0, most_bytes, open,
                                     "slots of low-rank adapters; of a rank")
         .hidden(),
+    figure<&Options::redundant_expert_bytes>("redundant_expert_bytes", "bytes", 0, most_bytes, open,
+                                             "copies of experts; of a rank")
+        .hidden(),
     figure<&Options::drafter_kv_bytes_per_token>("drafter_kv_bytes_per_token", "bytes", 0,
                                                  most_bytes, open,
                                                  "the drafter's own cache, which is in the model's "

@@ -33,6 +33,7 @@ struct DeploymentOptions {
   std::optional<std::int64_t> kv_blocks = {};  // given: nothing can fail to fit
   Bytes drafter_weight_bytes = {};
   Bytes adapter_bytes = {};
+  Bytes redundant_expert_bytes = {};
   Bytes drafter_kv_bytes_per_token = {};
   std::optional<Bytes> activations = {};
   std::optional<Bytes> runtime = {};

@@ -65,13 +65,14 @@ local function rotated_width(model)
 end
 
 --- What stands in memory beside the counted weights of a stage: sines and cosines of all positions, the vision encoder
---- (in the first stage), a drafter (in the last), and slots of adapters.
+--- (in the first stage), a drafter (in the last), slots of adapters, and copies of experts.
 local function beside_bytes(facts, stage)
   local model, counts = facts.model, facts.counts
   local bytes = model.max_model_len * rotated_width(model) * counts.dtype_bytes
   if facts.images and model.vision and stage == 1 then bytes = bytes + model.vision.parameters * 2 / facts.tp end
   if facts.drafter and stage == #counts.stages then bytes = bytes + facts.drafter.weight_bytes end
   if facts.adapter_bytes then bytes = bytes + facts.adapter_bytes end
+  if facts.redundant_expert_bytes then bytes = bytes + facts.redundant_expert_bytes end
   return bytes
 end
 

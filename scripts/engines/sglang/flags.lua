@@ -82,7 +82,7 @@ return flags.list {
       kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i ]] },
     { "this KV cache outside of the GPU is not modelled", [[ enable-lmcache lmcache-config-file:t
       disaggregation-decode-enable-offload-kvcache enable-flexkv flexkv-config-file:t radix-cache-backend:t ]] },
-    { "experts are neither moved nor copied", [[ enable-eplb eplb-algorithm:t eplb-rebalance-num-iterations:i
+    { "experts move and have copies as `experts` says", [[ enable-eplb eplb-algorithm:t eplb-rebalance-num-iterations:i
       eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n ep-num-redundant-experts:i
       ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t elastic-ep-initial-size:i
       elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup max-ep-size:i

@@ -76,7 +76,7 @@ return flags.list {
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
     { "the KV cache is computed from gpu_memory_utilization", "kv-cache-memory-bytes:i" },
-    { "experts are neither moved nor copied", [[ !enable-eplb eplb-config:j num-redundant-experts:i
+    { "experts move and have copies as `experts` says", [[ !enable-eplb eplb-config:j num-redundant-experts:i
       eplb-window-size:i eplb-step-interval:i !eplb-log-balancedness expert-placement-strategy:t
       !enable-elastic-ep ]] },
     { "two batches that overlap are not modelled", [[ !enable-dbo dbo-decode-token-threshold:i

@@ -7,11 +7,12 @@ local rooflua = {}
 local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
   corrections = true, lookup = true, metrics = true, speculators = true, acceptance = true, drafters = true,
   tiers = true, eviction = true, deciders = true, admission = true, clients = true, autoscalers = true,
-  faults = true, candidates = true, objectives = true, strategies = true, power = true, campaigns = true }
+  faults = true, balancers = true, candidates = true, objectives = true, strategies = true, power = true,
+  campaigns = true }
 
 --- The policies of one folder of scripts/, with doc and parameters.
 ---@param kind string steps, schedulers, routers, workloads, bucketing, corrections, lookup, metrics, speculators,
----acceptance, drafters, tiers, eviction, deciders, admission, clients, autoscalers, faults, candidates,
+---acceptance, drafters, tiers, eviction, deciders, admission, clients, autoscalers, faults, balancers, candidates,
 ---objectives, strategies, power or campaigns; or engines,
 ---with name and doc alone
 function rooflua.list(kind)

@@ -87,7 +87,8 @@ def call(*words):
 FOLDERS = {"workload": "workloads", "scheduler": "schedulers", "router": "routers", "steps": "steps",
            "bucketing": "bucketing", "speculation": "speculators", "corrections": "corrections"}
 # The same inside of a key.
-INNER = {"tiers": {"policy": "tiers", "eviction": "eviction"}, "disaggregation": {"decider": "deciders"}}
+INNER = {"tiers": {"policy": "tiers", "eviction": "eviction"}, "disaggregation": {"decider": "deciders"},
+         "experts": {"balancer": "balancers"}}
 
 
 def _number(value, where):

@@ -106,7 +106,7 @@ end
 
 --- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them to a graph.
 --- @param largest integer tokens of the largest graph; 0: they are padded already
-function beside.sum_with_drafts(steps, list, largest)
+local function sum_with_drafts(steps, list, largest)
   local plain, shared = beside.split(list)
   return cost.memoize2(function(tokens, drafts, there)
     local rows = graphs.padded(tokens, largest)
@@ -114,6 +114,14 @@ function beside.sum_with_drafts(steps, list, largest)
     local time_s = sum(steps, plain, rows, drafts, tokens, there)
     return shared and time_s + shared:time(steps, rows, drafts, tokens, there) or time_s
   end)
+end
+
+--- Binds the prices of operations that see tokens, experts among them. A method of steps.Kernels.
+--- @param seen table lists of operations: {tokens, group_tokens}
+function beside.bind_sums(steps, seen)
+  steps.layers_time, steps.experts_time = steps:sum_of(seen.tokens), steps:sum_of(seen.group_tokens)
+  steps.drafts_time = sum_with_drafts(steps, seen.tokens, steps.graph_tokens)
+  steps.experts_drafts_time = sum_with_drafts(steps, seen.group_tokens, 0)
 end
 
 return beside

@@ -6,7 +6,8 @@
 ---     nvlink_one_sided    the same with TensorRT-LLM's kernels over NVLink: dispatch and combine
 ---     nvlink_two_sided    the same, prepared by a kernel of its own
 ---
---- Where tokens travel, the rows of expert_exchange are asked, by tokens of one rank. Experts that the ranks divide
+--- Where tokens travel, the rows of expert_exchange are asked, by tokens of one rank: the fullest one (steps.fullest)
+--- sends and gets more than the mean. Experts that the ranks divide
 --- (moe_tp) need every token: their exchange is gathered.
 --- Source: DeepEP; TensorRT-LLM's NVLinkOneSided and NVLinkTwoSided (fused_moe/communication); vLLM's
 --- allgather_reducescatter, its default.
@@ -114,8 +115,8 @@ end
 --- @param there number? of these, without padding
 function exchange:price(op, rows, there)
   local steps, time_s = self.steps, 0
-  there = math.max(1, (there or rows) / steps.ranks)
-  local tokens, is_small = math.max(1, rows / steps.ranks), self:is_small(rows)
+  there = math.max(1, (there or rows) * steps.fullest / steps.ranks)
+  local tokens, is_small = math.max(1, rows * steps.fullest / steps.ranks), self:is_small(rows)
   for _, phase in ipairs(self.phases) do
     local query, key = is_small and phase.low or phase.high, is_small and phase or phase.high_key
     query.tokens = steps.bounds:rows_to_run(key, tokens, query)

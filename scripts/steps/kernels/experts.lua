@@ -22,6 +22,7 @@
 local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local marlin = require "steps.kernels.marlin"
+local moving = require "steps.kernels.moving"
 
 local experts = {}
 
@@ -165,7 +166,10 @@ function experts.price(steps, op, rows, drafts, unpadded, there)
     return marlin.price(steps, op, moe, rows, share, without, there)
   end
   local sorted = steps.travels and steps.travels:experts(rows)
-  if sorted then return sorted:price(op, rows, there) end
+  if sorted then
+    local sorted_s = sorted:price(op, rows, there)
+    return steps.copies > 0 and sorted_s + moving.copies(steps, op, moe, rows) or sorted_s
+  end
   local in_blocks = steps.block_rows > 1 and op.dtype == "fp8_block"
   local empty_s = in_blocks and empty_rows(steps, op, moe, width) or 0
   local whole = is_whole_layer(steps, op)
@@ -178,6 +182,7 @@ function experts.price(steps, op, rows, drafts, unpadded, there)
   query.tokens = run
   local time_s = cost.lookup(steps.experts_database, query, op.count * share, op.name)
   if cost.listening() then count(steps, op, moe, there, share, whole and there or there / steps.ep, query.tokens) end
+  if steps.copies > 0 then time_s = time_s + moving.copies(steps, op, moe, rows) end
   local touched = share * cost.bytes.touched_experts(moe.experts, moe.experts_per_token, rows) / moe.experts
   return empty_s + steps.experts_bounds:at_least(time_s, op.flop_per_row * rows * steps.fullest * op.rows_per_token
                                                  / steps.ep, op.weight_bytes * touched, op.dtype, op.count, op.name)

@@ -27,8 +27,7 @@ local live_slot = 1
 local datas, epochs = {}, {}
 local last = ffi.new "uint32_t[1]" -- the epoch that the engine's was given last
 -- slot -> {contexts = function() -> int32 pointer or nil, widths = the same, max = function, keep = anchors; pointer,
--- epoch, row_widths, width_epoch: what they returned in that epoch. The functions go over every running request, so
--- they are asked once per step.}
+-- epoch, row_widths, width_epoch: what they returned in that epoch. Each walks all running requests: once per step.}
 local details = { {} }
 local function stale() fail "this batch was used after its step" end
 
@@ -180,8 +179,9 @@ end
 
 local known = { "adapter_held", "adapter_load_s", "adapter_loads", "adapter_tokens", "adapters", "bounded_tokens",
   "chunk_tokens", "decode_context_max", "decode_context_tokens", "decode_contexts", "decode_pairs", "decode_tokens",
-  "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens", "group_max_tokens", "group_prefills",
-  "group_ranks", "group_tokens", "prefills", "requests", "sampled", "tokens" }
+  "decode_widths", "decodes", "draft_passes", "draft_rows", "draft_tokens", "expert_load", "expert_moved_bytes",
+  "expert_rebalanced", "expert_stall_s", "group_max_tokens", "group_prefills", "group_ranks", "group_tokens",
+  "prefills", "requests", "sampled", "tokens" }
 
 -- Whether a field is read in place: all are but views and methods.
 local read_in_place = core.set(known)

@@ -14,6 +14,7 @@
 --                               experts, instead of to all ranks
 --     prefix_caching, images    whether equal prefixes share blocks; whether the vision encoder is loaded
 --     adapter_bytes             of slots of adapters
+--     redundant_expert_bytes    of copies of experts
 --     drafter, drafts           {weight_bytes, kv_bytes_per_token}; drafts of a step
 --     is_stated(name)           whether somebody stated an option
 local native = require "rooflua.native"
@@ -68,7 +69,7 @@ local function default(name) return figures.row("deployment", name).default end
 local function number_or(value, otherwise) return type(value) == "number" and value or otherwise end
 
 --- The facts of a deployment that application.of resolved.
----@param more table {drafter?, drafts?, images?, adapter_bytes?}
+---@param more table {drafter?, drafts?, images?, adapter_bytes?, redundant_expert_bytes?}
 function ledger.facts(applied, model, hardware, more)
   local deployment, resolved = core.plain(applied.given.deployment), applied.engine
   local params = applied.given.scheduler and policy.parameters(applied.given.scheduler) or {}
@@ -95,6 +96,7 @@ function ledger.facts(applied, model, hardware, more)
   facts.tokens_travel = facts.dp > 1 and exchange ~= nil and exchange ~= "gathered"
   function facts.is_stated(name) return resolved.sources[name] == "stated" end
   facts.adapter_bytes = more.adapter_bytes
+  facts.redundant_expert_bytes = more.redundant_expert_bytes
   facts.drafter = more.drafter or more.drafts and predictor_of(facts) or nil
   return facts
 end

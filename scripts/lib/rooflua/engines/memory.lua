@@ -37,7 +37,7 @@ function memory.blocks(applied, options)
   local drafter = options.drafter_weight_bytes and { weight_bytes = options.drafter_weight_bytes,
     kv_bytes_per_token = options.drafter_kv_bytes_per_token or 0 } or nil
   local facts = ledger.facts(applied, options.model, options.hardware, { drafter = drafter,
-    adapter_bytes = options.adapter_bytes })
+    adapter_bytes = options.adapter_bytes, redundant_expert_bytes = options.redundant_expert_bytes })
   facts.blocks, facts.most_blocks = nil, nil
   local found = ledger.of(facts)
   if one.kv_bytes_per_block == 0 then return nil end

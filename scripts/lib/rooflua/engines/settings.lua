@@ -11,6 +11,8 @@ end
 
 --- What steps/kernels.lua reads.
 local function of_kernels(name, unit, doc) return entry(name, unit, doc, { read_by = "steps.kernels" }) end
+--- What balancers/eplb.lua reads.
+local function of_balancers(name, unit, doc) return entry(name, unit, doc, { read_by = "balancers.eplb" }) end
 --- A parameter of the step model of the same name.
 local function of_steps(name, unit, doc) return entry(name, unit, doc, { key = "steps." .. name }) end
 
@@ -67,6 +69,10 @@ return {
   entry("experts_apart", nil, "whether an engine runs attention and experts on GPUs of their own",
     { read_by = "engines.apart" }),
   of_kernels("all_reduce_across_nodes", nil, "kernels of an all-reduce between nodes: own or nccl"),
+  of_balancers("eplb_step_interval", "steps", "between two rebalancings of experts"),
+  of_balancers("eplb_window_size", "steps", "last ones whose tokens of each expert are counted"),
+  of_balancers("eplb_head_start", "1", "part of the first interval that has passed at the start"),
+  of_balancers("eplb_use_async", nil, "whether experts move beside steps"),
   of_kernels("expert_block", "rows", "rows of a block of experts in block-scaled FP8; 0 = none"),
   of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),
   of_memory("runtime_bytes", "B", "context, workspaces and communication buffers of a GPU"),

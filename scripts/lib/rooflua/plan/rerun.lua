@@ -10,7 +10,7 @@ local rerun = {}
 
 local folders = { "schedulers", "workloads", "steps", "routers", "corrections", "speculators", "drafters",
   "acceptance", "lookup", "bucketing", "tiers", "eviction", "deciders", "admission",
-  "clients", "autoscalers", "faults" }
+  "clients", "autoscalers", "faults", "balancers" }
 
 --- A policy as a node of options.text, with the parameters that were given; nil where it is none of the shipped ones,
 --- because a file of the user is not found from here.

@@ -77,6 +77,13 @@ local function add_of_adapters(sentences, prepared)
     or "adapters: the step model prices none of their GEMMs (gemms = false)"
 end
 
+--- Says what the load of experts rests on.
+local function add_of_experts(sentences, prepared)
+  if not prepared.experts then return end
+  sentences[#sentences + 1] = "experts: the load of the fullest rank is an expected value of a modelled popularity; no "
+    .. "measured run tells how far it is off, nor do intervals, which come from runs without the key"
+end
+
 --- Says that tables are those of a rehearsal.
 local function add_of_rehearsal(sentences, prepared)
   if not prepared.mfu or not native.database_is_rehearsal(prepared.mfu) then return end
@@ -108,6 +115,7 @@ function notes.of(prepared, evidence, first)
     add_of_ranks(sentences, each)
     add_of_stages(sentences, each)
     add_of_adapters(sentences, each)
+    add_of_experts(sentences, each)
     add_of_rehearsal(sentences, each)
     add_of_changes(sentences, each, evidence)
   end

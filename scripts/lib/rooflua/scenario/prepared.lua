@@ -2,6 +2,7 @@
 local adapters = require "rooflua.scenario.adapters"
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local experts = require "rooflua.scenario.experts"
 local memory = require "rooflua.engines.memory"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
@@ -38,18 +39,25 @@ local function deployment_of(reader, given, model, hardware, applied, more)
   return reader:at("deployment", spec.deployment, options)
 end
 
+--- Options with the memory of slots of adapters and of copies of experts.
+local function held_by(all, options)
+  options.adapter_bytes = all.adapters and all.adapters.slots * all.adapters.slot_bytes
+  options.redundant_expert_bytes = all.experts and all.experts.redundant_bytes
+  return options
+end
+
 --- Takes the memory of a drafter: fewer KV blocks, unless the scenario gives their number or a Deployment.
 function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
   local given = all.given.deployment
   if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
   all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
-    { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token,
-      adapter_bytes = all.adapters and all.adapters.slots * all.adapters.slot_bytes })
+    held_by(all, { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token }))
 end
 
---- Takes the memory of the slots of adapters, in the same way.
-local function hold_adapters(all)
+--- Takes the memory of slots of adapters and of copies of experts, in the same way.
+local function hold_parts(all)
   all.adapters = adapters.of(all.reader, all.given, all)
+  all.experts = experts.of(all.reader, all.given, all)
   local given = all.given.deployment
   for _, key in ipairs { "cp", "dcp" } do
     if all.adapters and all.deployment[key] > 1 then
@@ -60,9 +68,8 @@ local function hold_adapters(all)
   if all.adapters and all.deployment.expert_gpus > 0 then
     all.reader:fail("adapters", "are not priced with deployment.expert_gpus; leave one of them out")
   end
-  if not all.adapters or specs.is(given, "Deployment") then return end
-  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
-    { adapter_bytes = all.adapters.slots * all.adapters.slot_bytes })
+  if not (all.adapters or all.experts) or specs.is(given, "Deployment") then return end
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served, held_by(all, {}))
 end
 
 --- Refuses a lookup that a step model replaces by one of its own.
@@ -127,7 +134,8 @@ function prepared.bind(all, instance, key)
     all.reader:at(key, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
         engine = all.engine, async_depth = all.async_depth, draft_depth = all.draft_depth,
-        context_caps = caps_of(all.model), context_chunk = all.context_chunk, adapters = all.adapters }
+        context_caps = caps_of(all.model), context_chunk = all.context_chunk, adapters = all.adapters,
+        experts = all.experts }
     end)
   end
   return own
@@ -141,7 +149,7 @@ function prepared.steps(all, method)
 end
 
 --- {reader, given, model, hardware, deployment, stages, mfu, engine, served, async_depth, context_caps, context_chunk,
---- step_policy, adapters, corrections} of one variant.
+--- step_policy, adapters, experts, corrections} of one variant.
 --- @param applied table? what application.of returned for it; `given` is that with its keys
 function prepared.of(reader, given, applied)
   local served = applied
@@ -166,7 +174,7 @@ function prepared.of(reader, given, applied)
   out.step_policy = policies.steps(reader, given)
   check_lookup(reader, given.mfu, out.step_policy)
   check_context(reader, out)
-  hold_adapters(out)
+  hold_parts(out)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
   for i, each in ipairs(out.corrections) do
     out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")

@@ -31,9 +31,9 @@ local function literals_in(text)
   return out
 end
 
-local kinds = { "acceptance", "admission", "autoscalers", "bucketing", "candidates", "clients", "corrections",
-  "deciders", "drafters", "engines", "eviction", "faults", "lookup", "metrics", "objectives", "power", "routers",
-  "schedulers", "speculators", "steps", "strategies", "tiers", "workloads" }
+local kinds = { "acceptance", "admission", "autoscalers", "balancers", "bucketing", "candidates", "clients",
+  "corrections", "deciders", "drafters", "engines", "eviction", "faults", "lookup", "metrics", "objectives", "power",
+  "routers", "schedulers", "speculators", "steps", "strategies", "tiers", "workloads" }
 
 --- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
 --- may name.

@@ -86,7 +86,7 @@ function live.begin(reader, given, options)
     transfer = all.transfer, disaggregation = all.disaggregation.config, links = all.links,
     tiers = all.tiers and all.tiers.config, gate = all.admission ~= nil or nil, clients = all.client ~= nil or nil,
     adapters = adapters.choice(list[1].prepared.adapters),
-    faults = all.faults ~= nil or nil, pools = all.pools and all.pools.config,
+    faults = all.faults ~= nil or nil, experts = all.experts ~= nil or nil, pools = all.pools and all.pools.config,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end

@@ -2,6 +2,7 @@
 local admission = require "rooflua.serving.admission"
 local clients = require "rooflua.border.clients"
 local core = require "rooflua.base.core"
+local experts = require "rooflua.scenario.experts"
 local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
 local links = require "rooflua.serving.links"
@@ -95,7 +96,7 @@ local function client_of(reader, given)
 end
 
 --- The pieces of a scenario: {streams, replicas, workload, metrics, frontend, disaggregation, slo, class_slo, transfer,
---- links, tiers, admission, gate_deadlines, client, faults, pools}.
+--- links, tiers, admission, gate_deadlines, client, experts, faults, pools}.
 function pieces.of(reader, given)
   local streams = random.streams(reader:at("seed", core.whole, given.seed or 0, "seed"))
   local list, spans = replicas.of(reader, given)
@@ -114,7 +115,7 @@ function pieces.of(reader, given)
     pools = pools.of(reader, list, spans, stores and stores.links or declared),
     slo = slo, class_slo = class_slo, links = stores and stores.links or declared, tiers = stores,
     admission = gate, gate_deadlines = gate_deadlines,
-    client = client_of(reader, given),
+    client = client_of(reader, given), experts = experts.of_all(reader, given, list),
     faults = given.faults ~= nil and policies.with_method(reader, "faults", given.faults, "next") or nil,
     transfer = transfer_of(reader, schema.check_group(reader, "network", given.network), list, declared) }
 end

@@ -287,9 +287,9 @@ local function check_stages(reader, list)
 end
 
 --- Whether a further replica can have the step model of this one: a pure function of the batch. A correction or a
---- method `summary` may tell replicas apart.
+--- method `summary` may tell replicas apart, and experts that move have loads of their own.
 local function can_share(prepared)
-  return #prepared.corrections == 0 and prepared.step_policy.summary == nil
+  return #prepared.corrections == 0 and prepared.step_policy.summary == nil and not prepared.experts
 end
 
 --- Of an entry: which replicas it has, once it is known how many ranks an engine has.

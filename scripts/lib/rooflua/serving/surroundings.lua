@@ -1,7 +1,8 @@
--- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults}; and a list,
--- {autoscalers}, one of a pool. The engine is told of them as one table.
+-- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults, experts}; and a
+-- list, {autoscalers}, one of a pool. The engine is told of them as one table.
 local admission = require "rooflua.serving.admission"
 local policy = require "rooflua.policy"
+local running = require "rooflua.experts.running"
 
 local surroundings = {}
 
@@ -23,6 +24,7 @@ function surroundings.of(all, source)
     out.autoscalers = out.autoscalers or {}
     out.autoscalers[i] = instance
   end
+  if all.experts then out.experts = running.new(all.experts.shapes, all.experts.process, all.experts.balancer) end
   return next(out) and out
 end
 

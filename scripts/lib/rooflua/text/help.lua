@@ -153,7 +153,7 @@ end
 
 local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
   "lookup", "metrics", "speculators", "acceptance", "drafters", "tiers", "eviction", "deciders", "admission",
-  "clients", "autoscalers", "faults", "candidates", "objectives", "strategies", "power", "campaigns" }
+  "clients", "autoscalers", "faults", "balancers", "candidates", "objectives", "strategies", "power", "campaigns" }
 
 local function find_policy(topic)
   local chunks = require "rooflua.sandbox.chunks"
