@@ -136,7 +136,7 @@ local function unseen_of(groups, missing)
     end
   end
   for _, metric in ipairs(out and making.metrics or {}) do
-    out[metric] = { weighted_quantile(lows[metric], making.low), weighted_quantile(highs[metric], making.high) }
+    out[metric] = { quantiles.weighted(lows[metric], making.low), quantiles.weighted(highs[metric], making.high) }
   end
   return out
 end
