@@ -2,6 +2,8 @@
 -- afd_prices_test.lua.
 local capacity = require "rooflua.engines.capacity"
 local capacity_text = require "rooflua.engines.capacity_text"
+local flags = require "rooflua.plan.flags"
+local runs = require "rooflua.explore.runs"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
 local apart = dofile "tests/scripts/afd_setup.lua"
@@ -132,6 +134,13 @@ test("decode engines may be apart behind engines that are not", function()
   test.equal(summary.completed, 20)
 end)
 
+test("GPUs of both pools are counted", function()
+  local deployment = { dp = 4, ep = 16, expert_gpus = 16 }
+  test.equal(runs.gpus_of { deployment = deployment, replicas = 2 }, 40)
+  test.equal(runs.gpus_of { deployment = { tp = 8 }, replicas = { { role = "prefill", count = 2 },
+    { role = "decode", deployment = deployment } } }, 36)
+end)
+
 -- Plans -----------------------------------------------------------------------------------------------------------
 
 test("a plan tries it, counts the GPUs of both pools, and writes no command that cannot say it", function()
@@ -150,6 +159,9 @@ test("a plan tries it, counts the GPUs of both pools, and writes no command that
       if each.result and each.result.deployment then
         test.equal(each.result.deployment.gpus % (4 + each.expert_gpus), 0, each.name)
       end
+      test.raises("no release of sglang that is known runs attention and experts apart", function()
+        flags.options(done.question, each, "0.5.14")
+      end)
     end
   end
   test.equal(seen, 4)
