@@ -82,12 +82,12 @@ return flags.list {
       kt-num-gpu-experts:i kt-max-deferred-experts-per-token:i ]] },
     { "this KV cache outside of the GPU is not modelled", [[ enable-lmcache lmcache-config-file:t
       disaggregation-decode-enable-offload-kvcache enable-flexkv flexkv-config-file:t radix-cache-backend:t ]] },
-    { "experts move and have copies as `experts` says", [[ enable-eplb eplb-algorithm:t eplb-rebalance-num-iterations:i
-      eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n ep-num-redundant-experts:i
-      ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t elastic-ep-initial-size:i
-      elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup max-ep-size:i
-      ep-join-mode:t/--elastic-ep-join-mode
-      ep-join-rank-offset:i/--elastic-ep-join-rank-offset enable-waterfill ]] },
+    { "experts move and have copies as `experts` says, not as this", [[ enable-eplb eplb-algorithm:t
+      eplb-rebalance-num-iterations:i eplb-rebalance-layers-per-chunk:i eplb-min-rebalancing-utilization-threshold:n
+      ep-num-redundant-experts:i ep-dispatch-algorithm:t init-expert-location:t elastic-ep-backend:t
+      elastic-ep-initial-size:i elastic-ep-rejoin elastic-ep-scale-timeout:n enable-elastic-expert-backup
+      max-ep-size:i ep-join-mode:t/--elastic-ep-join-mode ep-join-rank-offset:i/--elastic-ep-join-rank-offset
+      enable-waterfill ]] },
     { "batches that overlap are not modelled", [[ enable-two-batch-overlap enable-single-batch-overlap
       tbo-token-distribution-threshold:n enable-pdmux pdmux-config-path:t sm-group-num:i ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[

@@ -76,9 +76,9 @@ return flags.list {
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
     { "the KV cache is computed from gpu_memory_utilization", "kv-cache-memory-bytes:i" },
-    { "experts move and have copies as `experts` says", [[ !enable-eplb eplb-config:j num-redundant-experts:i
-      eplb-window-size:i eplb-step-interval:i !eplb-log-balancedness expert-placement-strategy:t
-      !enable-elastic-ep ]] },
+    { "experts move and have copies as `experts` says, not as this", [[ !enable-eplb eplb-config:j
+      num-redundant-experts:i eplb-window-size:i eplb-step-interval:i !eplb-log-balancedness
+      expert-placement-strategy:t !enable-elastic-ep ]] },
     { "two batches that overlap are not modelled", [[ !enable-dbo dbo-decode-token-threshold:i
       dbo-prefill-token-threshold:i ubatch-size:i ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[ attention-backend:t attention-config:j/-ac
