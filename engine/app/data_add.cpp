@@ -1,10 +1,6 @@
 // `rooflua data add`: a folder that was measured becomes a GPU with a name.
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <fstream>
-#include <map>
 
 #include "app/commands.h"
 #include "app/options.h"
@@ -12,154 +8,14 @@
 #include "app/quote.h"
 #include "base/error.h"
 #include "base/json_text.h"
-#include "cost/quality/folder_check.h"
+#include "cost/quality/folder_install.h"
 #include "script/vm/vm.h"
 #include "spec/added_hardware.h"
-#include "spec/catalogue.h"
 
 namespace rooflua::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The name of the GPU. @throws Error for one that cannot be a folder's or that a shipped GPU has
-std::string name_of(const DataArguments& arguments, const fs::path& home) {
-  const std::string name =
-      arguments.name.empty()
-          ? (fs::absolute(arguments.path) / "").lexically_normal().parent_path().filename().string()
-          : arguments.name;
-  const bool plain =
-      !name.empty() && name.front() != '.' &&
-      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-          std::string::npos;
-  if (!plain) {
-    throw Error("--name", "'" + name + "' is no name of a GPU: letters, digits, '-', '_' and '.'");
-  }
-  for (const std::string& shipped : hardware_names(home)) {
-    const Hardware gpu = load_hardware(shipped, home);
-    bool taken = folded(shipped) == folded(name);
-    for (const std::string& alias : gpu.aliases) taken = taken || folded(alias) == folded(name);
-    if (taken) {
-      throw Error("--name", "'" + name + "' means the shipped " + shipped +
-                                "; give the folder another name, as --name " + shipped + "-own");
-    }
-  }
-  return name;
-}
-
-/// Where folders of GPUs are found. @throws Error where the environment names no place
-fs::path place_of(const DataArguments& arguments) {
-  const fs::path place = arguments.to.empty() ? added_hardware_folder() : fs::path(arguments.to);
-  if (place.empty()) throw Error("--to", "neither ROOFLUA_GPUS nor HOME is set: name a folder");
-  return fs::absolute(place);
-}
-
-/// Aliases that a shipped GPU or another added one has: the name would mean two GPUs.
-void check_aliases(const FolderReport& report, const std::string& name, const fs::path& home) {
-  if (!report.hardware) return;
-  std::vector<CatalogueEntry> entries{{name, report.hardware->aliases, report.hardware->origin}};
-  for (const std::string& each : hardware_names(home))
-    entries.push_back({each, load_hardware(each, home).aliases, each});
-  for (const std::string& each : added_hardware_names())
-    if (each != name) entries.push_back({each, load_hardware(each, home).aliases, each});
-  try {
-    check_claims("hardware", entries);
-  } catch (const Error& problem) {
-    throw Error(report.hardware->origin + ": aliases", problem.message());
-  }
-}
-
-std::string bytes_of_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-bool same_content(const fs::path& a, const fs::path& b) {
-  const auto files = [](const fs::path& folder) {
-    std::map<std::string, std::string> out;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (!entry.is_regular_file()) continue;
-      out[fs::relative(entry.path(), folder).string()] = bytes_of_file(entry.path());
-    }
-    return out;
-  };
-  return files(a) == files(b);
-}
-
-/// A folder beside the GPUs that no GPU has and that is not there: ".replaced/a100-1".
-fs::path set_aside_as(const fs::path& place, const std::string& name) {
-  for (int i = 1;; ++i) {
-    const fs::path path = place / ".replaced" / (name + "-" + std::to_string(i));
-    if (!fs::exists(path)) return path;
-  }
-}
-
-struct Installed {
-  fs::path path, before;  // before: where the older folder is now; empty: there was none
-  bool was_there = false;
-};
-
-/// Copies the whole folder, which appears whole or not at all.
-Installed install(const DataArguments& arguments, const fs::path& place, const std::string& name) {
-  Installed out{place / name, {}};
-  std::error_code same;
-  const bool there = fs::exists(out.path);
-  if (there &&
-      (fs::equivalent(arguments.path, out.path, same) || same_content(arguments.path, out.path))) {
-    out.was_there = true;
-    return out;
-  }
-  if (there && !arguments.replace) {
-    throw Error(out.path.string(),
-                "is there already, with other content: --replace puts it aside, "
-                "--name gives the new one another name");
-  }
-  const fs::path staged = place / (".adding-" + name + "-" + std::to_string(getpid()));
-  try {
-    fs::create_directories(place);
-    fs::remove_all(staged);
-    fs::copy(arguments.path, staged, fs::copy_options::recursive);
-    if (there) {
-      out.before = set_aside_as(place, name);
-      fs::create_directories(out.before.parent_path());
-      fs::rename(out.path, out.before);
-    }
-    fs::rename(staged, out.path);
-  } catch (const fs::filesystem_error& problem) {
-    std::error_code ignored;
-    fs::remove_all(staged, ignored);
-    if (!out.before.empty() && !fs::exists(out.path)) fs::rename(out.before, out.path, ignored);
-    throw Error(place.string(), "cannot be written: " + problem.code().message());
-  }
-  return out;
-}
-
-Json problems_json(const FolderReport& report) {
-  Json out = Json::array();
-  for (const FolderProblem& each : report.problems) {
-    Json one = Json::object();
-    one["level"] = each.is_error ? "error" : "note";
-    one["kind"] = each.kind;
-    one["file"] = each.file.string();
-    if (each.line > 0) one["line"] = each.line;
-    one["message"] = each.text;
-    if (!each.advice.empty()) one["advice"] = each.advice;
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
-Json tables_json(const FolderReport& report) {
-  Json out = Json::array();
-  for (const TableReport& each : report.tables) {
-    Json one = Json::object();
-    one["table"] = each.name;
-    one["rows"] = each.rows;
-    one["grid"] = each.grid;
-    out.push_back(std::move(one));
-  }
-  return out;
-}
 
 void print_checked(const FolderReport& report) {
   for (const FolderProblem& each : report.problems) {
@@ -174,7 +30,7 @@ void print_checked(const FolderReport& report) {
               report.errors(), report.notes());
 }
 
-void print_installed(const Installed& installed, const std::string& name, bool found) {
+void print_installed(const FolderInstalled& installed, const std::string& name, bool found) {
   if (installed.was_there) {
     std::printf("%s has it already\n", installed.path.c_str());
     return;
@@ -207,27 +63,24 @@ int data_add(const DataArguments& arguments, const fs::path& home) {
   const FolderReport report = rooflua::check_folder(fs::path(arguments.path), home);
   const bool right = report.errors() == 0, alone = arguments.json == "-";
   if (!alone) print_checked(report);
+  const Json checked = folder_json(arguments.path, report);
   Json document = Json::object();
   document["schema"] = 1;
-  document["folder"] = arguments.path;
-  document["tables"] = tables_json(report);
-  document["errors"] = report.errors();
-  document["notes"] = report.notes();
-  document["problems"] = problems_json(report);
+  for (const auto& [key, value] : checked.members()) document[key] = value;
   if (right) {
-    const std::string name = name_of(arguments, home);
-    const fs::path place = place_of(arguments);
-    check_aliases(report, name, home);
+    const FolderAsked asked{arguments.path, arguments.name, arguments.to, arguments.replace};
+    const std::string name = name_of_added(asked, report, home);
     document["name"] = name;
     Json worth;
     if (!arguments.scenario.empty()) worth = worth_for(arguments, home);
     if (!arguments.dry_run) {
-      const Installed installed = install(arguments, place, name);
+      const FolderInstalled installed = install_folder(asked, name);
       document["installed"] = installed.path.string();
       if (!installed.before.empty()) document["set_aside"] = installed.before.string();
       const fs::path known = added_hardware_folder();
       std::error_code ignored;
-      const bool found = !known.empty() && fs::equivalent(place, known, ignored);
+      const bool found =
+          !known.empty() && fs::equivalent(installed.path.parent_path(), known, ignored);
       if (!alone) print_installed(installed, name, found);
     }
     if (!arguments.scenario.empty()) {

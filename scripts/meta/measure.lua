@@ -210,4 +210,10 @@ function measure.write(run, path) end
 ---@field text string[] lines of a report
 ---@field about string relative ends and what stands behind them
 
+--- What the tables of a GPU's folder are worth to a scenario, as `rooflua data add --for`: the share of time of each
+--- table, what it rests on, and the rows to measure. Trusted scripts only.
+---@param given {folder: string, scenario: string, set: string[]?} scenario: its file; set: key=value of it
+---@return {scenario: table, measure: table[], text: string} of docs/schema/data_add.json
+function measure.worth(given) end
+
 return measure

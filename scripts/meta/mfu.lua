@@ -196,6 +196,15 @@ function Prepared:evidence(name) end
 ---@return rooflua.Database
 function mfu.open(options) end
 
+--- A folder that was measured becomes a GPU with a name, as `rooflua data add`. A folder with errors is not added. The
+--- table that is returned is that of docs/schema/data_add.json: {folder, tables, errors, notes, problems, name,
+--- installed, set_aside}; `measure.worth` says what it is worth to a scenario. Trusted scripts only. Raises an error
+--- where the folder is not there, where a shipped GPU has the name, and where another folder has it without `replace`.
+---@param given {folder: string, name: string?, to: string?, replace: boolean?, dry_run: boolean?} name: default that
+---of the folder; to: where folders of GPUs are; dry_run: nothing is written
+---@return table
+function mfu.add(given) end
+
 --- Named lookup strategies.
 ---@return string[]
 function mfu.lookups() end

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cost/lookup/lookup.h"
+#include "cost/quality/folder_install.h"
 #include "cost/quality/verify.h"
 #include "script/bind/questions.h"
 #include "script/bind/with_lua.h"
@@ -212,6 +213,33 @@ int database_report(lua_State* L) {
   return push_json(L, out, false);
 }
 
+/// add_folder{folder, name, to, replace, dry_run} -> as docs/schema/data_add.json, without schema
+int add_folder(lua_State* L) {
+  const int given = 1;
+  const auto flag = [&](const char* key) {
+    lua_getfield(L, given, key);
+    const bool out = lua_toboolean(L, -1) != 0;
+    lua_pop(L, 1);
+    return out;
+  };
+  const FolderAsked asked{text_field(L, given, "folder").value_or(""),
+                          text_field(L, given, "name").value_or(""),
+                          text_field(L, given, "to").value_or(""), flag("replace")};
+  const std::filesystem::path& home = context_of(L).options.home;
+  const FolderReport report = check_folder(asked.folder, home);
+  Json out = folder_json(asked.folder, report);
+  if (report.errors() == 0) {
+    const std::string name = name_of_added(asked, report, home);
+    out["name"] = name;
+    if (!flag("dry_run")) {
+      const FolderInstalled installed = install_folder(asked, name);
+      out["installed"] = installed.path.string();
+      if (!installed.before.empty()) out["set_aside"] = installed.before.string();
+    }
+  }
+  return push_json(L, out, false);
+}
+
 int list_lookups(lua_State* L) {
   const auto names = lookup_names();
   lua_createtable(L, static_cast<int>(names.size()), 0);
@@ -239,6 +267,7 @@ void bind_mfu(lua_State* L) {
   set_function(L, "database_is_rehearsal", guarded<database_is_rehearsal>);
   set_function(L, "database_peak", guarded<database_peak>);
   set_function(L, "last_failure", guarded<last_failure>);
+  set_function(L, "add_folder", guarded<add_folder>);
   set_function(L, "list_lookups", guarded<list_lookups>);
 }
 

@@ -297,4 +297,17 @@ function measure.write(run, path)
   file:close()
 end
 
+local keys_of_worth = { "folder", "scenario", "set" }
+
+--- What the tables of a GPU's folder are worth to a scenario, as `rooflua data add --for`.
+function measure.worth(given)
+  if not native.trusted then fail "measure.worth: scenarios cannot read files; run with --trusted" end
+  local own = core.plain(core.table(given, "measure.worth"))
+  core.check_keys(own, keys_of_worth, "measure.worth")
+  for _, key in ipairs { "folder", "scenario" } do core.text(own[key], "measure.worth: " .. key) end
+  local sets = core.plain(core.table(own.set or {}, "measure.worth: set"))
+  for i, each in ipairs(sets) do core.text(each, ("measure.worth: set[%d]"):format(i)) end
+  return require("rooflua.tables.worth").of { folder = own.folder, scenario = own.scenario, set = sets }
+end
+
 return measure

@@ -269,6 +269,27 @@ function mfu.open(options)
   return database
 end
 
+local keys_of_add = { "dry_run", "folder", "name", "replace", "to" }
+
+--- A folder that was measured becomes a GPU with a name, as `rooflua data add`: checked, and copied where it has no
+--- errors. Of trusted scripts.
+function mfu.add(given)
+  if not native.trusted then fail "mfu.add: scenarios write no files; run with --trusted" end
+  local own = core.plain(core.table(given, "mfu.add"))
+  core.check_keys(own, keys_of_add, "mfu.add")
+  core.text(own.folder, "mfu.add: folder")
+  for _, key in ipairs { "name", "to" } do
+    if own[key] ~= nil then core.text(own[key], "mfu.add: " .. key) end
+  end
+  for _, key in ipairs { "dry_run", "replace" } do
+    if own[key] ~= nil and type(own[key]) ~= "boolean" then
+      fail("mfu.add: %s: expected true or false, found %s", key, core.describe(own[key]))
+    end
+  end
+  if own.dry_run and own.replace then fail "mfu.add: replace: has no effect with dry_run, which writes nothing" end
+  return native.add_folder(own)
+end
+
 --- Named lookup strategies.
 function mfu.lookups() return native.list_lookups() end
 
