@@ -143,7 +143,7 @@ return {
     return ranks, { "dp_size" }
   end,
 
-  options = function() return flags.joined({
+  options = flags.joined({
     { "tp_size", parameter = "tp", flag = "--tp-size", also = { "--tp", "--tensor-parallel-size" }, type = "integer",
       min = 1, key = "deployment.tp", read = function(all, facts) return all / facts.dp / facts.cp end,
       doc = "GPUs of an engine, all ranks of the attention" },
@@ -263,7 +263,7 @@ return {
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, fusions.options, tiers.options, require "engines.sglang.flags") end,
+  }, fusions.options, tiers.options, require "engines.sglang.flags"),
 
   rules = {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,

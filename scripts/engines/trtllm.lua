@@ -77,7 +77,7 @@ return {
   --- Keys of the YAML file whose null says something: {option, value}.
   nulls = { cuda_graph_config = { "cuda_graph_config.max_batch_size", 0 } },
 
-  options = function() return flags.joined({
+  options = flags.joined({
     { "backend", parameter = "backend", flag = "--backend", type = "text", idle = { "pytorch" },
       note = "only the PyTorch backend is modelled", elsewhere = "only the PyTorch backend is modelled",
       doc = "which runtime runs the model" },
@@ -157,7 +157,7 @@ return {
       drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
     { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
       elsewhere = "say `speculation`", doc = "drafts of a step" },
-  }, tiers.options, require "engines.trtllm.flags") end,
+  }, tiers.options, require "engines.trtllm.flags"),
 
   rules = {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,

@@ -110,7 +110,7 @@ return {
     ranks = { 8, 16, 32, 64, 128, 256, 320, 512 },
     source = "vllm/config/lora.py, LoRAConfig and MaxLoRARanks, 0.11 to 0.22: max_loras 1, max_cpu_loras = max_loras" },
 
-  options = function() return flags.joined({
+  options = flags.joined({
     { "tensor_parallel_size", parameter = "tp", flag = "--tensor-parallel-size", also = { "-tp" }, type = "integer",
       min = 1, key = "deployment.tp", doc = "GPUs that divide attention and dense layers" },
     { "pipeline_parallel_size", parameter = "pp", flag = "--pipeline-parallel-size", also = { "-pp" }, type = "integer",
@@ -226,7 +226,7 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, tiers.options, require "engines.vllm.flags") end,
+  }, tiers.options, require "engines.vllm.flags"),
 
   rules = {
     -- The engine that 0.8 replaced.

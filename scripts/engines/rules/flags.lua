@@ -38,34 +38,40 @@ local function options_of(list, text, more)
   end
 end
 
+--- A function that returns the options: most runs ask for those of one engine.
 --- @param given table {without_effect = text, not_modelled = {{note, text}}, variables = the same two of variables,
 ---   spelled = function(option) that changes an option, idle = {name = values that change nothing}}
 function flags.list(given)
-  local out = {}
-  options_of(out, given.without_effect or "", { no_effect = true })
-  for _, row in ipairs(given.not_modelled or {}) do options_of(out, row[2], { note = row[1] }) end
-  local variables, first = given.variables or {}, #out + 1
-  options_of(out, variables.without_effect or "", { no_effect = true })
-  for _, row in ipairs(variables.not_modelled or {}) do options_of(out, row[2], { note = row[1] }) end
-  for i = first, #out do
-    local own = out[i]
-    own[1] = own.flag:sub(3)
-    own.flag, own.variable, own.type = nil, true, "text"
+  return function()
+    local out = {}
+    options_of(out, given.without_effect or "", { no_effect = true })
+    for _, row in ipairs(given.not_modelled or {}) do options_of(out, row[2], { note = row[1] }) end
+    local variables, first = given.variables or {}, #out + 1
+    options_of(out, variables.without_effect or "", { no_effect = true })
+    for _, row in ipairs(variables.not_modelled or {}) do options_of(out, row[2], { note = row[1] }) end
+    for i = first, #out do
+      local own = out[i]
+      own[1] = own.flag:sub(3)
+      own.flag, own.variable, own.type = nil, true, "text"
+    end
+    for i, own in ipairs(out) do
+      own.idle = given.idle and given.idle[own[1]]
+      if i < first and given.spelled then given.spelled(own) end
+    end
+    return out
   end
-  for i, own in ipairs(out) do
-    own.idle = given.idle and given.idle[own[1]]
-    if i < first and given.spelled then given.spelled(own) end
-  end
-  return out
 end
 
---- The lists in one.
+--- A function that returns the options of all: each is a list, or a function that returns one.
 function flags.joined(...)
-  local out = {}
-  for _, list in ipairs { ... } do
-    for _, each in ipairs(list) do out[#out + 1] = each end
+  local parts = { ... }
+  return function()
+    local out = {}
+    for _, part in ipairs(parts) do
+      for _, each in ipairs(type(part) == "function" and part() or part) do out[#out + 1] = each end
+    end
+    return out
   end
-  return out
 end
 
 return flags
