@@ -176,6 +176,8 @@ test("attention computes the same pairs and reads the same keys in micro-batches
   for _, case in ipairs { cases[1], cases[3] } do
     local batch = random_batch(true, true)
     local one = priced(merged(case[2], {}), batch, { model = case[1] }).rows
+    local sorted_s = 1.4e-10 * spec.model(case[1]).vocab_size * (batch.decodes + #batch.prefills)
+    test.near(sum(one, "^sampler", "time_s"), 150e-6 + sorted_s, 1e-9)
     for _, batches in ipairs { 2, 3, 4 } do
       local own = priced(merged(case[2], { micro_batches = batches }), batch, { model = case[1] }).rows
       for _, pattern in ipairs { "^attention_decode", "^attention_prefill", "^o$" } do

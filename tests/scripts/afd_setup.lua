@@ -10,7 +10,7 @@ local load = require "workloads.poisson" { rate_per_s = 4, num_requests = 20, pr
 
 function setup.scenario(deployment, changes)
   local out = { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14", deployment = deployment,
-    seed = 4, steps = Kernels {}, workload = load }
+    seed = 4, steps = Kernels { sorted_logit_s = 1.4e-10 }, workload = load }
   for key, value in pairs(changes or {}) do out[key] = value end
   return out
 end

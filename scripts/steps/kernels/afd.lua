@@ -172,7 +172,8 @@ local function pass_of(steps, count)
   end
   pass.whole_moe_layers, pass.ways, pass.moe_layers, pass.known = {}, ways, moe_layers, {}
   pass:bind_operations(layers, steps.afd_deployment)
-  for _, name in ipairs { "prompt_token_s", "eager_s", "sorted_row_s" } do pass[name] = steps[name] * count end
+  for _, name in ipairs { "prompt_token_s", "eager_s" } do pass[name] = steps[name] * count end
+  pass.sorted_row_s = 0 -- requests are sampled once, whatever pieces their prompts have
   return pass
 end
 
@@ -248,8 +249,9 @@ local function gpu_time(self, batch, head_s)
   local micro = count == 1 and batch or divided(batch, count)
   local own, all, there, fullest = rows_of(pass, micro)
   local layers_s = pass.layers_time(own, batch.tokens / count)
+  pass.sampler_s = self.sampler_s + self.sorted_row_s * batch.requests
   local attention_s = self.plain_gpu_time(pass, micro, head_s + layers_s, fullest)
-  local once_s = head_s + self.sampler_s + pass.sorted_row_s * micro.requests
+  local once_s = head_s + pass.sampler_s
   if self.dp == 1 then there = batch.tokens / count end
   return attention_s + enter_rest(pass, max(0, attention_s - once_s), all, there)
 end
