@@ -27,16 +27,6 @@ local function whole(reader, given, name, least, most)
   return reader:whole(name, value, least, most)
 end
 
---- A number of at least 0, or more than 0.
-local function number(reader, given, name, above)
-  local value = given[name]
-  if value == nil then return nil end
-  if type(value) ~= "number" or not (above and value > 0 or not above and value >= 0) or value == math.huge then
-    reader:fail(name, "expected a number %s, found %s", above and "above 0" or "from 0 on", core.describe(value))
-  end
-  return value
-end
-
 --- One number per adapter: the list that is given, or one number for all.
 local function list_of(reader, name, given, count, check)
   local out = {}
@@ -89,13 +79,13 @@ end
 --- Seconds between the host's memory and a slot, and before that from where the adapters are kept, by adapter.
 local function times_of(reader, given, made)
   local hardware = made.hardware
-  local to_slot = number(reader, given, "host_bytes_per_s", true) or hardware.host_bytes_per_s
+  local to_slot = reader:amount("host_bytes_per_s", given.host_bytes_per_s, true) or hardware.host_bytes_per_s
   if to_slot == 0 then
     reader:fail("host_bytes_per_s", "is missing, and %s states no bandwidth to its host (host_gb_per_s in "
       .. "hardware.toml)", hardware.name)
   end
-  local store = number(reader, given, "store_bytes_per_s", true)
-  local load_s = number(reader, given, "load_s") or default "load_s"
+  local store = reader:amount("store_bytes_per_s", given.store_bytes_per_s, true)
+  local load_s = reader:amount("load_s", given.load_s) or default "load_s"
   local slot_s, fetch_s = {}, {}
   for i, rank in ipairs(made.ranks) do
     slot_s[i] = load_s + rank * made.rank_bytes / to_slot
@@ -120,15 +110,15 @@ end
 
 --- Probabilities of no adapter and of each: `weights`, or 1 / k^zipf.
 local function weights_of(reader, given, count)
-  local share = number(reader, given, "share") or default "share"
+  local share = reader:amount("share", given.share) or default "share"
   if share > 1 then reader:fail("share", "expected a part from 0 to 1, found %.14g", share) end
   if given.weights ~= nil and given.zipf ~= nil then
     reader:fail("weights", "and zipf both say how popular adapters are; give one of them")
   end
   local out, sum = {}, 0
-  local exponent = number(reader, given, "zipf") or default "zipf"
+  local exponent = reader:amount("zipf", given.zipf) or default "zipf"
   local own = given.weights and list_of(reader, "weights", given.weights, count, function(name, value)
-    return number(reader, { [name] = value }, name)
+    return reader:amount(name, value)
   end)
   for i = 1, count do
     out[i + 1] = own and own[i] or i ^ -exponent

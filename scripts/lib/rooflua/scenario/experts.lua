@@ -12,15 +12,6 @@ local experts = {}
 
 local units = { { "drift_steps", "steps" }, { "drift_tokens", "tokens" }, { "drift_s", "s" } }
 
-local function number(reader, given, name, above)
-  local value = given[name]
-  if value == nil then return nil end
-  if type(value) ~= "number" or not (above and value > 0 or not above and value >= 0) or value == math.huge then
-    reader:fail(name, "expected a number %s, found %s", above and "above 0" or "from 0 on", core.describe(value))
-  end
-  return value
-end
-
 --- What makes a scenario one that these experts are not priced in.
 local function check(reader, all)
   local deployment, steps = all.deployment, all.step_policy
@@ -52,7 +43,7 @@ end
 
 --- The process of the popularity: {zipf, weights, drift, unit, update_steps, seed}.
 local function process_of(reader, group, count, seed)
-  local out = { zipf = number(reader, group, "zipf") or schema.entry("experts.zipf").default, seed = seed,
+  local out = { zipf = reader:amount("zipf", group.zipf) or schema.entry("experts.zipf").default, seed = seed,
     update_steps = group.update_steps and reader:whole("update_steps", group.update_steps, 1, 1e9)
       or schema.entry("experts.update_steps").default }
   if group.weights ~= nil then
@@ -64,13 +55,13 @@ local function process_of(reader, group, count, seed)
     end
     local sum = 0
     for i, value in ipairs(list) do
-      sum = sum + number(reader, { [("weights[%d]"):format(i)] = value }, ("weights[%d]"):format(i))
+      sum = sum + reader:amount(("weights[%d]"):format(i), value)
     end
     if sum == 0 then reader:fail("weights", "all are 0; one of them must be above 0") end
     out.weights = list
   end
   for _, each in ipairs(units) do
-    local value = number(reader, group, each[1], true)
+    local value = reader:amount(each[1], group[each[1]], true)
     if value and out.drift then reader:fail(each[1], "and drift_%s both say the pace; give one of them", out.unit) end
     if value then out.drift, out.unit = value, each[2] end
   end

@@ -44,6 +44,16 @@ function methods:whole(key, value, least, most)
   return value
 end
 
+--- A finite number of at least 0 at a key, or above 0; nil where there is none.
+---@param above boolean? 0 is refused
+function methods:amount(key, value, above)
+  if value == nil then return nil end
+  if type(value) ~= "number" or not (above and value > 0 or not above and value >= 0) or value == math.huge then
+    self:fail(key, "expected a number %s, found %s", above and "above 0" or "from 0 on", core.describe(value))
+  end
+  return value
+end
+
 --- An error of a call below gets the file and the key path in front, unless it says already where it is.
 local function place(reader, key, problem)
   local path = reader:key(key)
