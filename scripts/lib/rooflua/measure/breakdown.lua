@@ -48,8 +48,8 @@ local function expert_gpus_of(replica) return replica.deployment.expert_gpus / r
 --- GPUs of a replica.
 local function gpus_of(replica) return ranks_of(replica) * replica.deployment.pp + expert_gpus_of(replica) end
 
---- Whether a row is of the GPUs of the experts, where these are apart: that of the operation `experts`, of any kind.
-local function is_of_experts(row) return row.name:find "^experts$" or row.name:find "^experts@" end
+--- Whether a row is of the GPUs of the experts, where these are apart: they run grouped GEMMs alone.
+local function is_of_experts(row) return row.kind == "grouped_gemm" end
 
 --- GPU-seconds of a step's work on all ranks of a stage: its arithmetic at the peak, and its bytes at the bandwidth of
 --- the memory. Bytes that go over links are not the memory's.
