@@ -206,4 +206,18 @@ test("a key that no kind of scenario reads says so", function()
   end
 end)
 
+test("the seed of a variant is that which its run takes, however it is varied", function()
+  local function seeds(vary)
+    local out = {}
+    for i, each in ipairs(opening.table({ seed = 3, model = "qwen3-8b", workload = "poisson", vary = vary }).variants) do
+      out[i] = each.seed
+    end
+    return table.concat(out, " ")
+  end
+  test.equal(seeds { ["deployment.tp"] = { 1, 2 } }, "3 3")
+  test.equal(seeds { seed = { 5, 6 } }, "5 6")
+  test.equal(seeds { seed = { { label = "one", value = 5 }, 6 } }, "5 6")
+  test.equal(seeds { case = { { label = "one", set = { seed = 5 } }, { label = "none", set = {} } } }, "5 3")
+end)
+
 test.finish()

@@ -78,6 +78,15 @@ local function check_sets(opened, set, number)
     variant and { number = number, name = variant.name, changes = variant.changes })
 end
 
+--- The seed of a variant: what the last change of `seed` states, as in vary = { seed = {1, 2, 3} } or in the `set` of a
+--- case.
+local function seed_of(variant, seed)
+  for _, change in ipairs(variant.changes) do
+    if change.path == "seed" and type(change.value) == "number" then seed = change.value end
+  end
+  return seed
+end
+
 --- A scenario's table, opened: {reader, given, kind, seed, variants, all, path, set}. `all` is of all shards. options:
 --- file (what errors call it), path (of its file), command ({text, engine, model} of a launch command, which replaces
 --- model, engine and deployment), set (list of "key=value"), seed, shard ({index, count}), variant (the number of the
@@ -97,9 +106,7 @@ function opening.table(returned, options)
   local opened = { reader = reader, given = given, kind = kind, seed = given.seed or 0, title = given.title or "",
     variants = variants_of(reader, given), path = options.path, set = options.set }
   for i, variant in ipairs(opened.variants) do
-    local own = variant.parameters.seed -- vary = { seed = {1, 2, 3} }
-    variant.seed = type(own) == "number" and own or opened.seed
-    variant.position = i - 1
+    variant.seed, variant.position = seed_of(variant, opened.seed), i - 1
   end
   opened.all = opened.variants
   if #set > 0 then check_sets(opened, set, options.variant) end
