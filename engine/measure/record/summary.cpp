@@ -138,12 +138,21 @@ void SummaryObserver::on_done(const RequestDone& done) {
   if (keeping_ && static_cast<std::int64_t>(kept_.size()) == options_.exact_requests)
     stop_keeping();
   if (!keeping_) return distribute(request);
-  kept_.push_back(request);
+  keep(request);
   if (done.session < 0) return;
   Session& session = sessions_.try_emplace(done.session, Session{0, done.arrival, 0}).first->second;
   ++session.turns;
   session.first = std::min(session.first, done.arrival);
   session.last = std::max(session.last, done.last_token);
+}
+
+/// Of many, the room for all that may come is taken once: pages that nothing touches cost nothing,
+/// and copies of what is kept would.
+void SummaryObserver::keep(const Completed& request) {
+  constexpr std::int64_t many = 4096, most = std::int64_t{1} << 20;
+  const auto room = static_cast<std::size_t>(std::min(options_.exact_requests, most));
+  if (kept_.size() == many && kept_.capacity() < room) kept_.reserve(room);
+  kept_.push_back(request);
 }
 
 void SummaryObserver::stop_keeping() {

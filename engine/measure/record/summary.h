@@ -217,6 +217,7 @@ class SummaryObserver : public Observer {
                         ReplicaCount& count);
   ReplicaCount& count_of(std::int32_t replica);
   bool good(const RequestDone& done, const Completed& request) const;
+  void keep(const Completed& request);
   void stop_keeping();
   void distribute(const Completed& request);
 

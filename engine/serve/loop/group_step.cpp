@@ -124,8 +124,10 @@ void Simulation::price_together(RankGroup& group) {
 /// The price of a rank's own work.
 StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations) {
   PriceDetail detail = PriceDetail::time;
-  for (const Observer* observer : bindings_.observers)
-    detail = std::max(detail, observer->wanted_detail(batch));
+  if (!unread_prices_) {
+    for (const Observer* observer : bindings_.observers)
+      detail = std::max(detail, observer->wanted_detail(batch));
+  }
   const auto index = static_cast<std::size_t>(batch.replica);
   StepModel& model = steps_of(batch.replica);
   // Decodes with drafts advance by different numbers: no run of theirs is known ahead.
@@ -142,9 +144,11 @@ StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations)
 
 void Simulation::commit(Replica& replica, const StepPrice& price,
                         std::span<const OpTime> operations) {
-  const StepPriced priced{replica,   replica.plan().serial(), now_, replica.planned_batch(), price,
-                          operations};
-  for (Observer* observer : bindings_.observers) observer->on_priced(priced);
+  if (!unread_prices_) {
+    const StepPriced priced{
+        replica, replica.plan().serial(), now_, replica.planned_batch(), price, operations};
+    for (Observer* observer : bindings_.observers) observer->on_priced(priced);
+  }
   replica.commit(price, now_);
 }
 

@@ -131,8 +131,7 @@ void Simulation::land_steps() {
     Replica& replica = at(due.replica);
     if (!replica.pipeline().executing()) continue;
     const bool hands_over = replica.config().role == Role::prefill;
-    ending_ = replica.pipeline().front().ending;
-    const StepDone done = replica.land(now_, gaps_, hands_over);
+    const StepDone done = replica.land(now_, hands_over, gaps_, ending_);
     ++totals_.steps;
     if (!hands_over) totals_.output_tokens += done.tokens_landed();
     if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
@@ -222,7 +221,7 @@ void Simulation::tell_preemptions(Replica& replica) {
 }
 
 bool Simulation::alarm_holds(const Alarm& alarm) const {
-  const Replica& replica = this->replica(alarm.replica);
+  const Replica& replica = replicas_[static_cast<std::size_t>(alarm.replica)];
   const Pipeline& pipeline = replica.pipeline();
   return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
 }

@@ -274,14 +274,17 @@ void Replica::finish(std::int32_t slot) {
 // that goes on until the token lands, so that with async_depth 2 the step behind may hold one more
 // row of it, which costs what a row costs and is discarded.   @source SERVING A1.7
 
-StepDone Replica::land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks) {
+StepDone Replica::land(Picoseconds now, bool keep_blocks, std::vector<Picoseconds>& gaps,
+                       std::vector<std::int32_t>& ended) {
   ROOFLUA_ASSERT(pipeline_.executing() && pipeline_.front().end == now);
   gaps.clear();
   Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
   if (!keep_blocks) pipeline_.stamp_prefills(*board_.requests, now, gaps);
   if (is_ragged()) common = land_rows(pipeline_.front(), now, gaps);
   finished_ids_.clear();
-  for (const std::int32_t slot : pipeline_.front().ending) {
+  ended.clear();
+  ended.swap(pipeline_.at(0).ending);
+  for (const std::int32_t slot : ended) {
     if (!keep_blocks) board_.progress(slot).last_token = now;
     finished_ids_.push_back(request(slot).id);
     end(slot, keep_blocks);

@@ -52,8 +52,10 @@ class Replica final : public ReplicaState {
   /// Steps that are planned and not over.
   std::int32_t planned_steps() const;
   /// The running step is over: tokens land, finished requests give back seat and blocks (blocks
-  /// only if not `keep_blocks`: release_kept does that). `gaps` gets the gaps that are not common.
-  StepDone land(Picoseconds now, std::vector<Picoseconds>& gaps, bool keep_blocks);
+  /// only if not `keep_blocks`: release_kept does that). `gaps` gets the gaps that are not common,
+  /// `ended` the slots of those requests, in admission order.
+  StepDone land(Picoseconds now, bool keep_blocks, std::vector<Picoseconds>& gaps,
+                std::vector<std::int32_t>& ended);
 
   // --- requests that leave before their end (leaving.cpp)
 
