@@ -117,11 +117,10 @@ end
 --- Admits a request of the queue, default its head, if seats, budget and blocks last. Returns whether it did; nil if
 --- only its adapter was missing, which says nothing of those behind it.
 function VllmV1:admit_head(waiting, replica, plan, place)
-  local budget = self.max_num_batched_tokens
-  if #waiting == 0 or plan.tokens >= budget or replica.seats >= self.max_num_seqs then return false end
-  local request = waiting[place or 1]
-  if not request then return false end
-  local tokens, left = self:chunk(request.pending_tokens), budget - plan.tokens
+  if replica.seats >= self.max_num_seqs then return false end
+  local request, left = waiting[place or 1], self.max_num_batched_tokens - plan.tokens
+  if not request or left <= 0 then return false end
+  local tokens = self:chunk(request.pending_tokens)
   if tokens > left then
     if not self.enable_chunked_prefill then return false end
     tokens = left

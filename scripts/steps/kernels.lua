@@ -202,6 +202,7 @@ Kernels.prices_adapters, Kernels.prices_expert_load, Kernels.follows_apart = tru
 Kernels.follows_engine, Kernels.signature = true, graphs.signature
 
 local max, min, record, assumed = math.max, math.min, cost.record, cost.evidence_codes().assumed
+local padded = graphs.padded
 
 function Kernels:bind(context)
   local model, deployment, hardware = context.model, context.deployment, context.hardware
@@ -338,7 +339,7 @@ function Kernels:model_rows_time(batch)
     return time_s + self.head_time(rows), most
   end
   if drafts > 0 then return self.drafts_time(tokens, drafts) + self.head_time(rows), tokens end
-  return self.layers_time(graphs.padded(tokens, self.graph_tokens), tokens) + self.head_time(rows), tokens
+  return self.layers_time(padded(tokens, self.graph_tokens), tokens) + self.head_time(rows), tokens
 end
 
 --- Time of what sees rows and no contexts: layers, experts, adapters and the head, which samples drafts, too. Returns
@@ -353,23 +354,23 @@ end
 --- @param rows_s number rows_time of the batch
 --- @param fullest integer tokens of the fullest rank
 function Kernels:gpu_time(batch, rows_s, fullest)
-  local chunks, decodes = #batch.prefills, batch.decodes
-  local rows = batch.requests + batch.decode_tokens - decodes
+  local chunks, decodes, tokens, decode_tokens = #batch.prefills, batch.decodes, batch.tokens, batch.decode_tokens
+  local rows = decode_tokens - decodes + batch.requests
   local time_s, decode_s = rows_s, 0
   if decodes > 0 then
     decode_s = self.attention:decode(decodes, batch.decode_context_tokens, batch)
-    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(batch.decode_tokens) end
+    if self.decode_rows_time then time_s = time_s + self.decode_rows_time(decode_tokens) end
   end
   local attention_s = decode_s
   if chunks > 0 then
     attention_s = self:attention_time(self.attention, batch, chunks, decode_s)
     time_s = time_s + self:expanded_time(batch, chunks)
-    if self.prompt_token_s > 0 then time_s = time_s + prompts.extra(self, batch.tokens - batch.decode_tokens) end
+    if self.prompt_token_s > 0 then time_s = time_s + prompts.extra(self, tokens - decode_tokens) end
   end
   if self.has_more then time_s = time_s + self:more_time(batch, chunks, decodes) end
   local sampler_s = self.sampler_s + self.sorted_row_s * rows
   time_s = time_s + attention_s + record("sampler", sampler_s, assumed)
-  if fullest <= (batch.tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
+  if fullest <= (tokens == rows and self.graph_tokens or self.prefill_graph_tokens) then return time_s end
   if time_s >= self.eager_s then return time_s end
   return time_s + record("eager", self.eager_s - time_s, assumed)
 end

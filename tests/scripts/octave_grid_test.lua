@@ -44,6 +44,17 @@ test("a cell has the points around a place, the part of the way, and the evidenc
   test.equal(cell_at(4, 0).few_few, 4)
 end)
 
+test("a cell lives longer than its grid", function()
+  local cells = {}
+  for i = 1, 50 do cells[i] = cost.octave_grid(8, 4, rows())(4 + i / 64, 1.5) end
+  collectgarbage()
+  for _ = 1, 50 do cost.octave_grid(8, 4, rows())(7, 3) end
+  for i = 1, 50 do
+    test.equal(cells[i].u, i / 64)
+    test.equal(cells[i].many_many, 5.02)
+  end
+end)
+
 test("a cell is read-only, and a grid is asked with numbers", function()
   local cell_at = cost.octave_grid(8, 4, rows())
   test.raises("constant", function() cell_at(1, 1).u = 3 end)

@@ -236,13 +236,10 @@ function lengths.sampler(spec, where)
   local draw = samplers[spec.distribution](spec, where)
   if spec.distribution == "fixed" then return draw end
   local low, high = math.max(1, math.ceil(spec.min or 1)), spec.max or most_tokens
-  local floor = math.floor
+  local floor, max, min = math.floor, math.max, math.min
   return function(stream, number)
     if not is_stream(stream) then fail(where, "expected a random stream, found " .. core.describe(stream)) end
-    local tokens = floor(draw(stream, number) + 0.5)
-    if tokens < low then return low end
-    if tokens > high then return high end
-    return tokens
+    return (min(max(floor(draw(stream, number) + 0.5), low), high))
   end
 end
 

@@ -28,7 +28,7 @@ end
 
 ---@class rooflua.RandomStream
 local methods = {}
-local Stream
+local Stream = ffi.typeof "rooflua_random_handle"
 
 --- The state of a stream. Any other value is refused here, before it can reach the engine.
 local function own(stream)
@@ -94,7 +94,7 @@ setmetatable(methods, {
   __index = function(_, key) native.fail("a random stream has no method " .. tostring(key)) end,
 })
 
-Stream = ffi.metatype("rooflua_random_handle", {
+ffi.metatype(Stream, {
   __index = methods,
   __newindex = function() native.fail("a random stream is read-only") end,
   __metatable = false,

@@ -133,27 +133,35 @@ function attention:decode_rows(n, context, batch)
   if self.own_window then tokens, exact = self:window_tokens(batch) end
   local computed = max(tokens, n * attention_block)
   local latency_s, evidence = self.decode_calls:at(n, computed)
-  local counted = computed
-  if self.own_window then
-    tokens = batch:bounded_tokens(self.own_window)
-    counted = max(tokens, n * attention_block)
-  end
-  local flop, bytes = counted * self.decode_pair_flop, counted * self.kv_bytes_per_token
-  local shape, note
+  if self.own_window then tokens = batch:bounded_tokens(self.own_window) end
+  local time_s
   if shapes_wanted() then
-    shape, note = ops.decode_text(self.decode_query, n, computed), self.decode_calls:note(n, computed)
-    if note and not exact then note = note .. "; of the contexts only the mean is known" end
-  end
-  local time_s = record(self.decode_name, latency_s, evidence, layers, flop, bytes,
-                        flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op, shape)
-  if tokens ~= counted and listening() then
-    record_count { flop = tokens * self.decode_pair_flop, bytes = tokens * self.kv_bytes_per_token, field = "context",
-      there = tokens / n, asked = computed / n }
+    time_s = self:record_decode(n, tokens, computed, exact, latency_s, evidence)
+  else
+    time_s = record(self.decode_name, latency_s, evidence, layers)
   end
   local floor_s = max(tokens * self.decode_pair_flop / self.peak, tokens * self.kv_bytes_per_token / self.bandwidth)
   time_s = raised(time_s, floor_s, layers, self.decode_name)
   if self.index then time_s = time_s + self.index:decode(batch, all) end
   if self.module then time_s = time_s + self.module:decode(n, all) end
+  return time_s
+end
+
+--- Records decode attention with its work, which explanations and corrections read.
+--- @param tokens number that are read
+--- @param computed number that the latency is of
+--- @param exact boolean whether the tokens are known, not only the mean of the contexts
+function attention:record_decode(n, tokens, computed, exact, latency_s, evidence)
+  local counted = self.own_window and max(tokens, n * attention_block) or computed
+  local flop, bytes = counted * self.decode_pair_flop, counted * self.kv_bytes_per_token
+  local shape, note = ops.decode_text(self.decode_query, n, computed), self.decode_calls:note(n, computed)
+  if note and not exact then note = note .. "; of the contexts only the mean is known" end
+  local time_s = record(self.decode_name, latency_s, evidence, self.layers, flop, bytes,
+                        flop / (latency_s * self.steps.peak_flop_per_s), "memory", note, self.decode_query.op, shape)
+  if tokens ~= counted and listening() then
+    record_count { flop = tokens * self.decode_pair_flop, bytes = tokens * self.kv_bytes_per_token, field = "context",
+      there = tokens / n, asked = computed / n }
+  end
   return time_s
 end
 
@@ -203,8 +211,7 @@ function attention:prefill_parts(t, p, paid_s)
       time_s = self:same_call(query, paid_s)
     end
   end
-  local launch_s = paid_s
-  if time_s > 0 then launch_s = min(self.steps.attention_launch_s, paid_s + time_s / layers) end
+  local launch_s = time_s > 0 and min(self.steps.attention_launch_s, paid_s + time_s / layers) or paid_s
   local more_launch_s = min(time_s, layers * (launch_s - paid_s))
   local bytes = self.pairs and min(t + p, 2 * pairs / t + t) or t + p
   local floor_s = max(pairs * self.prefill_pair_flop / self.peak, bytes * self.kv_bytes_per_token / self.bandwidth)
@@ -259,16 +266,14 @@ end
 
 --- The price of a chunk from the grid of measured rows, less the launch that is paid already.
 function attention:measured_prefill(t, p, pairs, paid_s)
-  local query = self.prefill_query
   local latency_s, evidence = self.prefill_calls:at(t, p)
-  local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
-  local shape, note
-  if shapes_wanted() then
-    query.new_tokens, query.context_tokens = t, p
-    shape, note = query_text(query), self.prefill_calls:note(t, p)
-    if note and paid_s > 0 then note = "in the same call; " .. note end
-  end
   local time_s = max(0, latency_s - paid_s)
+  if not shapes_wanted() then return (record(self.prefill_name, time_s, evidence, self.layers)) end
+  local query = self.prefill_query
+  query.new_tokens, query.context_tokens = t, p
+  local shape, note = query_text(query), self.prefill_calls:note(t, p)
+  if note and paid_s > 0 then note = "in the same call; " .. note end
+  local flop, bytes = pairs * self.prefill_pair_flop, (t + p) * self.kv_bytes_per_token
   return (record(self.prefill_name, time_s, evidence, self.layers, flop, bytes, self:mfu_of(flop, time_s), "compute",
                  note, query.op, shape))
 end

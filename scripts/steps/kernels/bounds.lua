@@ -59,9 +59,8 @@ end
 --- @param note string? where the bound is another one than that of the GPU
 --- @return number time_s
 function bounds.raised(time_s, least_s, count, name, note)
-  local floor_s = count * least_s
-  if time_s >= floor_s or count == 0 then return time_s end
-  return time_s + record(name, (floor_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
+  if time_s >= count * least_s or count == 0 then return time_s end
+  return time_s + record(name, (count * least_s - time_s) / count, "modelled", count, 0, 0, nil, "memory",
                          note or "below flop over peak or bytes over bandwidth", "floor")
 end
 local raised = bounds.raised

@@ -1,20 +1,15 @@
 --- The batch sizes that vLLM captures CUDA graphs for: 1, 2, 4, multiples of 8 up to 248, multiples of 16 from 256.
 --- The GEMMs of a step run at the next captured size. Above the largest there is no graph and no padding.
 --- Source: vLLM config, cudagraph_capture_sizes, releases 0.11 to 0.28.
-local ceil, min = math.ceil, math.min
+local min = math.min
 
 local graphs = {}
 
 --- @return integer rows of the GEMMs in a step of `tokens`
 function graphs.padded(tokens, largest)
   if tokens > largest or tokens <= 2 then return tokens end
-  local size = 4
-  if tokens > 248 then
-    size = 16 * ceil(tokens / 16)
-  elseif tokens > 4 then
-    size = 8 * ceil(tokens / 8)
-  end
-  return min(size, largest)
+  local step = tokens > 248 and 16 or tokens > 4 and 8 or 4
+  return min(tokens + -tokens % step, largest)
 end
 
 --- The largest size that the engine captures, within its seats and token budget.

@@ -68,12 +68,10 @@ function prefill:at(t, p)
     beyond = t * (p + t / 2) / (near_t * (near_p + near_t / 2))
     t, p = near_t, near_p
   end
-  local cell = (self.cell_at or self:ask())(t, p)
-  local few_s = cell.few_few + (cell.few_many - cell.few_few) * cell.v
-  local many_s = cell.many_few + (cell.many_many - cell.many_few) * cell.v
-  local low, high = cell.x, cell.next_x
-  local part = (t - low) * (p + (t + low) / 2) / ((high - low) * (p + (high + low) / 2))
-  return beyond * (few_s + (many_s - few_s) * part), cell.evidence
+  local c = (self.cell_at or self:ask())(t, p)
+  local few_s, many_s = c.few_few + (c.few_many - c.few_few) * c.v, c.many_few + (c.many_many - c.many_few) * c.v
+  local part = (t - c.x) * (p + (t + c.x) / 2) / ((c.next_x - c.x) * (p + (c.next_x + c.x) / 2))
+  return beyond * (few_s + (many_s - few_s) * part), c.evidence
 end
 
 --- The note that --explain shows beside a price.

@@ -12,12 +12,12 @@ local B = border.table_at("rooflua_serve_table", native.serve_table()).border
 local fail, type, min, infinity = core.fail, type, math.min, math.huge
 
 ffi.cdef [[
-typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_batch_handle;
-typedef struct { int32_t slot; uint32_t epoch; } rooflua_batch_place;
-typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_prefills_handle;
-typedef struct { const int32_t slot; const uint32_t epoch; const int32_t position; } rooflua_prefill_handle;
-typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_contexts_handle;
-typedef struct { const int32_t slot; const uint32_t epoch; } rooflua_widths_handle;
+typedef struct { const int32_t slot, epoch; } rooflua_batch_handle;
+typedef struct { int32_t slot, epoch; } rooflua_batch_place;
+typedef struct { const int32_t slot, epoch; } rooflua_prefills_handle;
+typedef struct { const int32_t slot, epoch, position; } rooflua_prefill_handle;
+typedef struct { const int32_t slot, epoch; } rooflua_contexts_handle;
+typedef struct { const int32_t slot, epoch; } rooflua_widths_handle;
 ]]
 
 local live_slot = 1
@@ -25,7 +25,9 @@ local live_slot = 1
 -- One entry per batch: slot 1 is the engine's, whose epoch is in the border, so that the engine ends it. Batches made
 -- in Lua have the others and stay until the VM is closed.
 local datas, epochs = {}, {}
-local last = ffi.new "uint32_t[1]" -- the epoch that the engine's was given last
+local last = ffi.new "int32_t[1]" -- the epoch that the engine's was given last
+-- The epoch of the batch that is priced, as a signed number: compiled code would compare others as doubles.
+local live = ffi.cast("int32_t *", ffi.cast("char *", B) + ffi.offsetof("rooflua_serve_border", "batch_live"))
 -- slot -> {contexts = function() -> int32 pointer or nil, widths = the same, max = function, keep = anchors; pointer,
 -- epoch, row_widths, width_epoch: what they returned in that epoch. Each walks all running requests: once per step.}
 local details = { {} }
@@ -34,7 +36,7 @@ local function stale() fail "this batch was used after its step" end
 -- In compiled code every line has an interrupt guard, and so has the way into a function and out of it. Steps read
 -- their batch many times, so what they read is in few lines, and the batch of the engine is read without a call.
 local function data_of(h)
-  if h.slot == live_slot then return B.batch_live == h.epoch and B.batch or stale() end
+  if h.slot == live_slot then return live[0] == h.epoch and B.batch or stale() end
   return epochs[h.slot] == h.epoch and datas[h.slot] or stale()
 end
 
@@ -52,8 +54,8 @@ end
 
 local Prefill = ffi.metatype("rooflua_prefill_handle", {
   __index = function(h, key)
-    local live = h.slot == live_slot and B.batch_live == h.epoch
-    if live and prefill_numbers[key] then return B.batch.prefills[h.position][key] end
+    local is_live = h.slot == live_slot and live[0] == h.epoch
+    if is_live and prefill_numbers[key] then return B.batch.prefills[h.position][key] end
     return (other_of_prefill(h, key))
   end,
   __newindex = read_only,
@@ -68,7 +70,7 @@ local function each(list) return next_element, list, 0 end
 local Prefills = ffi.metatype("rooflua_prefills_handle", {
   __ipairs = each,
   __len = function(h)
-    return (h.slot == live_slot and B.batch_live == h.epoch and B.batch or data_of(h)).prefill_count
+    return (h.slot == live_slot and live[0] == h.epoch and B.batch or data_of(h)).prefill_count
   end,
   __index = function(h, i) if type(i) ~= "number" or not (i >= 1 and i <= data_of(h).prefill_count) then return nil end
     return (Prefill(h.slot, h.epoch, i - 1)) -- not a tail call: a tail call into FFI ends a trace
@@ -205,7 +207,7 @@ end
 
 Batch = ffi.metatype("rooflua_batch_handle", {
   __index = function(h, key)
-    if h.slot == live_slot and B.batch_live == h.epoch and numbers[key] then return B.batch[key] end
+    if h.slot == live_slot and live[0] == h.epoch and numbers[key] then return B.batch[key] end
     return (other_of_batch(h, key))
   end,
   __newindex = read_only,
@@ -228,10 +230,9 @@ end
 
 --- The epoch of the next step that the engine prices; the engine ends it (rooflua_serve_border.batch_live).
 local function next_epoch()
-  last[0] = last[0] + 1
-  if last[0] == 0 then last[0] = 1 end -- 0: the engine prices none
-  B.batch_live = last[0]
-  return last[0]
+  local epoch = last[0] < 2147483647 and last[0] + 1 or 1 -- 0: the engine prices none
+  last[0], live[0] = epoch, epoch
+  return epoch
 end
 
 --- A handle for the step that the engine prices.
@@ -269,8 +270,7 @@ local function read_prefills(given, what)
 end
 
 local function read_contexts(given, what)
-  local contexts = ffi.new("int32_t[?]", math.max(#core.table(given, what .. ": decode_contexts"),
-    1))
+  local contexts = ffi.new("int32_t[?]", math.max(#core.table(given, what .. ": decode_contexts"), 1))
   local sum, largest = 0, 0
   for i, value in ipairs(given) do
     contexts[i - 1] = core.whole(value, what .. ": decode_contexts[" .. i .. "]")

@@ -162,11 +162,12 @@ end
 
 --- The same of an operation that a script composed itself: cost.record.
 function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, bound, note, kind, shape)
-  local count, is_code = given_count or 1, type(evidence) == "number" and evidence >= 0 and evidence < 6
-  if not (type(time_s) == "number" and time_s >= 0 and time_s < infinity and type(name) == "string" and
-    type(count) == "number" and count >= 0 and count < infinity) then check_record(name, time_s, count) end
-  local code = is_code and evidence % 1 == 0 and evidence or evidence_codes[evidence]
-    or ledger.code(evidence, "cost.record")
+  local count = given_count or 1
+  local good = type(time_s) == "number" and time_s >= 0 and time_s < infinity and type(name) == "string"
+  good = good and type(count) == "number" and count >= 0 and count < infinity
+  if not good then check_record(name, time_s, count) end
+  local code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0 and evidence
+    or evidence_codes[evidence] or ledger.code(evidence, "cost.record")
   if observed then
     time_s = observe(name, kind or name, time_s, code, count, flop or 0, bytes or 0, value or nan, bound, shape, note)
   end

@@ -16,7 +16,7 @@ local most_entries = 262144
 -- code reads it without asking for types.
 ffi.cdef [[
 typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;
-typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t direct_size; } rooflua_memo;
+typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t size; } rooflua_memo;
 ]]
 local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
 -- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
@@ -38,10 +38,10 @@ function memo.memoize(fn)
   -- The place of a key's price in `prices`, from 1; 0: it is not known. In `places` those of keys that are not direct.
   local direct, places = direct_of(64), {}
   local owner = ffi.new("rooflua_memo", direct, prices, 64)
-  local table_of = ffi.cast("rooflua_memo *", owner)
+  local own = ffi.cast("rooflua_memo *", owner)
   local function forget()
     entries, places = 0, {}
-    ffi.fill(direct, 4 * owner.direct_size)
+    ffi.fill(direct, 4 * owner.size)
   end
   --- The next place.
   local function next_place()
@@ -60,13 +60,13 @@ function memo.memoize(fn)
       places[key] = place
       return
     end
-    if key >= owner.direct_size then
-      local size = owner.direct_size
+    if key >= owner.size then
+      local size = owner.size
       while key >= size do size = 2 * size end
       local longer = direct_of(size)
-      ffi.copy(longer, direct, 4 * owner.direct_size) -- the sizeof of such an array is not compiled
+      ffi.copy(longer, direct, 4 * owner.size) -- the sizeof of such an array is not compiled
       direct = longer
-      owner.direct, owner.direct_size = direct, size
+      owner.direct, owner.size = direct, size
     end
     direct[key] = place
   end
@@ -81,22 +81,21 @@ function memo.memoize(fn)
     remember(key, place)
     return time_s
   end
-  local function miss(key)
+  --- What is not remembered, and everything while an explanation listens.
+  local function ask(key, there)
+    if state.listening ~= 0 then return (fn(key, there)) end
     if type(key) ~= "number" or key ~= key then
       fail("a memoized function takes one number, found %s", core.describe(key))
     end
-    return keep(key, native.price_apart(fn, key))
+    return (keep(key, native.price_apart(fn, key)))
   end
-  return function(key, there)
-    local is_direct = type(key) == "number" and key >= 0 and key < table_of.direct_size and key % 1 == 0
-    local place = is_direct and table_of.direct[key] or places[key] or 0
-    if place == 0 or state.listening ~= 0 then
-      if state.listening ~= 0 then return (fn(key, there)) end
-      return (miss(key))
-    end
-    local s, a = seconds, table_of.prices[place].seconds
+  -- Few lines: steps run this several times, and every line has an interrupt guard.
+  return function(x, there)
+    local at = type(x) == "number" and x >= 0 and x < own.size and x % 1 == 0 and own.direct[x] or places[x] or 0
+    if at == 0 or state.listening ~= 0 then return (ask(x, there)) end
+    local s, a, time_s = seconds, own.prices[at].seconds, own.prices[at].time_s
     s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
-    return table_of.prices[place].time_s
+    return time_s
   end
 end
 

@@ -17,7 +17,7 @@ typedef struct {
 assert(ffi.sizeof "rooflua_seen_cell" == ffi.sizeof "rooflua_grid_cell")
 
 local octave_grid = {}
-local memory = setmetatable({}, { __mode = "k" }) -- function of a grid -> what must live as long
+local memory = setmetatable({}, { __mode = "k" }) -- function of a grid, or its cell -> what must live as long
 
 --- The points of an axis: 1, 2, 3 and then four an octave, up to `most`, a power of two from 4 to 2^26.
 --- @return number[]
@@ -73,14 +73,15 @@ end
 function octave_grid.new(most_x, most_y, latency_s, evidence)
   -- Apart: what is compiled of its loops must not lead here, because compiled code cannot make a function.
   local grid, lists = native.call_apart(pack, most_x, most_y, latency_s, evidence)
-  local cell = ffi.new "rooflua_seen_cell"
-  local at, out = ffi.cast("const rooflua_octave_grid *", grid), ffi.cast("rooflua_grid_cell *", cell)
+  local own = ffi.new "rooflua_grid_cell"
+  local at, out = ffi.cast("const rooflua_octave_grid *", grid), ffi.cast("rooflua_grid_cell *", own)
+  local cell = ffi.cast("rooflua_seen_cell *", own)[0] -- a reference: compiled code takes it as constant
   local function cell_at(x, y)
     if type(x) ~= "number" or type(y) ~= "number" or x ~= x or y ~= y then not_numbers(x, y) end
     find_cell(at, x, y, out)
     return cell
   end
-  memory[cell_at] = { grid, lists }
+  memory[cell_at], memory[cell] = { grid, lists }, own
   return cell_at
 end
 if jit then jit.off(octave_grid.new) end

@@ -1,4 +1,5 @@
--- What a policy reads of a request: by name, a function of the engine's record of it and of the handle.
+-- What a policy reads of a request: by name, a function of the engine's record of it and of the handle; or `true` where
+-- the engine's number is read as it is.
 local border = require "rooflua.border.abi"
 local native = require "rooflua.native"
 local words = require "rooflua.base.words"
@@ -33,10 +34,10 @@ local KEY = 3
 local function is_keyed() return B.live == KEY end
 
 return {
-  id = function(r) return r.id end,
+  id = true,
   phase = function(r) return phase_names[r.phase] end,
-  arrival_s = function(r) return r.arrival_s end,
-  prompt_tokens = function(r) return r.prompt_tokens end,
+  arrival_s = true,
+  prompt_tokens = true,
   cached_tokens = function(r, handle)
     if r.phase == WAITING and not is_keyed() then return may_hit(r) and C.cached_tokens(B, handle.slot) or 0 end
     return r.cached_tokens
@@ -45,27 +46,27 @@ return {
   emitted_tokens = function(r) return r.emitted_tokens + steps_since(r) end,
   sequence_tokens = function(r) return r.prompt_tokens + r.emitted_tokens + steps_since(r) end,
   pending_tokens = function(r, handle)
-    local phase = r.phase
+    local phase, pending = r.phase, r.prompt_tokens + r.emitted_tokens - r.context_tokens
+    if phase == WAITING and not is_keyed() and not may_hit(r) then return pending end
     if phase == DECODE then return 1 end
     if phase == FINISHING or phase == IN_FLIGHT then return 0 end
-    local pending = r.prompt_tokens + r.emitted_tokens - r.context_tokens
     if is_keyed() then return pending - r.cached_tokens end
     if phase ~= WAITING or not may_hit(r) then return pending end
     return pending - C.cached_tokens(B, handle.slot)
   end,
-  draft_tokens = function(r) return r.draft_tokens end,
-  drafted_tokens = function(r) return r.drafted_tokens end,
-  accepted_tokens = function(r) return r.accepted_tokens end,
-  rounds = function(r) return r.rounds end,
-  preemptions = function(r) return r.preemptions end,
-  priority = function(r) return r.priority end,
+  draft_tokens = true,
+  drafted_tokens = true,
+  accepted_tokens = true,
+  rounds = true,
+  preemptions = true,
+  priority = true,
   class = function(r) return r.klass end,
   session = function(r) return (optional(r.session, -1)) end,
   tenant = function(r) return (optional(r.tenant, -1)) end,
   program = function(r) return (optional(r.program, -1)) end,
   adapter = function(_, handle) return (optional(C.adapter(B, handle.slot), 0)) end,
-  attempt = function(r) return r.attempt end,
-  prefix = function(r) return r.prefix end,
+  attempt = true,
+  prefix = true,
   max_output_tokens = function(r) return (optional(r.max_output_tokens, 0)) end,
   predicted_output_tokens = function(r) return (optional(r.predicted_output_tokens, -1)) end,
 }

@@ -44,7 +44,7 @@ end
 
 -- Requests ---------------------------------------------------------------------------------------
 
-local Handle
+local Handle = ffi.typeof "rooflua_request_handle"
 
 local function lost(handle)
   if B.live == 0 or handle.slot >= B.slots then
@@ -62,10 +62,11 @@ end
 
 local field_of_request = constants.of(request_fields)
 
-Handle = ffi.metatype("rooflua_request_handle", {
+ffi.metatype(Handle, {
   __index = function(handle, key)
     local h, field = handle, field_of_request[key] or unknown("a request", key, request_fields)
     local live = B.live ~= 0 and h.slot < B.slots and B.requests[h.slot].epoch == h.epoch
+    if field == true then return (live and B.requests + h.slot or lost(h))[key] end
     return (field(live and B.requests + h.slot or lost(h), h))
   end,
   __newindex = read_only("a request is", act),
@@ -100,7 +101,7 @@ local function no_view() fail("the replica was used after the call that it was g
 local function need_view() return B.live ~= 0 and B.view ~= nil and B.view or no_view() end
 
 local function length_of(list)
-  local view, kind = need_view(), list.kind
+  local view, kind = B.live ~= 0 and B.view ~= nil and B.view or no_view(), list.kind
   return kind == WAITING_LIST and view.waiting or kind == PREFILLING_LIST and view.prefilling or view.seats
 end
 
@@ -115,9 +116,8 @@ local function walk(kind, view, slot, steps)
 end
 
 local function element(list, i)
-  local count = length_of(list)
+  local count, kind, view = length_of(list), list.kind, B.view
   if type(i) ~= "number" or not (i >= 1 and i <= count) or i % 1 ~= 0 then return nil end
-  local kind, view = list.kind, B.view
   if i == count then
     if kind == WAITING_LIST then return (handle_of(view.waiting_tail)) end
     if kind == PREFILLING_LIST then return (handle_of(view.prefilling_tail)) end
@@ -154,29 +154,22 @@ local running_list = RequestList(RUNNING_LIST)
 
 -- The replica --------------------------------------------------------------------------------------
 
+-- By name: `true` where the engine's number is read as it is, or a function of the engine's view of the replica.
 local replica_fields = {
-  now_s = function(v) return v.now_s end,
   index = function(v) return v.index + 1 end,
-  decodes = function(v) return v.decodes end,
   decode_tokens = function(v) return v.speculates ~= 0 and v.decode_tokens or v.decodes end,
   speculates = function(v) return v.speculates ~= 0 end,
-  decode_context_tokens = function(v) return v.decode_context_tokens end,
   decode_steps = function(v) return v.decode_index + v.lane_steps end,
   decode_blocks = function() return (C.decode_blocks(B)) end,
-  seats = function(v) return v.seats end,
-  finishing = function(v) return v.finishing end,
-  in_flight = function(v) return v.in_flight end,
-  free_blocks = function(v) return v.free_blocks end,
-  total_blocks = function(v) return v.total_blocks end,
-  seat_blocks = function(v) return v.seat_blocks end,
-  block_size = function(v) return v.block_size end,
   free_tokens = function(v) return v.free_blocks * v.block_size end,
-  waiting_tokens = function(v) return v.waiting_tokens end,
-  async_depth = function(v) return v.async_depth end,
   prefix_caching = function(v) return v.hits > 0 end,
   max_model_len = function(v) return v.max_model_len ~= 0 and v.max_model_len or nil end,
 }
 for name, field in pairs(group_fields) do replica_fields[name] = field end
+for _, name in ipairs { "async_depth", "block_size", "decode_context_tokens", "decodes", "finishing", "free_blocks",
+  "in_flight", "now_s", "seat_blocks", "seats", "total_blocks", "waiting_tokens" } do
+  replica_fields[name] = true
+end
 local replica_methods = {
   waiting = function() need_view() return waiting_list end,
   prefilling = function() need_view() return prefilling_list end,
@@ -192,6 +185,7 @@ local field_of_replica, method_of_replica = constants.of_two(replica_fields, rep
 ffi.metatype("rooflua_replica_handle", {
   __index = function(_, key)
     local field = field_of_replica[key]
+    if field == true then return (B.live ~= 0 and B.view ~= nil and B.view or no_view())[key] end
     if field then return (field(B.live ~= 0 and B.view ~= nil and B.view or no_view())) end
     return method_of_replica[key] or unknown("a replica", key, replica_fields, replica_methods)
   end,
@@ -292,8 +286,9 @@ local plan_methods = {
     local hold, fit, spare = hold_tokens or 0, fit_tokens or 0, spare_blocks or 0
     local status = B.live == 1 and are_numbers(tokens, hold, fit, spare) and istype(Handle, request)
       and C.admit(B, request.slot, request.epoch, tokens, hold, fit, spare) or NOT_READ
+    if status == 1 then return true end
     if status == NOT_READ then not_admitted(request, tokens, hold, fit, spare) end
-    return status == 1 or status ~= 0 and admit_or_refuse(status, request, tokens, hold, fit, spare)
+    return status ~= 0 and admit_or_refuse(status, request, tokens, hold, fit, spare)
   end,
   preempt = function(_, request)
     need_plan()
@@ -313,13 +308,13 @@ local plan_methods = {
     return (settle(C.wake_at(B, time_s)))
   end,
 }
-local plan_fields = {
-  tokens = function(p) return p.tokens end,
+local plan_fields = { -- as replica_fields
+  tokens = true,
+  decodes = true,
+  prefills = true,
+  admitted = true,
+  preempted = true,
   requests = function(p) return p.decodes + p.prefills end,
-  decodes = function(p) return p.decodes end,
-  prefills = function(p) return p.prefills end,
-  admitted = function(p) return p.admitted end,
-  preempted = function(p) return p.preempted end,
   --- Why plan:admit said no last, where that says nothing of the requests behind: "adapter".
   held_for = function(p) return p.held_for == 1 and "adapter" or nil end,
 }
@@ -331,6 +326,7 @@ ffi.metatype("rooflua_plan_handle", {
     local method = method_of_plan[key]
     if method then return method end
     local field = field_of_plan[key] or unknown("a plan", key, plan_fields, plan_methods)
+    if field == true then return (B.live == 1 and B.plan_view or no_plan())[key] end
     return (field(B.live == 1 and B.plan_view or no_plan()))
   end,
   __newindex = read_only("a plan is", "; it has methods, as plan:admit(request, tokens)"),

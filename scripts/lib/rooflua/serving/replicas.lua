@@ -212,7 +212,7 @@ local function build(reader, given, own, before)
   end
   local deployment = prepared.deployment
   check_context(reader, own, deployment, speculates)
-  steps.drafter = speculates and speculates.drafter
+  steps.drafter = speculates and speculates.drafter or false
   local budget = speculation.budget(reader, speculates, held)
   local running = budget ~= held.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler
   local out = {
