@@ -80,17 +80,16 @@ end
 --- step method, or nil, drafter = that of speculation, or nil, all = every correction of the scenario}
 local function price(bound)
   apply(bound.all)
-  if bound.drafter then return price_with_drafter(bound, bound.corrections) end
-  answer.time_s = model_and_corrections(bound.settled or bound.steps, bound.corrections, live())
-  answer.draft_s = 0
-end
-
---- The same without corrections and a drafter.
-local function price_plainly(bound)
-  apply(bound.all)
-  local steps = bound.settled
-  -- No variable for live(): compiled code need not create the handle.
-  local time_s = steps and model_time(steps, lasting()) or model_time(bound.steps, live())
+  local settled_steps, corrections = bound.settled, bound.corrections
+  if bound.drafter then return price_with_drafter(bound, corrections) end
+  local time_s
+  if corrections then
+    time_s = model_and_corrections(settled_steps or bound.steps, corrections, live())
+  elseif settled_steps then
+    time_s = model_time(settled_steps, lasting())
+  else
+    time_s = model_time(bound.steps, live()) -- no variable: compiled code need not create the handle
+  end
   answer.time_s, answer.draft_s = time_s, 0
 end
 
@@ -102,10 +101,7 @@ local function run(bound)
 end
 
 --- What the engine calls for each price, and for each run of prices.
-function pricing.price_of(bound)
-  if bound.drafter or bound.corrections then return function() price(bound) end end
-  return function() price_plainly(bound) end
-end
+function pricing.price_of(bound) return function() price(bound) end end
 function pricing.run_of(bound) return function() run(bound) end end
 
 --- After many prices: the step model settles, if it does and can. Returns whether it did.
