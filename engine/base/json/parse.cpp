@@ -97,6 +97,30 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   JsonBuilder builder_;
 };
 
+/// Reads characters from where a cursor stands, which others may move.
+class AtCursor {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  AtCursor() = default;  // the end
+  explicit AtCursor(TextCursor& cursor) : cursor_(&cursor) {}
+  const char& operator*() const { return *cursor_->at; }
+  AtCursor& operator++() {
+    ++cursor_->at;
+    return *this;
+  }
+  AtCursor operator++(int) { return ++*this; }
+  /// Only with the end.
+  bool operator==(const AtCursor&) const { return cursor_->at == cursor_->end; }
+
+ private:
+  TextCursor* cursor_ = nullptr;
+};
+
 Json read(std::string_view text, const JsonReading& reading) {
   Events events(text, reading);
   nlohmann::json::sax_parse(text.begin(), text.end(), &events);
@@ -115,7 +139,16 @@ Json parse_json(std::string_view text, const std::string& name, NumberWords word
 
 Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key,
                        int most_deep) {
-  return read(text, {name, false, key, most_deep});
+  TextCursor cursor{text.data(), text.data() + text.size()};
+  const JsonReading reading{name, false, key, most_deep, &cursor};
+  try {
+    Events events(text, reading);
+    nlohmann::json::sax_parse(AtCursor(cursor), AtCursor(), &events);
+    return events.take();
+  } catch (const Error&) {
+    // Where a reader stands that was moved it does not know: the text is read as a whole.
+    return read(text, {name, false, key, most_deep});
+  }
 }
 
 }  // namespace rooflua
