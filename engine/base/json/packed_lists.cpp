@@ -47,25 +47,26 @@ void PackedLists::open() {
   // A list that goes on with most of another one takes its place: what comes next is like the new
   // one. One that soon leaves it takes the place of a list that was long not seen.
   open_ = most > 0 && 2 * most >= known.ends.size() ? from : oldest();
+  List& own = lists_[open_];
   if (most > 0) known.used = ++opened_;
-  list().used = ++opened_;
-  if (&list() != &known) {
-    list().numbers.assign(known.numbers, 0, most * sizeof(std::int32_t));
-    list().ends.assign(known.ends.begin(), known.ends.begin() + static_cast<std::ptrdiff_t>(most));
+  own.used = ++opened_;
+  const std::size_t skipped = most > 0 ? known.ends[most] - 1 : 0;
+  if (&own != &known) {
+    const auto count = static_cast<std::ptrdiff_t>(most);
+    own.numbers.assign(known.numbers.begin(), known.numbers.begin() + count);
+    own.ends.assign(known.ends.begin(), known.ends.begin() + count);
   }
-  if (cursor_ != nullptr) list().text = cursor_->at;
-  if (most > 0) {
-    const std::string_view read(cursor_->at, known.ends[most] - 1);
-    cursor_->at += read.rfind(',') + 1;
-  }
-  list().numbers.resize(most * sizeof(std::int32_t));
-  list().ends.resize(most);
+  own.numbers.resize(most);
+  own.ends.resize(most);
+  if (cursor_ == nullptr) return;
+  own.text = cursor_->at;
+  if (most > 0) cursor_->at += std::string_view(own.text, skipped).rfind(',') + 1;
 }
 
-void PackedLists::add(std::int32_t value) {
-  list().numbers.append(reinterpret_cast<const char*>(&value), sizeof value);
-  if (cursor_ != nullptr)
-    list().ends.push_back(static_cast<std::size_t>(cursor_->at - list().text));
+std::string_view PackedLists::close() const {
+  const List& own = lists_[open_];
+  return {reinterpret_cast<const char*>(own.numbers.data()),
+          own.numbers.size() * sizeof(std::int32_t)};
 }
 
 }  // namespace rooflua

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,20 +29,22 @@ class PackedLists {
   /// The reader stands behind the '[' of a list.
   void open();
   /// The reader has read a number, and the character behind it.
-  void add(std::int32_t value);
+  void add(std::int32_t value) {
+    List& own = lists_[open_];
+    own.numbers.push_back(value);
+    if (cursor_ != nullptr) own.ends.push_back(static_cast<std::size_t>(cursor_->at - own.text));
+  }
   /// The numbers of the list, until the next one is opened.
-  std::string_view close() const { return list().numbers; }
+  std::string_view close() const;
 
  private:
   struct List {
-    std::string numbers;
+    std::vector<std::int32_t> numbers;
     const char* text = nullptr;     // behind its '['
     std::vector<std::size_t> ends;  // by number, characters of the text as far as the one behind it
     std::uint64_t used = 0;         // when
   };
 
-  List& list() { return lists_[open_]; }
-  const List& list() const { return lists_[open_]; }
   std::size_t common(const List& other) const;
   std::size_t oldest() const;
 

@@ -121,9 +121,14 @@ class AtCursor {
   TextCursor* cursor_ = nullptr;
 };
 
-Json read(std::string_view text, const JsonReading& reading) {
+enum class Common { read, skipped };
+
+/// @param common  what packed lists have in common
+Json read(std::string_view text, JsonReading reading, Common common = Common::read) {
+  TextCursor cursor{text.data(), text.data() + text.size()};
+  if (common == Common::skipped) reading.cursor = &cursor;
   Events events(text, reading);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &events);
+  nlohmann::json::sax_parse(AtCursor(cursor), AtCursor(), &events);
   return events.take();
 }
 
@@ -139,15 +144,12 @@ Json parse_json(std::string_view text, const std::string& name, NumberWords word
 
 Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key,
                        int most_deep) {
-  TextCursor cursor{text.data(), text.data() + text.size()};
-  const JsonReading reading{name, false, key, most_deep, &cursor};
+  const JsonReading reading{name, false, key, most_deep};
   try {
-    Events events(text, reading);
-    nlohmann::json::sax_parse(AtCursor(cursor), AtCursor(), &events);
-    return events.take();
+    return read(text, reading, Common::skipped);
   } catch (const Error&) {
-    // Where a reader stands that was moved it does not know: the text is read as a whole.
-    return read(text, {name, false, key, most_deep});
+    // A reader that was moved does not know where it stands: the text is read as a whole.
+    return read(text, reading);
   }
 }
 
