@@ -93,7 +93,9 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   progress.row = spec.row;
   progress.origin = spec.origin;
   progress.adapter = std::max(spec.adapter, 0);
-  if (!spec.segments.empty()) session_hashes_.give(spec.session, progress);
+  if (!spec.segments.empty())
+    session_hashes_.give({spec.session, progress.adapter, progress.segments},
+                         progress.block_hashes);
   if (spec.deadline_s > 0)
     progress.deadline = after(arrival, spec.deadline_s, "workload: deadline_s");
   ++alive_;
@@ -108,7 +110,9 @@ std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept {
 void Requests::close(std::int32_t slot) {
   Request& request = (*this)[slot];
   ROOFLUA_ASSERT(request.phase != Phase::absent);
-  session_hashes_.keep(request.session, progress(slot));
+  Progress& progress = this->progress(slot);
+  session_hashes_.keep({request.session, progress.adapter, progress.segments},
+                       progress.block_hashes);
   request.phase = Phase::absent;
   request.id = -1;
   ++request.epoch;

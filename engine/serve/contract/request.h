@@ -11,17 +11,11 @@
 #include "border.h"
 #include "serve/contract/clock.h"
 #include "serve/contract/row.h"
+#include "serve/contract/segment.h"
 #include "serve/contract/session_hashes.h"
 #include "serve/contract/words.h"
 
 namespace rooflua {
-
-/// A run of tokens with an identity: token i of `content` is the same token wherever it occurs.
-/// Two prompts share a prefix exactly as far as their segments agree from the left.
-struct Segment {
-  std::uint64_t content = 0;  // 0 = shared with no other request
-  std::int32_t tokens = 0;
-};
 
 /// One request as a workload describes it. Times in seconds, lengths in tokens.
 struct RequestSpec {

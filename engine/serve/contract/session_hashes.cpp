@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "serve/contract/request.h"
-
 namespace rooflua {
 
 namespace {
@@ -12,18 +10,6 @@ constexpr std::size_t places = 256, most_hashes = std::size_t{1} << 20;
 constexpr std::size_t fewest_hashes = 64;  // fewer are computed as fast as they are kept
 
 }  // namespace
-
-std::int32_t shared_tokens(std::span<const Segment> a, std::span<const Segment> b) noexcept {
-  std::int32_t tokens = 0;
-  const std::size_t most = std::min(a.size(), b.size());
-  for (std::size_t i = 0; i < most; ++i) {
-    const Segment &one = a[i], &other = b[i];
-    if (one.content == 0 || one.content != other.content) break;
-    tokens += std::min(one.tokens, other.tokens);
-    if (one.tokens != other.tokens) break;
-  }
-  return tokens;
-}
 
 SessionHashes::Kept& SessionHashes::place(std::int32_t session) {
   return kept_[static_cast<std::size_t>(session) % places];
@@ -36,36 +22,36 @@ void SessionHashes::forget(Kept& kept) {
   kept.hashes.clear();
 }
 
-void SessionHashes::keep(std::int32_t session, Progress& ended) {
-  if (session < 0 || ended.segments.empty()) return;
+void SessionHashes::keep(const Prompt& prompt, std::vector<BlockHashes>& hashes) {
+  if (prompt.session < 0 || prompt.segments.empty()) return;
   std::size_t known = 0, count = 0;
-  for (const BlockHashes& each : ended.block_hashes) {
+  for (const BlockHashes& each : hashes) {
     known += each.hashes.size();
     count += each.hashes.capacity();
   }
   if (known < fewest_hashes) return;
   if (kept_.empty()) kept_.resize(places);
-  Kept& own = place(session);
+  Kept& own = place(prompt.session);
   forget(own);
   if (count_ + count > most_hashes) return;
-  own.session = session;
-  own.adapter = ended.adapter;
-  own.segments = ended.segments;
-  own.hashes.swap(ended.block_hashes);
+  own.session = prompt.session;
+  own.adapter = prompt.adapter;
+  own.segments.assign(prompt.segments.begin(), prompt.segments.end());
+  own.hashes.swap(hashes);
   own.count = count;
   count_ += count;
 }
 
-void SessionHashes::give(std::int32_t session, Progress& begun) {
-  if (session < 0 || kept_.empty()) return;
-  Kept& own = place(session);
-  if (own.session != session || own.adapter != begun.adapter) return;
-  const std::int32_t shared = shared_tokens(own.segments, begun.segments);
+void SessionHashes::give(const Prompt& prompt, std::vector<BlockHashes>& hashes) {
+  if (prompt.session < 0 || kept_.empty()) return;
+  Kept& own = place(prompt.session);
+  if (own.session != prompt.session || own.adapter != prompt.adapter) return;
+  const std::int32_t shared = shared_tokens(own.segments, prompt.segments);
   for (BlockHashes& each : own.hashes) {
     const auto blocks = static_cast<std::size_t>(shared / each.block_size);
     each.hashes.resize(std::min(each.hashes.size(), blocks));
   }
-  begun.block_hashes.swap(own.hashes);
+  hashes.swap(own.hashes);
   forget(own);
 }
 

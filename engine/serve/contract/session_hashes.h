@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace rooflua {
+#include "serve/contract/segment.h"
 
-struct Segment;
-struct Progress;
+namespace rooflua {
 
 /// Hashes of the leading full blocks of a request's sequence, as far as they were asked for.
 struct BlockHashes {
@@ -18,17 +17,18 @@ struct BlockHashes {
   std::vector<std::uint64_t> hashes;
 };
 
-/// Tokens at the left that two lists of segments have in common; of private ones none.
-std::int32_t shared_tokens(std::span<const Segment> a, std::span<const Segment> b) noexcept;
-
 /// Keeps the hashes of 256 sessions at most, in room for 2^20 hashes (8 MiB) at most.
 class SessionHashes {
  public:
+  struct Prompt {
+    std::int32_t session = -1, adapter = 0;
+    std::span<const Segment> segments;
+  };
   /// A request of the session has ended: its hashes are taken from it.
-  void keep(std::int32_t session, Progress& ended);
+  void keep(const Prompt& prompt, std::vector<BlockHashes>& hashes);
   /// A request of the session begins: it gets the hashes of blocks that its prompt has in common
   /// with that of the one that ended last.
-  void give(std::int32_t session, Progress& begun);
+  void give(const Prompt& prompt, std::vector<BlockHashes>& hashes);
 
  private:
   struct Kept {
