@@ -353,4 +353,27 @@ test("mistakes name the file, the line, the request and the key", function()
   test.equal(agentic.tells { input_length = 4 }, nil)
 end)
 
+test("a mistake in a line is told when its play begins, and not before", function()
+  local path = temporary { by_hand(1), by_hand(2), '{"id": "hand-3", "requests": [', by_hand(4) }
+  local opened = file.open(path, 512, 0)
+  test.equal(file.next(opened).name, "hand-1")
+  test.equal(file.next(opened).name, "hand-2")
+  test.raises(":3:1:30: syntax error", function() file.next(opened) end)
+  os.remove(path)
+end)
+
+test("two readers of a file, one of which goes on from a copy of the other's state, give the same plays", function()
+  local lines = {}
+  for i = 1, 6 do lines[i] = by_hand(i) end
+  local path = temporary(lines)
+  local first = file.open(path, 512, 0)
+  for _ = 1, 3 do file.next(first) end
+  local second = json.decode(json.encode(first))
+  local texts = {}
+  for i = 4, 6 do texts[i] = json.encode(file.next(first)) end
+  for i = 4, 6 do test.equal(json.encode(file.next(second)), texts[i]) end
+  test.equal(file.next(second), nil)
+  os.remove(path)
+end)
+
 test.finish()

@@ -2,6 +2,11 @@
 
 #include "serve/kv/kv_cache.h"
 
+#include <map>
+#include <random>
+#include <vector>
+
+#include "serve/kv/block_hashes.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -140,6 +145,68 @@ TEST_CASE("what a preempted request left behind hits on its return, in both indi
     if (index == PrefixIndex::own) CHECK(shelf.hit(0).blocks == 0);
     CHECK(shelf.cache.free_blocks() == 2);
   }
+}
+
+TEST_CASE("a long prompt hits as far as it agrees with what is cached") {
+  const std::int32_t most = 9000;
+  Shelf shelf(4 * most, PrefixIndex::shared);
+  shelf.sequences = {{0, {{1, 4 * most}}, 4 * most}};
+  shelf.seat(0);
+  for (const std::int32_t blocks : {1, 511, 512, 513, 2047, 2048, 2049, 8191, 8192, 8999}) {
+    for (const std::int32_t behind : {1, 4, 5000, 40000}) {
+      shelf.sequences.push_back({1, {{1, 4 * blocks}, {2, behind}}, 4 * blocks + behind});
+      const Sequence& last = shelf.sequences.back();
+      CAPTURE(blocks, behind);
+      CHECK(shelf.cache.peek(last.request, last.progress).blocks == blocks);
+      shelf.sequences.pop_back();
+    }
+  }
+}
+
+TEST_CASE("hashes that a request of a session leaves to the next one are those of the next one") {
+  std::mt19937 draws(5);
+  const auto below = [&](std::size_t n) { return static_cast<std::int32_t>(draws() % n); };
+  Requests requests;
+  std::map<std::int32_t, std::vector<Segment>> contexts;  // by session
+  std::vector<std::int32_t> open;
+  std::int32_t known = 0, id = 0;
+  for (int i = 0; i < 4000; ++i) {
+    if (open.size() > 5) {
+      std::swap(open[static_cast<std::size_t>(below(open.size()))], open.back());
+      requests.close(open.back());
+      open.pop_back();
+    }
+    const std::int32_t session = below(8) < 7 ? 250 + below(12) : -1;
+    std::vector<Segment>& context = contexts[session];
+    if (below(12) == 0) context.resize(static_cast<std::size_t>(below(context.size() + 1)));
+    if (context.empty() || below(2) == 0)
+      context.push_back({static_cast<std::uint64_t>(1 + below(3)), 100 + below(900)});
+    else
+      context.back().tokens += below(300);
+    if (below(20) == 0) context.back().content = 0;
+    RequestSpec spec;
+    for (const Segment& each : context) spec.prompt_tokens += each.tokens;
+    spec.segments = context;
+    spec.output_tokens = 1;
+    spec.session = session;
+    spec.adapter = below(30) == 0 ? 1 : 0;
+    spec.output_content = static_cast<std::uint64_t>(below(3));
+    const std::int32_t slot = requests.open(spec, i);
+    open.push_back(slot);
+    requests[slot].id = id++;
+    const Progress& inherits = requests.progress(slot);
+    for (const BlockHashes& each : inherits.block_hashes)
+      known += static_cast<std::int32_t>(each.hashes.size());
+    Progress fresh = inherits;
+    fresh.block_hashes.clear();
+    for (const std::int32_t size : {4, 16}) {
+      const std::int32_t blocks = spec.prompt_tokens / size + below(9);
+      std::vector<std::uint64_t> found = block_hashes(requests[slot], inherits, size, blocks);
+      found.resize(static_cast<std::size_t>(blocks));
+      REQUIRE(found == block_hashes(requests[slot], fresh, size, blocks));
+    }
+  }
+  CHECK(known > 100000);
 }
 
 TEST_CASE("a map of hashes finds what was put in, whatever was taken out") {

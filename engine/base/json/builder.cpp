@@ -31,7 +31,7 @@ void JsonBuilder::add(Json value) {
 void JsonBuilder::whole(std::int64_t value) {
   if (!packing_) return add(value);
   if (value < 0 || value > most_packed) refuse_packed();
-  pack(static_cast<std::int32_t>(value));
+  lists_.add(static_cast<std::int32_t>(value));
 }
 
 void JsonBuilder::whole(std::uint64_t value) {
@@ -43,7 +43,7 @@ void JsonBuilder::whole(std::uint64_t value) {
 void JsonBuilder::number(double value) {
   if (!packing_) return add(value);
   if (!(value >= 0 && value <= most_packed) || std::floor(value) != value) refuse_packed();
-  pack(static_cast<std::int32_t>(value));
+  lists_.add(static_cast<std::int32_t>(value));
 }
 
 void JsonBuilder::text(std::string value) {
@@ -62,13 +62,13 @@ void JsonBuilder::open_array() {
   if (reading_.packed_key.empty() || !key_waits_ || values_.back().key != reading_.packed_key)
     return open();
   packing_ = true;
+  lists_.open();
 }
 
 void JsonBuilder::close_array() {
   if (packing_) {
     packing_ = false;
-    add(Json(std::string_view(packed_)));
-    packed_.clear();
+    add(Json(lists_.close()));
     return;
   }
   Json::Array items;
@@ -82,10 +82,6 @@ void JsonBuilder::close_object() {
   check_keys();
   const auto first = values_.begin() + static_cast<std::ptrdiff_t>(open_.back());
   close(Json::Object(std::make_move_iterator(first), std::make_move_iterator(values_.end())));
-}
-
-void JsonBuilder::pack(std::int32_t value) {
-  packed_.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 void JsonBuilder::refuse_packed() const {

@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json/packed_lists.h"
 
 namespace rooflua {
 
 /// What a reader of JSON needs to know beside the text.
 struct JsonReading {
-  const std::string& name;      // of the text, in errors
-  bool marks = false;           // texts that are marks of number_words stand for numbers
-  std::string_view packed_key;  // arrays at this key become texts (parse_json_packed); empty: none
-  int most_deep = 512;          // containers inside of each other
+  const std::string& name;       // of the text, in errors
+  bool marks = false;            // texts that are marks of number_words stand for numbers
+  std::string_view packed_key;   // arrays at this key become texts (parse_json_packed); empty: none
+  int most_deep = 512;           // containers inside of each other
+  TextCursor* cursor = nullptr;  // of the reader, which packed arrays move (packed_lists.h)
 };
 
 /// The reader calls these in the order of the text. Each throws Error for what JSON allows and a
@@ -23,7 +25,7 @@ struct JsonReading {
 /// other, anything but whole numbers in a packed array.
 class JsonBuilder {
  public:
-  explicit JsonBuilder(const JsonReading& reading) : reading_(reading) {}
+  explicit JsonBuilder(const JsonReading& reading) : reading_(reading), lists_(reading.cursor) {}
 
   /// The document, when its last event was told.
   Json take() { return std::move(root_); }
@@ -41,7 +43,6 @@ class JsonBuilder {
   void close_array();
 
  private:
-  void pack(std::int32_t value);
   [[noreturn]] void refuse_packed() const;
   void open();
   void close(Json container);
@@ -54,7 +55,7 @@ class JsonBuilder {
   std::vector<std::size_t> open_;  // where the values of each open container begin
   bool key_waits_ = false;         // the last of values_ has its key and no value
   std::vector<std::string_view> names_;
-  std::string packed_;
+  PackedLists lists_;
   bool packing_ = false;  // inside of such an array
 };
 

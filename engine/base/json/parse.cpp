@@ -97,9 +97,38 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   JsonBuilder builder_;
 };
 
-Json read(std::string_view text, const JsonReading& reading) {
+/// Reads characters from where a cursor stands, which others may move.
+class AtCursor {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  AtCursor() = default;  // the end
+  explicit AtCursor(TextCursor& cursor) : cursor_(&cursor) {}
+  const char& operator*() const { return *cursor_->at; }
+  AtCursor& operator++() {
+    ++cursor_->at;
+    return *this;
+  }
+  AtCursor operator++(int) { return ++*this; }
+  /// Only with the end.
+  bool operator==(const AtCursor&) const { return cursor_->at == cursor_->end; }
+
+ private:
+  TextCursor* cursor_ = nullptr;
+};
+
+enum class Common { read, skipped };
+
+/// @param common  what packed lists have in common
+Json read(std::string_view text, JsonReading reading, Common common = Common::read) {
+  TextCursor cursor{text.data(), text.data() + text.size()};
+  if (common == Common::skipped) reading.cursor = &cursor;
   Events events(text, reading);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &events);
+  nlohmann::json::sax_parse(AtCursor(cursor), AtCursor(), &events);
   return events.take();
 }
 
@@ -115,7 +144,13 @@ Json parse_json(std::string_view text, const std::string& name, NumberWords word
 
 Json parse_json_packed(std::string_view text, const std::string& name, std::string_view key,
                        int most_deep) {
-  return read(text, {name, false, key, most_deep});
+  const JsonReading reading{name, false, key, most_deep};
+  try {
+    return read(text, reading, Common::skipped);
+  } catch (const Error&) {
+    // A reader that was moved does not know where it stands: the text is read as a whole.
+    return read(text, reading);
+  }
 }
 
 }  // namespace rooflua

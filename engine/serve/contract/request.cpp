@@ -93,6 +93,9 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
   progress.row = spec.row;
   progress.origin = spec.origin;
   progress.adapter = std::max(spec.adapter, 0);
+  if (!spec.segments.empty())
+    session_hashes_.give({spec.session, progress.adapter, progress.segments},
+                         progress.block_hashes);
   if (spec.deadline_s > 0)
     progress.deadline = after(arrival, spec.deadline_s, "workload: deadline_s");
   ++alive_;
@@ -100,21 +103,16 @@ std::int32_t Requests::open(const RequestSpec& spec, std::int64_t ordinal) {
 }
 
 std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept {
-  std::int32_t tokens = 0;
   if (a.adapter != b.adapter) return 0;
-  const std::size_t most = std::min(a.segments.size(), b.segments.size());
-  for (std::size_t i = 0; i < most; ++i) {
-    const Segment &one = a.segments[i], &other = b.segments[i];
-    if (one.content == 0 || one.content != other.content) break;
-    tokens += std::min(one.tokens, other.tokens);
-    if (one.tokens != other.tokens) break;
-  }
-  return tokens;
+  return shared_tokens(a.segments, b.segments);
 }
 
 void Requests::close(std::int32_t slot) {
   Request& request = (*this)[slot];
   ROOFLUA_ASSERT(request.phase != Phase::absent);
+  Progress& progress = this->progress(slot);
+  session_hashes_.keep({request.session, progress.adapter, progress.segments},
+                       progress.block_hashes);
   request.phase = Phase::absent;
   request.id = -1;
   ++request.epoch;

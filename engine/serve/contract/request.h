@@ -11,16 +11,11 @@
 #include "border.h"
 #include "serve/contract/clock.h"
 #include "serve/contract/row.h"
+#include "serve/contract/segment.h"
+#include "serve/contract/session_hashes.h"
 #include "serve/contract/words.h"
 
 namespace rooflua {
-
-/// A run of tokens with an identity: token i of `content` is the same token wherever it occurs.
-/// Two prompts share a prefix exactly as far as their segments agree from the left.
-struct Segment {
-  std::uint64_t content = 0;  // 0 = shared with no other request
-  std::int32_t tokens = 0;
-};
 
 /// One request as a workload describes it. Times in seconds, lengths in tokens.
 struct RequestSpec {
@@ -47,12 +42,6 @@ struct RequestSpec {
 
 /// What policies and routers may read: the struct in border.h, which LuaJIT reads in place.
 using Request = rooflua_request;
-
-/// Hashes of the leading full blocks of a request's sequence, as far as they were asked for.
-struct BlockHashes {
-  std::int32_t block_size = 0;
-  std::vector<std::uint64_t> hashes;
-};
 
 /// What only the engine knows of a live request: its numbers. Decode indices are those of
 /// lanes/decode_pool.h.
@@ -143,6 +132,7 @@ class Requests {
   std::vector<Progress> progress_;
   std::vector<RaggedProgress> ragged_;  // as long as the last open_ragged() made it
   std::vector<std::int32_t> free_;
+  SessionHashes session_hashes_;
   std::int32_t alive_ = 0;
   // What a slot begins with. Members, because compilers clear a struct by a slower instruction than
   // they copy it.

@@ -8,6 +8,12 @@
 
 namespace rooflua {
 
+namespace {
+
+constexpr std::int32_t first_asked_blocks = 512;
+
+}  // namespace
+
 PrefixCache::Chain& PrefixCache::chain(std::int32_t slot) const {
   const auto key = static_cast<std::uint64_t>(slot);
   if (const std::int32_t place = chain_of_.find(key); place >= 0)
@@ -42,9 +48,16 @@ PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progr
                                    std::int32_t tokens) const {
   const std::int32_t most = askable_blocks(request, progress, tokens);
   if (most <= 0) return {};
-  std::span<const std::uint64_t> known(block_hashes(request, progress, block_size_, most));
-  known = known.first(static_cast<std::size_t>(most));
-  const Hit hit = hit_of(known);
+  // Hashes cost more than the search: those far behind a hit are not needed for it.
+  std::span<const std::uint64_t> known;
+  std::int32_t asked = 0;
+  Hit hit;
+  do {
+    asked = asked < most / 4 ? std::max(4 * asked, std::min(most, first_asked_blocks)) : most;
+    known = block_hashes(request, progress, block_size_, asked);
+    known = known.first(static_cast<std::size_t>(asked));
+    hit = hit_of(known);
+  } while (hit.blocks == asked && asked < most);
   if (!keeps_states_) return hit;
   auto blocks = static_cast<std::size_t>(hit.blocks);
   while (blocks > 0 && states_.find(known[blocks - 1]) < 0) --blocks;
