@@ -110,9 +110,9 @@ std::int32_t shared_tokens(const Progress& a, const Progress& b) noexcept {
 void Requests::close(std::int32_t slot) {
   Request& request = (*this)[slot];
   ROOFLUA_ASSERT(request.phase != Phase::absent);
-  Progress& progress = this->progress(slot);
-  session_hashes_.keep({request.session, progress.adapter, progress.segments},
-                       progress.block_hashes);
+  if (Progress& progress = this->progress(slot); !progress.segments.empty())
+    session_hashes_.keep({request.session, progress.adapter, progress.segments},
+                         progress.block_hashes);
   request.phase = Phase::absent;
   request.id = -1;
   ++request.epoch;
