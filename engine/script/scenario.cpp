@@ -126,8 +126,14 @@ VariantResult Scenario::run(std::size_t variant, bool explain, const RunOutputs&
     return waiting;
   }
   // The summary of a served variant comes beside the table that Lua returns: it stays a struct.
-  return variant_result(kind_, variants_[variant], returned,
-                        std::exchange(context_of(vm_->state()).served, nullptr), explain, file_);
+  VariantResult out =
+      variant_result(kind_, variants_[variant], returned,
+                     std::exchange(context_of(vm_->state()).served, nullptr), explain, file_);
+  // Of a case that sets its own seed: neither the document nor the parameters say it.
+  const ScenarioVariant& own = variants_[variant];
+  if (own.seed != seed_ && own.parameters.find("seed") == nullptr && out.known())
+    out.document["seed"] = own.seed;
+  return out;
 }
 
 Json OwnReport::json() const {

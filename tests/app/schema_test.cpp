@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/json.h"
 #include "tests/app/program.h"
 #include "tests/scratch.h"
 
@@ -47,6 +48,23 @@ TEST_CASE("results of every kind fit the schema of results") {
   all += written(folder, "stopped", "run " + stopped + " --timeout 0.3");
   all += written(folder, "rich", "run " + rich + " --explain --why 3");
   CHECK(may_fit("result", all));
+}
+
+TEST_CASE("a case that sets a seed has it in its result, and others have none") {
+  const ScratchFolder folder;
+  const std::string cases = folder.path() / "cases.lua";
+  std::ofstream(cases) << "return { model = 'llama-3.1-8b', hardware = 'h200', seed = 3,\n"
+                          "  vary = { case = { { label = 'own', set = { seed = 7 } },\n"
+                          "                    { label = 'none', set = {} } } },\n"
+                          "  workload = require 'workloads.poisson' { num_requests = 3 } }\n";
+  const std::string file = written(folder, "cases", "run " + cases);
+  CHECK(may_fit("result", file));
+  const Json all = parse_json(file_text(folder.path() / "cases.json"), "cases.json");
+  CHECK(all.find("seed")->integer() == 3);
+  const auto& variants = all.find("variants")->items();
+  REQUIRE(variants.size() == 2);
+  CHECK(variants[0].find("seed")->integer() == 7);
+  CHECK(variants[1].find("seed") == nullptr);
 }
 
 TEST_CASE("searches of every goal fit the schema of results") {
@@ -128,9 +146,9 @@ TEST_CASE("what data add writes fits its schema, with and without errors") {
          "memory_gb_per_s = 2000\nlink_gb_per_s = 300\nsms = 100\nclock_mhz = 1500\nl2_mib = 40\n"
          "[peak_tflop_per_s]\nbf16 = 600\n";
   std::string all = written(folder, "wrong", "data add " + wrong.string());
-  all += written(folder, "right",
-                 "data add " + right.string() +
-                     " --name mine --dry-run --for scenarios/02_chunk_size.lua");
+  all += written(
+      folder, "right",
+      "data add " + right.string() + " --name mine --dry-run --for scenarios/02_chunk_size.lua");
   CHECK(fs::file_size(folder.path() / "right.json") > 1000);  // with what the scenario lacks
   CHECK(may_fit("data_add", all));
 }
