@@ -51,6 +51,13 @@ test("a known kind has its own ends, and names how many deployments and the near
   test.check(found.text[1]:find(("; %d deployments like this one)"):format(found.deployments), 1, true), found.text[1])
 end)
 
+test("what an engine does not fuse was compared with it, and what a scenario corrects was not", function()
+  local own = { engine = "sglang 0.5.14", model = "llama-3.1-8b", hardware = "h100-sxm", deployment = { tp = 2 } }
+  test.check(intervals(own).tpot_s, intervals(own).unknown)
+  own.corrections = { require "corrections.norm_apart" { longer_s = 1e-6 } }
+  test.check(intervals(own).unknown:find("with the correction norm_apart", 1, true))
+end)
+
 test("the interval follows the engine", function()
   local seen = {}
   for _, engine in ipairs { "vllm 0.19", "sglang", "trtllm" } do

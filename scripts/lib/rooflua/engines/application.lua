@@ -226,7 +226,7 @@ local function with_deployment(given, keys, memory, serves)
   return out, memory
 end
 
---- The corrections of a scenario and, behind them, those that the engine's values stand for.
+--- The corrections of a scenario and, behind them, those that the engine's values stand for; how many those are.
 local function corrections_of(reader, given, resolved)
   local own = {}
   for _, setting in ipairs(settings) do
@@ -236,11 +236,13 @@ local function corrections_of(reader, given, resolved)
         { [setting.parameter] = value })
     end
   end
-  if #own == 0 or given.corrections ~= nil and type(given.corrections) ~= "table" then return given.corrections end
+  if #own == 0 or given.corrections ~= nil and type(given.corrections) ~= "table" then
+    return given.corrections, 0
+  end
   local list = {}
   for i, each in ipairs(core.plain(given.corrections or {})) do list[i] = each end
   for _, each in ipairs(own) do list[#list + 1] = each end
-  return list
+  return list, #own
 end
 
 --- What a scenario says of its engine by the neutral word deployment.engine, which has no release; nil if nothing.
@@ -296,7 +298,8 @@ end
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, note, notes, keys, options, router}
+---@return table {given, engine = values.of(...), memory, note, notes, keys, options, router, corrections = how many of
+--- the last ones of given are the engine's}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen = application.chosen(reader, given)
@@ -323,12 +326,13 @@ function application.of(reader, given, serves)
   if steps.follows_engine then out.steps = steps end
   if out.async_depth == nil then out.async_depth = keys.async_depth end
   out.deployment, memory = with_deployment(given, keys, memory, serves)
-  if steps.follows_engine then out.corrections = corrections_of(reader, given, resolved) end
+  local corrections = 0
+  if steps.follows_engine then out.corrections, corrections = corrections_of(reader, given, resolved) end
   out.engine = nil
   local follows = serves or steps.follows_engine
   return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
     notes = notes_of(reader, chosen, follows, resolved, given), keys = keys,
-    options = chosen.options, router = keys.router }
+    options = chosen.options, router = keys.router, corrections = corrections }
 end
 
 return application

@@ -65,7 +65,8 @@ local function refusal(prepared)
   if name then
     return ("no interval is known for the step model %s with steps.%s of the scenario"):format(compared, name)
   end
-  for _, each in ipairs(prepared.corrections) do
+  for i = 1, #prepared.corrections - prepared.applied.corrections do -- those of the engine were compared with it
+    local each = prepared.corrections[i]
     if not harmless[each.name] then
       return ("no interval is known for step times with the correction %s"):format(tostring(each.name))
     end
