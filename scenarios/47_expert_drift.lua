@@ -18,8 +18,8 @@
 ---           no rhythm of a day. No published run gives tokens of experts by time: neither drift nor load is validated.
 ---           A rebalancing takes 50 ms on the host, which is assumed.
 local function eplb(every, use_async)
-  return require "balancers.eplb" { step_interval = every, window_size = 30, head_start = 0, host_s = 0.05,
-    use_async = use_async or "no" }
+  return require "balancers.eplb" { step_interval = every, window_size = 30, head_start = 0,
+    host_s = use_async and 0 or 0.05, use_async = use_async or "no" }
 end
 
 return {

@@ -54,7 +54,7 @@ local Eplb = policy.define {
     },
     host_s = {
       default = 0, unit = "s", min = 0, source = "not measured",
-      doc = "What a rebalancing takes on the host, which the engine waits for unless use_async.",
+      doc = "What a rebalancing takes on the host, which the engine waits for; not with use_async.",
     },
   },
 }
@@ -69,14 +69,34 @@ local function or_own(self, shape, name, open)
   return own
 end
 
+--- Refuses groups that cannot be packed onto the nodes, and would change nothing.
+local function check_groups(groups, shape)
+  if groups == 0 then return end
+  if shape.experts % groups ~= 0 then
+    error(("eplb: groups: %d experts do not divide into %d groups; a divisor, or 0 for none, is right"):format(
+      shape.experts, groups), 0)
+  end
+  if groups % shape.nodes ~= 0 or shape.ranks % shape.nodes ~= 0 then
+    error(("eplb: groups: has no effect: %d groups on %d ranks do not divide over %d nodes; say 0"):format(groups,
+      shape.ranks, shape.nodes), 0)
+  end
+end
+
 ---@param shape rooflua.ExpertShape
 function Eplb:schedule(shape)
+  check_groups(self.groups, shape)
+  if self.head_start < 0 and self.head_start ~= -1 then
+    error(("eplb: head_start: expected a part from 0 to 1, or -1, found %g"):format(self.head_start), 0)
+  end
   local interval, async = or_own(self, shape, "step_interval", 0), or_own(self, shape, "use_async", "own")
   local hidden, chunk = async == true or async == "yes", self.layers_per_chunk
+  if hidden and self.host_s > 0 then
+    error("eplb: host_s: has no effect where experts move beside steps; say use_async = \"no\", or leave it out", 0)
+  end
   if hidden and chunk == 0 then chunk = 1 end
   return { interval_steps = interval, window_steps = or_own(self, shape, "window_size", 0), layers_per_chunk = chunk,
     first_steps = math.max(1, interval - math.floor(or_own(self, shape, "head_start", -1) * interval)),
-    hidden = hidden, host_s = hidden and 0 or self.host_s }
+    hidden = hidden, host_s = self.host_s }
 end
 
 ---@param utilization number mean over fullest load, of the tokens in the window where experts are now

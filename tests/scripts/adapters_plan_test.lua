@@ -17,11 +17,12 @@ local function copied(given, more)
 end
 
 --- A plan of one rank whose scenario has adapters (nil: none).
-local function planned(adapters, axes, more)
+local function planned(adapters, axes, more, model)
   local own = copied({ engines = { "vllm" }, tp = { 1 }, max_num_seqs = { 32 }, max_num_batched_tokens = { 1024 } },
     axes)
   return setup.report(copied({ ranks = 1, candidates = require "candidates.ladder" (own),
-    gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } }, more), { steps = "kernels", adapters = adapters })
+    gpus = { { "h100-sxm", most = 16, price_per_hour = 3 } } }, more), { steps = "kernels", adapters = adapters,
+      model = model })
 end
 
 local function written(done)
@@ -103,10 +104,16 @@ test("candidates that cannot serve adapters are refused by name", function()
   end
   test.equal(reasons.sglang, "the scheduler of sglang has no rule for requests whose adapter has no slot")
   test.equal(reasons.trtllm, "the scheduler of trtllm has no rule for requests whose adapter has no slot")
-  done = planned(eight, { tp = { 8 }, dcp = { 1, 2 } })
-  local found = {}
-  for _, candidate in ipairs(done.found.candidates) do found[#found + 1] = candidate.problem end
-  test.check(table.concat(found, "\n"):find("adapters are not priced with dcp 2", 1, true), table.concat(found, "\n"))
+  for part, case in pairs {
+    ["adapters are not priced with dcp 2"] = { { tp = { 8 }, dcp = { 1, 2 } } },
+    ["adapters are not priced with expert_gpus 4"] = { { dp = { 4 }, ep = { "all" }, expert_gpus = { 0, 4 } },
+      "qwen3-30b-a3b" },
+  } do
+    done = planned(eight, case[1], nil, case[2])
+    local found = {}
+    for _, candidate in ipairs(done.found.candidates) do found[#found + 1] = candidate.problem end
+    test.check(table.concat(found, "\n"):find(part, 1, true), table.concat(found, "\n"))
+  end
 end)
 
 test("mistakes in adapters are errors of their key, not deployments that do not fit", function()

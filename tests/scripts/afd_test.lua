@@ -99,6 +99,12 @@ test("capacity says what both pools hold, and why one does not start", function(
   test.check(capacity_text.answer(found):find "experts on 16 GPUs: each weights 3%d%.%d+ GiB, with activations")
   test.check(capacity_text.title(found):find(", expert_gpus 16", 1, true))
   test.equal(capacity_text.document(found).experts.weight_bytes, found.experts.weight_bytes)
+  local halves = capacity.of { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14",
+    deployment = { tp = 1, dp = 8, ep = 16, expert_gpus = 16, micro_batches = 2 } }
+  test.check(halves.experts.needed_bytes < found.experts.needed_bytes)
+  test.check(capacity_text.title(halves):find(", expert_gpus 16, micro_batches 2", 1, true))
+  test.equal(capacity_text.document(halves).deployment.micro_batches, 2)
+  test.equal(capacity_text.document(found).deployment.micro_batches, nil)
   found = capacity.of { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14",
     deployment = { tp = 1, dp = 8, ep = 4, expert_gpus = 4 } }
   test.check(not found.starts and found.reason:find "experts of deepseek%-v3 do not fit on 4", found.reason)

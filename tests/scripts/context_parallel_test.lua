@@ -61,6 +61,8 @@ test("what a run does not combine with it is refused, and a step model that does
     ["steps: roofline_v1 does not price deployment.dcp = 2; kernels does"] = { { tp = 8, dcp = 2 },
       { steps = "roofline_v1" } },
     ["deployment.cp: its groups lie in several nodes of 8 GPUs (16 ranks)"] = { { tp = 8, cp = 2 } },
+    ["deployment.block_size: 100 tokens are on 8 ranks of dcp, 12.5 on each; a multiple of 8 is right"] =
+      { { tp = 8, dcp = 8, block_size = 100 } },
   } do
     test.raises(message, function() serve.run(scenario(case[1], case[2])) end)
   end

@@ -3,8 +3,10 @@ local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
+local flags = require "rooflua.plan.flags"
 local json = require "rooflua.json"
 local Kernels = require "steps.kernels"
+local setup = dofile "tests/scripts/plan_setup.lua"
 
 local StepByStep = policy.define { name = "kernels", doc = "Kernels, step by step.", extends = Kernels }
 StepByStep.prices_expert_load = true
@@ -113,7 +115,7 @@ end)
 test("the step in front of which experts move lasts longer by the stall", function()
   local function run(use_async)
     return summary_of { workload = load(3, 1), experts = { zipf = 1, balancer = eplb { step_interval = 100,
-      window_size = 10, head_start = 0.95, host_s = 3, use_async = use_async, layers_per_chunk = 100 } } }
+      window_size = 10, head_start = 0.95, host_s = use_async == "no" and 3 or 0, use_async = use_async, layers_per_chunk = 100 } } }
   end
   local waits, beside = run "no", run "yes"
   test.check(waits.experts.stall_s > 3, "no stall")
@@ -179,6 +181,35 @@ test("a fork goes on as its original, and does not change it", function()
   test.equal(json.encode(live:result().summary), json.encode(whole:result().summary))
 end)
 
+test("a plan leaves out candidates whose ranks cannot have the experts, and takes the memory of copies", function()
+  local function planned(own)
+    local done = setup.searched({ load = { rate_per_s = 1 }, slo = { ttft_s_p99 = 20 }, requests = 20, ranks = 1,
+      gpus = { { "h200-sxm", most = 8, price_per_hour = 4 } }, candidates = require "candidates.ladder" { tp = { 4 },
+        ep = { 1, 4 }, max_num_seqs = { 64 }, max_num_batched_tokens = { 4096 } } },
+      { steps = "kernels", model = "mixtral-8x7b", engine = "vllm 0.24", experts = own,
+        workload = require "workloads.poisson" { prompt_tokens = 500, output_tokens = 40 } })
+    return done.found.candidates, done.question
+  end
+  local plain, list, copies = planned(nil), planned { zipf = 1 }, planned { zipf = 1, redundant = 4 }
+  test.check(list[1].problem:find("experts: needs ranks that hold whole experts", 1, true), list[1].problem)
+  test.check(not list[2].problem and not plain[1].problem, list[2].problem)
+  test.check(list[2].result.margin ~= plain[2].result.margin, "the load of the fullest rank")
+  test.check(copies[2].deployment.kv_blocks < list[2].deployment.kv_blocks, "copies take memory")
+  local moving = { zipf = 1, balancer = "eplb" }
+  for key, own in pairs { redundant = { redundant = 4 }, balancer = moving, none = { zipf = 1 } } do
+    local found, question = planned(own)
+    local ok, problem = pcall(flags.options, question, found[2], "0.24.0")
+    test.equal(ok, key == "none", problem)
+    test.check(ok or problem:find("experts." .. key .. ": flags for experts that move", 1, true), problem)
+  end
+  test.check(planned { redundant = 3 }[2].problem:find "are not the same number on each of 4 ranks")
+  for part, own in pairs { ["experts.zipf: expected a number"] = { zipf = -1 },
+    ["experts.redundant: expected a whole number"] = { redundant = 0.5 },
+    ["experts.balancer: unknown policy"] = { balancer = "eplp" } } do
+    test.raises(part, function() planned(own) end)
+  end
+end)
+
 test("what is not priced is refused by name", function()
   local function refused(part, more) test.raises(part, function() serve.open(scenario(more)) end) end
   refused("has no experts", { model = "llama-3.1-8b", deployment = { tp = 1 }, experts = {} })
@@ -192,6 +223,10 @@ test("what is not priced is refused by name", function()
   refused("has no effect", { experts = { update_steps = 5 } })
   refused("all experts are alike", { experts = { drift_steps = 5 } })
   refused("'eplp'; did you mean 'eplb'?", { experts = { balancer = "eplp" } })
+  refused("experts.balancer: eplb: groups: 8 experts do not divide into 3", { experts = { balancer = eplb {
+    groups = 3 } } })
+  refused("scenario: experts: move between nodes, and b200 states no network", { model = "deepseek-v3",
+    hardware = "b200", deployment = { dp = 16, ep = 16 }, experts = {} })
   refused("faults", { experts = {}, faults = require "faults.exponential" { mtbf_s = 100 } })
 end)
 

@@ -155,6 +155,19 @@ test("eplb asks for what no rule of the engine says, and moves a layer a step be
   test.equal(three:schedule(shapes[1]).layers_per_chunk, 3)
 end)
 
+test("what would change nothing is refused by eplb", function()
+  local function refused(part, given, more)
+    test.raises(part, function() require "balancers.eplb" (given):schedule(shape_of(12, 0, 4, more)) end)
+  end
+  refused("eplb: groups: 12 experts do not divide into 5 groups", { groups = 5 })
+  refused("eplb: groups: has no effect: 3 groups on 4 ranks do not divide over 2 nodes", { groups = 3 }, { nodes = 2 })
+  refused("eplb: head_start: expected a part from 0 to 1, or -1, found -0.5", { head_start = -0.5 })
+  refused("eplb: host_s: has no effect where experts move beside steps", { host_s = 1, use_async = "yes" })
+  for _, given in ipairs { { groups = 4 }, { head_start = 0 }, { host_s = 1 } } do
+    require "balancers.eplb" (given):schedule(shape_of(12, 0, 4, { nodes = 2 }))
+  end
+end)
+
 test("swaps exchange two slots of which one is on the fullest rank, while that gains enough", function()
   local shape = shape_of(6, 0, 3)
   local function swapped(counts, parameters)

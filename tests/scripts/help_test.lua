@@ -43,6 +43,11 @@ test("an unknown topic suggests commands and topics, each once", function()
   local _, told = pcall(help.of_topic, "stpe", { "step", "run" })
   test.check(told:find "'step'", "%s", told)
   test.check(not told:find "'steps'.*'steps'", "%s", told)
+  for topic, keys in pairs { cp = "'scenario.deployment.cp'", max_loras = "'scenario.adapters.max_loras'",
+    drift_s = "'scenario.experts.drift_s'" } do
+    _, told = pcall(help.of_topic, topic, { "step", "run" })
+    test.check(tostring(told):find("unknown topic '" .. topic .. "'; did you mean " .. keys .. "?", 1, true), told)
+  end
 end)
 
 test.finish()

@@ -27,6 +27,11 @@ test("--set of what every variant replaces is an error that says what to change"
   refused("steps.host_step_s=1e-3", { sweep = { n = 2, params = { "steps.host_step_s" } } })
 end)
 
+test("--set of a key without its group says the group", function()
+  raises("expert_gpus is a key of deployment (known:", opened, { "expert_gpus=8" })
+  raises("max_loras is a key of adapters (known:", opened, { "max_loras=8" })
+end)
+
 test("--set of anything else takes effect, also beside what varies", function()
   local both = opened({ "deployment.tp=2" }, { vary = { ["deployment.pp"] = { 1, 2 } } })
   test.equal(both.given.deployment.tp, 2)

@@ -316,7 +316,7 @@ function application.of(reader, given, serves)
   for name, value in pairs(chosen.options) do stated[name] = value end
   local known = resolved_once(reader, chosen, facts, stated)
   local resolved, keys, memory = known.resolved, known.keys, known.memory
-  context_parallel.check(reader, resolved)
+  context_parallel.check(reader, resolved, said(given, "deployment.block_size"))
   local out = core.copy(given)
   if serves then
     local own = resolved.values.scheduler

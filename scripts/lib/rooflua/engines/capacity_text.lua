@@ -23,6 +23,7 @@ function text.title(found)
     if facts[name] > 1 then out = out .. (", %s %d"):format(name, facts[name]) end
   end
   if facts.expert_gpus > 0 then out = out .. (", expert_gpus %d"):format(facts.expert_gpus) end
+  if facts.micro_batches > 1 then out = out .. (", micro_batches %d"):format(facts.micro_batches) end
   return out
 end
 
@@ -124,6 +125,7 @@ function text.document(found, fits)
     deployment = { tp = facts.tp, pp = facts.pp, dp = facts.dp, ep = facts.ep, cp = facts.cp > 1 and facts.cp or nil,
       dcp = facts.dcp > 1 and facts.dcp or nil, share = facts.share,
       expert_gpus = facts.expert_gpus > 0 and facts.expert_gpus or nil,
+      micro_batches = facts.micro_batches > 1 and facts.micro_batches or nil,
       max_num_seqs = facts.seats, max_num_batched_tokens = facts.budget, max_model_len = facts.max_model_len,
       block_size = found.block_size },
     formats = { weights = facts.counts.weights, kv = facts.counts.kv },

@@ -26,10 +26,16 @@ local function others(key, facts)
   return #out > 0 and core.join(out, " and ") .. (#out > 1 and " do" or " does") or "no engine that is known does"
 end
 
---- Refuses widths that the engine's release does not have. An engine of its own whose rules say nothing has them.
+--- Refuses widths that the engine's release does not have, and blocks that ranks of dcp cannot hold equal parts of. An
+--- engine of its own whose rules say nothing has all widths.
 --- @param resolved table of values.of
-function context_parallel.check(reader, resolved)
+--- @param block_size any what the scenario says: tokens of a block on all ranks of dcp together
+function context_parallel.check(reader, resolved, block_size)
   local facts = resolved.facts
+  if type(block_size) == "number" and facts.dcp > 1 and block_size % facts.dcp ~= 0 then
+    reader:fail("deployment.block_size", "%.14g tokens are on %d ranks of dcp, %.5g on each; a multiple of %d is right",
+      block_size, facts.dcp, block_size / facts.dcp, facts.dcp)
+  end
   for _, key in ipairs { "cp", "dcp" } do
     local list = resolved.values[key .. "_of"]
     if facts[key] > 1 and facts.model and list then

@@ -83,7 +83,7 @@ function ledger.facts(applied, model, hardware, more)
     prefix_caching = deployment.prefix_caching ~= false, images = more.images ~= false, drafts = more.drafts,
     counted = counted, resolved = resolved }
   for _, name in ipairs(widths) do facts[name] = deployment[name] or 1 end
-  facts.expert_gpus = deployment.expert_gpus or default "expert_gpus"
+  for _, name in ipairs(pool) do facts[name] = deployment[name] or default(name) end
   facts.seats = number_or(params.max_num_seqs, number_or(deployment.max_num_seqs, default "max_num_seqs"))
   facts.chunk = params.chunked_prefill_size
   facts.budget = number_or(params.max_num_batched_tokens, number_or(deployment.max_num_batched_tokens,

@@ -127,7 +127,7 @@ end
 --- Why a candidate cannot serve the adapters of the scenario; nil if it can, or there are none.
 local function refusal_of_adapters(question, candidate)
   if question.base.adapters == nil then return nil end
-  local name = candidate.cp and "cp" or candidate.dcp and "dcp"
+  local name = candidate.cp and "cp" or candidate.dcp and "dcp" or candidate.expert_gpus and "expert_gpus"
   if name then return ("adapters are not priced with %s %d"):format(name, candidate[name]) end
   local scheduler = deploy.scheduler_class(question, candidate)
   if not scheduler.follows_adapters then

@@ -4,6 +4,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local checkpoint = require "rooflua.plan.checkpoint"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
+local policies = require "rooflua.scenario.policies"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
 local writing = require "rooflua.engines.launch.writing"
@@ -134,12 +135,26 @@ local function check_apart(candidate)
     candidate.engine)
 end
 
+--- Refuses experts that move or have copies: which flags of an engine say so is not written down.
+local function check_experts(question, candidate)
+  local own = question.base.experts
+  if own == nil then return end
+  own = core.plain(own)
+  local key = own.redundant and own.redundant > 0 and "redundant"
+    or own.balancer and policies.of(question.reader, "balancer", own.balancer).schedule and "balancer"
+  if key then
+    fail("%s: experts.%s: flags for experts that move or have copies are not written, so no command says it",
+      candidate.name, key)
+  end
+end
+
 --- What a deployment sets, as options of its engine by name.
 function flags.options(question, candidate, version, role)
   candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
   check_apart(candidate)
+  check_experts(question, candidate)
   check_node(question, candidate)
   for _, option in ipairs(engine.options) do
     local value

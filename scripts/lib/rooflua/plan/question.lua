@@ -6,6 +6,7 @@ local capabilities = require "rooflua.plan.capabilities"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local day = require "rooflua.plan.day"
+local experts = require "rooflua.scenario.experts"
 local load = require "rooflua.plan.load"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
@@ -249,6 +250,7 @@ function question.of(reader, given)
   for _, gpu in ipairs(out.gpus) do
     adapters.check(reader, out.base, out.model, gpu.hardware, out.base.adapters and policies.steps(reader, out.base))
   end
+  experts.check(reader, out.base, out.model, out.base.experts and policies.steps(reader, out.base))
   check_chosen(out)
   requests_of(out, plan)
   notes_of(out, plan)

@@ -18,6 +18,7 @@ local adapters = {}
 local default_modules = { "qkv", "o", "gate_up", "down" }
 local slices = { qkv = 3, gate_up = 2 }
 local most_adapters = 65535
+local most_copy_s = 1e6
 
 local function default(name) return schema.entry("adapters." .. name).default end
 
@@ -60,6 +61,9 @@ local function modules_of(reader, wanted, model, deployment)
       reader:fail("target_modules", "%s", native.unknown_name("module", tostring(name), core.sorted_keys(known)))
     end
   end
+  if wanted and #wanted == 0 then
+    reader:fail("target_modules", "expected at least one of %s", table.concat(core.sorted_keys(known), ", "))
+  end
   if #found == 0 then
     reader:fail("target_modules", "is missing: %s has none of %s; its GEMMs are %s", model.name,
       table.concat(default_modules, ", "), table.concat(core.sorted_keys(known), ", "))
@@ -90,6 +94,14 @@ local function times_of(reader, given, made)
   for i, rank in ipairs(made.ranks) do
     slot_s[i] = load_s + rank * made.rank_bytes / to_slot
     fetch_s[i] = store and rank * made.whole_rank_bytes / store or 0
+    if slot_s[i] > most_copy_s then
+      reader:fail(given.load_s and load_s > most_copy_s and "load_s" or "host_bytes_per_s",
+        "a copy of an adapter takes %.3g s; at most %g s are right", slot_s[i], most_copy_s)
+    end
+    if fetch_s[i] > most_copy_s then
+      reader:fail("store_bytes_per_s", "an adapter takes %.3g s into the memory of the host; at most %g s are right",
+        fetch_s[i], most_copy_s)
+    end
   end
   return slot_s, fetch_s, store
 end

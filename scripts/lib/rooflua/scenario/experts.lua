@@ -12,21 +12,14 @@ local experts = {}
 
 local units = { { "drift_steps", "steps" }, { "drift_tokens", "tokens" }, { "drift_s", "s" } }
 
---- What makes a scenario one that these experts are not priced in.
-local function check(reader, all)
-  local deployment, steps = all.deployment, all.step_policy
+--- What makes a scenario one that these experts are not priced in, whatever the deployment.
+local function check_model(reader, all)
+  local steps = all.step_policy
   if not all.model.moe then reader:fail("experts", "%s has no experts; leave it out", all.model.name) end
   if #core.plain(all.model.mlp) > 0 then
     local kinds = 0
     for _, each in ipairs(core.plain(all.model.mlp)) do kinds = kinds + (each.moe and 1 or 0) end
     if kinds > 1 then reader:fail("experts", "%s has %d kinds of experts; one is priced", all.model.name, kinds) end
-  end
-  if deployment.ep == 1 then
-    reader:fail("experts", "needs ranks that hold whole experts; say deployment.ep, a divisor of tp * dp = %d, or "
-      .. "leave it out", deployment.tp * deployment.dp)
-  end
-  if deployment.expert_gpus > 0 then
-    reader:fail("experts", "are not priced with deployment.expert_gpus; leave one of them out")
   end
   if not steps.prices_expert_load then
     reader:fail("experts", "the step model %s does not price the load of the fullest rank; `steps.kernels` does",
@@ -38,6 +31,17 @@ local function check(reader, all)
   end
   if steps.experts_kernels == "marlin" then
     reader:fail("experts", "with steps.experts_kernels = \"marlin\" is not modelled; leave one of them out")
+  end
+end
+
+--- Refuses ranks that these experts are not priced on.
+local function check_widths(reader, deployment)
+  if deployment.ep == 1 then
+    reader:fail("experts", "needs ranks that hold whole experts; say deployment.ep, a divisor of tp * dp = %d, or "
+      .. "leave it out", deployment.tp * deployment.dp)
+  end
+  if deployment.expert_gpus > 0 then
+    reader:fail("experts", "are not priced with deployment.expert_gpus; leave one of them out")
   end
 end
 
@@ -85,11 +89,15 @@ local function grouped(all)
   return bytes, layers
 end
 
+local function redundant_of(reader, group)
+  if group.redundant == nil then return schema.entry("experts.redundant").default end
+  return reader:whole("redundant", group.redundant, 0, 1e6)
+end
+
 --- The numbers that balancers and placements are about (rooflua.ExpertShape).
-local function shape_of(reader, group, all)
+local function shape_of(above, reader, group, all)
   local deployment, hardware, moe = all.deployment, all.hardware, all.model.moe
-  local redundant = group.redundant == nil and schema.entry("experts.redundant").default
-    or reader:whole("redundant", group.redundant, 0, 1e6)
+  local redundant = redundant_of(reader, group)
   local slots, ranks = moe.experts + redundant, deployment.ep
   if slots % ranks ~= 0 then
     local right = (ranks - moe.experts % ranks) % ranks
@@ -107,10 +115,28 @@ local function shape_of(reader, group, all)
     out.nodes = math.floor((rank - 1) * deployment.moe_tp / hardware.node_gpus) + 1
   end
   if out.domain[ranks] > 0 and out.network_bytes_per_s == 0 then
-    reader:fail("experts", "move between nodes, and %s states no network (network_gb_per_s in hardware.toml)",
+    above:fail("experts", "move between nodes, and %s states no network (network_gb_per_s in hardware.toml)",
       hardware.name)
   end
   return out
+end
+
+local function balancer_of(reader, group)
+  local out = policies.of(reader, "balancer", group.balancer or schema.entry("experts.balancer").default)
+  if out.schedule and type(out.place) ~= "function" then
+    reader:fail("balancer", "%s has no place method", tostring(out.name))
+  end
+  return out
+end
+
+--- Finds what is wrong with a scenario's experts, whatever the deployment.
+function experts.check(reader, given, model, step_policy)
+  if given.experts == nil then return end
+  local group, inside = schema.check_group(reader, "experts", given.experts), reader:child "experts"
+  check_model(reader, { model = model, step_policy = step_policy })
+  redundant_of(inside, group)
+  process_of(inside, group, model.moe.experts, 0)
+  balancer_of(inside, group)
 end
 
 --- The experts of one replica; nil where the scenario says nothing of them. {shape, process, balancer,
@@ -120,13 +146,11 @@ end
 function experts.of(reader, given, all)
   if given.experts == nil then return nil end
   local group, inside = schema.check_group(reader, "experts", given.experts), reader:child "experts"
-  check(reader, all)
-  local out = { shape = shape_of(inside, group, all) }
+  check_model(reader, all)
+  check_widths(reader, all.deployment)
+  local out = { shape = shape_of(reader, inside, group, all) }
   out.process = process_of(inside, group, out.shape.experts, given.seed or 0)
-  out.balancer = policies.of(inside, "balancer", group.balancer or schema.entry("experts.balancer").default)
-  if out.balancer.schedule and type(out.balancer.place) ~= "function" then
-    inside:fail("balancer", "%s has no place method", tostring(out.balancer.name))
-  end
+  out.balancer = balancer_of(inside, group)
   if out.balancer.schedule then inside:at("balancer", out.balancer.schedule, out.balancer, out.shape) end
   local shape = out.shape
   out.redundant_bytes = shape.redundant / shape.ranks * shape.expert_bytes * shape.layers / all.deployment.pp

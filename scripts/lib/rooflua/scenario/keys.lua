@@ -340,7 +340,7 @@ return {
       { name = "gemms", type = "boolean", default = true,
         doc = "false: steps.kernels prices no GEMMs of adapters, which a correction may do" },
     } },
-  { name = "experts", type = "table", class = "rooflua.ScenarioExperts", kinds = "serve search",
+  { name = "experts", type = "table", class = "rooflua.ScenarioExperts", kinds = "serve search plan",
     read_by = "scenario.experts", example = '{ zipf = 0.6, drift_steps = 20000, balancer = "eplb" }',
     doc = "popularity of experts that drifts, and who moves them (docs/EXPERT_DRIFT.md); default all alike",
     fields = {

@@ -6,6 +6,7 @@ local named_policies = require "rooflua.sandbox.named_policies"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
+local shape = require "rooflua.scenario.shape"
 
 local paths = {}
 
@@ -151,7 +152,9 @@ function paths.set(reader, given, path, value)
   local parts = paths.split(path)
   local first = parts[1]
   if not first then reader:fail(path, "an empty key path") end
-  if not schema.entry(first) then reader:fail(path, "%s", native.unknown_name("key", first, schema.keys)) end
+  if not schema.entry(first) then
+    reader:fail(path, "%s", shape.with_hint(native.unknown_name("key", first, schema.keys), first))
+  end
   if first == "engine" and #parts > 1 then return with_option(reader, given, path:match "%.(.*)$", value) end
   if first == "corrections" and #parts > 1 then
     local list = given.corrections

@@ -70,7 +70,7 @@ local function hint(key)
 end
 
 --- A message about an unknown key that also says where the key belongs.
-local function with_hint(message, key)
+function shape.with_hint(message, key)
   local text = hint(key)
   local at = message:find(" (known:", 1, true)
   return at and message:sub(1, at - 1) .. text .. message:sub(at) or message .. text
@@ -81,7 +81,7 @@ function shape.check_keys(reader, given)
   local ok, problem = pcall(core.check_keys, given, schema.keys, reader.file)
   if ok then return end
   for _, key in ipairs(core.sorted_keys(given)) do
-    if type(key) == "string" and not schema.entry(key) then problem = with_hint(tostring(problem), key) end
+    if type(key) == "string" and not schema.entry(key) then problem = shape.with_hint(tostring(problem), key) end
   end
   reader:at("", error, problem, 0)
 end
@@ -192,7 +192,7 @@ function shape.known_keys(returned, found)
     elseif schema.entry(key) and not key:find(".", 1, true) then
       kept[key] = core.plain(returned)[key]
     else
-      found(with_hint(native.unknown_name("key", key, schema.keys), key))
+      found(shape.with_hint(native.unknown_name("key", key, schema.keys), key))
     end
   end
   return kept

@@ -4,6 +4,7 @@
 local adapters = require "rooflua.scenario.adapters"
 local application = require "rooflua.engines.application"
 local core = require "rooflua.base.core"
+local experts = require "rooflua.scenario.experts"
 local figures = require "rooflua.scenario.figures"
 local fits = require "rooflua.scenario.fits"
 local memory = require "rooflua.engines.memory"
@@ -118,8 +119,8 @@ local function merged_with(reader, given, own)
   return merged, scheduler, limits_of(parameters, deployment), serving, applied
 end
 
---- The Deployment of a scenario's engine with slots of adapters, without a drafter. An error, as spec.deployment has
---- it, where it does not fit.
+--- The Deployment of a scenario's engine with slots of adapters and copies of experts, without a drafter. An error, as
+--- spec.deployment has it, where it does not fit.
 function replicas.deployment(reader, given)
   local merged, _, _, _, applied = merged_with(reader, given, {})
   local options = core.copy(merged.deployment)
@@ -127,19 +128,21 @@ function replicas.deployment(reader, given)
   for key in pairs(options) do
     if not (read_by_spec[key] or key == "model" or key == "hardware") then options[key] = nil end
   end
-  local function with(adapter_bytes)
+  local function with(adapter_bytes, redundant_expert_bytes)
     local own = core.copy(options)
-    own.adapter_bytes = adapter_bytes
+    own.adapter_bytes, own.redundant_expert_bytes = adapter_bytes, redundant_expert_bytes
     if own.kv_blocks == nil then
       local blocks, share = memory.blocks(applied, own)
       own.kv_blocks, own.memory_utilization = blocks, share or own.memory_utilization
     end
     return spec.deployment(own)
   end
-  local deployment = with(nil)
-  local held = adapters.of(reader, merged, { model = options.model, hardware = options.hardware,
-    deployment = deployment, step_policy = merged.adapters and policies.steps(reader, merged) })
-  return held and with(held.slots * held.slot_bytes) or deployment
+  local deployment = with()
+  if not (merged.adapters or merged.experts) then return deployment end
+  local all = { model = options.model, hardware = options.hardware, deployment = deployment, engine = applied.engine,
+    step_policy = policies.steps(reader, merged) }
+  local slots, copies = adapters.of(reader, merged, all), experts.of(reader, merged, all)
+  return with(slots and slots.slots * slots.slot_bytes, copies and copies.redundant_bytes)
 end
 
 local function step_corrections(prepared)

@@ -303,15 +303,18 @@ local function object_topic(value)
   end
 end
 
---- The error for a topic that is unknown: similar ones, each once, else where to look.
+--- The error for a topic that is unknown: those that end with it, else similar ones, each once, and where to look.
 local function unknown_topic(topic, commands)
-  local known, seen = {}, {}
+  local known, seen, longer = {}, {}, {}
   for _, list in ipairs { commands, help.topics() } do
     for _, each in ipairs(list) do
       if not seen[each] then known[#known + 1], seen[each] = each, true end
+      if each:sub(-#topic - 1) == "." .. topic then longer[#longer + 1] = "'" .. each .. "'" end
     end
   end
-  local near = native.unknown_name("topic", topic, known):gsub(" %(known:.*", "")
+  local near = #longer > 0
+    and ("unknown topic '%s'; did you mean %s? (%d names are known)"):format(topic, core.join(longer, ", "), #known)
+    or native.unknown_name("topic", topic, known):gsub(" %(known:.*", "")
   return ("%s; modules: %s; policies: %s"):format(near, core.join(stub_names(), ", "), core.join(kinds, ", "))
 end
 
