@@ -115,7 +115,8 @@ end)
 test("the step in front of which experts move lasts longer by the stall", function()
   local function run(use_async)
     return summary_of { workload = load(3, 1), experts = { zipf = 1, balancer = eplb { step_interval = 100,
-      window_size = 10, head_start = 0.95, host_s = use_async == "no" and 3 or 0, use_async = use_async, layers_per_chunk = 100 } } }
+      window_size = 10, head_start = 0.95, host_s = use_async == "no" and 3 or 0, use_async = use_async,
+      layers_per_chunk = 100 } } }
   end
   local waits, beside = run "no", run "yes"
   test.check(waits.experts.stall_s > 3, "no stall")
