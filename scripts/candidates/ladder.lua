@@ -88,6 +88,26 @@ local function check_axis(self, name, has_axis, model)
   end
 end
 
+--- Refuses values that no combination can have.
+local function check_together(self)
+  local most_gpus = 0
+  for _, value in ipairs(self.expert_gpus) do most_gpus = math.max(most_gpus, value) end
+  for _, value in ipairs(self.micro_batches) do
+    if value > 1 and most_gpus == 0 then
+      error(("candidates.ladder: micro_batches = %d: needs a pool of experts; give expert_gpus, or leave it out"):format(
+        value), 0)
+    end
+  end
+  for _, value in ipairs(self.dcp) do
+    local divides = false
+    for _, tp in ipairs(self.tp) do divides = divides or tp % value == 0 end
+    if not divides then
+      error(("candidates.ladder: dcp = %d: divides no tp that is tried: %s"):format(value,
+        table.concat(self.tp, ", ")), 0)
+    end
+  end
+end
+
 --- The split with the widths of its prefill engines, where they are not those of the candidate. nil: these widths make
 --- no sense, or another choice stands for them.
 local function split_with_widths(chosen, ep)
@@ -118,6 +138,7 @@ function Ladder:each(question, emit)
   end
   for _, name in ipairs { "expert_gpus", "micro_batches" } do check_axis(self, name, axes[name], question.model) end
   check_axis(self, "prefill_tp", true)
+  check_together(self)
   local speculations = { false }
   for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
   local engines = #self.engines > 0 and self.engines or { false }

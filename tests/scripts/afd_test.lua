@@ -149,6 +149,18 @@ end)
 
 -- Plans -----------------------------------------------------------------------------------------------------------
 
+test("a plan refuses values that no candidate can have", function()
+  for part, axes in pairs {
+    ["candidates.ladder: micro_batches = 2: needs a pool of experts"] = { tp = { 8 }, micro_batches = { 2 } },
+    ["candidates.ladder: dcp = 3: divides no tp that is tried: 4, 8"] = { tp = { 4, 8 }, dcp = { 1, 3 } },
+  } do
+    test.raises(part, function()
+      setup.searched({ gpus = { { "h200-sxm", most = 8 } }, candidates = require "candidates.ladder" (axes) },
+        { model = "deepseek-v3" })
+    end)
+  end
+end)
+
 test("a plan tries it, counts the GPUs of both pools, and writes no command that cannot say it", function()
   local done = setup.searched({ load = { rate_per_s = 1 }, slo = { ttft_s_p99 = 20 }, requests = 20,
     gpus = { { "h200-sxm", most = 24, price_per_hour = 4 } },

@@ -102,6 +102,16 @@ test("a run with copies says what moved and what engines waited", function()
   test.equal(found.moved_bytes % of_expert, 0, "whole experts")
 end)
 
+test("a run that ends before popularity drifts says so", function()
+  local function noted(own)
+    local result = serve.run(scenario { workload = load(3, 5, 20), experts = own })
+    return table.concat(result.notes, "\n"):find("experts: their popularity did not drift", 1, true) ~= nil
+  end
+  test.check(noted { zipf = 1, drift_steps = 100, update_steps = 1e6 })
+  test.check(not noted { zipf = 1, drift_steps = 100, update_steps = 5 })
+  test.check(not noted { zipf = 1 })
+end)
+
 test("every rank of an engine waits for a stall, which counts once", function()
   local host_s = 3
   local own = { zipf = 1, balancer = eplb { step_interval = 5000, window_size = 10, head_start = 0.999, host_s = host_s,

@@ -79,7 +79,7 @@ end
 
 --- Says what the load of experts rests on.
 local function add_of_experts(sentences, prepared)
-  if not prepared.experts then return end
+  if not prepared.experts or prepared.given.kind == "price" then return end
   sentences[#sentences + 1] = "experts: the load of the fullest rank is an expected value of a modelled popularity; no "
     .. "measured run tells how far it is off, nor do intervals, which come from runs without the key"
 end
@@ -239,16 +239,28 @@ local function doubts_of(state)
   return sentences
 end
 
+--- Says that a run ended before the popularity of experts drifted.
+local function add_of_drift(sentences, state, summary)
+  local own, most = state.replicas[1].prepared.experts, 0
+  if not own or not own.process.drift then return end
+  for _, each in ipairs(summary.replicas) do most = math.max(most, each.steps) end
+  if most > own.process.update_steps then return end
+  sentences[#sentences + 1] = ("experts: their popularity did not drift: no engine took more than experts.update_steps "
+    .. "= %d steps"):format(own.process.update_steps)
+end
+
 --- Notes of a simulation: {run, replicas = {{prepared, steps, doubts}}}.
 ---@param failed string[]? sentences on requests that failed, in front of the others
 ---@param summary table? of native.serve_summary, where the caller has it
 function notes.of_run(state, failed, summary)
   local first = {}
+  summary = summary or native.serve_summary(state.run)
   local of_workload = native.serve_workload_notes(state.run)
   for _, list in ipairs { failed or {}, of_workload, doubts_of(state), problems_of(state) } do
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
-  return notes.of(prepared_of(state), (summary or native.serve_summary(state.run)).evidence, first)
+  add_of_drift(first, state, summary)
+  return notes.of(prepared_of(state), summary.evidence, first)
 end
 
 --- Notes that are known before a simulation runs.
