@@ -94,8 +94,8 @@ local function check_together(self)
   for _, value in ipairs(self.expert_gpus) do most_gpus = math.max(most_gpus, value) end
   for _, value in ipairs(self.micro_batches) do
     if value > 1 and most_gpus == 0 then
-      error(("candidates.ladder: micro_batches = %d: needs a pool of experts; give expert_gpus, or leave it out"):format(
-        value), 0)
+      error(("candidates.ladder: micro_batches = %d: needs a pool of experts; give expert_gpus as well, or leave it "
+        .. "out"):format(value), 0)
     end
   end
   for _, value in ipairs(self.dcp) do

@@ -224,8 +224,8 @@ end
 --- Why there are no bounds for a step model; nil where there are.
 local function off_because(engine)
   local prepared, steps = engine.prepared, engine.steps.steps
-  local first = prepared.corrections[1]
-  if first then return ("steps have the correction %s"):format(tostring(first.name)) end
+  local correction = prepared.corrections[1]
+  if correction then return ("steps have the correction %s"):format(tostring(correction.name)) end
   if not steps.monotone then return ("%s does not declare itself monotone"):format(tostring(steps.name)) end
 end
 
