@@ -172,18 +172,12 @@ local function experts_of_nodes(counts, groups, nodes)
   return out
 end
 
---- Whether groups of experts are packed onto nodes.
-local function is_hierarchical(groups, shape)
-  local nodes = shape.nodes
-  return groups > 0 and nodes > 1 and groups % nodes == 0 and shape.experts % groups == 0 and shape.ranks % nodes == 0
-end
-
 ---@param counts number[] tokens of each expert of a layer
 ---@param shape rooflua.ExpertShape
 ---@return integer[] slots expert by slot
 function Eplb:place(counts, shape)
   local placed = {}
-  if not is_hierarchical(self.groups, shape) then
+  if self.groups == 0 or shape.nodes == 1 then
     local all = {}
     for e = 1, shape.experts do all[e] = e end
     add(placed, counts, all, shape.slots, shape.ranks)
