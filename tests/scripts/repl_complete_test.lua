@@ -51,6 +51,16 @@ test("names of models, GPUs, policies and files are offered inside a text", func
   offers("dofile 'tests/scripts/fit", "tests/scripts/fit_test.lua")
 end)
 
+test("help on the name of a command is its line", function()
+  local said = {}
+  print = function(text) said[#said + 1] = text end -- luacheck: ignore
+  repl.eval(":help why", 0, 100)
+  repl.eval(":help :until", 0, 100)
+  print = quiet -- luacheck: ignore
+  test.equal(said[1]:match "^%S+ %S+", ":why ID")
+  test.equal(said[2], ":until T  every simulation up to T seconds; +T from now")
+end)
+
 test("commands know what can follow them", function()
   offers(":set ", "scheduler=", "steps=", "scheduler.max_num_seqs=")
   offers(":set steps.host_s", "steps.host_step_s=")

@@ -321,10 +321,11 @@ list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXP
 list.reload = { usage = ":reload", doc = "reads edited policy files; simulations go on with them",
   run = function(session) print(pretty.wrapped(reload.run(session), session.width)) end }
 
-list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on cost.gemm, schedulers.sjf, ...",
+list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on why, cost.gemm, schedulers.sjf, ...",
   run = function(session, arguments)
     if arguments == "" then return commands.help(session) end
-    print(pretty.wrapped(help.text(arguments), session.width))
+    local asked = list[arguments:gsub("^:", "")]
+    print(pretty.wrapped(asked and asked.usage .. "  " .. asked.doc or help.text(arguments), session.width))
   end }
 
 list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() return "quit" end }
