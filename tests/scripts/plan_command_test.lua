@@ -60,7 +60,7 @@ test("wrong options are refused by name, with what would be right", function()
   test.raises("needs --model, --workload, --slo, --gpus", function() command.run {} end)
 end)
 
-test("an option that changes nothing is refused: one that stands twice, or watts of a GPU that is not bought", function()
+test("an option that changes nothing is refused: one that stands twice, watts of a GPU that is not bought", function()
   refused("--slo ttft_s_p99=2: ttft_s_p99 has a limit already", { slo = { "ttft_p99=1s", "ttft_s_p99=2" } })
   refused("--engines vllm=0.19: vllm stands twice", { engines = { "vllm=0.24.0", "vllm=0.19" } })
   refused("--watts h100-sxm=5: the watts of h100-sxm stand twice", { watts = { "h100-sxm=4", "h100-sxm=5" } })

@@ -149,8 +149,6 @@ function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound,
   return total_s, bound
 end
 
-local bounds = core.set(words.names "bound")
-
 --- Raises the error of what record() was given, if there is one.
 local function check_record(name, time_s, count, flop, bytes, bound)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
@@ -165,8 +163,7 @@ local function check_record(name, time_s, count, flop, bytes, bound)
       fail("cost.record: %s: expected a number >= 0, found %s", what, core.describe(value))
     end
   end
-  if type(bound) ~= "string" then fail("cost.record: bound: expected text, found %s", core.describe(bound)) end
-  fail("cost.record: %s", native.unknown_name("bound", bound, words.names "bound"))
+  fail("cost.record: bound: expected text, found %s", core.describe(bound))
 end
 
 --- The same of an operation that a script composed itself: cost.record.
@@ -176,7 +173,7 @@ function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, 
   good = good and type(count) == "number" and count >= 0 and count < infinity
   flop, bytes = flop or 0, bytes or 0
   good = good and type(flop) == "number" and flop >= 0 and flop < infinity
-  good = good and type(bytes) == "number" and bytes >= 0 and bytes < infinity and (bound == nil or bounds[bound])
+  good = good and type(bytes) == "number" and bytes >= 0 and bytes < infinity and (bound == nil or type(bound) == "string")
   if not good then check_record(name, time_s, count, flop, bytes, bound) end
   local code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0 and evidence
     or evidence_codes[evidence] or ledger.code(evidence, "cost.record")

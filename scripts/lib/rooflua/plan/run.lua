@@ -81,7 +81,7 @@ local function note_watts(asked)
   end
 end
 
---- Refuses watts of a GPU that the plan does not buy, and GPUs whose watts a power policy does not know, before anything
+--- Refuses watts of a GPU that is not bought, and GPUs whose watts a power policy does not know, before anything
 --- runs; --watts stands in for them.
 local function check_power(asked, reader)
   local bought = {}

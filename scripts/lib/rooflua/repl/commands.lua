@@ -89,6 +89,9 @@ end
 -- Opening ---------------------------------------------------------------------------------------------
 
 local function show_prices(session, opened, variant)
+  if opened.kind == "plan" or opened.kind == "search" then
+    fail("%s: a scenario of kind %s is no simulation; `rooflua run` answers it", opened.reader.file, opened.kind)
+  end
   local result = kinds.run(opened, variant)
   if result.kind ~= "price" then
     session.environment._ = result.static
@@ -301,6 +304,7 @@ list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXP
   run = function(session, arguments)
     local count, text = arguments:match "^(%d+)%s+(%S.*)$"
     count, text = tonumber(count or 1), text or arguments
+    if text == "" then fail "expected an expression, as in :time sim:result()" end
     if count == 0 then fail "expected how often, at least 1 time, found 0" end
     local chunk, problem = native.load_text("return " .. text, "=prompt")
     if not chunk then chunk, problem = native.load_text(text, "=prompt") end

@@ -16,7 +16,7 @@ local optional = {
   steps = { "bind", "summary" },
 }
 
---- Whether two names differ in case, or in one letter that is another one, is missing or is exchanged with the next one.
+--- Whether two names differ in case, or in one letter: another one, one less, or exchanged with the next one.
 local function is_near(a, b)
   if a:lower() == b:lower() then return true end
   if #a > #b then a, b = b, a end
