@@ -173,7 +173,8 @@ function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, 
   good = good and type(count) == "number" and count >= 0 and count < infinity
   flop, bytes = flop or 0, bytes or 0
   good = good and type(flop) == "number" and flop >= 0 and flop < infinity
-  good = good and type(bytes) == "number" and bytes >= 0 and bytes < infinity and (bound == nil or type(bound) == "string")
+  good = good and type(bytes) == "number" and bytes >= 0 and bytes < infinity
+  good = good and (bound == nil or type(bound) == "string")
   if not good then check_record(name, time_s, count, flop, bytes, bound) end
   local code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0 and evidence
     or evidence_codes[evidence] or ledger.code(evidence, "cost.record")
