@@ -224,7 +224,10 @@ test("errors of a metric end the run, and say where and when", function()
   raises("(metric, at 0.", { on_step = function(_, step) return step.time end })
   raises("a request: unknown field 'ttft'", { on_done = function(_, request) return request.ttft end })
   raises("a step is read-only", { on_step = function(_, step) step.time_s = 0 end })
-  raises("metric it: value() must return a number or nil, found text", { value = function() return "x" end })
+  local function text() return "x" end
+  raises(("metrics_test.lua:%d: metric failing: value() must return a number or nil, found text"):format(
+    debug.getinfo(text, "S").linedefined), { value = text })
+  raises("nothing calls 'on_Done'; did you mean 'on_done'?", { on_Done = function() end })
 end)
 
 test("a metric without a value has none", function()

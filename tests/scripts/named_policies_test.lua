@@ -139,7 +139,7 @@ test("corrections by name have parameters by name, and a list of them keeps its 
   test.check(more ~= before)
   sets[2] = "corrections.2.twist=2"
   test.equal(result("priced.lua", sets), more)
-  test.raises("the list has no 'launch_overhead'", function()
+  test.raises("the list has no 'launch_overhead' (it has: ", function()
     result("priced.lua", { 'corrections=["step_overhead"]', "corrections.launch_overhead.x=1" })
   end)
 end)

@@ -60,6 +60,27 @@ test("wrong options are refused by name, with what would be right", function()
   test.raises("needs --model, --workload, --slo, --gpus", function() command.run {} end)
 end)
 
+test("an option that changes nothing is refused: one that stands twice, watts of a GPU that is not bought", function()
+  refused("--slo ttft_s_p99=2: ttft_s_p99 has a limit already", { slo = { "ttft_p99=1s", "ttft_s_p99=2" } })
+  refused("--engines vllm=0.19: vllm stands twice", { engines = { "vllm=0.24.0", "vllm=0.19" } })
+  refused("--watts h100-sxm=5: the watts of h100-sxm stand twice", { watts = { "h100-sxm=4", "h100-sxm=5" } })
+  refused("--watts l40s: the plan buys no such GPU (it buys: h100-sxm)", { watts = { "l40s=300" } })
+end)
+
+test("beside a file an option is refused with the key that --set changes", function()
+  local path = test.file("question.lua", command.run(given { emit = true }).scenario)
+  for part, more in pairs {
+    ["leave out --rate, or change it with --set plan.load.rate_per_s=..."] = { rate = 6 },
+    ["leave out --model, or change it with --set model=..."] = { model = "qwen3-8b" },
+    ["leave out --expert-gpus, or change it in the file"] = { expert_gpus = { "0" } },
+    ["leave out --horizon, or change it with --set plan.horizon_s=..."] = { horizon_s = 60 },
+  } do
+    more.scenario = path
+    test.raises(part, function() command.run(more) end)
+  end
+  test.raises("there is no such file", function() command.run { scenario = "no/such.lua", split = true } end)
+end)
+
 test("nodes, clients, spare replicas, energy and a page", function()
   local done = command.run(given { buy = "node" })
   test.equal(done.document.ranks[1].gpus.paid, 8)

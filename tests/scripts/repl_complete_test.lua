@@ -51,6 +51,30 @@ test("names of models, GPUs, policies and files are offered inside a text", func
   offers("dofile 'tests/scripts/fit", "tests/scripts/fit_test.lua")
 end)
 
+test("help on the name of a command is its line", function()
+  local said = {}
+  print = function(text) said[#said + 1] = text end -- luacheck: ignore
+  repl.eval(":help why", 0, 100)
+  repl.eval(":help :until", 0, 100)
+  print = quiet -- luacheck: ignore
+  test.equal(said[1]:match "^%S+ %S+", ":why ID")
+  test.equal(said[2], ":until T  every simulation up to T seconds; +T from now")
+end)
+
+test("what the prompt cannot do is refused in words", function()
+  local function refused(part, line)
+    local session = { lives = {}, order = {}, environment = {}, width = 100 }
+    print = function() end -- luacheck: ignore
+    local ok, problem = pcall(require("rooflua.repl.commands").run, session, line)
+    print = quiet -- luacheck: ignore
+    test.check(not ok, "nothing is refused: %s", line)
+    test.has(tostring(problem), part)
+  end
+  refused("23_plan.lua: a scenario of kind plan is no simulation; `rooflua run` answers it",
+    ":open scenarios/23_plan.lua")
+  refused("expected an expression, as in :time sim:result()", ":time")
+end)
+
 test("commands know what can follow them", function()
   offers(":set ", "scheduler=", "steps=", "scheduler.max_num_seqs=")
   offers(":set steps.host_s", "steps.host_step_s=")

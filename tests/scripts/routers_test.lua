@@ -306,6 +306,17 @@ test("a router reads what it declared and nothing else; every shipped one declar
   end
 end)
 
+test("replicas are a list for ipairs, too", function()
+  local Least = policy.define { name = "least", doc = "Counts.", signals = { "running" } }
+  local seen = 0
+  function Least:route(_, list)
+    for i, replica in ipairs(list) do seen = replica.index == i and seen + 1 or -100 end
+    return #list
+  end
+  routed(Least {}, { { 0, 4, 9 }, { 1, 4, 9 } })
+  test.check(seen >= 2 and seen % 2 == 0, "%d", seen)
+end)
+
 test("a declared staleness holds, without a parameter too", function()
   local seen = {}
   local function define(staleness_s)

@@ -214,6 +214,46 @@ return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200", workload = Mine
   end
 end)
 
+test("a method whose name is nearly one that is called is refused at its line", function()
+  local Vllm = require "schedulers.vllm_v1"
+  local function mine(name, method, more)
+    return class(name, method, { extends = Vllm, params = more })
+  end
+  for name, meant in pairs { Key = "key", keys = "key", ky = "key", kye = "key", kez = "key", plann = "plan" } do
+    local instance, line = mine(name, function() return 1 end)
+    blamed(("nothing calls '%s'; did you mean '%s'?"):format(name, meant), line, { scheduler = instance })
+  end
+  for _, name in ipairs { "urgency", "is_late", "clef" } do
+    serve.run(scenario { scheduler = mine(name, function() return 1 end) })
+  end
+  local Both = policy.define { name = "both", doc = "Of this test.", extends = Vllm }
+  function Both.key() return 1 end
+  function Both.keys() return 2 end
+  serve.run(scenario { scheduler = Both {} })
+end)
+
+test("what a step model records is checked, so that no report adds up text", function()
+  for part, given in pairs {
+    ["cost.record: flop: expected a number >= 0, found text \"x\""] = { flop = "x" },
+    ["cost.record: flop: expected a number >= 0, found nan"] = { flop = 0 / 0 },
+    ["cost.record: bytes: expected a number >= 0, found number -1"] = { bytes = -1 },
+    ["cost.record: bound: expected text, found number 5"] = { bound = 5 },
+  } do
+    local function time()
+      local time_s = cost.record("all", 0.01, "assumed", 1, given.flop, given.bytes, nil, given.bound)
+      return time_s
+    end
+    blamed(part, ("%s:%d: "):format(here, debug.getinfo(time, "S").linedefined + 1), { steps = (class("time", time)) })
+  end
+end)
+
+test("a key of the top that is unknown is named with its line", function()
+  local path = test.file("sed.lua", 'return {\n  rooflua = 1,\n  model = "llama-3.1-8b",\n  sed = 1,\n}\n')
+  test.raises(path .. ":4: unknown key 'sed'; did you mean 'seed'", function()
+    require("rooflua.scenario.opening").file(path, {})
+  end)
+end)
+
 test("arguments that no function expects are refused in words", function()
   local database = mfu.open { gpu = "h200-sxm", tables = false }
   local cycle = {}
@@ -223,6 +263,7 @@ test("arguments that no function expects are refused in words", function()
   refused("lengths: where: expected text, found a table", rooflua.lengths.check, 5, {})
   refused("cost.groups: expected a policy of bucketing, found number 5", cost.groups, 5, {})
   refused("cost.groups: expected a policy of bucketing, found a table", cost.groups, {}, {})
+  refused("bucketing mine has no groups method", cost.groups, (class("group", print)), {})
   refused("expected a finite number of at most 1e+30, found 1e+300", cost.gemm, database, 1e300, 1000, 2)
   refused("nested deeper than 100", policy.define, { name = "x", doc = "x", params = cycle })
   refused("params.a.min: expected a number, found a function", policy.define,

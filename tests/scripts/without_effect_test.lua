@@ -32,6 +32,11 @@ test("--set of a key without its group says the group", function()
   raises("max_loras is a key of adapters (known:", opened, { "max_loras=8" })
 end)
 
+test("--set of a key that is set already is an error that names both", function()
+  test.raises("--set deployment.tp=4: deployment.tp is set already, by --set deployment.tp=2; give one of them",
+    function() opened { "deployment.tp=2", "deployment.pp=2", "deployment.tp=4" } end)
+end)
+
 test("--set of anything else takes effect, also beside what varies", function()
   local both = opened({ "deployment.tp=2" }, { vary = { ["deployment.pp"] = { 1, 2 } } })
   test.equal(both.given.deployment.tp, 2)

@@ -28,6 +28,16 @@ test("a mistake names its key", function()
   test.raises("meen", lengths("prompt_tokens", { distribution = "normal", mean = 3, deviation = 1, meen = 4 }))
 end)
 
+test("what a function of gaps gives is checked, and its line is named", function()
+  local arrivals = require "rooflua.arrivals"
+  for found, value in pairs { ["nil"] = false, ["text \"x\""] = "x", ["nan"] = 0 / 0, ["number -1"] = -1 } do
+    local function gap() return value or nil end
+    local source = arrivals.open_loop(workload "poisson" {}, random.streams(1), gap)
+    test.raises(("workload_mistakes_test.lua:%d: gap(state): expected seconds from 0 on, found %s"):format(
+      debug.getinfo(gap, "S").linedefined, found), function() source.next(source) end)
+  end
+end)
+
 test("lognormal and pareto lengths that have no mean or no minimum are refused", function()
   local rng = random.streams(1)
   local function first(spec)

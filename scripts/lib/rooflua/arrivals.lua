@@ -94,10 +94,19 @@ function arrivals.in_time(arrival_s, sent, count, key)
 end
 local in_time = arrivals.in_time
 
+--- Raises an error about what the function of the gaps gave, at its line.
+local function wrong_gap(state, gap_s)
+  local defined = debug.getinfo(state.gap, "S")
+  error(("%s:%d: gap(state): expected seconds from 0 on, found %s"):format(
+    defined.source:match "^@(.*)" or defined.short_src, defined.linedefined, core.describe(gap_s)), 0)
+end
+
 local function next_request(state)
   if state.sent >= state.count then return nil end
   state.sent = state.sent + 1
-  state.clock_s = in_time(state.clock_s + state.gap(state), state.sent, state.count, "workload.rate_per_s")
+  local gap_s = state.gap(state)
+  if type(gap_s) ~= "number" or not (gap_s >= 0) then wrong_gap(state, gap_s) end
+  state.clock_s = in_time(state.clock_s + gap_s, state.sent, state.count, "workload.rate_per_s")
   local prompt, output = state.prompt(state.prompts), state.output(state.outputs)
   local fields
   if state.prefix_tokens > 0 then

@@ -6,6 +6,7 @@ local core = require "rooflua.base.core"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local mfu = require "rooflua.mfu"
+local policy = require "rooflua.policy"
 local answers = require "rooflua.border.answers"
 local batch = require "rooflua.border.batch"
 local ledger = require "rooflua.border.ledger"
@@ -69,6 +70,7 @@ end
 function cost.groups(bucketing, prefills)
   local groups = type(bucketing) == "table" and bucketing.groups
   if type(groups) ~= "function" then
+    if policy.is_instance(bucketing) then fail("bucketing %s has no groups method", bucketing.name) end
     fail("cost.groups: expected a policy of bucketing, found %s", core.describe(bucketing))
   end
   return (answers.groups(bucketing, groups(bucketing, prefills), prefills))

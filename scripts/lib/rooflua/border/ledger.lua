@@ -150,7 +150,7 @@ function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound,
 end
 
 --- Raises the error of what record() was given, if there is one.
-local function check_record(name, time_s, count)
+local function check_record(name, time_s, count, flop, bytes, bound)
   if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
     fail("cost.record: time_s: expected seconds >= 0, found %s", core.describe(time_s))
   end
@@ -158,6 +158,12 @@ local function check_record(name, time_s, count)
   if type(count) ~= "number" or not (count >= 0 and count < infinity) then
     fail("cost.record: count: expected a number >= 0, found %s", core.describe(count))
   end
+  for what, value in core.sorted_pairs { flop = flop, bytes = bytes } do
+    if type(value) ~= "number" or not (value >= 0 and value < infinity) then
+      fail("cost.record: %s: expected a number >= 0, found %s", what, core.describe(value))
+    end
+  end
+  fail("cost.record: bound: expected text, found %s", core.describe(bound))
 end
 
 --- The same of an operation that a script composed itself: cost.record.
@@ -165,11 +171,15 @@ function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, 
   local count = given_count or 1
   local good = type(time_s) == "number" and time_s >= 0 and time_s < infinity and type(name) == "string"
   good = good and type(count) == "number" and count >= 0 and count < infinity
-  if not good then check_record(name, time_s, count) end
+  flop, bytes = flop or 0, bytes or 0
+  good = good and type(flop) == "number" and flop >= 0 and flop < infinity
+  good = good and type(bytes) == "number" and bytes >= 0 and bytes < infinity
+  good = good and (bound == nil or type(bound) == "string")
+  if not good then check_record(name, time_s, count, flop, bytes, bound) end
   local code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0 and evidence
     or evidence_codes[evidence] or ledger.code(evidence, "cost.record")
   if observed then
-    time_s = observe(name, kind or name, time_s, code, count, flop or 0, bytes or 0, value or nan, bound, shape, note)
+    time_s = observe(name, kind or name, time_s, code, count, flop, bytes, value or nan, bound, shape, note)
   end
   seconds[code] = seconds[code] + time_s * count
   return time_s * count

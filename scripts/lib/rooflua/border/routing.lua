@@ -128,7 +128,12 @@ local indices = {
   segment = function() return segment end,
 }
 
+local function next_candidate(list, i)
+  if i < #list then return i + 1, list[i + 1] end
+end
+
 ffi.metatype("rooflua_candidates_handle", {
+  __ipairs = function(list) return next_candidate, list, 0 end,
   __len = function() return need_route().candidate_count end,
   __index = function(_, i)
     local route = need_route()

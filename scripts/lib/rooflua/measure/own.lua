@@ -4,6 +4,7 @@
 --
 -- Each sees every step and every request that ended, and gives one number: summary.own.slow_frac.
 local native = require "rooflua.native"
+local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
@@ -120,7 +121,8 @@ local function values_of(list)
   for i, each in ipairs(list) do
     local value = each.instance:value()
     if value ~= nil and type(value) ~= "number" then
-      core.fail("metric %s: value() must return a number or nil, found %s", each.name, core.describe(value))
+      answers.wrong("metric", each.instance, "value", "value() must return a number or nil, found %s",
+        core.describe(value))
     end
     if value and value - value ~= 0 then value = nil end
     out[i] = { name = each.name, unit = each.unit, value = value }

@@ -1,5 +1,6 @@
 -- `rooflua plan`: the options become a scenario of kind "plan", or a file has it; the answer becomes text, a document,
 -- a page and files.
+local native = require "rooflua.native"
 local against_load = require "rooflua.plan.against_load"
 local artefacts = require "rooflua.plan.artefacts"
 local core = require "rooflua.base.core"
@@ -14,21 +15,34 @@ local tables = require "rooflua.plan.tables"
 
 local command = {}
 
+-- The options of a question, in the order in which one of them is refused beside a file.
 local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak", "engines", "tp",
   "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "seats", "budgets", "weights", "kv", "split",
   "prefill_tp", "candidates", "objective", "strategy", "power",
   "autoscaler", "confidence", "survive", "replicates", "requests", "horizon_s", "ranks", "buy" }
 
+-- The key that --set changes in place of an option; of others it is plan.NAME. Lists have to be changed in the file.
+local key_of = { model = "model", engine = "engine", workload = "workload", rate = "plan.load.rate_per_s",
+  clients = "plan.load.clients", peak = "plan.load.peak", slo = "plan.slo.METRIC", split = "plan.candidates.split" }
+local lists = core.set { "gpus", "engines", "autoscaler", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus",
+  "micro_batches", "seats", "budgets", "weights", "kv", "prefill_tp" }
+
+--- Refuses an option that the file answers.
+local function check_beside(given)
+  for _, name in ipairs(of_question) do
+    if given[name] ~= nil then
+      core.fail("plan: the question is in %s; leave out --%s, or change it %s", given.scenario,
+        (name:gsub("_s$", ""):gsub("_", "-")),
+        lists[name] and "in the file" or ("with --set %s=..."):format(key_of[name] or "plan." .. name))
+    end
+  end
+end
+
 --- The scenario that is asked for, opened, and its text.
 local function opened_of(given)
   local more = { set = given.set, seed = given.seed, file = given.scenario or "plan", path = given.scenario }
   if given.scenario then
-    for _, name in ipairs(of_question) do
-      if given[name] ~= nil then
-        core.fail("plan: the question is in %s; leave out --%s, or change it with --set plan.%s=...", given.scenario,
-          name, name)
-      end
-    end
+    if native.file_exists(given.scenario) then check_beside(given) end
     local opened = opening.file(given.scenario, more)
     if opened.kind ~= "plan" then
       core.fail("%s: kind: expected \"plan\", found \"%s\"; `rooflua run` runs other kinds", given.scenario,

@@ -47,6 +47,7 @@ local function slo_of(list)
     local name, value = text:match "^%s*([%w_%.]+)%s*=%s*(.-)%s*$"
     if not name then fail("--slo %s: expected METRIC=LIMIT, as in ttft_p99=500ms", text) end
     local metric = metric_name((name:gsub("%.", "_")))
+    if out[metric] then fail("--slo %s: %s has a limit already; give one of them", text, metric) end
     out[metric] = limit_of(text, value, metric:find "_s_" ~= nil)
   end
   return out
@@ -137,6 +138,9 @@ local function engines_of(list)
     local name, version = each:match "^([^=]+)=?(.*)$"
     if not catalogue.has(name or each) then
       fail("--engines %s: %s", each, native.unknown_name("engine", name or each, catalogue.names()))
+    end
+    if core.is_among(name, names) then
+      fail("--engines %s: %s stands twice; a plan tries one release of an engine", each, name)
     end
     names[i] = name
     if version ~= "" then versions[name] = version end
@@ -258,7 +262,9 @@ function options.watts(list, name_of)
     if not name or not watts or not (watts > 0 and watts < 1e5) then
       fail("--watts %s: expected GPU=WATTS of one GPU, as in h100-sxm=520", text)
     end
-    out[name_of(name)] = watts
+    local known = name_of(name)
+    if out[known] then fail("--watts %s: the watts of %s stand twice; give one of them", text, known) end
+    out[known] = watts
   end
   return next(out) and out or nil
 end

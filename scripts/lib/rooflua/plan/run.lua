@@ -81,8 +81,16 @@ local function note_watts(asked)
   end
 end
 
---- Refuses GPUs whose watts a power policy does not know, before anything runs; --watts stands in for them.
+--- Refuses watts of a GPU that is not bought, and GPUs whose watts a power policy does not know, before anything
+--- runs; --watts stands in for them.
 local function check_power(asked, reader)
+  local bought = {}
+  for i, gpu in ipairs(asked.gpus) do bought[i] = gpu.name end
+  for _, name in ipairs(core.sorted_keys(asked.watts or {})) do
+    if not core.is_among(name, bought) then
+      core.fail("--watts %s: the plan buys no such GPU (it buys: %s)", name, core.join(bought, ", "))
+    end
+  end
   if not asked.power.check then return end
   for _, gpu in ipairs(asked.gpus) do
     if not (asked.watts and asked.watts[gpu.name]) then

@@ -89,6 +89,9 @@ end
 -- Opening ---------------------------------------------------------------------------------------------
 
 local function show_prices(session, opened, variant)
+  if opened.kind == "plan" or opened.kind == "search" then
+    fail("%s: a scenario of kind %s is no simulation; `rooflua run` answers it", opened.reader.file, opened.kind)
+  end
   local result = kinds.run(opened, variant)
   if result.kind ~= "price" then
     session.environment._ = result.static
@@ -301,6 +304,7 @@ list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXP
   run = function(session, arguments)
     local count, text = arguments:match "^(%d+)%s+(%S.*)$"
     count, text = tonumber(count or 1), text or arguments
+    if text == "" then fail "expected an expression, as in :time sim:result()" end
     if count == 0 then fail "expected how often, at least 1 time, found 0" end
     local chunk, problem = native.load_text("return " .. text, "=prompt")
     if not chunk then chunk, problem = native.load_text(text, "=prompt") end
@@ -321,10 +325,11 @@ list.time = { argument = "expression", usage = ":time [N] EXPR", doc = "what EXP
 list.reload = { usage = ":reload", doc = "reads edited policy files; simulations go on with them",
   run = function(session) print(pretty.wrapped(reload.run(session), session.width)) end }
 
-list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on cost.gemm, schedulers.sjf, ...",
+list.help = { argument = "topic", usage = ":help [TOPIC]", doc = "this; or help on why, cost.gemm, schedulers.sjf, ...",
   run = function(session, arguments)
     if arguments == "" then return commands.help(session) end
-    print(pretty.wrapped(help.text(arguments), session.width))
+    local asked = list[arguments:gsub("^:", "")]
+    print(pretty.wrapped(asked and asked.usage .. "  " .. asked.doc or help.text(arguments), session.width))
   end }
 
 list.quit = { usage = ":quit", doc = "Ctrl-D does it too", run = function() return "quit" end }

@@ -68,6 +68,7 @@ local function help_on(text)
   local value = object and complete.value(object, session.environment)
   local class = value ~= nil and help.class_of(value)
   if class then return ("help %q"):format(class .. ":" .. method) end
+  if text:find "^[%a_][%w_]*$" and session.environment[text] == nil then return ("help %q"):format(text) end
   return "help(" .. text .. ")"
 end
 

@@ -26,10 +26,14 @@ end
 --- The table with each of the sets, and a list of what each was: {what, path, before}.
 ---@param is_wanted (fun(path: string): boolean)? whether a set is applied; nil: all are
 local function apply_sets(reader, given, sets, is_wanted)
-  local done = {}
+  local done, seen = {}, {}
   for _, text in ipairs(sets or {}) do
     local path, value = text:match "^%s*([^=%s]+)%s*=(.*)$"
     if not path then reader:fail("--set " .. text, "expected key=value") end
+    if seen[path] then
+      reader:fail("--set " .. text, "%s is set already, by --set %s; give one of them", path, seen[path])
+    end
+    seen[path] = text
     if not is_wanted or is_wanted(path) then
       done[#done + 1] = { what = "--set " .. text, path = path, before = given }
       given = paths.set(reader, given, path, parse_value(value))

@@ -88,7 +88,13 @@ local function set_in_list(reader, path, list, entry, parts, i, value)
     if not position and has_name(each, parts[i]) then position = j end
   end
   if not position or list[position] == nil then
-    reader:fail(path, "the list has no '%s'", parts[i])
+    local names = {}
+    for _, each in ipairs(list) do
+      local one = with_parts(reader, entry, each)
+      names[#names + 1] = type(one) == "table" and type(one.name) == "string" and one.name or nil
+    end
+    reader:fail(path, "the list has no '%s'%s", parts[i],
+      #names > 0 and (" (it has: %s)"):format(core.join(names, ", ")) or "")
   end
   out[position] = set_at(reader, path, out[position], entry_of(entry, parts[i]), parts, i + 1, value)
   return out

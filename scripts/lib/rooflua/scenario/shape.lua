@@ -83,6 +83,11 @@ function shape.check_keys(reader, given)
   for _, key in ipairs(core.sorted_keys(given)) do
     if type(key) == "string" and not schema.entry(key) then problem = shape.with_hint(tostring(problem), key) end
   end
+  local before = reader.file .. ": "
+  local _, last = tostring(problem):find(before, 1, true)
+  if last and native.file_exists(reader.file) then
+    reader:fail("", "%s", problem:sub(last + 1)) -- with the line of the key
+  end
   reader:at("", error, problem, 0)
 end
 
