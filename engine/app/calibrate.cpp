@@ -9,7 +9,9 @@
 namespace rooflua::app {
 
 int calibrate(const CalibrateArguments& arguments, const std::filesystem::path& home) {
-  check_folder(arguments.json);
+  std::vector<std::string> read = arguments.measured;
+  read.push_back(arguments.scenario);
+  check_files({arguments.json}, read);
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   Json options = Json::object();
   options["measured"] = texts_json(arguments.measured);

@@ -66,7 +66,7 @@ void add_capacity(CLI::App& app, Door& door) {
 }
 
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home) {
-  check_folder(arguments.json);
+  check_files({arguments.json}, {arguments.model});
   check_launched("capacity", arguments.command, arguments.model,
                  {{"--tp", arguments.tp > 0},
                   {"--pp", arguments.pp > 0},

@@ -57,6 +57,7 @@ void print(const Json& checked, const std::filesystem::path& home) {
 
 int check(const CheckArguments& arguments, const std::filesystem::path& home) {
   const std::string& json = arguments.json;
+  check_files({json}, arguments.scenarios);
   bool failed = false;
   Json all = Json::array();
   const script::LaunchCommand command =

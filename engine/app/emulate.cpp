@@ -61,8 +61,7 @@ void check_scenario(const script::Scenario& scenario) {
 }
 
 int emulate_scenario(const EmulateArguments& a, const std::filesystem::path& home) {
-  for (const std::string& path : {a.run.json, a.run.requests, a.run.trace, a.record})
-    check_folder(path);
+  check_files({a.run.json, a.run.requests, a.run.trace, a.record}, {a.run.scenario, a.run.model});
   script::ScenarioOptions options;
   options.command = launch_command(a.run.command, a.run.engine, a.run.model);
   options.set = with_engine(options.command.text.empty() ? a.run.engine : "", a.run.set);

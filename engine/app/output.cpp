@@ -48,6 +48,34 @@ void check_folder(const std::string& path) {
   }
 }
 
+namespace {
+
+/// Devices and pipes may get several outputs.
+bool are_one_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+  if (fs::exists(a, ignored) || fs::exists(b, ignored))
+    return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
+  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+}  // namespace
+
+void check_files(const std::vector<std::string>& written, const std::vector<std::string>& read) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const std::string& path = written[i];
+    check_folder(path);
+    for (const std::string& each : read) {
+      if (are_one_file(path, each))
+        throw Error(path, "cannot be written: the command reads it; name another file");
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (are_one_file(path, written[j]))
+        throw Error(path, "cannot be written: two outputs would go to it; name another file");
+    }
+  }
+}
+
 void make_folder(const std::string& path) {
   std::error_code problem;
   fs::create_directories(path, problem);

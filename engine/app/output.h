@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -11,6 +12,12 @@ namespace rooflua::app {
 /// Checks an output path before a long run begins.
 /// @throws Error if `path` is a folder, or lies in none; "" and "-" are fine
 void check_folder(const std::string& path);
+
+/// The same of all files that a command writes, where none stands for two of them, and none is a
+/// file that it reads.
+/// @param read  may have names that are no files
+/// @throws Error for one that would be lost
+void check_files(const std::vector<std::string>& written, const std::vector<std::string>& read);
 
 /// Makes a folder with those that it lies in, if it is not there. @throws Error if it cannot be
 /// made

@@ -276,9 +276,11 @@ int end_round(const script::Scenario& scenario, const std::vector<script::Varian
 
 /// Checks where outputs go before a long run begins.
 void check_outputs(const RunArguments& arguments) {
-  for (const std::string& path :
-       {arguments.json, arguments.requests, arguments.trace, arguments.html})
-    check_folder(path);
+  std::vector<std::string> written{arguments.json, arguments.requests, arguments.trace,
+                                   arguments.html};
+  for (const std::string& each : arguments.write)
+    written.push_back(each.substr(each.find('=') + 1));
+  check_files(written, {arguments.scenario, arguments.model, arguments.round});
   if (arguments.shard.empty() && !is_results_folder(arguments.results))
     check_folder(arguments.results);
   if (!arguments.why.empty() && !arguments.results.empty())

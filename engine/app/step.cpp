@@ -67,7 +67,7 @@ void add_deployment(const StepArguments& arguments, Json& table) {
 }  // namespace
 
 int step(const StepArguments& arguments, const std::filesystem::path& home) {
-  check_folder(arguments.json);
+  check_files({arguments.json}, {arguments.model});
   check_launched("step", arguments.command, arguments.model,
                  {{"--tp", arguments.tp.has_value()},
                   {"--weights", !arguments.weights.empty()},

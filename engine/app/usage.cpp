@@ -86,8 +86,12 @@ std::string fault_of(const CLI::App& command, const CLI::ParseError& problem) {
     if (option == nullptr) return "a command is missing: " + joined(names_of(command), ", ");
     return option->get_name() + " is missing" + about;
   }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && option != nullptr)
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && option != nullptr) {
+    if (option->count() > 1)
+      return option->get_name() + " is given " + std::to_string(option->count()) +
+             " times; once is right" + about;
     return option->get_name() + " has no value behind it" + about;
+  }
   if (dynamic_cast<const CLI::ConversionError*>(&problem) != nullptr) {
     static const std::string before = "Could not convert: ";
     const std::string given = message.substr(std::min(before.size(), message.size()));

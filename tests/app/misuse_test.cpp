@@ -77,6 +77,22 @@ TEST_CASE("output that does not reach its place is an error, also on standard ou
   }
 }
 
+TEST_CASE("no output goes over an input or over another output") {
+  const Folder folder;
+  const std::string text = scenario(""), file = folder.file("s.lua", text);
+  const std::string run = "run " + file + " --quiet ", page = (folder.path / "page").string();
+  refused(run + "--html " + file, 1, "s.lua: cannot be written: the command reads it");
+  refused(run + "--html " + (folder.path / "../" / folder.path.filename() / "s.lua").string(), 1,
+          "the command reads it");
+  refused(run + "--html " + page + " --json " + page, 1, "page: cannot be written: two outputs");
+  refused(run + "--json " + page + " --write llm-d=" + page, 1, "two outputs would go to it");
+  refused("check " + file + " --json " + file, 1, "the command reads it");
+  CHECK(!std::filesystem::exists(page));
+  std::ifstream kept(file);
+  CHECK(std::string(std::istreambuf_iterator<char>(kept), {}) == text);
+  CHECK(rooflua::test::rooflua(run + "--json /dev/null --html /dev/null").status == 0);
+}
+
 TEST_CASE("a results file that spares a run tells of the files that the run would have written") {
   const Folder folder;
   const std::string run = "run " + folder.file("s.lua", scenario("")) + " --quiet --results " +
@@ -108,8 +124,7 @@ TEST_CASE("a folder without tables, and tables that cannot be put anywhere, are 
   refused(
       "step --model qwen3-8b --hardware h200 --decode 1x1 --set mfu.path=" + folder.path.string(),
       1, "holds no tables in layout rooflua");
-  refused("data import bench_data/h20 --layout rooflua --gpu h20 --to " +
-              folder.file("file", "x"),
+  refused("data import bench_data/h20 --layout rooflua --gpu h20 --to " + folder.file("file", "x"),
           1, "file");
 }
 

@@ -145,8 +145,8 @@ int answer(const Json& result, const PlanArguments& arguments) {
 }  // namespace
 
 int plan(const PlanArguments& arguments, const std::filesystem::path& home) {
-  for (const std::string& path : {arguments.json, arguments.html, arguments.emit})
-    check_folder(path);
+  check_files({arguments.json, arguments.html, arguments.emit},
+              {arguments.scenario, arguments.model, arguments.verify});
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
   script::stop_on_terminate();
   return answer(vm.call("rooflua.plan.command", "run", {options_of(arguments)}), arguments);

@@ -115,8 +115,7 @@ int report(script::Vm& vm, const ValidateArguments& arguments, std::int64_t coun
 }  // namespace
 
 int validate(const ValidateArguments& arguments, const std::filesystem::path& home) {
-  for (const std::string& path : {arguments.json, arguments.html, arguments.record})
-    check_folder(path);
+  check_files({arguments.json, arguments.html, arguments.record}, {});
   const Scratch scratch;
   script::Vm vm({.home = home, .trusted = true, .print_to_stderr = arguments.json == "-"});
   const Json opened = vm.call(module, "open", {options_of(arguments, scratch)});
