@@ -65,6 +65,9 @@ TEST_CASE("a case that sets a seed has it in its result, and others have none") 
   REQUIRE(variants.size() == 2);
   CHECK(variants[0].find("seed")->integer() == 7);
   CHECK(variants[1].find("seed") == nullptr);
+  const std::string page = folder.path() / "cases.html";
+  CHECK(rooflua::test::rooflua("run " + cases + " --quiet --html " + page).status == 0);
+  CHECK(contains(file_text(page), "seed 3, 2 variants, case=own with seed 7"));
 }
 
 TEST_CASE("searches of every goal fit the schema of results") {

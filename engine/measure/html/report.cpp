@@ -22,10 +22,14 @@ constexpr std::size_t most_data_bytes = 400'000;  // larger documents are no par
 
 std::string facts(const HtmlReport& report) {
   const Json* seed = report.document.find("seed");
-  const std::size_t count = report.document.find("variants")->items().size();
+  const Json::Array& variants = report.document.find("variants")->items();
   std::string out =
       text_of(report.document, "scenario") + ", seed " + (seed == nullptr ? "0" : dump_json(*seed));
-  if (count > 1) out += ", " + std::to_string(count) + " variants";
+  if (variants.size() > 1) out += ", " + std::to_string(variants.size()) + " variants";
+  for (const Json& each : variants) {
+    if (const Json* own = each.find("seed"))
+      out += ", " + text_of(each, "name") + " with seed " + dump_json(*own);
+  }
   for (const std::string& each : report.options) out += ", " + each;
   for (const std::string& each : report.set) out += ", --set " + each;
   return out;
