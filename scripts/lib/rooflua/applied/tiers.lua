@@ -24,7 +24,7 @@ end
 local function stated_names(engine, options)
   local out = {}
   for _, option in ipairs(engine.options) do
-    if option.read_by == "engines.tiers" and options[option.name] ~= nil then
+    if option.read_by == "applied.tiers" and options[option.name] ~= nil then
       out[#out + 1] = option.flag or option.name
     end
   end
