@@ -263,7 +263,7 @@ test("experts that tokens travel to take less memory for prompts than those of g
   facts.tokens_travel = true
   test.check(forward.bytes(facts, 8192) < gathered / 4, "%g and %g", forward.bytes(facts, 8192), gathered)
   local function kv_bytes(engine)
-    return rooflua.applied.capacity { model = "qwen3-30b-a3b", hardware = "h100-sxm", engine = engine }.kv_bytes
+    return rooflua.engines.capacity { model = "qwen3-30b-a3b", hardware = "h100-sxm", engine = engine }.kv_bytes
   end
   local plain = { "vllm 0.19", data_parallel_size = 8, enable_expert_parallel = true, max_num_batched_tokens = 16384 }
   local travels = { "vllm 0.19", data_parallel_size = 8, enable_expert_parallel = true,
