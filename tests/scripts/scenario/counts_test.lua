@@ -2,7 +2,7 @@
 -- Names of thousands of letters are cut in messages.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local check = require "rooflua.scenario.check"
+local check = require "rooflua.program.check"
 local native = require "rooflua.native"
 local serve, spec, sweep, json = rooflua.serve, rooflua.spec, rooflua.sweep, rooflua.json
 

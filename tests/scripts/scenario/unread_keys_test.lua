@@ -1,8 +1,8 @@
 -- What nothing reads is refused or told: keys of scenarios in every place, fields of a workload's requests, content
 -- that no request shares.
 local test = dofile "tests/scripts/harness.lua"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local shape = require "rooflua.scenario.shape"
 
