@@ -47,7 +47,7 @@ return {
       says = "So does one whose prompt ends inside of a block.",
       speculation = { drafts = 1, head = true },
       requests = { { 0, 37, 1, text { 1, 37 } }, { 5, 37, 1, text { 1, 37 } } }, cached = { B = 16 } },
-    { test = "test_can_fit_full_sequence_swa_cap_still_rejects_oversized",
+    { test = "test_can_fit_full_sequence_full_attention_still_gates_oversized",
       says = "A prompt of more blocks than there are never runs.", deployment = { kv_blocks = 4 },
       requests = { { 0, 256, 1 }, { 0, 64, 1 } }, outcome = { A = "exceeds_kv_cache", B = "completed" } },
     { test = "test_prefill_hybrid_model",

@@ -39,12 +39,12 @@ return {
       steps = [[
         0: A+80 | B+80
         1: A B! ]], preemptions = { A = 0, B = 1 } },
-    { test = "test_prefix_cache_stats_counted_once_when_waiting_request_deferred",
-      says = "A prompt of 48 tokens hits the 32 that an earlier one computed.",
-      requests = { { 0, 32, 1, { content = { { 1, 32 } } } }, { 2, 48, 1, { content = { { 1, 32 }, { 2, 16 } } } } },
-      steps = [[
-        0: A+32
-        2: B+16 ]], cached = { A = 0, B = 32 } },
+    { test = "test_prefix_cache_stats_counted_once_for_retried_then_scheduled_request",
+      says = "A prompt of 48 tokens that hits 32 waits for its last block, and hits them when it has it.",
+      deployment = { kv_blocks = 4 },
+      requests = { { 0, 32, 1, { content = { { 1, 32 } } } }, { 2, 30, 3, { content = { { 2, 30 } } } },
+        { 2.5, 48, 1, { content = { { 1, 32 }, { 3, 16 } } } } },
+      waiting = { [3.5] = 1 }, steps = "5: C+16", cached = { A = 0, C = 32 } },
     { test = "test_schedule_spec_decoding_stats", case = "three of three",
       says = "A request verifies three drafts in a row of four tokens, and all of them land.",
       speculation = { drafts = 3, lands = { { 4 } } }, requests = { { 0, 1, 9 } },
