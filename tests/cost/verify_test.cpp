@@ -20,7 +20,7 @@ int total(const VerifyReport& report, FindingKind kind, const std::string& in_pa
   return sum;
 }
 
-const Finding& the(const VerifyReport& report, FindingKind kind, const std::string& in_path = "") {
+const Finding& the(const VerifyReport& report, FindingKind kind, std::string_view in_path = "") {
   const auto found =
       std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
         return f.kind == kind && f.path.string().find(in_path) != std::string::npos;
