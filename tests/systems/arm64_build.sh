@@ -11,6 +11,7 @@ for name in $(missing_packages); do
   case $name in
     g++ | cmake | ninja-build | pkg-config) ;;
     luajit) names="$names libluajit-5.1-dev:arm64" ;;
+    catch2) names="$names libcatch2-dev:arm64" ;; # the package of that name is of no architecture
     *) # A package of headers alone is of no architecture.
       if apt-cache show "$name" | grep -q '^Architecture: all'; then names="$names $name"; else names="$names $name:arm64"; fi ;;
   esac
