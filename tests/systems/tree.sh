@@ -10,8 +10,8 @@ in_private() { # FOLDER|"" SCRIPT ARGUMENT...
     top=$ROOFLUA_TREES
     return 0
   fi
-  command -v debootstrap > /dev/null || { echo "SKIPPED: debootstrap is not installed"; exit 4; }
   [ "$(id -u)" = 0 ] || { echo "SKIPPED: only root can make and enter such a tree"; exit 4; }
+  command -v debootstrap > /dev/null || { echo "SKIPPED: debootstrap is not installed"; exit 4; }
   unshare --mount true 2> /dev/null || { echo "SKIPPED: this machine lets root mount nothing"; exit 4; }
   local folder=${1:-$(mktemp -d)} status=0
   mkdir -p "$folder"
