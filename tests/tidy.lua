@@ -76,6 +76,8 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
       check(columns(line) <= 120, path .. ":" .. number .. ": " .. columns(line) .. " columns")
       local target = line:match('^#include [<"]([^>"]+)[>"]')
       if target then check_include(path, number, floor, target) end
+      check(not line:find "Catch::" or path:find "^tests/catch" or path == "tests/tidy.lua",
+        path .. ":" .. number .. ": names of Catch2 differ between its versions; tests/catch.h has those of both")
       if path:find("^scripts/.*%.lua$") and not path:find("^scripts/meta/") then
         check(not line:gsub("%-%-.*", ""):find("%^ *2[^%d.]"),
           path .. ":" .. number .. ": x^2 differs between interpreter and compiler; write x * x")

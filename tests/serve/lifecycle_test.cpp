@@ -266,9 +266,8 @@ TEST_CASE("a pool's mistakes are named") {
   bench.cluster.pools = {pool};
   ListedWorkload workload({spec(0, 16, 60)});
   const Bindings bindings = bench.bindings(workload);
-  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings), Catch::Matchers::Contains("pools[1].max"));
+  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings), ContainsSubstring("pools[1].max"));
   bench.cluster.pools[0].max = 1;
   bench.cluster.pools[0].start.weight_bytes = 5;
-  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings),
-                    Catch::Matchers::Contains("pools[1].start.link"));
+  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings), ContainsSubstring("pools[1].start.link"));
 }
