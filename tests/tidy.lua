@@ -103,26 +103,27 @@ table.sort(lengths)
 local median = lengths[math.ceil(#lengths / 2)]
 check(median <= 120, "the median source file has " .. median .. " lines; it should have about 100")
 
--- Rooms of engine/serve stand in an order, and a file includes what is not behind its own room. A file that includes a
--- later room is an arrow up: a replica holds its lanes, and a KV cache tells the routers' index what it holds.
-local serve_place = { contract = 1, adapters = 2, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3,
-  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }
-local most_arrows, most_loose = 2, 4
-local arrows, loose = {}, 0
-for _, path in ipairs(files("engine/serve", "\\( -name '*.h' -o -name '*.cpp' \\)")) do
-  local room = path:match "^engine/serve/(%w+)/"
-  check(not room or serve_place[room], path .. ": a room that has no place in the order of rooms")
-  loose = loose + (room and 0 or 1)
-  for number, line in ipairs(lines_of(path)) do
-    local target, behind = line:match '^#include "(serve/(%w+)/[^"]+)"'
-    if target and (serve_place[behind] or 0) > (serve_place[room] or 0) then
-      arrows[#arrows + 1] = path .. " > " .. target
+-- Rooms of a floor stand in an order, and a file includes none of a later room. A file that does is an arrow up: in
+-- engine/serve a replica holds its lanes, and a KV cache tells the routers' index what it holds.
+local function check_order(floor, place, most_arrows, most_loose)
+  local arrows, loose = {}, 0
+  for _, path in ipairs(files("engine/" .. floor, "\\( -name '*.h' -o -name '*.cpp' \\)")) do
+    local room = path:match("^engine/" .. floor .. "/(%w+)/")
+    check(not room or place[room], path .. ": a room that has no place in the order of rooms")
+    loose = loose + (room and 0 or 1)
+    for _, line in ipairs(lines_of(path)) do
+      local target, later = line:match('^#include "(' .. floor .. '/(%w+)/[^"]+)"')
+      if target and place[later] > (place[room] or 0) then arrows[#arrows + 1] = path .. " > " .. target end
     end
   end
+  check(loose <= most_loose, ("engine/%s: %d sources outside of rooms; at most %d"):format(floor, loose, most_loose))
+  check(#arrows <= most_arrows, ("engine/%s: %d includes of later rooms; at most %d: %s"):format(floor, #arrows,
+    most_arrows, table.concat(arrows, ", ")))
 end
-check(loose <= most_loose, ("engine/serve: %d sources outside of rooms; at most %d"):format(loose, most_loose))
-check(#arrows <= most_arrows, ("engine/serve: %d includes of later rooms; at most %d: %s"):format(#arrows, most_arrows,
-  table.concat(arrows, ", ")))
+check_order("serve", { contract = 1, adapters = 2, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3,
+  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }, 2, 4)
+check_order("cost", { ops = 1, price = 2, tables = 3, work = 4, lookup = 5, model = 6, database = 7, entries = 8,
+  quality = 9 }, 0, 0)
 
 -- No circles: neither among headers nor among modules. `edges` is name -> list of names.
 local function check_circles(edges, kind, least)

@@ -3,7 +3,7 @@
 #include "app/commands.h"
 #include "base/error.h"
 #include "base/numbers/digits.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/tables/importers.h"
 #include "measure/write/table.h"
 #include "script/vm/vm.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/model/kernel.h"
 #include "cost/work/formulas.h"
 #include "tests/catch.h"

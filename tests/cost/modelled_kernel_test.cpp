@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "cost/model/kernel.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "cost/work/formulas.h"
 #include "tests/catch.h"
 

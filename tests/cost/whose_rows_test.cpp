@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/quality/leave_out.h"
 #include "tests/catch.h"
 

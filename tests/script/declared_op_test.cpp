@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "cost/lookup/lookup.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/ops/declaration.h"
 #include "cost/quality/verify.h"
 #include "tests/scratch.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cost/estimate.h"
+#include "cost/price/estimate.h"
 #include "cost/lookup/lenders.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/kernel_table.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cost/model/arithmetic.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "cost/work/formulas.h"
 
 namespace rooflua::modelled {

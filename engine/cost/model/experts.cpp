@@ -4,7 +4,7 @@
 #include <array>
 
 #include "cost/model/arithmetic.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "cost/work/formulas.h"
 
 namespace rooflua::modelled {

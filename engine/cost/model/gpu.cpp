@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "cost/tables/kernel_table.h"
 
 namespace rooflua::modelled {

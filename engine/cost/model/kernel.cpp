@@ -8,7 +8,7 @@
 #include "cost/model/collective.h"
 #include "cost/model/gemm.h"
 #include "cost/ops/declaration.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "cost/work/formulas.h"
 
 namespace rooflua {

@@ -3,7 +3,7 @@
 // roofline and a launch floor. Evidence `modelled`. A GPU contributes its datasheet (peak,
 // bandwidth, SMs, clock) and the fitted constants of its family (spec/kernel_constants.h).
 
-#include "cost/estimate.h"
+#include "cost/price/estimate.h"
 #include "cost/model/attention.h"
 #include "cost/model/experts.h"
 #include "spec/hardware.h"
@@ -25,8 +25,8 @@ namespace rooflua {
 ///
 /// traffic = bytes / (memory_efficiency bandwidth). Never above peak, never below bytes /
 /// bandwidth, and monotone in m, tokens, batch and context: every tiling is, and so is the minimum
-/// of them. Queries are as in estimate.h; memory reads `bytes` as bytes moved; those of elementwise
-/// are elementwise_bytes() (ops/work.h), and quantize is quantize_time(). `distance` is 0. mfu
+/// of them. Queries are as in price/estimate.h; memory reads `bytes` as bytes moved; those of elementwise
+/// are elementwise_bytes() (work/op_work.h), and quantize is quantize_time(). `distance` is 0. mfu
 /// counts exact causal work for attention and is NaN where there is no arithmetic. Weights narrower
 /// than 16 bits on a GPU without a peak for them compute at the bf16 peak; attention computes in 16
 /// bits whatever format is asked for.

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "cost/lookup/near_rows.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/quality/questions.h"
 
 namespace rooflua {

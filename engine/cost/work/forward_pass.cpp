@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cost/tables/kernel_table.h"
 #include "cost/work/formulas.h"
 #include "spec/layer_kinds.h"
 

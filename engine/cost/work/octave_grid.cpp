@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 
 namespace rooflua {
 

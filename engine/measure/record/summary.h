@@ -23,7 +23,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cost/ledger.h"
+#include "cost/price/ledger.h"
 #include "measure/record/quantile.h"
 #include "measure/record/summary_parts.h"
 #include "serve/contract/observer.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/ledger.h"
+#include "cost/price/ledger.h"
 #include "measure/record/quantile.h"
 #include "serve/contract/observer.h"
 

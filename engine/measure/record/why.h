@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cost/ledger.h"
-#include "cost/work/roofline.h"
+#include "cost/price/ledger.h"
+#include "cost/price/roofline.h"
 #include "serve/contract/observer.h"
 
 namespace rooflua {

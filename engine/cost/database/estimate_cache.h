@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "cost/estimate.h"
+#include "cost/price/estimate.h"
 #include "cost/ops/question_forms.h"
 
 namespace rooflua {

@@ -11,8 +11,8 @@
 #include "cost/model/kernel.h"
 #include "cost/ops/declaration.h"
 #include "cost/ops/fields.h"
-#include "cost/ops/module_ops.h"
-#include "cost/ops/work.h"
+#include "cost/entries/module_ops.h"
+#include "cost/work/op_work.h"
 #include "cost/tables/kernel_table.h"
 
 namespace rooflua {

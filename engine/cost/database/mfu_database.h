@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/estimate_cache.h"
+#include "cost/database/estimate_cache.h"
 #include "cost/lookup/lookup.h"
 #include "cost/lookup/user_lookup.h"
 #include "cost/model/attention.h"

@@ -4,7 +4,7 @@
 
 #include "cost/ops/declaration.h"
 #include "cost/ops/fields.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua {
 
