@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cost/ops/declaration.h"
 #include "cost/work/formulas.h"
 #include "spec/layer_kinds.h"
 
