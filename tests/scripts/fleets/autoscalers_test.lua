@@ -1,4 +1,5 @@
 -- Autoscalers in whole runs: each changes a figure in the direction that its source claims, and what is wrong is named.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local serve = require "rooflua.serve"
 local Diurnal = require "workloads.diurnal"
@@ -6,12 +7,10 @@ local Diurnal = require "workloads.diurnal"
 local function scenario(own, more)
   local entry = { max = 6, start = { init_s = 20 } }
   for key, value in pairs(own) do entry[key] = value end
-  local out = { model = "qwen3-8b", hardware = "h100-sxm", seed = 3, router = "least_outstanding",
+  return scene({ model = "qwen3-8b", seed = 3, router = "least_outstanding",
     replicas = { entry },
     workload = Diurnal { rate_per_s = 12, swing = 0.9, period_s = 600, peak_s = 300, num_requests = 7000,
-      prompt_tokens = 1500, output_tokens = 200 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      prompt_tokens = 1500, output_tokens = 200 } }, more)
 end
 
 local function run(own, more) return serve.run(scenario(own, more)).summary end

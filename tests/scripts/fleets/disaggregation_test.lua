@@ -1,18 +1,17 @@
 -- Prefill and decode apart: what a scenario says of it, what results hold, deciders, and what is refused.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local shape = require "rooflua.scenario.shape"
 
 local function scenario(changes)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3,
+  return scene({ seed = 3,
     replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } },
     router = "least_outstanding", network = { path = { "nic" } }, links = { nic = { bytes_per_s = 8e9 } },
     scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 512 },
     workload = require "workloads.poisson" { rate_per_s = 12, num_requests = 60, prompt_tokens = 2000,
-      output_tokens = 20 } }
-  for key, value in pairs(changes) do out[key] = value end
-  return out
+      output_tokens = 20 } }, changes)
 end
 
 local function run(settings, more)

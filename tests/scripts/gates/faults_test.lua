@@ -1,18 +1,17 @@
 -- Faults: what is lost, who finds out, and what clients do about it.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json = rooflua.serve, rooflua.json
 
 local function scenario(faults, changes)
-  local out = {
-    model = "llama-3.1-8b", hardware = "h200", mfu = { tables = false }, seed = 4, faults = faults, replicas = 4,
+  return scene({
+    hardware = "h200", mfu = { tables = false }, seed = 4, faults = faults, replicas = 4,
     steps = require "steps.kernels" {}, scheduler = require "schedulers.vllm_v1" {}, router = "round_robin",
     workload = require "workloads.poisson" { rate_per_s = 40, num_requests = 1600,
       prompt_tokens = { distribution = "uniform", min = 50, max = 600 },
       output_tokens = { distribution = "uniform", min = 100, max = 300 } },
-  }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  }, changes)
 end
 
 local function summary_of(faults, changes)

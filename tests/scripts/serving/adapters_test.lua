@@ -1,4 +1,5 @@
 -- Low-rank adapters: keys, memory, prices, runs, and what is refused. Schedules are compared in tests/reference.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
@@ -9,11 +10,9 @@ local serve = require "rooflua.serve"
 local application = require "rooflua.engines.application"
 
 local function scenario(adapters, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.24", seed = 3, adapters = adapters,
+  return scene({ engine = "vllm 0.24", seed = 3, adapters = adapters,
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 120, prompt_tokens = 300,
-      output_tokens = 40 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      output_tokens = 40 } }, more)
 end
 
 local function run(adapters, more) return serve.run(scenario(adapters, more)).summary end

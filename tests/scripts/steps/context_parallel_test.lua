@@ -8,6 +8,7 @@ local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
 local setup = dofile "tests/scripts/plan/setup.lua"
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 
 math.randomseed(20)
@@ -15,10 +16,8 @@ math.randomseed(20)
 local load = require "workloads.poisson" { rate_per_s = 2, num_requests = 20, prompt_tokens = 3000, output_tokens = 40 }
 
 local function scenario(deployment, changes)
-  local out = { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14", deployment = deployment,
-    seed = 4, steps = "kernels", workload = load }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  return scene({ model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14", deployment = deployment,
+    seed = 4, steps = "kernels", workload = load }, changes)
 end
 
 -- What cannot be --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ local live = require "rooflua.serving.live"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local sweep = require "rooflua.sweep"
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 
 local batch = rooflua.cost.batch
@@ -126,12 +127,10 @@ local Alone = policy.define { name = "alone", doc = "Five milliseconds.", params
 function Alone:time() return 5e-3 end
 
 local function scenario(changes)
-  local out = { model = "mixtral-8x7b", hardware = "h200-sxm", deployment = { dp = 4, ep = 4 },
+  return scene({ model = "mixtral-8x7b", hardware = "h200-sxm", deployment = { dp = 4, ep = 4 },
     steps = Counting {}, router = "vllm_dp",
     workload = require "workloads.poisson" { rate_per_s = 30, num_requests = 60, prompt_tokens = 50,
-      output_tokens = 20 } }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+      output_tokens = 20 } }, changes)
 end
 
 test("deployment.dp makes replicas that step together, and reports name engine and rank", function()

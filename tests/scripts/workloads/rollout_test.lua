@@ -1,4 +1,5 @@
 -- Rollouts whose answers are counted by hand: what a batch waits for, and what becomes of the rest of it.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy = require "rooflua.policy"
@@ -32,10 +33,9 @@ end
 local function opened(parameters, lengths, more)
   local with = { prompts = 2, samples = 1, batches = 2, over_sampling = 1.5, prompt_tokens = 100 }
   for key, value in pairs(parameters) do with[key] = value end
-  local scenario = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3, workload = rollouts(with, lengths),
+  local scenario = scene({ seed = 3, workload = rollouts(with, lengths),
     scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 8192 },
-    steps = require "steps.roofline_v1" {}, deployment = { kv_blocks = 4000, block_size = 16 } }
-  for key, value in pairs(more or {}) do scenario[key] = value end
+    steps = require "steps.roofline_v1" {}, deployment = { kv_blocks = 4000, block_size = 16 } }, more)
   return serve.open(scenario)
 end
 
