@@ -1,5 +1,5 @@
 #pragma once
-// The part of the border (border.h) that policies of a gate read, by the same rules.
+// What policies of a gate read, by the rules of the border (border.h).
 
 #include <cstdint>
 

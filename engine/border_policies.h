@@ -1,6 +1,5 @@
 #pragma once
-// The part of the border (border.h) that routers, deciders and policies of KV tiers read, by the
-// same rules.
+// What routers, deciders and policies of KV tiers read, by the rules of the border (border.h).
 
 #include <cstdint>
 

@@ -61,6 +61,17 @@ local function note_length(path, lines)
   files_in[folder] = (files_in[folder] or 0) + 1
 end
 
+--- The comment at the head of a file, behind #pragma once.
+local function first_comment(text)
+  local out = {}
+  for i = text[1] == "#pragma once" and 2 or 1, #text do
+    local said = text[i]:match '^[%-/#"]+%s*(.*)'
+    if not said or text[i]:find "^#include" then break end
+    out[#out + 1] = said
+  end
+  return table.concat(out, " ")
+end
+
 for _, path in ipairs(files("engine scripts tests scenarios")) do
   local extension = path:match("%.(%w+)$")
   if is_source[extension] and not path:find("^tests/golden/") then
@@ -71,7 +82,9 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
     end
     note_length(path, #text)
     local floor = path:match("^engine/(%w+)/")
-    check(not (text[1] or ""):find '^[%-/#"%s]*The part of', path .. ": a file is not a part of another one")
+    local first = first_comment(text)
+    check(not first:find "^The part of" and not first:find "%f[%w][Pp]arts? of [%w_/]+%.%l+%f[^%w]",
+      path .. ": a file is not a part of another one")
     for number, line in ipairs(text) do
       check(columns(line) <= 120, path .. ":" .. number .. ": " .. columns(line) .. " columns")
       local target = line:match('^#include [<"]([^>"]+)[>"]')
@@ -244,6 +257,8 @@ for name in pairs(required) do
   local in_room = name:find "^rooflua%.[%w_]+%." or not name:find "^rooflua" and name:find "^[%w_]+%.[%w_]+%."
   check(not in_room or named[name], name .. ": no file requires this module")
 end
+
+dofile "tests/declarations.lua"(check, files, lines_of)
 
 -- Releases are put in order in one place, which knows candidates, post releases and nightly builds.
 local may_compare_versions = {

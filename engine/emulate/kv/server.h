@@ -1,5 +1,5 @@
 #pragma once
-// The part of an emulated server that tells of its KV caches over ZeroMQ.
+// An emulated server sends events of its KV caches over ZeroMQ.
 
 #include <cstdint>
 #include <memory>

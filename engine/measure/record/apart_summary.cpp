@@ -1,4 +1,4 @@
-// Prefill and decode on separate replicas: the part of summary.h that counts prompts and their KV.
+// Figures of prefill and decode on separate replicas: prompts and their KV.
 
 #include <algorithm>
 

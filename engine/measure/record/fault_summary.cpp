@@ -1,4 +1,4 @@
-// Replicas that fail: the part of summary.h that counts what is lost.
+// Figures of replicas that fail: what is lost.
 
 #include <algorithm>
 #include <numeric>

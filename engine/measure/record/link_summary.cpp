@@ -1,4 +1,4 @@
-// What went over links: the part of summary.h that counts transfers.
+// Figures of links: the transfers that went over them.
 
 #include <algorithm>
 #include <cstddef>

@@ -118,7 +118,6 @@ using Column = ColumnOf<Summary>;
 using GroupColumn = ColumnOf<GroupSummary>;
 using ReplicaColumn = ColumnOf<ReplicaSummary>;
 using LinkColumn = ColumnOf<LinkSummary>;
-using TierColumn = ColumnOf<TierSummary>;
 
 /// The column "ttft_s_p50" or "preemptions". A name that no metric has is our mistake.
 Column run_column(std::string_view name);

@@ -46,13 +46,6 @@ void Flows::start(FlowRequest what, Picoseconds now) {
   add_due(slot);
 }
 
-double Flows::rate_of(std::int32_t slot) const {
-  for (const std::int32_t flow : due_) {
-    if (at(flow).what.slot == slot) return std::max(0.0, at(flow).rate);
-  }
-  return 0;
-}
-
 double Flows::share_of(const std::vector<std::int32_t>& path) const {
   double share = std::numeric_limits<double>::infinity();
   for (const std::int32_t wire : path) {
