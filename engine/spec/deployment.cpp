@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "spec/figures/rows.h"
 #include "spec/layer_kinds.h"
-#include "spec/pipeline/apart.h"
+#include "spec/pipeline/afd.h"
 #include "spec/pipeline/context.h"
 #include "spec/pipeline/stages.h"
 #include "spec/weights.h"
@@ -43,7 +43,7 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
                 "and pp, or by tp, dp and ep");
   }
   check_context(model, options);
-  check_apart(model, options);
+  check_afd(model, options);
   return widths;
 }
 

@@ -1,5 +1,5 @@
 // Aborts at any instant, of requests in any phase: nothing is lost, nothing is told twice, and
-// nobody's past changes. Random clusters: prefill and decode apart, with links or without, stages,
+// nobody's past changes. Random clusters: prefill and decode split, with links or without, stages,
 // ranks that step together, speculation, frontends, closed loops.
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// Random plays on random clusters: several replicas behind a router, prefill and decode apart, KV
+// Random plays on random clusters: several replicas behind a router, prefill and decode split, KV
 // in stores, caches that are too small; and runs of them that can be copied.
 
 #include <cstdint>

@@ -63,7 +63,7 @@ struct Served {
   int tokens = 0;
   int preemptions = 0;
   int cached = 0;                         // prefix hits at the first admission, tokens
-  int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if apart
+  int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if split
   Ps pulled = unset;                      // when its KV set off from there
   int drafted = 0, accepted = 0;          // drafts of decodes that landed
   Ps aborted = unset;

@@ -195,8 +195,8 @@ TEST_CASE("completion wins at the instant of the last token") {
 namespace {
 
 /// Replica 1 computes prompts, replica 2 decodes; KV takes two seconds.
-struct Apart : Bench {
-  explicit Apart(std::int32_t decode_blocks) : Bench(8, 64, 4) {
+struct Split : Bench {
+  explicit Split(std::int32_t decode_blocks) : Bench(8, 64, 4) {
     replica().role = Role::prefill;
     cluster.replicas.push_back(replica());
     cluster.replicas[1].role = Role::decode;
@@ -210,7 +210,7 @@ struct Apart : Bench {
 TEST_CASE("blocks on both sides stay until KV that is on its way has come") {
   for (const bool over_links : {false, true}) {
     CAPTURE(over_links);
-    Apart bench(8);
+    Split bench(8);
     if (over_links) {
       bench.cluster.links = {{"nic", 1e30, 0, LinkScope::node}};
       bench.cluster.transfer.path.between = {"nic"};
@@ -238,7 +238,7 @@ TEST_CASE("blocks on both sides stay until KV that is on its way has come") {
 }
 
 TEST_CASE("a prompt that waits for room at its decode replica frees the prefill's blocks now") {
-  Apart bench(3);
+  Split bench(3);
   bench.scheduler.full_must_fit = true;
   ListedWorkload workload({spec(0, 8, 4), spec(0, 8, 4)});
   Simulation simulation(bench.cluster, bench.bindings(workload));

@@ -48,12 +48,12 @@ inline void draw_seat_blocks(std::uint64_t seed, ReplicaConfig& replica) {
 /// When KV is pushed, who is chosen first, and leases.
 inline void draw_disaggregation(std::uint64_t seed, ClusterConfig& cluster) {
   Dice dice(seed + 31);
-  Disaggregation& apart = cluster.disaggregation;
-  apart.push = static_cast<Push>(dice.upto(0, 2));
-  if (dice.upto(0, 1) == 1) apart.order = SplitOrder::decode_first;
-  if (dice.upto(0, 2) == 0) apart.lease_s = 0.25 * dice.upto(1, 20);
+  Disaggregation& split = cluster.disaggregation;
+  split.push = static_cast<Push>(dice.upto(0, 2));
+  if (dice.upto(0, 1) == 1) split.order = SplitOrder::decode_first;
+  if (dice.upto(0, 2) == 0) split.lease_s = 0.25 * dice.upto(1, 20);
   for (const ReplicaConfig& each : cluster.replicas)
-    if (each.stages.several() && apart.push == Push::layers) apart.push = Push::chunks;
+    if (each.stages.several() && split.push == Push::layers) split.push = Push::chunks;
 }
 
 inline Case random_case(std::uint64_t seed, bool shared) {

@@ -66,8 +66,8 @@ std::span<const MetricOf<SessionSummary>> session_metrics();
 std::span<const MetricOf<LinkSummary>> link_metrics();
 /// Of a store of KV beside the GPUs, besides its name.
 std::span<const MetricOf<TierSummary>> tier_metrics();
-/// Of replicas that are apart for prefill and decode.
-std::span<const MetricOf<ApartSummary>> apart_metrics();
+/// Of replicas that are split for prefill and decode.
+std::span<const MetricOf<SplitSummary>> split_metrics();
 /// Of a pool of engines that come and go, besides its name.
 std::span<const MetricOf<PoolSummary>> pool_metrics();
 /// Of plays, requests that depend on each other.

@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays, clients, failures, adapters, experts.
+// and decode split, plays, clients, failures, adapters, experts.
 
 #include "measure/record/metrics.h"
 
@@ -62,8 +62,8 @@ constexpr MetricOf<T> of_tier[] = {
      &T::used_bytes_max},
 };
 
-using A = ApartSummary;
-constexpr MetricOf<A> of_apart[] = {
+using A = SplitSummary;
+constexpr MetricOf<A> of_split[] = {
     {"split_frac", "split", "1", neither,
      "part of the completed requests whose prompt a prefill replica computed", &A::split_frac},
     {"kv_bytes", "KV sent", "bytes", neither, "KV that was sent between replicas", &A::kv_bytes},
@@ -285,8 +285,8 @@ std::span<const MetricOf<TierSummary>> tier_metrics() {
   return of_tier;
 }
 
-std::span<const MetricOf<ApartSummary>> apart_metrics() {
-  return of_apart;
+std::span<const MetricOf<SplitSummary>> split_metrics() {
+  return of_split;
 }
 
 std::span<const MetricOf<PoolSummary>> pool_metrics() {

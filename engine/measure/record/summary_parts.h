@@ -84,9 +84,9 @@ struct TierSummary {
   Statistics load_s;                              // of its transfers to a GPU
 };
 
-/// What replicas that are apart for prefill and decode amounted to, over completed requests unless
+/// What replicas that are split for prefill and decode amounted to, over completed requests unless
 /// it says otherwise.
-struct ApartSummary {
+struct SplitSummary {
   double split_frac = 0;        // requests whose prompt a prefill replica computed
   double kv_bytes = 0;          // that were sent, of all requests
   std::int64_t recomputed = 0;  // of those split, whose KV was not asked for within the lease

@@ -213,7 +213,7 @@ void Simulation::tell_preemptions(Replica& replica) {
   for (Observer* observer : bindings_.observers) {
     for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
   }
-  if (apart_) {
+  if (split_) {
     for (const std::int32_t slot : preempted) cancel_reserved(slot);
   }
   if (!tiers_) return;

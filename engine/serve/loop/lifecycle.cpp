@@ -276,7 +276,7 @@ void Life::requeue_waiting(std::int32_t index) {
     if (!may_go_elsewhere(slot)) continue;
     Replica& replica = s_.at(index);
     s_.leave_replica(slot, index);
-    if (s_.apart_) {
+    if (s_.split_) {
       s_.leave_promise(slot);
       s_.hand_over_of(slot) = {};
     }

@@ -349,11 +349,11 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<FlowEnded> flows_ended_;
   std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
   std::vector<Left> left_;              // in the order in which they were aborted
-  bool apart_ = false;                  // there are prefill replicas
+  bool split_ = false;                  // there are prefill replicas
   std::optional<Fleet> fleet_;          // where an engine may come or go
   std::vector<std::optional<SlowSteps>> slowed_;  // by replica; empty until one is slow
   std::vector<ExpertSteps> experts_;              // by group; empty where no expert moves
-  std::vector<HandOver> hand_overs_;              // by slot; empty where none are apart
+  std::vector<HandOver> hand_overs_;              // by slot; empty where none are split
   std::deque<Lease> leases_;  // by time; also of prompts that were asked for since
   AlarmQueue alarms_;
   std::vector<Reception> receptions_;  // by replica; of those with stages

@@ -38,7 +38,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   sent_.assign(prompts().size(), false);
   over_.assign(prompts().size(), false);
   at_.assign(prompts().size(), -1);
-  apart_.assign(prompts().size(), {});
+  split_.assign(prompts().size(), {});
   for (const Prompt& prompt : prompts()) {
     history_.requests.push_back({.arrival = prompt.plain.arrival});
     show(prompt);

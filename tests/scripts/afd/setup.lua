@@ -1,4 +1,4 @@
--- What tests of attention and experts apart share.
+-- What tests of AFD share.
 local Kernels = require "steps.kernels" -- of this environment, in which mutations_test.lua changes it
 local Prepared = require "rooflua.scenario.prepared"
 local prices = require "rooflua.scenario.prices"

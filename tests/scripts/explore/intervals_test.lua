@@ -118,7 +118,7 @@ test("where requests wait for seats the load is saturated", function()
   test.check(found.about:find("saturated; ", 1, true), found.about)
 end)
 
-test("engines apart are of class pd; attention on data-parallel ranks of dpa, whole experts of tep", function()
+test("split engines are of class pd; attention on data-parallel ranks of dpa, whole experts of tep", function()
   test.equal(intervals { replicas = { { role = "prefill" }, { role = "decode" } },
     network = { bytes_per_s = 1e11, alpha_s = 1e-4 } }.kinds[1].class, "pd")
   test.equal(intervals { deployment = { tp = 2, ep = 2 } }.kinds[1].class, "tep")

@@ -1,4 +1,4 @@
--- Prefill and decode apart: what a scenario says of it, what results hold, deciders, and what is refused.
+-- Prefill and decode split: what a scenario says of it, what results hold, deciders, and what is refused.
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
@@ -36,14 +36,14 @@ test("KV that is pushed carries the same bytes and is there sooner", function()
   local last
   for _, push in ipairs { "end", "chunks", "layers" } do
     local s = run { push = push }
-    local apart = s.disaggregation
-    test.near(apart.kv_bytes, 60 * 2000 * 131072, 1e-9)
+    local split = s.disaggregation
+    test.near(split.kv_bytes, 60 * 2000 * 131072, 1e-9)
     test.equal(s.completed, 60)
     if last then
-      test.check(apart.kv_wait_s.mean < last.kv_wait_s.mean, "%s: %g s", push, apart.kv_wait_s.mean)
-      test.check(apart.kept_block_s < last.kept_block_s, "%s: %g", push, apart.kept_block_s)
+      test.check(split.kv_wait_s.mean < last.kv_wait_s.mean, "%s: %g s", push, split.kv_wait_s.mean)
+      test.check(split.kept_block_s < last.kept_block_s, "%s: %g", push, split.kept_block_s)
     end
-    last = apart
+    last = split
   end
 end)
 
@@ -193,7 +193,7 @@ test("what is wrong is named by its key", function()
   test.check(not ok and tostring(problem):find("stages of pp", 1, true), "%s", tostring(problem))
 end)
 
-test("without replicas that are apart the key is told to change nothing", function()
+test("without replicas that are split the key is told to change nothing", function()
   local given = { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2, disaggregation = {} }
   local told = shape.unread(given, "serve")
   test.equal(told[1][1], "disaggregation")

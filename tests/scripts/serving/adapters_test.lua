@@ -223,14 +223,14 @@ test("a workload may say the adapter, and one that there is not is an error", fu
   refuses("adapter: found 1; the scenario has no adapters", nil, mixed(1, 1))
 end)
 
-test("drafts, stages, ranks, and replicas that are apart have adapters, too", function()
+test("drafts, stages, ranks, and replicas that are split have adapters, too", function()
   local adapters = { count = 6, max_loras = 2 }
   local more = {
     drafts = { speculation = { speculator = require "speculators.fixed" {},
       acceptance = require "acceptance.constant" {} } },
     stages = { deployment = { pp = 2 } },
     ranks = { model = "qwen3-30b-a3b", deployment = { dp = 2, ep = 2 } },
-    apart = { replicas = { { role = "prefill" }, { role = "decode" } } },
+    split = { replicas = { { role = "prefill" }, { role = "decode" } } },
     lost = { replicas = 2,
       faults = require "faults.scripted" { list = { { time_s = 2, replica = 1, repair_s = 1 } } } },
     stores = { deployment = { kv_blocks = 400 }, tiers = { policy = "vllm_cpu", stores = { { name = "cpu",
