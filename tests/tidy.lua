@@ -61,7 +61,7 @@ local function note_length(path, lines)
   files_in[folder] = (files_in[folder] or 0) + 1
 end
 
---- The comment at the head of a file, behind #pragma once.
+--- The comment at the head of a file, after #pragma once.
 local function first_comment(text)
   local out = {}
   for i = text[1] == "#pragma once" and 2 or 1, #text do

@@ -47,7 +47,7 @@ void add_once(std::string& list, std::string_view word) {
   list += (list.empty() ? "" : ", ") + std::string(word);
 }
 
-/// Formats of the weights as released; behind a slash those of other releases.
+/// Formats of the weights as released; after a slash those of other releases.
 std::string formats_of(const Model& model) {
   const WeightFormats own = weight_formats(model, std::nullopt);
   const WeightParts parts = weights(model);

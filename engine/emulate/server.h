@@ -111,7 +111,7 @@ class Server final : private TokenObserver {
   void refuse(Exchange& exchange, Api api, int status, const std::string& message,
               const std::string& param = "") const;
 
-  /// The first whole microsecond behind everything that has happened.
+  /// The first whole microsecond after everything that has happened.
   std::int64_t next_us();
   std::uint64_t drawn(std::int32_t number) const;
 

@@ -17,7 +17,7 @@ std::vector<char> prefill_replicas(const ClusterConfig& cluster);
 /// methods calls this class's own first.
 class TokenObserver : public Observer {
  public:
-  /// @param prefills  prefill_replicas(); replicas behind its end do not prefill
+  /// @param prefills  prefill_replicas(); replicas after its end do not prefill
   explicit TokenObserver(std::vector<char> prefills = {}) : prefills_(std::move(prefills)) {}
 
   bool reads_prices() const override { return false; }

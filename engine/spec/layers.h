@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of layers of a model: what attends to what, and which MLP stands behind it. A model
+// The kinds of layers of a model: what attends to what, and which MLP stands after it. A model
 // lists its kinds with the number of layers of each, not their order: no price and no byte of a
 // step depends on the order.
 

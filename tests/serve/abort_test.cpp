@@ -89,7 +89,7 @@ TEST_CASE("the seat of a request that decodes is free at the end of the running 
       CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* p1:16+0* w1 u2", "1..2: d2 w1 u4",
                                           "2..3: d2 x1 w1 u4", "3..4: d1 p2:16+0* w0 u3",
                                           "4..5: d1 w0 u2"});
-    } else {  // the step behind was planned at 2, with a row of it
+    } else {  // the step after was planned at 2, with a row of it
       CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* p1:16+0* w1 u2", "1..2: d2 w1 u4",
                                           "2..3: d2 x1 w1 u4", "3..4: d2 x1 w1 u4",
                                           "4..5: d1 p2:16+0* w0 u3"});

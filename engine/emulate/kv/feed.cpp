@@ -48,7 +48,7 @@ void KvFeed::sent(std::int32_t id, std::span<const std::int64_t> tokens,
 
 // --- what caches tell
 
-/// Blocks behind each other: an event names them as far as they are known.
+/// Blocks after each other: an event names them as far as they are known.
 void KvFeed::keep(const KvEvents::Event& event, KvBatch& out) {
   KvStored stored;
   for (const std::uint64_t hash : event.hashes) {

@@ -23,7 +23,7 @@ struct KvAddress {
   std::size_t kept_bytes = std::size_t{64} << 20;  // of these together
 };
 
-/// "5557", "tcp://HOST:PORT" -> the port `more` behind it as "tcp://HOST:PORT". A number alone is a
+/// "5557", "tcp://HOST:PORT" -> the port `more` after it as "tcp://HOST:PORT". A number alone is a
 /// port of 127.0.0.1. Port 0 stays: any free one.
 /// @throws Error at `option`
 std::string tcp_address(const std::string& given, int more, const char* option);
@@ -37,7 +37,7 @@ class KvPublisher {
   KvPublisher& operator=(const KvPublisher&) = delete;
 
   void send(std::string message);
-  /// Answers who wants to be told again. To be called when replay_fd() can be read, behind each
+  /// Answers who wants to be told again. To be called when replay_fd() can be read, after each
   /// send(), and now and then.
   void answer_replays();
   /// -1: nobody is told again.

@@ -55,7 +55,7 @@ struct MetricOf {
 };
 using Metric = MetricOf<Summary>;
 
-/// In the order of the document; classes, replicas and sessions come behind them.
+/// In the order of the document; classes, replicas and sessions come after them.
 std::span<const Metric> run_metrics();
 /// Of a class or a replica.
 std::span<const MetricOf<GroupSummary>> group_metrics();

@@ -19,7 +19,7 @@ constexpr MetricOf<S> of_speculation[] = {
     {"acceptance_rate", "accepted", "1", more, "accepted over drafted tokens", &S::acceptance_rate},
     {"tokens_per_round", "tokens/round", "tokens", more,
      "1 + accepted tokens over rounds, as engines count it", &S::tokens_per_round},
-    {"overshoot_tokens", "overshoot", "tokens", less, "accepted behind the end of an answer",
+    {"overshoot_tokens", "overshoot", "tokens", less, "accepted after the end of an answer",
      &S::overshoot_tokens},
     {"discarded_tokens", "discarded", "tokens", less,
      "tokens of decodes whose request had ended when they ran, or was aborted",
@@ -156,7 +156,7 @@ constexpr MetricOf<G> of_gate[] = {
     {"held", "held", "requests", neither, "requests that the gate held for some time", &G::held},
     {"completed_frac", "completed", "1", more, "completed over offered requests",
      &G::completed_frac},
-    {"held_s", "held", "s", less, "how long requests were held that were admitted behind it",
+    {"held_s", "held", "s", less, "how long requests were held that were admitted after it",
      &G::held_s},
 };
 

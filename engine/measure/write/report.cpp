@@ -114,7 +114,7 @@ std::string split_line(const SplitSummary& split) {
   if (split.recomputed > 0) out += ", " + grouped(split.recomputed) + " computed again";
   return out + "\n          wait for room " + duration(split.room_wait_s.mean) + " (p99 " +
          duration(split.room_wait_s.p99) + "), for KV " + duration(split.kv_wait_s.mean) +
-         " (p99 " + duration(split.kv_wait_s.p99) + "); kept behind prefill " +
+         " (p99 " + duration(split.kv_wait_s.p99) + "); kept after prefill " +
          figure(split.kept_block_s) + " block-seconds\n";
 }
 

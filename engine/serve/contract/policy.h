@@ -181,7 +181,7 @@ class TierPolicy {
   /// So long a patience has no end.
   static constexpr double endless_s = 1e6;
   struct Load {
-    std::int32_t tokens = 0;        // behind those in the GPU; 0: compute them; ask_later
+    std::int32_t tokens = 0;        // after those in the GPU; 0: compute them; ask_later
     double patience_s = endless_s;  // what has not come by then is computed
   };
   static constexpr std::int32_t ask_later = -1;

@@ -15,7 +15,7 @@ class AlarmQueue {
   bool empty() const { return first_ == near_.size(); }
   /// The alarm that is due first. @pre not empty
   const Alarm& front() const { return near_[first_]; }
-  /// The one so many behind it, if that many are sorted; else null.
+  /// The one so many after it, if that many are sorted; else null.
   const Alarm* ahead(std::size_t places) const {
     return first_ + places < near_.size() ? &near_[first_ + places] : nullptr;
   }

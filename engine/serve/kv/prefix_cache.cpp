@@ -48,7 +48,7 @@ PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progr
                                    std::int32_t tokens) const {
   const std::int32_t most = askable_blocks(request, progress, tokens);
   if (most <= 0) return {};
-  // Hashes cost more than the search: those far behind a hit are not needed for it.
+  // Hashes cost more than the search: those far after a hit are not needed for it.
   std::span<const std::uint64_t> known;
   std::int32_t asked = 0;
   Hit hit;
@@ -140,7 +140,7 @@ bool PrefixCache::shares_output(const Request& request, const Progress& progress
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                            std::int32_t full) {
   const std::int32_t shared = public_blocks(progress, block_size_);
-  // A state behind private tokens is one that no other request can use.
+  // A state after private tokens is one that no other request can use.
   if (keeps_states_ && full > 0 && (full <= shared || keeps_private_))
     states_.set(
         block_hashes(request, progress, block_size_, full)[static_cast<std::size_t>(full) - 1], 0);

@@ -6,7 +6,7 @@
 // wire with them, and so on. A flow whose rate stays the same keeps its end, to the picosecond. One
 // that never shared anything ends at after(start, alpha_s + bytes / bytes_per_s).
 //
-// A wire with `streams` carries so many flows at once. Others wait behind their alpha_s, first
+// A wire with `streams` carries so many flows at once. Others wait after their alpha_s, first
 // come, first served.
 // Wires may carry less for a while. A flow stands still while one of its wires carries nothing; it
 // fails when that lasts too long. Bytes of the start of an engine wait for ever.

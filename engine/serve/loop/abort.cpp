@@ -16,7 +16,7 @@
 //   it ended at this instant          nothing: its end comes first
 //
 // The client's end is always now: observers and the workload are told at once, and only once, and
-// no token lands any more. Rows in steps under way are computed and discarded, as those behind an
+// no token lands any more. Rows in steps under way are computed and discarded, as those after an
 // end token. A slot stays taken until no seat and no transfer needs it.
 //
 // @source vLLM v1/core/sched/scheduler.py (finish_requests; blocks of a request whose KV is on its

@@ -65,7 +65,7 @@ void Simulation::send(std::int32_t slot) {
 }
 
 /// Through the gate, if there is one. One that had waited for a replica, or comes back from one
-/// that drains, is behind it.
+/// that drains, is after it.
 void Simulation::route(std::int32_t slot) {
   gate_ && !gate_->has_passed(slot) ? meet_gate(slot) : send_to_router(slot);
 }

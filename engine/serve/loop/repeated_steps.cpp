@@ -9,7 +9,7 @@
 
 namespace rooflua {
 
-/// Behind a plain step of that replica: those that end in front of everything else. @returns how
+/// After a plain step of that replica: those that end in front of everything else. @returns how
 /// many
 std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
   const Alarm alarm = alarms_.front();

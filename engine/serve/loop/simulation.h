@@ -347,7 +347,7 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
   Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
   std::vector<FlowEnded> flows_ended_;
-  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
+  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, after the deliveries
   std::vector<Left> left_;              // in the order in which they were aborted
   bool split_ = false;                  // there are prefill replicas
   std::optional<Fleet> fleet_;          // where an engine may come or go

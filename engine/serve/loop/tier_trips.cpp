@@ -5,7 +5,7 @@
 //   load       a request is admitted whose beginning stores have, and its policy loads it. Blocks
 //              are taken, and the request waits aside (or runs layer by layer) until all has come
 //
-// A request that waits aside does not hold up those behind it.
+// A request that waits aside does not hold up those after it.
 // @source vllm-project/vllm vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py
 
 #include <algorithm>

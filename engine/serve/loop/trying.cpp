@@ -36,7 +36,7 @@ void check_wait(double wait_s, const char* what) {
                             "; seconds from 0 on are right, or nothing");
 }
 
-/// The same content, with the `kept` tokens that were generated behind it.
+/// The same content, with the `kept` tokens that were generated after it.
 /// @param carries  an attempt before has put such tokens there
 RequestSpec same_content(const Request& request, const Progress& progress,
                          std::vector<Segment>& segments, std::int32_t kept, bool carries) {

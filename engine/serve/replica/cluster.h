@@ -138,7 +138,7 @@ using ReplicaSignals = rooflua_signals;
 /// What a router may ask of a replica besides its signals. The numbers are those of border.h.
 enum class RouterFact : std::int32_t {
   sent_tokens,     // of the routed prompt, that the router sent there before, in whole blocks
-  stored_tokens,   // of the routed request, that stores have behind those in the GPU
+  stored_tokens,   // of the routed request, that stores have after those in the GPU
   prefill_tokens,  // of prompts in flight: not cached, and their first token has not come
   blocks,          // of prompts in flight, each once
   shared_blocks,   // of the routed prompt, that are among these blocks, from the left

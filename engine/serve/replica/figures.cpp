@@ -39,7 +39,7 @@ constexpr auto replica_rows = rows_of<Config>(
                                     "a prefix hit loses its last block: the drafter needs its "
                                     "states"),
     figure<&Config::keeps_states>("keeps_states", open,
-                                  "prefix hits end where recurrent states were kept: behind a "
+                                  "prefix hits end where recurrent states were kept: after a "
                                   "prompt's chunk or a request"),
     figure<&Config::seed>("seed", "1", 0, 9007199254740992, open, "of the streams \"acceptance\""),
     figure<&Config::group>("group", "1", -1, 1e6, open,

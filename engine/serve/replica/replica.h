@@ -35,7 +35,7 @@ class Replica final : public ReplicaState {
   StepPlan& repeat_plan(Picoseconds now);
   /// The plan at hand: the one made last.
   const StepPlan& plan() const { return plan_; }
-  /// Its batch, without drafts for the step behind it. Valid until commit, as planned_batch().
+  /// Its batch, without drafts for the step after it. Valid until commit, as planned_batch().
   const Batch& batch_of_plan();
   Batch& planned_batch() { return batch_; }
   /// Where it speculates: everyone who samples in the planned batch brings drafts to the next one.
@@ -84,13 +84,13 @@ class Replica final : public ReplicaState {
   const StepPrice* price_of_repeat(PricedRun& run);
   /// land() of such a step.
   StepDone land_plain(Picoseconds now);
-  /// repeat_plan() and commit() behind it.
+  /// repeat_plan() and commit() after it.
   void repeat(const StepPrice& price, Picoseconds now);
 
   // --- the same for several such steps
 
   /// Plans a step at the end of each one that ends in front of `before`, at most so many.
-  /// @param steps  gets those that end, and behind them those that are planned then
+  /// @param steps  gets those that end, and after them those that are planned then
   /// @returns how many end
   std::size_t repeat_until(Picoseconds before, std::size_t most, const PricedRun& run,
                            std::vector<RepeatedStep>& steps);

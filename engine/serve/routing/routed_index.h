@@ -30,7 +30,7 @@ class RoutedIndex {
   /// What stands for a replica in add(), remove() and blocks() for the second reason.
   std::int32_t second(std::int32_t replica) const { return replica + replicas_; }
 
-  /// A prompt goes to a replica: its blocks with a hash, and so many behind them without one.
+  /// A prompt goes to a replica: its blocks with a hash, and so many after them without one.
   void add(std::int32_t replica, std::span<const std::uint64_t> hashes, std::int32_t others,
            Picoseconds now);
   /// The replica has these no longer. Those that are not here are left out.

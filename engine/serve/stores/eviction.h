@@ -100,7 +100,7 @@ class EvictionOrder {
     std::int32_t head = -1, tail = -1;
     std::int64_t size = 0;  // chunks
   };
-  /// Hashes that have left, the oldest first. One that leaves again stands behind the others.
+  /// Hashes that have left, the oldest first. One that leaves again stands after the others.
   class Ghosts {
    public:
     bool has(std::uint64_t hash) const { return place_.find(hash) >= 0; }

@@ -4,7 +4,7 @@
 //
 // Deviations:
 //   - a request that reaches max_new with the token in flight is not run again (the original with
-//     overlap runs one wasted row, as the engine and the original do behind an end token); it keeps
+//     overlap runs one wasted row, as the engine and the original do after an end token); it keeps
 //     seat and KV until that step is over and cannot be retracted
 //   - `batch_is_full` is cleared as soon as the shrunken batch is seen; the original decodes once
 //     more before it looks

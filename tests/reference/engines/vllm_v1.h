@@ -51,7 +51,7 @@ struct VllmConfig {
   std::uint64_t acceptance_seed = 0;
 
   bool speculates() const { return drafts >= 0; }
-  /// What a request brings to the step behind one with so many decodes.
+  /// What a request brings to the step after one with so many decodes.
   int next_drafts(int id, int decodes) const;
   /// a_j of one request: every third has the rates, the next their squares, the next their cubes.
   std::vector<double> curve_of(int id) const;

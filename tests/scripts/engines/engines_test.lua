@@ -42,7 +42,7 @@ test("blocks of 128 x 128 are scaled per token and step: nothing is fused", func
   test.check(not (own.qkv.note or ""):find "fused", "FP8 in blocks is not fused")
 end)
 
-test("a norm behind an all-reduce has no launch of its own; on one rank there is no all-reduce", function()
+test("a norm after an all-reduce has no launch of its own; on one rank there is no all-reduce", function()
   local launch_s = Kernels {}.small_kernel_s
   local batch = bound.decodes(8, 1000)
   for _, tp in ipairs { 1, 4 } do

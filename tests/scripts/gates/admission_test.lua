@@ -114,7 +114,7 @@ local function fair(given)
   return run(require "admission.concurrency"(given), { workload = tenants(), replicas = 1, router = nil }).summary
 end
 
-test("a quiet tenant waits less in turn, by service and by deadline than behind a noisy one", function()
+test("a quiet tenant waits less in turn, by service and by deadline than after a noisy one", function()
   local global = fair {}
   for _, given in ipairs { { fair = "round_robin" }, { fair = "vtc" }, { fair = "las" }, { order = "edf" } } do
     local found = fair(given)

@@ -132,7 +132,7 @@ local blis = blis_head .. "0,c,s,0,g,32,64,16,0,1000000,1500000,,\n1,c,s,1,g,32,
 
 -- Counted by hand ----------------------------------------------------------------------------------------------
 
-test("spans: requests of an agent follow each other, an agent begins behind what started it", function()
+test("spans: requests of an agent follow each other, an agent begins after what started it", function()
   local opened = open(lines_of(spans()))
   test.equal(opened.format, "otel_spans")
   -- Blocks of 16: 20, 10, 12, 25, 6; s2 repeats s1 and its answer (11), b repeats a and its answer (22).

@@ -126,7 +126,7 @@ test("few slots hold requests, and slots for all hold none", function()
   test.equal(last, 0)
 end)
 
-test("a request that waits for a slot holds up nobody behind it, and is served when there is one", function()
+test("a request that waits for a slot holds up nobody after it, and is served when there is one", function()
   local function sent(adapters)
     local next, Sent = 0, policy.define { name = "sent", doc = "A list.", params = {} }
     function Sent.requests()

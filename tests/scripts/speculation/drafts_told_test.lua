@@ -119,7 +119,7 @@ test("speculators are set for each replica that has one", function()
   native.serve_set(run, nil, nil, nil, { false })
 end)
 
--- The last test: the engine's batch is another one behind it.
+-- The last test: the engine's batch is another one after it.
 test("widths of rows are collected once per step", function()
   local ffi = border.ffi
   local data, widths = ffi.new "rooflua_batch", ffi.new("int32_t[3]", 4, 1, 2)

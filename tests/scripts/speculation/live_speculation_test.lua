@@ -51,7 +51,7 @@ test("the last step is explained with its drafter, whose operations have names o
   test.check(drafter_s > 0.05 * priced.time_s and drafter_s < 0.5 * priced.time_s)
 end)
 
-test("another speculator is asked at the next plan, whose drafts are those of the plan behind it", function()
+test("another speculator is asked at the next plan, whose drafts are those of the plan after it", function()
   local live = serve.open(scenario(fixed(3)))
   live:step(30)
   live:set { speculator = fixed(1) }

@@ -205,7 +205,7 @@ test("exchanges of dcp move the bytes of their formulas", function()
   end
 end)
 
-test("a prompt behind cached tokens gathers them where attention is latent, and its queries where it is not", function()
+test("a prompt after cached tokens gathers them where attention is latent, and its queries where it is not", function()
   local batch = { prefills = { { new_tokens = 1000, context_tokens = 5000 } }, decodes = 0 }
   local rows = priced({ tp = 8, dcp = 4 }, batch, { engine = "vllm 0.24" }).rows
   test.near(sum(rows, "^dcp_context_gather", "bytes"), 61 * 5000 * 576 * 2 * 3 / 4, 1e-9)

@@ -194,7 +194,7 @@ test("a look back prices the step of a rank again, and says what it waits for", 
   test.near(sum_s, document.prefill_s + document.decode_s + document.decode_mixed_s + document.recompute_s, 1e-9)
 end)
 
-test("a request that comes to a rank without tokens waits behind other ranks", function()
+test("a request that comes to a rank without tokens waits after other ranks", function()
   local given = scenario { router = "round_robin",
     workload = require "workloads.constant" { rate_per_s = 40, num_requests = 2, prompt_tokens = 1000,
       output_tokens = 2 } }

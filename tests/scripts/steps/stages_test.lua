@@ -59,7 +59,7 @@ local function priced(deployment)
   return prices.price(Prepared.of(Reader.new "test", given)).batches[1]
 end
 
-test("a priced step has the transfers between stages behind its operations, and nothing else changes", function()
+test("a priced step has the transfers between stages after its operations, and nothing else changes", function()
   local one, three = priced { tp = 4 }, priced { tp = 4, pp = 3, pp_send_s = 1e-3 }
   local count = #one.rows
   test.equal(#three.rows, count + 2)

@@ -67,7 +67,7 @@ test("the rest is dropped when two prompts of three are answered", function()
     wasted_output = 8, output = 12, prompt = 400, cached = 0 })
 end)
 
-test("the rest is continued behind what it has, and takes the place of a prompt", function()
+test("the rest is continued after what it has, and takes the place of a prompt", function()
   -- The third answer stops with 4 of 5. The second batch sends it, 104 tokens long, and two new prompts, for 2 and 4
   -- tokens. It ends with the first step, and the answer of 2 with the second; that of 4 has 2 then.
   local expected = { requests = 6, completed = 4, cancelled = 2, wasted_prompt = 200, wasted_output = 6,

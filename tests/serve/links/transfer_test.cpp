@@ -130,7 +130,7 @@ TEST_CASE(
 
 // D has 5 blocks, KV takes 6 s. Request 0 decodes there and needs its fourth block at 12, when it
 // has 3 and request 1, whose KV is on its way, the other 2: it loses its seat. At 15 request 1 is
-// there, and must not stand behind request 0, which needs 4 blocks: only request 1 can free them.
+// there, and must not stand after request 0, which needs 4 blocks: only request 1 can free them.
 TEST_CASE("a request whose KV is here is seated before a preempted request that waits for blocks") {
   Split bench(12, 5, 6);
   bench.cluster.replicas[1].prefix_caching = false;

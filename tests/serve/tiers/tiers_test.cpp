@@ -47,7 +47,7 @@ TEST_CASE("what the GPU has is not loaded, and the last token of a prompt is com
   CHECK(bench.left.empty());
 }
 
-TEST_CASE("a load does not hold up those behind it") {
+TEST_CASE("a load does not hold up those after it") {
   TiersBench bench(32);
   bench.add(0, {{document, 32}, {0, 4}});
   bench.flush(20);
@@ -132,7 +132,7 @@ TEST_CASE("a store of the node or of the cluster is there for all its replicas")
 }
 
 // Loads of both stores run at once: 0.5 + 16 / 8 s, and 1 + 16 / 2.
-TEST_CASE("the first store that has a chunk gives it, and another one what is behind") {
+TEST_CASE("the first store that has a chunk gives it, and another one what is after") {
   TiersBench bench;
   bench.cluster.links.push_back({"disk", 2, 1, LinkScope::node});
   bench.cluster.tiers.stores.push_back(bench.store());

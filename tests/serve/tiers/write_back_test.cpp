@@ -61,7 +61,7 @@ TEST_CASE("what a store has already is not written again when it leaves the GPU"
   bench.ask_twice();
   bench.add(80, {{0, 63}});
   const std::vector<StoreTotals> totals = bench.run_tiers();
-  // Of the document nothing; 8 tokens behind it, and the 6 blocks that the request before still
+  // Of the document nothing; 8 tokens after it, and the 6 blocks that the request before still
   // has.
   CHECK(totals[0].stored_bytes == 36 + 28 + 8 + 8 + 24);
   CHECK(bench.left.empty());
