@@ -218,7 +218,7 @@ typedef struct rooflua_replica_view {
   int32_t async_depth BORDER_INIT(1);
   double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
   BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
-  int32_t seat_blocks BORDER_INIT(0);  // that a request holds beside the blocks of its tokens
+  int32_t seat_blocks BORDER_INIT(0);  // that a request holds besides the blocks of its tokens
   double lane_steps BORDER_INIT(0);    // decode steps planned so far: stages, drafts
   int32_t in_flight BORDER_INIT(0);    // seated; they decode again when their token lands (stages)
   const rooflua_group_view* group BORDER_INIT(nullptr);  // null: the replica steps alone

@@ -126,7 +126,7 @@ struct AttentionLayers {
   double state_bytes() const;
 };
 
-/// The encoder of a multi-modal model, which takes memory beside the language model: 16 bit.
+/// The encoder of a multi-modal model, which takes memory besides the language model: 16 bit.
 struct VisionEncoder {
   double parameters = 0;  // with what projects its output
   int hidden_size = 0, intermediate_size = 0;

@@ -77,7 +77,7 @@ struct Abort {
   int id = -1;
 };
 
-/// What is compared of a store beside the GPUs.
+/// What is compared of a store outside the GPUs.
 struct StoreCounts {
   int loads = 0, stores = 0, skipped = 0, hit_tokens = 0, evictions = 0;
   bool operator==(const StoreCounts&) const = default;

@@ -37,7 +37,7 @@ inline void draw_bounds(std::uint64_t seed, ReplicaConfig& replica) {
   replica.context_chunk = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, 200);
 }
 
-/// What a request holds beside its tokens, in some cases; and more blocks for it.
+/// What a request holds besides its tokens, in some cases; and more blocks for it.
 inline void draw_seat_blocks(std::uint64_t seed, ReplicaConfig& replica) {
   Dice dice(seed + 177);
   if (dice.upto(0, 2) > 0) return;

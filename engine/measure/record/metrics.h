@@ -64,7 +64,7 @@ std::span<const MetricOf<ReplicaSummary>> replica_metrics();
 std::span<const MetricOf<SessionSummary>> session_metrics();
 /// Of a link that transfers share, besides its name.
 std::span<const MetricOf<LinkSummary>> link_metrics();
-/// Of a store of KV beside the GPUs, besides its name.
+/// Of a store of KV outside the GPUs, besides its name.
 std::span<const MetricOf<TierSummary>> tier_metrics();
 /// Of replicas that are split for prefill and decode.
 std::span<const MetricOf<SplitSummary>> split_metrics();

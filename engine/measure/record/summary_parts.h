@@ -73,7 +73,7 @@ struct LinkSummary {
   double busiest_frac = 0;  // bytes of the link's busiest wire over what it could carry in the run
 };
 
-/// What a store of KV beside the GPUs amounted to, over its instances.
+/// What a store of KV outside the GPUs amounted to, over its instances.
 struct TierSummary {
   std::string name;
   std::int64_t hit_tokens = 0, peer_hit_tokens = 0;  // loaded from it; from other instances of it

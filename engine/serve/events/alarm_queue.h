@@ -19,7 +19,7 @@ class AlarmQueue {
   const Alarm* ahead(std::size_t places) const {
     return first_ + places < near_.size() ? &near_[first_ + places] : nullptr;
   }
-  /// Whether another alarm is as early as `time` or earlier, beside the front one. @pre not empty
+  /// Whether another alarm is as early as `time` or earlier, besides the front one. @pre not empty
   bool is_tied(Picoseconds time) const {
     const Alarm* next = ahead(1);
     return next != nullptr && next->time <= time;

@@ -89,7 +89,7 @@ class Simulation final : public RouteSource, public PairSource {
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
   const ClusterConfig& config() const { return config_; }
-  /// Stores beside the GPUs; null: there are none.
+  /// Stores outside the GPUs; null: there are none.
   const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
 
   /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
@@ -342,7 +342,7 @@ class Simulation final : public RouteSource, public PairSource {
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
   std::optional<KvLinks> kv_links_;     // where KV goes over links
-  std::optional<Tiers> tiers_;          // where there are stores beside the GPUs
+  std::optional<Tiers> tiers_;          // where there are stores outside the GPUs
   std::optional<Gate> gate_;            // where there is an admission policy
   std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
   Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first

@@ -1,4 +1,4 @@
-// KV that goes into stores beside the GPUs and comes from them (stores/tiers.h).
+// KV that goes into stores outside the GPUs and comes from them (stores/tiers.h).
 //
 //   computed   a step lands that computed part of a prompt. The policy says which stores get it.
 //              The blocks stay taken until the writes end, even if the request ends before

@@ -18,7 +18,7 @@ constexpr auto replica_rows = rows_of<Config>(
     figure<&Config::kv_blocks>("kv_blocks", "blocks", 1, most_kv_blocks, needed,
                                "usable KV blocks"),
     figure<&Config::seat_blocks>("seat_blocks", "blocks", 0, most_kv_blocks, open,
-                                 "KV blocks that a request holds beside those of its tokens"),
+                                 "KV blocks that a request holds besides those of its tokens"),
     figure<&Config::block_size>("block_size", "tokens", 1, most_block_size, open,
                                 "tokens in a KV block"),
     figure<&Config::max_num_seqs>("max_num_seqs", "requests", 0, most, open, "seats; 0: no limit"),
@@ -57,7 +57,7 @@ constexpr auto stage_rows = rows_of<StageConfig>(
 
 constexpr auto link_rows = rows_of<StageLink>(
     figure<&StageLink::pp_send_s>("pp_send_s", "s", 0, latest_s, open,
-                                  "what a transfer from stage to stage takes beside its bytes; "
+                                  "what a transfer from stage to stage takes besides its bytes; "
                                   "assumed"),
     figure<&StageLink::s_per_token>("s_per_token", "s", 0, latest_s, open,
                                     "that the activations of a token take"));

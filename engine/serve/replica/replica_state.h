@@ -5,7 +5,7 @@
 // contract/pipeline.h, kv/kv_cache.h). This class moves requests between them: when they come, are
 // seated, preempted or sent on. A plan (step_plan.h) acts on it; replica.h adds the life of a step.
 //
-// A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks beside it.
+// A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks besides.
 // They are taken and given back with the blocks of the KV, and never carry content.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// KV beside the memory of the GPUs: stores of each replica, of each node or of the cluster.
+// KV outside the memory of the GPUs: stores of each replica, of each node or of the cluster.
 //
 //   find    of a waiting request: the chunks after those in the GPU that stores have, one after
 //           the other; of several stores that have one, the first in the order of declaration. The

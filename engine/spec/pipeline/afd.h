@@ -29,7 +29,7 @@ void check_afd(const Model& model, const DeploymentOptions& options);
 
 /// Activations are those of the whole token budget of all data-parallel ranks: inputs and outputs
 /// of all micro-batches, and what lies between the GEMMs of one of them.
-/// @param runtime  what a process takes beside them (runtime_estimate)
+/// @param runtime  what a process takes besides them (runtime_estimate)
 ExpertPool expert_pool(const Model& model, const Widths& widths, const DeploymentOptions& options,
                        const WeightFormats& formats, Bytes runtime);
 

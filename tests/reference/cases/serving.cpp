@@ -154,7 +154,7 @@ bool draw_turn(Dice& dice, const std::vector<Prompt>& before, Prompt& prompt, in
   return true;
 }
 
-/// What a request holds beside its tokens: a window or a state; in a third of the questions.
+/// What a request holds besides its tokens: a window or a state; in a third of the questions.
 void draw_seat_blocks(std::uint64_t seed, VllmConfig& c) {
   Dice dice(seed * 3935559000370003845ull + 7);
   if (!dice.chance(35)) return;

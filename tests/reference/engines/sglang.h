@@ -18,7 +18,7 @@ namespace rooflua::reference {
 struct SglangConfig {
   int max_running_requests = 256;
   int pool_tokens = 16384;  // KV tokens
-  int seat_tokens = 0;      // of them, what a request holds beside its own
+  int seat_tokens = 0;      // of them, what a request holds besides its own
   int chunked_prefill_size = 8192;
   int max_prefill_tokens = 16384;
   double schedule_conservativeness = 1.0;

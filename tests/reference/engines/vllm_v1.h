@@ -27,7 +27,7 @@ struct VllmConfig {
   int max_num_seqs = 256;
   int max_num_batched_tokens = 8192;
   int blocks = 1024;    // usable ones: the null block is not among them
-  int seat_blocks = 0;  // that a request holds beside those of its tokens
+  int seat_blocks = 0;  // that a request holds besides those of its tokens
   int block_size = 16;
   int max_model_len = 1 << 30;
   int async_depth = 1;

@@ -69,7 +69,7 @@ class NaiveCluster : public RouteSource {
   void end_parcel(const Parcel& parcel);
   void route(int id);
 
-  // --- stores beside the GPUs (cluster_tiers.cpp)
+  // --- stores outside the GPUs (cluster_tiers.cpp)
 
   void bind_tiers();
   Ps wait_for_writes(std::size_t i, Ps start) const;

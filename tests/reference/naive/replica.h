@@ -41,7 +41,7 @@ struct NaiveRequest {
   double key = 0;
   Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
   std::vector<int> blocks, hashes;
-  std::vector<int> seat;   // blocks beside those of its tokens
+  std::vector<int> seat;   // blocks besides those of its tokens
   int hashed = 0;          // blocks that carry content
   int remote = 0;          // KV that another replica computed
   bool away = false;       // its KV is at a prefill replica, and it has no blocks here
@@ -134,7 +134,7 @@ class NaiveReplica : public Engine {
   /// Requests that lost their seat in the last plan.
   std::vector<int> preempted() const;
 
-  // --- stores beside the GPU
+  // --- stores outside the GPU
   void use_tiers(NaiveTiers* tiers, std::size_t replica) {
     tiers_ = tiers;
     place_ = replica;

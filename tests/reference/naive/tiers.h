@@ -1,5 +1,5 @@
 #pragma once
-// Stores beside the GPUs of the naive simulator, and the flows to them and from them. Every chunk
+// Stores outside the GPUs of the naive simulator, and the flows to them and from them. Every chunk
 // is looked at where one is to leave, and the rates of all flows are found anew at every event.
 //
 // Of the rules that documents leave open:

@@ -105,7 +105,7 @@ test("hosts of Hopper's machines are slower", function()
   test.equal(own("vllm", "h100-sxm"), 0, "vLLM compiles its layers")
 end)
 
-test("prompts take a part of their kernels' time beside them, as the engine and the GPU say", function()
+test("prompts take a part of their kernels' time besides them, as the engine and the GPU say", function()
   local function steps_of(parameters, gpu, engine)
     return of(engine or "vllm", { model = "llama-3.1-70b", tp = 4 }, parameters, gpu)
   end

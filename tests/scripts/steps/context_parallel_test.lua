@@ -251,7 +251,7 @@ test("experts see the rows of all ranks of cp, decodes from each of them", funct
   test.near(sum(rows, "^expert_exchange", "bytes"), 48 * tokens * 2048 * 2, 1e-9)
 end)
 
-test("what prompts take beside their kernels is that of the rows of a rank", function()
+test("what prompts take besides their kernels is that of the rows of a rank", function()
   local batch = { prefills = { { new_tokens = 8000, context_tokens = 0 } }, decodes = 0 }
   local function beside(deployment)
     local rows = priced(deployment, batch, { model = "llama-3.1-70b", hardware = "b200" }).rows

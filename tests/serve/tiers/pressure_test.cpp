@@ -1,4 +1,4 @@
-// KV in stores beside the GPUs under pressure: preempted requests, loads that are cut, little room,
+// KV in stores outside the GPUs under pressure: preempted requests, loads that are cut, little room,
 // copies of a run.
 
 #include <memory>

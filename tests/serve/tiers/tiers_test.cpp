@@ -1,4 +1,4 @@
-// KV in stores beside the GPUs, by hand: when a load is over, what it holds up, and which blocks
+// KV in stores outside the GPUs, by hand: when a load is over, what it holds up, and which blocks
 // and chunks stay for how long.
 
 #include <memory>
