@@ -176,7 +176,7 @@ typedef struct rooflua_request {
   int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
   int32_t accepted_tokens BORDER_INIT(0);
   int32_t rounds BORDER_INIT(0);    // that landed
-  int32_t tenant BORDER_INIT(-1);   // who sent it; -1: nobody says
+  int32_t tenant BORDER_INIT(-1);   // that sent it; -1: unknown
   int32_t program BORDER_INIT(-1);  // that it is a part of; -1: of none
   int32_t attempt BORDER_INIT(0);   // 0, or which retry of its client it is. The last of 128 bytes:
                                     // a slot's place is found by a shift

@@ -48,7 +48,7 @@ typedef struct rooflua_route_view {
 
 // Deciders ----------------------------------------------------------------------------------------
 
-/// A request and the decode replica that was chosen for it, for who decides whether a prefill
+/// A request and the decode replica that was chosen for it, for the decider: whether a prefill
 /// replica computes its prompt.
 typedef struct rooflua_pair_view {
   rooflua_route_view pool;               // of the prefill replicas; its candidates are those

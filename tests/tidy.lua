@@ -226,7 +226,7 @@ for _, path in ipairs(files("engine")) do
 end
 
 -- Nothing lies about: a C++ source is compiled, a header is included, a Lua module is required. Policies are found by
--- their folder, and what lies directly in lib/rooflua is for scripts; both may be named by nobody else.
+-- their folder, and what lies directly in lib/rooflua is for scripts; neither needs to be named.
 local function text_of(path)
   local handle = assert(io.open(path))
   local text = handle:read "*a"

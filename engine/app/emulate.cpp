@@ -121,7 +121,7 @@ void add_kv_options(CLI::App* command, EmulateArguments* a) {
       "i");
   command
       ->add_option("--kv-events-replay", a->kv_replay,
-                   "Where messages that were missed are told again")
+                   "Where missed messages are sent again")
       ->needs(events);
   command
       ->add_option("--kv-events-topic", a->kv_topic,

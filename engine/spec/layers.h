@@ -199,7 +199,7 @@ struct WeightFormats {
 /// Formats of some classes, as a file states them.
 using StatedFormats = std::array<std::optional<Dtype>, weight_classes>;
 
-/// The model as somebody else released it, in other formats.
+/// The model as another publisher released it, in other formats.
 struct Release {
   Dtype name = Dtype::bf16;  // "nvfp4": what deployment.weights asks for
   std::string source;

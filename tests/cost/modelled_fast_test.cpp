@@ -152,7 +152,7 @@ TEST_CASE("a modelled GEMM is its equations to the last bit") {
   CHECK(differ == 0);
 }
 
-TEST_CASE("without tables a database says what the model says, whoever might lend") {
+TEST_CASE("without tables a database says what the model says, whatever might lend") {
   DatabaseOptions lending;
   lending.hardware = gpu("lender", 989.4, 4800, 132);
   DatabaseOptions options;

@@ -1,5 +1,5 @@
-// Laws of prefill and decode split, on random clusters: when KV is pushed, who is chosen first, and
-// which prompts the decode replica computes itself.
+// Laws of prefill and decode split, on random clusters: when KV is pushed, which replica is chosen
+// first, and which prompts the decode replica computes itself.
 
 #include <cstdint>
 #include <memory>

@@ -13,7 +13,7 @@ namespace rooflua::reference {
 
 namespace {
 
-/// Times at which something happens to somebody, and times in between.
+/// Times at which something happens to a request, and times in between.
 Ps draw_time(Dice& dice, const Served& of, const History& calm) {
   const Ps end = std::max(of.last, of.arrival);
   const auto any = [&](Ps low, Ps high) {

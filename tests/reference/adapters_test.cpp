@@ -115,7 +115,7 @@ std::string against_naive(const ServingCase& plain) {
   return !found.empty() ? found : counted.wrong ? "more adapters in a step than slots" : "";
 }
 
-/// One adapter for all is none, and slots for all hold nobody.
+/// One adapter for all is none, and slots for all hold up none.
 std::string is_neutral(const ServingCase& plain) {
   VllmThroughPlan scheduler(plain.config, false, false);
   const History expected = run_engine(plain, scheduler);
@@ -161,7 +161,7 @@ TEST_CASE("with adapters the engine and a naive simulator agree under a schedule
   CHECK(held_in_all >= 300);
 }
 
-TEST_CASE("one adapter for all is none, and slots for all hold nobody") {
+TEST_CASE("one adapter for all is none, and slots for all hold up none") {
   check_all("neutral adapters", 200, Range{}, is_neutral);
 }
 

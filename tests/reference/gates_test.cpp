@@ -10,7 +10,7 @@
 
 namespace rooflua::reference {
 
-TEST_CASE("the engine and a naive cluster agree on who is held, and when it goes") {
+TEST_CASE("the engine and a naive cluster agree on what is held, and when it goes") {
   Coverage coverage;
   int held = 0, clocks = 0, stale = 0, refused = 0, expired = 0, split = 0, kinds[4] = {},
       fair[4] = {}, left = 0;

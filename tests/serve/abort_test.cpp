@@ -117,7 +117,7 @@ TEST_CASE("a prompt that is being computed gives no first token") {
 }
 
 TEST_CASE("a seat without a row in flight is free now, and an idle replica plans at once") {
-  class Sleeps : public Fcfs {  // prompts only: nobody decodes before 7
+  class Sleeps : public Fcfs {  // prompts only: no decode before 7
     void plan(const VisibleReplica& replica, Plan& plan) override {
       const ReplicaView& view = replica.view();
       if (view.decodes > 0 && view.now_s < 7) plan.wake_at(7);
@@ -282,7 +282,7 @@ TEST_CASE("drafts of a row that is discarded are counted nowhere") {
   CHECK(simulation.totals().output_tokens == 5 + 9);
 }
 
-TEST_CASE("an abort of nobody is a defect of the caller, and so is an end that is no abort") {
+TEST_CASE("an abort of no request is a defect of the caller, and so is an end that is no abort") {
   Bench bench(100, 64);
   ListedWorkload workload({spec(0, 16, 2)});
   Simulation simulation(bench.cluster, bench.bindings(workload));

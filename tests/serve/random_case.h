@@ -45,7 +45,7 @@ inline void draw_seat_blocks(std::uint64_t seed, ReplicaConfig& replica) {
   replica.kv_blocks += replica.seat_blocks * dice.upto(1, 4);
 }
 
-/// When KV is pushed, who is chosen first, and leases.
+/// When KV is pushed, which replica is chosen first, and leases.
 inline void draw_disaggregation(std::uint64_t seed, ClusterConfig& cluster) {
   Dice dice(seed + 31);
   Disaggregation& split = cluster.disaggregation;

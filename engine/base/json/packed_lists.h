@@ -9,7 +9,7 @@
 
 namespace rooflua {
 
-/// Where a reader of a text stands. Who moves `at` says where the reader goes on.
+/// Where a reader of a text stands. `at` says where the reader goes on.
 struct TextCursor {
   const char* at = nullptr;
   const char* end = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// Draws that are made ahead. Who asks a stream for the same distribution again and again gets its
-// values from blocks, which cost less than single draws: the rounds of the generator and the
+// Draws that are made ahead. A stream that is asked for the same distribution again and again gives
+// its values from blocks, which cost less than single draws: the rounds of the generator and the
 // quantiles of several draws run beside each other. The values are those of single draws, to the
 // last bit, and the stream stands after those that were taken, whatever it is asked next.
 

@@ -46,7 +46,7 @@ void KvFeed::sent(std::int32_t id, std::span<const std::int64_t> tokens,
   requests_[id] = std::move(hashes);
 }
 
-// --- what caches tell
+// --- events of caches
 
 /// Blocks after each other: an event names them as far as they are known.
 void KvFeed::keep(const KvEvents::Event& event, KvBatch& out) {

@@ -34,7 +34,7 @@ class KvServer {
   void tick();
   /// {events, replay}: addresses, by replica
   Json addresses() const;
-  /// {messages, texts}: how many were sent, and prompts of which nothing could be told.
+  /// {messages, texts}: how many were sent, and prompts without events.
   Json told() const;
 
  private:

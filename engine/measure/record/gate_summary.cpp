@@ -1,4 +1,4 @@
-// Figures of gates and tenants: who was held, and what each tenant got.
+// Figures of gates and tenants: requests held, and what each tenant got.
 
 #include <cmath>
 

@@ -69,7 +69,7 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
   note_tokens(step.end, step.tokens_landed());
 }
 
-/// So many steps like this one; those after the first begin no load and hold nobody.
+/// So many steps like this one; those after the first begin no load and hold no request.
 void SummaryObserver::note_adapters(const Batch& batch, std::int64_t steps) {
   adapters_.steps += steps;
   adapters_.loads += batch.adapter_loads;

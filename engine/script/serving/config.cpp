@@ -59,7 +59,7 @@ const FigureTable& figures<SummaryOptions>() {
 template <>
 const FigureTable& figures<Listeners>() {
   static const auto table =
-      table_of<Listeners>("ListenerOptions", "Who listens to a run.", listener_rows);
+      table_of<Listeners>("ListenerOptions", "Listeners of a run.", listener_rows);
   return table;
 }
 template <>

@@ -103,7 +103,7 @@ constexpr std::string_view name(Lifecycle state) {
   return lifecycle_words[static_cast<std::size_t>(state)].name;
 }
 
-/// Whether a request ended because somebody wanted so, wherever it was.
+/// Whether a request was ended on purpose, wherever it was.
 constexpr bool ends_early(Outcome outcome) {
   return outcome >= Outcome::expired;
 }

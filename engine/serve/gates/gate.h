@@ -1,6 +1,6 @@
 #pragma once
-// The state of a gate: who is held, who passed and has not ended, the signals that its policy sees,
-// and when something of it is due. What happens when stands in loop/gating.cpp.
+// The state of a gate: requests held, requests that passed and have not ended, the signals that its
+// policy sees, and when something of it is due. What happens when stands in loop/gating.cpp.
 
 #include <cstdint>
 #include <span>

@@ -9,7 +9,7 @@
 // own from that block on. A hash is on one path at most.
 //
 // Extents of a path that got their content first are its primary ones: they are hit. They tile it:
-// whoever holds a block holds those in front of it too, and gives them back after it, so that no
+// a holder of a block holds those before it too, and gives them back after it, so that no
 // block loses its last copy before those after it. Other copies wait in the order in which they
 // got their content, and become primary when the primary one loses it.
 
@@ -164,7 +164,7 @@ void BlockExtents::add(std::int32_t last, std::span<const std::uint64_t> hashes,
       blocks = common(hashes, known.subspan(static_cast<std::size_t>(place.block)));
       last = add_copy(last, place, blocks);
     } else {
-      // Nobody has the first of them, so nobody has those after it.
+      // No request holds the first of them, so none holds those after it.
       last = add_new(last, hashes);
     }
     held(last, blocks);

@@ -118,7 +118,7 @@ void PrefixCache::take(std::int32_t more) {
   pop(more);
 }
 
-/// Free blocks are somebody's now.
+/// Free blocks have a holder now.
 void PrefixCache::pop(std::int32_t blocks) {
   if (blocks_.pop(blocks, tells_lost_ ? &lost_ : nullptr)) ++version_;
 }
@@ -181,7 +181,7 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
 
 // --- blocks are given back
 
-/// Those with content, the deepest first: from block `full` on they lose it, where nobody else
+/// Those with content, the deepest first: from block `full` on they lose it, where no other
 /// holds them. @returns how many became free
 std::int32_t PrefixCache::release_content(Chain& own, std::int32_t full) {
   std::int32_t freed = 0, end = own.remembered;

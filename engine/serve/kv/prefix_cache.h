@@ -1,6 +1,6 @@
 #pragma once
 // Real blocks for workloads that share prefixes: which of them each request holds, and which
-// prefixes it could hit. What blocks contain is told by their chained hashes (block_hashes.h);
+// prefixes it could hit. Chained hashes say what blocks contain (block_hashes.h);
 // where they are, by extents of them (block_extents.h).
 //
 // Content that only one request can ask for (private tokens, and every token after them) is indexed

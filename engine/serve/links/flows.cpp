@@ -269,7 +269,7 @@ void Flows::set_rate(Flow& flow, double rate, Picoseconds now) {
   }
 }
 
-// --- who is due
+// --- what is due
 
 bool Flows::is_before(std::int32_t a, std::int32_t b) const {
   return at(a).due != at(b).due ? at(a).due < at(b).due : at(a).serial < at(b).serial;

@@ -65,7 +65,7 @@ void Simulation::pull(const StepPlan::Pulled& pulled) {
   hand_over.room = now_;
   hand_over.cached_tokens = std::min(pulled.cached_tokens, requests_[slot].prompt_tokens - 1);
   hand_over.sent_tokens = hand_over.cached_tokens;
-  if (kv_links_) {  // nobody knows yet when it is there
+  if (kv_links_) {  // its arrival is not known yet
     for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
   }
   send_kv(slot, requests_[slot].prompt_tokens);

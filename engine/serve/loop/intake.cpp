@@ -40,7 +40,7 @@ void Simulation::look_at_workload() {
   read_due();
 }
 
-/// It has an id, and everybody is told.
+/// It has an id, and observers hear of it.
 void Simulation::begin(std::int32_t slot) {
   Request& request = requests_[slot];
   request.id = next_id_++;

@@ -259,7 +259,7 @@ void Life::drain(std::int32_t engine) {
   }
 }
 
-/// Whether no step has had anything of a request that waits at its replica, nor has anybody else.
+/// Whether no step has had anything of a request that waits at its replica, nor any other replica.
 bool Life::may_go_elsewhere(std::int32_t slot) const {
   const Request& request = s_.requests_[slot];
   const Progress& progress = s_.requests_.progress(slot);

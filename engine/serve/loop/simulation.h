@@ -92,8 +92,8 @@ class Simulation final : public RouteSource, public PairSource {
   /// Stores outside the GPUs; null: there are none.
   const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
 
-  /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
-  /// output_tokens landed or are in flight, and their last_token is not known.
+  /// Requests that were sent and have not ended, by id: for the files of a run that was stopped.
+  /// Their output_tokens landed or are in flight, and their last_token is not known.
   std::vector<RequestDone> unfinished() const;
 
   /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed so
@@ -127,7 +127,7 @@ class Simulation final : public RouteSource, public PairSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
-  /// From now on `events` has what the caches get and lose. A copy of the simulation does not tell.
+  /// From now on `events` has what the caches get and lose. A copy of the simulation reports none.
   /// @pre nothing is cached
   void publish_kv(KvEvents& events);
   /// @pre the order is decode_first

@@ -110,8 +110,8 @@ void Simulation::ring(std::int32_t slot, double after_s) {
   expect_flows();
 }
 
-/// What has come of a load stays, and the rest is computed. Whoever waits for a prefetch is asked
-/// about again (ask_again()).
+/// What has come of a load stays, and the rest is computed. Requests that wait for a prefetch are
+/// asked about again (ask_again()).
 void Simulation::lose_patience(const FlowEnded& alarm) {
   const std::int32_t slot = alarm.what.slot;
   if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;

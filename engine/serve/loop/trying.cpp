@@ -1,6 +1,6 @@
 // Clients with patience. A client's end of a request is an abort (abort.cpp). A request that is
 // sent again is a new one with the same content. Observers are told every end; the workload is told
-// the last one alone, so that whoever waits for an answer waits on.
+// the last one alone, so that a client that waits for an answer waits on.
 //
 // Random numbers of a client depend on which origin it is, on the attempt and on what is asked:
 // how the cluster does changes none of them.

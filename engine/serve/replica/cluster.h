@@ -86,7 +86,7 @@ struct KvTransfer {
   double bytes(std::int32_t tokens) const;
 };
 
-/// Who is chosen first for a prompt.
+/// The replica that is chosen first for a prompt.
 enum class SplitOrder : std::int32_t { prefill_first, decode_first };
 inline constexpr Word<SplitOrder> split_order_words[] = {
     {SplitOrder::prefill_first, "prefill_first",

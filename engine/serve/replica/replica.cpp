@@ -321,7 +321,7 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
                 .prefills = {},
                 .skipped = {},
                 .finished = {}};
-  if (step.plain) return done;  // nothing else is to be told
+  if (step.plain) return done;  // no observer needs more
   done.discarded = step.discarded;
   done.speculates = speculator_ != nullptr;
   done.rows = step.rows;

@@ -23,7 +23,7 @@ class Replica final : public ReplicaState {
 
   /// The same state over another arena (a copied simulation).
   void rebind(Requests& requests);
-  /// Who speculates from now on; null: requests bring no drafts.
+  /// The speculator from now on; null: requests bring no drafts.
   void speculate_by(SpeculatorPolicy* speculator, AcceptanceModel* acceptance);
 
   // --- the life of a step, in this order
@@ -38,8 +38,8 @@ class Replica final : public ReplicaState {
   /// Its batch, without drafts for the step after it. Valid until commit, as planned_batch().
   const Batch& batch_of_plan();
   Batch& planned_batch() { return batch_; }
-  /// Where it speculates: everyone who samples in the planned batch brings drafts to the next one.
-  /// To be called when the batch is complete otherwise. @throws Error as the speculator does
+  /// Where it speculates: every request that samples in the planned batch brings drafts to the next
+  /// one. To be called when the batch is complete otherwise. @throws Error as the speculator does
   void ask_for_drafts();
   /// Contexts and phases advance; the step joins the pipeline. Its tokens are in flight. A plan
   /// without tokens becomes an empty step, beside those of other ranks.

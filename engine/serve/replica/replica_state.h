@@ -54,7 +54,7 @@ class ReplicaState : public VisibleReplica {
   /// Blocks that the admission of a waiting request would take for its whole sequence.
   std::int32_t missing_blocks(std::int32_t slot) const noexcept;
 
-  /// Where routers look for cached prefixes; null: nobody does.
+  /// Where routers look for cached prefixes; null: none does.
   void tell(PrefixHolders* holders) { kv_.tell(holders, view().index); }
   /// Stores beside its blocks; null: there are none. Again after a copy.
   void use_tiers(Tiers* tiers);

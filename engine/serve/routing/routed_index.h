@@ -1,7 +1,7 @@
 #pragma once
 // Which blocks of prompts each of several replicas is believed to have: of each replica the blocks
 // that were added last, as many as the capacity allows. It stands for the index of a router, not
-// for a cache: what a replica has evicted stays here until it is forgotten, and what nobody added
+// for a cache: what a replica has evicted stays here until it is forgotten, and what was not added
 // is not here.
 //
 // Blocks are chained hashes (kv/block_hashes.h). Blocks that no other prompt can have take room and

@@ -14,7 +14,7 @@ using enum Stated;
 constexpr auto store_rows = rows_of<StoreConfig>(
     figure<&StoreConfig::capacity_bytes>("capacity_bytes", "bytes", 0, 1e18, needed,
                                          "of one instance: of a replica, a node or the cluster"),
-    word<&StoreConfig::per, link_scope_words>("per", open, "who shares one instance"),
+    word<&StoreConfig::per, link_scope_words>("per", open, "what shares one instance"),
     figure<&StoreConfig::chunk_tokens>("chunk_tokens", "tokens", 1, 1e6, open,
                                        "tokens that are stored, loaded and evicted together"),
     figure<&StoreConfig::alpha_s>("alpha_s", "s", 0, latest_s, open,

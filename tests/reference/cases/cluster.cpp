@@ -13,7 +13,7 @@ namespace rooflua::reference {
 
 namespace {
 
-/// First come first served; admits nobody before the head of the queue is `hold` old, and asks to
+/// First come first served; admits none before the head of the queue is `hold` old, and asks to
 /// be woken then. Where prompts only are computed, a prompt begins when all of it fits: blocks may
 /// be kept for a decode replica for long, and its chunks would be lost again and again.
 class Sleeper : public SchedulerPolicy {

@@ -118,7 +118,7 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   }
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
-  // The frontend counts as an instant too: whoever is sent is seen there.
+  // The frontend counts as an instant too: a request that is sent is seen there.
   for (const Prompt& prompt : prompts())
     if (prompt.plain.arrival > now_) consider(prompt.plain.arrival);
   return next;

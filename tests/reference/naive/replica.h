@@ -124,7 +124,7 @@ class NaiveReplica : public Engine {
   void release_kept(int id);
 
   // --- KV that is sent before its prompt is computed
-  /// Blocks for the whole prompt; false: there is no room, or somebody waits for some.
+  /// Blocks for the whole prompt; false: there is no room, or another request waits for some.
   bool reserve(int id);
   /// The prompt is computed elsewhere, and its KV comes into reserved blocks.
   void adopt(int id);

@@ -63,7 +63,7 @@ test("what a gate holds counts for KEDA, and an HPA on the queues of replicas do
   test.check(peak(require "autoscalers.keda") > 2)
 end)
 
-test("KEDA scales to none and back: who comes then waits for a start", function()
+test("KEDA scales to none and back: a request that comes then waits for a start", function()
   local s = run({ min = 0, autoscaler = require "autoscalers.keda" { target = 16, cooldown_s = 60, polling_s = 15 } },
     { workload = require "workloads.poisson" { rate_per_s = 0.002, num_requests = 4, prompt_tokens = 100,
       output_tokens = 10 } })

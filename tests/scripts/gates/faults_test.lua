@@ -1,4 +1,4 @@
--- Faults: what is lost, who finds out, and what clients do about it.
+-- Faults: what is lost, how it is found out, and what clients do about it.
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"

@@ -225,7 +225,7 @@ test("hrrn is first come first served while more than 128 wait", function()
   test.equal(second_row(129), "1: B+10")
 end)
 
-test("shortest-prefill-first admits whoever has the least to compute, the first of equals", function()
+test("shortest-prefill-first admits the request with the least to compute, the first of equals", function()
   expect { scheduler = steady(0.5, { schedule_policy = "shortest-prefill-first", max_num_seqs = 1 }),
     kv_blocks = 100, block_size = 1, prefix_caching = true,
     requests = { { 0, 10, 1, limit(1) }, { 0, 30, 1, limit(1) }, { 0, 5, 1, limit(1) }, { 0, 5, 1, limit(1) },

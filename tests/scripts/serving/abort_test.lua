@@ -57,7 +57,7 @@ test("nothing happens to a request that has ended or has not come", function()
   test.equal(calm:result().summary.wasted_prompt_tokens, nil)
 end)
 
-test("a closed loop goes on: who was cancelled sends the next request", function()
+test("a closed loop goes on: a cancelled client sends the next request", function()
   local live = serve.open(scenario { workload = require "workloads.closed_loop" { clients = 8, num_requests = 60,
     prompt_tokens = 100, output_tokens = 50 } })
   local cancelled = 0

@@ -101,7 +101,7 @@ test("no kernel of an adapter beats the bandwidth or the peak", function()
   end
 end)
 
-test("adapters that nobody has change nothing but the summary", function()
+test("adapters that no request has change nothing but the summary", function()
   local none, unused = run(nil, { deployment = { kv_blocks = 5000 } }),
     run({ count = 4, share = 0 }, { deployment = { kv_blocks = 5000 } })
   for _, metric in ipairs { "ttft_s", "tpot_s", "e2e_s", "queue_s" } do
@@ -126,7 +126,7 @@ test("few slots hold requests, and slots for all hold none", function()
   test.equal(last, 0)
 end)
 
-test("a request that waits for a slot holds up nobody after it, and is served when there is one", function()
+test("a request that waits for a slot holds up none after it, and is served when there is one", function()
   local function sent(adapters)
     local next, Sent = 0, policy.define { name = "sent", doc = "A list.", params = {} }
     function Sent.requests()

@@ -177,7 +177,7 @@ test("a deployment is family, system, engine, format, mode, widths and drafts; t
   test.equal(count, 6)
 end)
 
-test("settings that nobody stated are of config none, if the row does not say what they are", function()
+test("settings that are not stated are of config none, if the row does not say what they are", function()
   test.equal(read({}).config, "none")
   test.equal(read({ options = "a=1" }).config, "exact")
   test.equal(read({ options = "a=1", config = "mixed" }).config, "mixed")

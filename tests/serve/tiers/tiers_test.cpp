@@ -74,7 +74,7 @@ TEST_CASE("blocks stay taken until they are written, though their request has en
   CHECK(bench.left.empty());
 }
 
-TEST_CASE("prompts that nobody shares stay until they are written, too") {
+TEST_CASE("prompts that are not shared stay until they are written, too") {
   TiersBench bench;
   bench.specs = {spec(0, 36, 1)};
   std::vector<std::int32_t> used;

@@ -112,7 +112,7 @@ TEST_CASE("observers change nothing where decodes push content out of the GPU") 
   CHECK(ends(true).back() == ends(false).back());
 }
 
-// Its blocks may be somebody's in the same plan.
+// Its blocks may belong to another request in the same plan.
 TEST_CASE("a step waits for the writes of the requests that its plan preempted") {
   TiersBench bench(12);
   bench.cluster.links[0].bytes_per_s = 1;
