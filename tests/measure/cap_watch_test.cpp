@@ -52,7 +52,7 @@ TEST_CASE("the most requests that run in a step are those of the fullest one") {
   CHECK(watch.most_running() == 11);
 }
 
-TEST_CASE("requests that wait after a plan, a cut prompt, the last seat and a spent budget are limits") {
+TEST_CASE("waits after a plan, a cut prompt, the last seat and a spent budget are limits") {
   Step full;
   full.done.running = 64;
   CHECK(full.limits());

@@ -1,5 +1,5 @@
--- Formats of plays that are read as a whole: what prompts share and which row waits for which, counted by hand, and files with
--- one fault, which are refused by line and key.
+-- Formats of plays that are read as a whole: what prompts share and which row waits for which, counted by hand, and
+-- files with one fault, which are refused by line and key.
 local test = dofile "tests/scripts/harness.lua"
 local file = require "rooflua.plays.file"
 local json = require "rooflua.json"

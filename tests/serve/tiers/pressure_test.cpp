@@ -42,7 +42,7 @@ TEST_CASE("a second load of a request that is cut takes away only what has not c
   }
 }
 
-TEST_CASE("a request that is refused has loaded nothing, whichever request was in its place before") {
+TEST_CASE("a request that is refused has loaded nothing, whatever was in its place before") {
   TiersBench bench;
   bench.ask_twice();
   bench.flush(60);
