@@ -12,7 +12,7 @@ LATENCIES = ("latency_us", "latency_us_p10", "latency_us_p90")
 
 
 class Problem(Exception):
-    """An error that the user can correct, with its exit status. The text says what was found and what would be right."""
+    """An error that the user can correct, with its exit status. It says what was found and what would be right."""
 
     def __init__(self, text, status=2):
         super().__init__(text)
