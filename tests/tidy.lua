@@ -319,6 +319,10 @@ for name in pairs(top) do
   check(allowed[name] or name:sub(1, 1) == ".", "the top level holds " .. name)
 end
 
+-- The first page is read in one go: what a new capability takes there, an older one gives.
+local readme = #lines_of "README.md"
+check(readme <= 200, "README.md: " .. readme .. " lines; it has at most 200")
+
 -- Documents: every link and every path in backticks leads somewhere; a heading has an empty line before it.
 local function exists(path)
   local handle = io.open(path)

@@ -1,7 +1,7 @@
 -- What tests of AFD share.
 local Kernels = require "steps.kernels" -- of this environment, in which mutations_test.lua changes it
-local Prepared = require "rooflua.scenario.prepared"
-local prices = require "rooflua.scenario.prices"
+local Prepared = require "rooflua.machine.prepared"
+local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"
 
 local setup = {}

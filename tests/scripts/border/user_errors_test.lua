@@ -206,7 +206,7 @@ local Mine = policy.define { name = "mine", doc = "Of this test." }
 function Mine:requests() %s end
 return { rooflua = 1, model = "llama-3.1-8b", hardware = "h200", workload = Mine {} }
 ]]):format(method))
-    local found = require("rooflua.scenario.check").file(path, {})
+    local found = require("rooflua.program.check").file(path, {})
     test.equal(found.errors, 1)
     local message = found.findings[1].message
     test.check(message:find(part, 1, true), "expected '%s' in '%s'", part, message)
@@ -249,7 +249,7 @@ end)
 test("a key of the top that is unknown is named with its line", function()
   local path = test.file("sed.lua", 'return {\n  rooflua = 1,\n  model = "llama-3.1-8b",\n  sed = 1,\n}\n')
   test.raises(path .. ":4: unknown key 'sed'; did you mean 'seed'", function()
-    require("rooflua.scenario.opening").file(path, {})
+    require("rooflua.runs.opening").file(path, {})
   end)
 end)
 

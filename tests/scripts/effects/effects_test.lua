@@ -3,9 +3,9 @@
 local test = dofile "tests/scripts/harness.lua"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local kinds = require "rooflua.scenario.kinds"
+local kinds = require "rooflua.program.kinds"
 local native = require "rooflua.native"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local effects = dofile("tests/scripts/effects/scenes.lua").of(test)
 local scenes, needs, values, without = effects.scenes, effects.needs, effects.values, effects.without

@@ -2,7 +2,7 @@
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 local Reader = require "rooflua.scenario.reader"
 local json = require "rooflua.json"
 local policy = require "rooflua.policy"
@@ -121,8 +121,8 @@ test("no graphs change the price: vLLM takes about twice as long at batch 1", fu
   local function step_s(engine, more)
     local given = scene({ kind = "price", model = "qwen3-14b", hardware = "a100-sxm-80gb", engine = engine,
       price = { { decode_contexts = { 16000 } } } }, more)
-    local Prepared = require "rooflua.scenario.prepared"
-    return require("rooflua.scenario.prices").price(Prepared.of(Reader.new "scenario", given)).time_s
+    local Prepared = require "rooflua.machine.prepared"
+    return require("rooflua.machine.prices").price(Prepared.of(Reader.new "scenario", given)).time_s
   end
   local graphs, eager = step_s "vllm 0.19", step_s { "vllm 0.19", enforce_eager = true }
   test.check(eager > 1.2 * graphs and eager < 3 * graphs, ("%g ms and %g ms"):format(1e3 * graphs, 1e3 * eager))

@@ -1,7 +1,7 @@
 -- What engines do with drafts, roles and the back ends that they are told to use: the keys of a scenario that follow.
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local rooflua = require "rooflua"

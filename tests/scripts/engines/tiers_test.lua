@@ -1,7 +1,7 @@
 -- Options of launch commands that keep KV outside of the GPU: the tiers that they stand for, what is told, what is
 -- refused.
 local test = dofile "tests/scripts/harness.lua"
-local applied = require "rooflua.engines.launch.applied"
+local applied = require "rooflua.applied.launch"
 local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
@@ -148,7 +148,7 @@ test("what is left out is told", function()
 end)
 
 test("commands are written with whole numbers in full", function()
-  local command = require "rooflua.engines.command"
+  local command = require "rooflua.applied.command"
   local found = command.read("vllm serve m --max-num-batched-tokens 20000000", {})
   test.check(command.write(found):find("--max-num-batched-tokens 20000000", 1, true), "%s", command.write(found))
 end)

@@ -1,9 +1,9 @@
 -- Experts that drift: their popularity, and what an engine is told of them as its steps go by.
 local test = dofile "tests/scripts/harness.lua"
-local placement = require "rooflua.experts.placement"
+local placement = require "rooflua.machine.experts.placement"
 local policy = require "rooflua.policy"
-local popularity = require "rooflua.experts.popularity"
-local running = require "rooflua.experts.running"
+local popularity = require "rooflua.machine.experts.popularity"
+local running = require "rooflua.machine.experts.running"
 
 local shape_of = dofile "tests/scripts/experts/shape.lua"
 local eplb = require "balancers.eplb" {}

@@ -1,8 +1,8 @@
 -- Experts that move: laws of placements and balancers on random numbers, and cases by hand. Their drift, and what an
 -- engine is told: drift_test.lua; what a run says of them: runs_test.lua.
 local test = dofile "tests/scripts/harness.lua"
-local placement = require "rooflua.experts.placement"
-local popularity = require "rooflua.experts.popularity"
+local placement = require "rooflua.machine.experts.placement"
+local popularity = require "rooflua.machine.experts.popularity"
 local random = require "rooflua.random"
 
 local shape_of = dofile "tests/scripts/experts/shape.lua"

@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
 local calibrate = require "rooflua.explore.fit.calibrate"
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 local serve = require "rooflua.serve"
 
 local file = test.file

@@ -3,7 +3,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
 local paths = require "rooflua.scenario.paths"
-local Prepared = require "rooflua.scenario.prepared"
+local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 
 local kernels = require "steps.kernels"

@@ -98,7 +98,7 @@ end)
 test("a pool says what it costs where a price is known, and in how many seconds the SLO was missed", function()
   local own = { autoscaler = require "autoscalers.target" { target = 16 } }
   local s = run(own, { slo = { ttft_s = 0.1 } })
-  local pool, price = s.pools[1], require("rooflua.plan.prices").of("h100-sxm").typical
+  local pool, price = s.pools[1], require("rooflua.tables.prices").of("h100-sxm").typical
   test.near(pool.dollars, pool.gpu_hours * price, 1e-9)
   test.near(pool.dollars_per_million_output_tokens, pool.dollars / s.output_tokens * 1e6, 1e-6)
   test.check(pool.slo_missed_frac > 0 and pool.slo_missed_frac < 1, "missed %g", pool.slo_missed_frac)

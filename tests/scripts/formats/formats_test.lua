@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
 local native = require "rooflua.native"
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 local told = require "rooflua.formats.told"
 
 local function text_of(name) return native.read_file("tests/fixtures/formats/" .. name) end

@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
 local native = require "rooflua.native"
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 local trace = require "rooflua.trace"
 
 local names = { "aiperf_profile_export.jsonl", "guidellm.json", "inference_perf_per_request.json",

@@ -2,7 +2,7 @@
 -- cannot say is said, and a wrong or partial one is refused by its line or name.
 local test = dofile "tests/scripts/harness.lua"
 require "rooflua"
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
 local told = require "rooflua.formats.told"
 

@@ -3,10 +3,10 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
-local program = require "rooflua.scenario.program"
-local written = require "rooflua.formats.written"
+local program = require "rooflua.program.scenarios"
+local written = require "rooflua.writers.formats"
 
 --- A run by the program's own path: its result, its facts and the CSV of its requests.
 local function run_of(given)

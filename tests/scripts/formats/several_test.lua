@@ -3,7 +3,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 
 --- A result of vllm bench serve without single requests.
 local function result(changes)

@@ -3,8 +3,8 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
-local measured = require "rooflua.explore.fit.measured_runs"
-local written = require "rooflua.formats.written"
+local measured = require "rooflua.formats.measured_runs"
+local written = require "rooflua.writers.formats"
 local serve = require "rooflua.serve"
 
 local summary = serve.run { model = "llama-3.1-8b", hardware = "h200", seed = 3,

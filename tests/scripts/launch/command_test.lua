@@ -1,6 +1,6 @@
 -- Launch commands as people write them: how flags may be spelled, what is refused, and that nothing is executed.
 local test = dofile "tests/scripts/harness.lua"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local json = require "rooflua.json"
 
 local function read(text, about) return command.read(text, about) end

@@ -3,7 +3,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local json = require "rooflua.json"
 local quoting = require "rooflua.text.quoting"
 local release = require "rooflua.engines.release"

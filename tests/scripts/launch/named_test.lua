@@ -2,7 +2,7 @@
 -- key of the YAML file means.
 local test = dofile "tests/scripts/harness.lua"
 local choice = require "rooflua.engines.choice"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local json = require "rooflua.json"
 
 --- The deployment of "name=value;name=value".

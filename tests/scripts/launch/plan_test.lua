@@ -1,10 +1,10 @@
 -- The commands that a plan writes start, when they are read again, the deployment that was priced.
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 local artefacts = require "rooflua.plan.artefacts"
 local choice = require "rooflua.engines.choice"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local json = require "rooflua.json"
 local values = require "rooflua.engines.values"
 

@@ -1,6 +1,6 @@
 -- Commands that people published with their measurements: every flag of each is accounted for.
 local test = dofile "tests/scripts/harness.lua"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local native = require "rooflua.native"
 local release = require "rooflua.engines.release"
 local shell_words = require "rooflua.text.shell_words"

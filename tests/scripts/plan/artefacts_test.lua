@@ -6,7 +6,7 @@ local capacity_of = require("rooflua.engines").capacity
 local plan_command = require "rooflua.plan.command"
 local flags = require "rooflua.plan.flags"
 local json = require "rooflua.json"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local quoting = require "rooflua.text.quoting"
 local verify = require "rooflua.plan.verify"
 

@@ -5,7 +5,7 @@ local setup = dofile "tests/scripts/plan/setup.lua"
 local candidates = require "rooflua.plan.candidates"
 local evaluate = require "rooflua.plan.evaluate"
 local money = require "rooflua.plan.money"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local random = require "rooflua.random"
 local run = require "rooflua.plan.run"
 

@@ -70,7 +70,7 @@ for _, case in ipairs {
 end
 
 test("another autoscaler or smallest fleet of a kept plan runs what is new, and no search again", function()
-  local opening, run = require "rooflua.scenario.opening", require "rooflua.plan.run"
+  local opening, run = require "rooflua.runs.opening", require "rooflua.plan.run"
   local path = test.file("day.sqlite", "")
   local function book_of(day, results)
     local opened = opening.table(setup.scenario({ load = { rate_per_s = 0.05, peak = 2 }, slo = { ttft_s_p99 = 20 },

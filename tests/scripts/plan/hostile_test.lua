@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
 local artefacts = require "rooflua.plan.artefacts"
 local json = require "rooflua.json"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local quoting = require "rooflua.text.quoting"
 
 local touch = "touch PWNED"

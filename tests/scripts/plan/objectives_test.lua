@@ -3,7 +3,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
 local money = require "rooflua.plan.money"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local run = require "rooflua.plan.run"
 local standing = require "rooflua.plan.standing"

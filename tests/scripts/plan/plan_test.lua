@@ -59,7 +59,7 @@ test("the same bytes with one, two and three workers", function()
 end)
 
 test("a plan goes on from a file of results, and another price runs nothing again", function()
-  local json, opening, run = require "rooflua.json", require "rooflua.scenario.opening", require "rooflua.plan.run"
+  local json, opening, run = require "rooflua.json", require "rooflua.runs.opening", require "rooflua.plan.run"
   local path = test.file("runs.sqlite", "")
   local function answer(price, slo, results)
     local opened = opening.table(setup.scenario { replicates = 4, slo = slo, requests = 100,

@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local page = require "rooflua.plan.page"
 local policy = require "rooflua.policy"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local run = require "rooflua.plan.run"
 local search = require "rooflua.plan.search"
 

@@ -3,7 +3,7 @@ local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
 local json = require "rooflua.json"
 local native = require "rooflua.native"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local run = require "rooflua.plan.run"
 
 local has = test.has

@@ -1,7 +1,7 @@
 -- Memory of the host as an axis of plans: what is priced, the flags of the engine's command, and what is refused.
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local deploy = require "rooflua.plan.deploy"
 local flags = require "rooflua.plan.flags"
 local pieces = require "rooflua.serving.pieces"

@@ -81,7 +81,7 @@ test("each role is started with its own width", function()
 end)
 
 test("experts over sixteen decode ranks beside two narrower prefill engines fit on 32 GPUs", function()
-  local opened = require("rooflua.scenario.opening").table(setup.scenario({ load = { rate_per_s = 4 },
+  local opened = require("rooflua.runs.opening").table(setup.scenario({ load = { rate_per_s = 4 },
     slo = { ttft_s_p99 = 5 }, gpus = { { "h200-sxm", most = 32, price_per_hour = 3 } },
     candidates = require "candidates.ladder" { tp = { 1 }, dp = { 16 }, ep = { "all" }, prefill_tp = { 8 },
       prefill_dp = { 1 }, prefill_ep = { "all" }, max_num_seqs = { 256 }, max_num_batched_tokens = { 8192 },

@@ -6,10 +6,10 @@ local shipped = require("rooflua.sandbox.chunks").require
 local facts_of = require("rooflua.serving.facts").of
 local json = require "rooflua.json"
 local native = require "rooflua.native"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local quoting = require "rooflua.text.quoting"
-local written = require "rooflua.formats.written"
+local written = require "rooflua.writers.formats"
 local yaml = require "rooflua.handover.yaml"
 
 local function part(name, priority)

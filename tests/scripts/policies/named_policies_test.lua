@@ -1,9 +1,9 @@
 -- A policy of the user in a folder beside the scenario is used by its name, wherever a policy may stand.
 local test = dofile "tests/scripts/harness.lua"
 local chunks = require "rooflua.sandbox.chunks"
-local kinds = require "rooflua.scenario.kinds"
+local kinds = require "rooflua.program.kinds"
 local mfu = require "rooflua.mfu"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 
 local folder = test.file("")

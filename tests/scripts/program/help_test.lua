@@ -1,7 +1,7 @@
 -- Whatever `rooflua list` names, `rooflua help` explains.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local help = require "rooflua.text.help"
+local help = require "rooflua.help.topics"
 
 --- The folders that `rooflua list` knows, from the words of its own refusal.
 local _, refusal = pcall(rooflua.list, "nonsense")

@@ -1,9 +1,9 @@
 -- A scenario has one answer, whichever command is asked: check, run, step and plan take the same and refuse the same,
 -- for the same reason.
 local test = dofile "tests/scripts/harness.lua"
-local check = require "rooflua.scenario.check"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
+local check = require "rooflua.program.check"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
 
 --- What `check` and `run` say of a scenario: {errors, warnings, told} as texts, and the run's result or its error.
 local function asked(text)

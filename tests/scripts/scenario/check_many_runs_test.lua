@@ -1,9 +1,9 @@
 -- `check` of a plan or a search fails wherever its run would refuse before a first step: every key is looked at as in
 -- any other scenario.
 local test = dofile "tests/scripts/harness.lua"
-local check = require "rooflua.scenario.check"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
+local check = require "rooflua.program.check"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
 
 --- Keys of a scenario that are wrong, and some that are right.
 local wrong = { 'frontend = { tokenize_s = -1 }', 'frontend = "x"', 'frontend = { base_s = -1 }',

@@ -3,7 +3,7 @@
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local check = require "rooflua.scenario.check"
+local check = require "rooflua.program.check"
 local native = require "rooflua.native"
 local serve, spec, sweep, json = rooflua.serve, rooflua.spec, rooflua.sweep, rooflua.json
 

@@ -253,10 +253,10 @@ test("every Lua file that a run has read is among the files of its content", fun
   for _, name in ipairs { "02_chunk_size", "03_schedulers", "07_disaggregation", "12_replay", "13_own_scheduler",
     "21_speculation" } do
     local code = ([[
-      local opening = require "rooflua.scenario.opening"
+      local opening = require "rooflua.runs.opening"
       local chunks = require "rooflua.sandbox.chunks"
       local opened = opening.file "scenarios/%s.lua"
-      local hasher = require("rooflua.scenario.run_hash").of_scenario { given = opened.given, path = opened.path,
+      local hasher = require("rooflua.runs.hash").of_scenario { given = opened.given, path = opened.path,
         list = opened.all }
       local changed = opening.changed(opened, opened.all[1])
       local _, files = hasher:of(changed, "run")
@@ -264,7 +264,7 @@ test("every Lua file that a run has read is among the files of its content", fun
         and { num_requests = 5 } or {})
       local before = {}
       for _, path in ipairs(chunks.files_of_scenario()) do before[path] = true end
-      require("rooflua.scenario.single").run("serve", opened.reader, changed, {})
+      require("rooflua.runs.single").run("serve", opened.reader, changed, {})
       for _, path in ipairs(chunks.files()) do
         if not before[path] and not files[path] then print("not in the content: " .. path) end
       end

@@ -1,10 +1,10 @@
 -- The keys of a scenario are declared once: each is accepted with a value of its type and refused with another, and
 -- every list of keys is that of the declaration.
 local test = dofile "tests/scripts/harness.lua"
-local kinds = require "rooflua.scenario.kinds"
-local manual = require "rooflua.scenario.manual"
+local kinds = require "rooflua.program.kinds"
+local manual = require "rooflua.help.scenario"
 local native = require "rooflua.native"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local schema = require "rooflua.scenario.schema"
 
 --- What a scenario needs besides the key that is tried, by kind; and a search, by goal.
@@ -184,7 +184,7 @@ test("--set reaches every key that is no function", function()
 end)
 
 test("help knows every key", function()
-  local help = require "rooflua.text.help"
+  local help = require "rooflua.help.topics"
   local all = help.text "scenario"
   for _, entry in ipairs(schema.all()) do
     if not entry.group then test.check(all:find("\n  " .. entry.name .. ":", 1, true), "%s", entry.name) end

@@ -180,7 +180,7 @@ for _, path in ipairs(core.sorted_keys(own_keys)) do
 end
 
 test("the numbers of a batch, a search and a sensitivity name themselves", function()
-  local kinds, opening = require "rooflua.scenario.kinds", require "rooflua.scenario.opening"
+  local kinds, opening = require "rooflua.program.kinds", require "rooflua.runs.opening"
   local function run(given)
     given.model, given.hardware, given.steps = "llama-3.1-8b", "h200", require "steps.roofline_v1" {}
     return function()

@@ -3,7 +3,7 @@ local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy = require "rooflua.policy"
-local Prepared = require "rooflua.scenario.prepared"
+local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 local sweep, json = rooflua.sweep, rooflua.json
 

@@ -2,8 +2,8 @@
 -- that no request shares.
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local shape = require "rooflua.scenario.shape"
 

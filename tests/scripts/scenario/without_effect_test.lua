@@ -2,7 +2,7 @@
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local mfu = rooflua.mfu
 
 --- Whether call(...) raises an error with this part.
@@ -162,17 +162,17 @@ test("mfu.gpu takes the tables of another GPU, and an unknown one is an error", 
   test.check(own ~= lent, "the tables of the L40S are others")
   test.equal(latency { hardware = "h100-sxm", gpu = "h100" }, own)
   test.raises("nonsense", function() mfu.open { hardware = "h100-sxm", gpu = "nonsense" } end)
-  local Prepared, Reader = require "rooflua.scenario.prepared", require "rooflua.scenario.reader"
+  local Prepared, Reader = require "rooflua.machine.prepared", require "rooflua.scenario.reader"
   local given = opened({ "mfu.gpu=l40s" }).given
   local _, answer = Prepared.of(Reader.new "made up", given).mfu:lookup(question)
   test.equal(answer.latency_s, lent)
 end)
 
 local function step_s(steps, weights, model)
-  local Prepared, Reader = require "rooflua.scenario.prepared", require "rooflua.scenario.reader"
+  local Prepared, Reader = require "rooflua.machine.prepared", require "rooflua.scenario.reader"
   local given = opened({}, { model = model or "llama-3.1-8b", hardware = "b200", steps = steps,
     deployment = { weights = weights, tp = model and 8 or 1 } }).given
-  return require("rooflua.scenario.prices").price(Prepared.of(Reader.new "made up", given)).time_s
+  return require("rooflua.machine.prices").price(Prepared.of(Reader.new "made up", given)).time_s
 end
 
 test("infersim refuses weights in a format that it does not have", function()
@@ -191,7 +191,7 @@ test("the rooflines price every number format that the engine has", function()
 end)
 
 test("a plan refuses keys that it chooses itself, and limits that no bound reads", function()
-  local kinds = require "rooflua.scenario.kinds"
+  local kinds = require "rooflua.program.kinds"
   local function check(more, slo)
     local given = { kind = "plan", model = "llama-3.1-8b",
       workload = require "workloads.poisson" { prompt_tokens = 500, output_tokens = 20 },
@@ -232,10 +232,10 @@ test("a changed GPU tells what its keys change, and in which words they are said
 end)
 
 test("figures that tables do not follow are told with the share of time that they act on", function()
-  local Prepared, Reader = require "rooflua.scenario.prepared", require "rooflua.scenario.reader"
+  local Prepared, Reader = require "rooflua.machine.prepared", require "rooflua.scenario.reader"
   local function notes_of(hardware, mfu_keys)
     local given = opened({}, { hardware = hardware, mfu = mfu_keys }).given
-    local priced = require("rooflua.scenario.prices").price(Prepared.of(Reader.new "made up", given))
+    local priced = require("rooflua.machine.prices").price(Prepared.of(Reader.new "made up", given))
     return table.concat(priced.notes, "\n")
   end
   local told = notes_of { from = "h100-sxm", sms = 66, clock_hz = 1e9 }

@@ -3,8 +3,8 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local core = require "rooflua.base.core"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 

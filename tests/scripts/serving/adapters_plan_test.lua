@@ -2,10 +2,10 @@
 local test = dofile "tests/scripts/harness.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
 local artefacts = require "rooflua.plan.artefacts"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local deploy = require "rooflua.plan.deploy"
 local flags = require "rooflua.plan.flags"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local serve = require "rooflua.serve"
 
 local function copied(given, more)

@@ -4,10 +4,10 @@ local test = dofile "tests/scripts/harness.lua"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local cost = require "rooflua.cost"
-local Prepared = require "rooflua.scenario.prepared"
+local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 
 local function scenario(adapters, more)
   return scene({ engine = "vllm 0.24", seed = 3, adapters = adapters,
@@ -277,7 +277,7 @@ test("BLIS's rule multiplies the step by 1 + factor x adapters", function()
       { decodes = 8, decode_context_tokens = 8000 } } })
   given.workload = nil
   local reader = Reader.new "made up"
-  local batches = require("rooflua.scenario.prices").price(Prepared.of(reader, given)).batches
+  local batches = require("rooflua.machine.prices").price(Prepared.of(reader, given)).batches
   test.near(batches[1].time_s, 1.2 * batches[2].time_s, 1e-12)
 end)
 

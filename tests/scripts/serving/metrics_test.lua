@@ -1,6 +1,6 @@
 -- Metrics: what the engine declares is what help says; what a scenario adds is counted.
 local core = require "rooflua.base.core"
-local help = require "rooflua.text.help"
+local help = require "rooflua.help.topics"
 local measure = require "rooflua.measure"
 local metrics = require "rooflua.measure.metrics"
 local policy = require "rooflua.policy"

@@ -1,7 +1,7 @@
 -- KV blocks that a request holds besides those of its tokens: windows and recurrent states.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
-local check = require "rooflua.scenario.check"
+local check = require "rooflua.program.check"
 local policy = require "rooflua.policy"
 local rooflua = require "rooflua"
 local spec, serve = rooflua.spec, rooflua.serve

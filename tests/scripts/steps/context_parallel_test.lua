@@ -1,9 +1,9 @@
 -- One request on several ranks (deployment.cp, deployment.dcp): what is refused, what ranks hold, laws of the price on
 -- random batches, exchanges by their formulas, runs and plans.
-local capacity = require "rooflua.engines.capacity"
-local command = require "rooflua.engines.command"
-local Prepared = require "rooflua.scenario.prepared"
-local prices = require "rooflua.scenario.prices"
+local capacity = require "rooflua.applied.capacity"
+local command = require "rooflua.applied.command"
+local Prepared = require "rooflua.machine.prepared"
+local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"

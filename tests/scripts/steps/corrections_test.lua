@@ -1,8 +1,8 @@
 -- Corrections: the operations that each changes, and those that it leaves unchanged.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
 local batch = rooflua.cost.batch
 
 local function op(kind, bound, evidence)

@@ -3,10 +3,10 @@ local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local declared = require "rooflua.scenario.declared"
-local help = require "rooflua.text.help"
-local kinds = require "rooflua.scenario.kinds"
-local opening = require "rooflua.scenario.opening"
-local Prepared = require "rooflua.scenario.prepared"
+local help = require "rooflua.help.topics"
+local kinds = require "rooflua.program.kinds"
+local opening = require "rooflua.runs.opening"
+local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 
 local serve, mfu, spec = rooflua.serve, rooflua.mfu, rooflua.spec
@@ -93,7 +93,7 @@ test("a run has the notes of all its replicas, each once", function()
 end)
 
 test("time that is not modelled needs no note", function()
-  local notes = require "rooflua.scenario.notes"
+  local notes = require "rooflua.machine.notes"
   local prepared = { { hardware = spec.hardware "a100-sxm-80gb" } }
   test.equal(notes.of(prepared, { measured = 1 }), nil)
   test.equal(notes.of(prepared, { measured = 0.9, modelled = 0.1 })[1], note)

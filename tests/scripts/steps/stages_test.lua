@@ -1,8 +1,8 @@
 -- Layers in stages (deployment.pp): what is refused, what a priced step says, and what a run shows.
 local measure = require "rooflua.measure"
-local notes = require "rooflua.scenario.notes"
-local Prepared = require "rooflua.scenario.prepared"
-local prices = require "rooflua.scenario.prices"
+local notes = require "rooflua.machine.notes"
+local Prepared = require "rooflua.machine.prepared"
+local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"

@@ -6,8 +6,8 @@
 --   overall_mfu of a run is the work of all its steps over what the GPUs could do
 local cost = require "rooflua.cost"
 local native = require "rooflua.native"
-local Prepared = require "rooflua.scenario.prepared"
-local prices = require "rooflua.scenario.prices"
+local Prepared = require "rooflua.machine.prepared"
+local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local random = require "rooflua.random"

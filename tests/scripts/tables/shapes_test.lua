@@ -2,9 +2,9 @@
 local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local cost = require "rooflua.cost"
-local opening = require "rooflua.scenario.opening"
-local Prepared = require "rooflua.scenario.prepared"
-local prices = require "rooflua.scenario.prices"
+local opening = require "rooflua.runs.opening"
+local Prepared = require "rooflua.machine.prepared"
+local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"
 local shapes = require "rooflua.tables.shapes"
 

@@ -213,7 +213,7 @@ test("what is wrong is named by its key", function()
 end)
 
 test("tiers are checked when a scenario is opened, whatever its kind", function()
-  local opening = require "rooflua.scenario.opening"
+  local opening = require "rooflua.runs.opening"
   test.raises("did you mean 'capacity_bytes'", function()
     opening.table(with_store({ capacity = 5 }, nil, { kind = "search", search = { slo = { ttft_s_p99 = 1 } } }))
   end)

@@ -1,8 +1,8 @@
 -- Intervals of a validation: coverage is right where the truth is known, the factor of a case never uses runs of its
 -- own model, and a case has the same answer whatever other cases run.
 local test = dofile "tests/scripts/harness.lua"
-local discrepancy = require "rooflua.validate.discrepancy"
-local interval = require "rooflua.validate.interval"
+local discrepancy = require "rooflua.intervals.discrepancy"
+local interval = require "rooflua.intervals.table_errors"
 local json = require "rooflua.json"
 local random = require "rooflua.random"
 local statistics = require "rooflua.base.statistics"

@@ -332,7 +332,7 @@ end)
 -- Plans
 
 test("plans and forecasts see all turns of a mix, and multiply the rates of its parts", function()
-  local load = require "rooflua.plan.load"
+  local load = require "rooflua.machine.load"
   local function question(workload) return { workload = workload, seed = 1, load = { kind = "recorded", peak = 1 } } end
   local mix = Mix { parts = { { name = "chat", workload = chats { prompt_tokens = 50, sessions = 20 } },
     { name = "report", workload = reports() } } }
