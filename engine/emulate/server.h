@@ -128,7 +128,7 @@ class Server final : private TokenObserver {
   event *pump_ = nullptr, *tick_ = nullptr, *interrupt_ = nullptr, *terminate_ = nullptr;
   std::unique_ptr<Door> door_;
   std::vector<int> ports_;
-  std::unique_ptr<KvServer> kv_;  // null: no events of KV caches
+  std::unique_ptr<KvServer> kv_;                                   // null: no events of KV caches
   std::unordered_map<std::int32_t, std::unique_ptr<Talk>> talks_;  // by id
   std::deque<Due> due_;
   struct Admin {

@@ -6,9 +6,9 @@
 
 #include "measure/write/requests.h"
 #include "tests/catch.h"
-#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/random_cluster.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

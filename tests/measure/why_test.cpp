@@ -4,8 +4,8 @@
 
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
-#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/native_policies.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

@@ -1,11 +1,12 @@
 // Clusters against a naive cluster: routers with stale signals, prefill and decode split,
 // frontends, mixed replicas, ranks that step together, schedulers that sleep.
 
+#include "tests/reference/cases/cluster.h"
+
 #include <algorithm>
 #include <cstdio>
 
 #include "tests/catch.h"
-#include "tests/reference/cases/cluster.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
 

@@ -10,9 +10,9 @@
 
 #include "tests/catch.h"
 #include "tests/reference/cases/cluster.h"
-#include "tests/reference/lua_policies.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
+#include "tests/reference/lua_policies.h"
 
 namespace rooflua::reference {
 

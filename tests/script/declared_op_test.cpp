@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "cost/lookup/lookup.h"
 #include "cost/database/mfu_database.h"
+#include "cost/lookup/lookup.h"
 #include "cost/ops/declaration.h"
 #include "cost/quality/verify.h"
 #include "tests/scratch.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "cost/price/evidence.h"
 #include "cost/ops/query.h"
+#include "cost/price/evidence.h"
 #include "cost/price/roofline.h"
 
 namespace rooflua {

@@ -87,7 +87,7 @@ constexpr auto frontend_rows = rows_of<Frontend>(
 
 constexpr auto disaggregation_rows = rows_of<Disaggregation>(
     word<&Disaggregation::order, split_order_words>("order", open,
-                                            "the replica that is chosen first"),
+                                                    "the replica that is chosen first"),
     word<&Disaggregation::push, push_words>("push", open, "when KV of a prompt sets off"),
     figure<&Disaggregation::lease_s>(
         "lease_s", "s", 0, latest_s, open,

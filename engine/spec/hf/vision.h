@@ -1,6 +1,6 @@
 #pragma once
-// What a multi-modal config.json has besides the language model: the vision encoder and what projects
-// its output.
+// What a multi-modal config.json has besides the language model: the vision encoder and what
+// projects its output.
 
 #include <optional>
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "serve/loop/simulation.h"
-#include "tests/reference/cases/gate.h"
 #include "tests/reference/cases/client.h"
 #include "tests/reference/cases/fault.h"
+#include "tests/reference/cases/gate.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/tier.h"
 

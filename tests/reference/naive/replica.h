@@ -9,11 +9,11 @@
 #include "serve/contract/speculation.h"
 #include "serve/loop/group.h"
 #include "serve/replica/cluster.h"
-#include "tests/reference/engines/block_pool.h"
-#include "tests/reference/cases/speculation.h"
-#include "tests/reference/naive/tiers.h"
-#include "tests/reference/engines/pipeline.h"
 #include "tests/reference/cases/serving.h"
+#include "tests/reference/cases/speculation.h"
+#include "tests/reference/engines/block_pool.h"
+#include "tests/reference/engines/pipeline.h"
+#include "tests/reference/naive/tiers.h"
 
 namespace rooflua::reference {
 

@@ -275,10 +275,12 @@ TEST_CASE("stores that are wrong are refused by name") {
         "tiers.stores[1].capacity_bytes: has no room for one chunk");
   CHECK(problem([](TiersBench& b) { b.store().chunk_tokens = 6; }) ==
         "tiers.stores[1].chunk_tokens: found 6; a multiple of block_size, 4, is right");
-  CHECK(problem([](TiersBench& b) { b.store().read = {"pci"}; })
-            .starts_with("tiers.stores[1].read[1]: unknown link 'pci'"));
+  CHECK(problem([](TiersBench& b) {
+          b.store().read = {"pci"};
+        }).starts_with("tiers.stores[1].read[1]: unknown link 'pci'"));
   CHECK(problem([](TiersBench& b) { b.store().read = {}; }) ==
         "tiers.stores[1].read: names no link");
-  CHECK(problem([](TiersBench& b) { b.replica().prefix_caching = false; })
-            .starts_with("replicas[1].prefix_caching: "));
+  CHECK(problem([](TiersBench& b) {
+          b.replica().prefix_caching = false;
+        }).starts_with("replicas[1].prefix_caching: "));
 }
