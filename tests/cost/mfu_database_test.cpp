@@ -1,6 +1,6 @@
 // Laws of the lookups, on tables small enough to check in the head.
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 
 #include <cmath>
 #include <cstdio>

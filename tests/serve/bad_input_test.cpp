@@ -142,7 +142,7 @@ TEST_CASE("a scheduler that plans nothing for ever starves its requests, it does
   CHECK(simulate(bench.cluster, bindings).ended[static_cast<int>(Outcome::starved)] == 1);
 }
 
-TEST_CASE("requests that are preempted for ever starve, and those behind them still run") {
+TEST_CASE("requests that are preempted for ever starve, and those after them still run") {
   for (const std::int32_t depth : {1, 2}) {
     Bench bench(10, 64);
     bench.replica().async_depth = depth;

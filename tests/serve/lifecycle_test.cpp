@@ -1,5 +1,5 @@
 // Replicas that start, drain, fail, are repaired and are slow, at any instant of random clusters:
-// every request ends once, all blocks come free, nobody plans on a replica that is not there.
+// every request ends once, all blocks come free, no step is planned on a replica that is not there.
 
 #include <cmath>
 #include <cstdint>
@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(held > 100);
 }
 
-TEST_CASE("who drains by finish or requeue without a grace loses no request") {
+TEST_CASE("a drain by finish or requeue without a grace loses no request") {
   int drained = 0;
   for (std::uint64_t seed = 2001; seed <= 2300; ++seed) {
     CAPTURE(seed);

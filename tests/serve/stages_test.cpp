@@ -1,4 +1,4 @@
-// Layers in stages, one behind the other: the clock of the stages, lanes by hand, and laws.
+// Layers in stages, one after the other: the clock of the stages, lanes by hand, and laws.
 
 #include <cstdlib>
 #include <map>
