@@ -172,15 +172,16 @@ test("an unknown key is refused with the declared ones", function()
 end)
 
 test("--set reaches every key that is no function", function()
+  local changes = require "rooflua.applied.changes"
   local paths = require "rooflua.scenario.paths"
   local reader = require("rooflua.scenario.reader").new "made up"
   for _, entry in ipairs(schema.all()) do
     if entry.type ~= "function" and not entry.path:find("replicas[]", 1, true) then
       local value = example_of(entry)
-      test.check(paths.value(paths.set(reader, {}, entry.path, value), entry.path) == value, "%s", entry.path)
+      test.check(paths.value(changes.set(reader, {}, entry.path, value), entry.path) == value, "%s", entry.path)
     end
   end
-  test.raises("did you mean 'replicas'", function() paths.set(reader, {}, "replica", 2) end)
+  test.raises("did you mean 'replicas'", function() changes.set(reader, {}, "replica", 2) end)
 end)
 
 test("help knows every key", function()
