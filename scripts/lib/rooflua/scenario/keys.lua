@@ -241,7 +241,8 @@ return {
         example = '{ autoscalers = { "hpa" } }',
         doc = "a day of this load, with the fleet for the peak and with autoscalers",
         fields = {
-          { name = "autoscalers", type = "list", lua = "(string|rooflua.Autoscaler)[]|nil", example = '{ "hpa" }',
+          { name = "autoscalers", type = "list", folder = "autoscalers", example = '{ "hpa" }',
+            lua = "(string|rooflua.Autoscaler)[]|nil",
             doc = "names or policies of scripts/autoscalers; required" },
           { name = "hours", type = "list", lua = "number[]|nil", example = "{ 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, "
             .. "1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0 }",
