@@ -194,6 +194,34 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
 end
 check_circles(required, "modules")
 
+-- Rooms of the Lua library stand in an order in the same way. A face, which lies beside the rooms, counts as the last
+-- room that it requires.
+local lua_place, lua_up = {}, {}
+for room in ("base policy sandbox text border engines intervals scenario applied formats plays schedules tables "
+  .. "machine measure serving handover writers runs explore plan program validate campaign help repl"):gmatch "%a+" do
+  lua_place[#lua_place + 1] = room
+  lua_place[room] = #lua_place
+end
+local function room_of(name) return name:match "^rooflua%.(%w+)%." end
+local function place_of(name)
+  local place = lua_place[room_of(name)] or 0
+  if room_of(name) then return place end
+  for _, target in ipairs(required[name] or {}) do place = math.max(place, place_of(target)) end
+  return place
+end
+for name, targets in pairs(required) do
+  local room = room_of(name)
+  check(not room or lua_place[room], name .. ": a room that has no place in the order of rooms")
+  for _, target in ipairs(lua_place[room] and targets or {}) do
+    if target:find "^rooflua" and place_of(target) > lua_place[room] then
+      lua_up[#lua_up + 1] = name .. " > " .. target
+    end
+  end
+end
+table.sort(lua_up)
+local lua_rooms = ("rooms against the order: %d up"):format(#lua_up)
+check(#lua_up == 0, "scripts/lib/rooflua: " .. lua_rooms .. ": " .. table.concat(lua_up, ", "))
+
 -- Modules of a Python package in the same way.
 local imported = {}
 for _, path in ipairs(files("scripts", "-name '*.py'")) do
@@ -354,5 +382,6 @@ end
 
 for _, message in ipairs(failures) do print("FAIL " .. message) end
 assert(checks > 1000, "hardly anything was checked")
+print(lua_rooms)
 print(string.format("%d passed, %d failed", #failures == 0 and 1 or 0, #failures))
 os.exit(#failures == 0 and 0 or 1)

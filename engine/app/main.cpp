@@ -297,9 +297,7 @@ void add_list(CLI::App& app, Door& door) {
   auto* kind = new std::string;
   list->add_option(
       "kind", *kind,
-      "models, hardware, engines, steps, schedulers, routers, workloads, lookups, bucketing, "
-      "corrections, metrics, speculators, acceptance, drafters, tiers, eviction, candidates, "
-      "objectives, strategies, power or campaigns; without one: all kinds");
+      "models, hardware, engines or a kind of policies, such as schedulers; without one: all kinds");
   auto* aliases = new bool(false);
   list->add_flag("--aliases", *aliases, "Of models: every alias, and the format of its weights");
   list->callback([=, &door] {

@@ -97,7 +97,7 @@ end
 --- The keys of a scenario that nothing reads, and why, as one text.
 function harness.unread(given)
   local out = {}
-  for i, each in ipairs(require("rooflua.scenario.shape").unread(given, given.kind or "serve")) do
+  for i, each in ipairs(require("rooflua.serving.unread_keys").of(given, given.kind or "serve")) do
     out[i] = each[1] .. ": " .. each[2]
   end
   return table.concat(out, "; ")

@@ -165,7 +165,7 @@ Candidates positional(const CLI::App& root, const Line& line, const fs::path& ho
   if (!out.empty()) return out;
   const std::string& name = line.command->get_name();
   if (name == "help") return topics(root, home);
-  if (name == "list") return named(list_kinds());
+  if (name == "list") return named(list_kinds(home));
   if (name == "completion") return named({"bash", "zsh", "fish"});
   if (name == "new" || name == "step" || name == "capacity") return {};
   if (name == "describe" || name == "compare") out = named(all_hardware_names(home));

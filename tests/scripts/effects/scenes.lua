@@ -387,8 +387,8 @@ function effects.of(test)
 end
 
 function effects.with(given, key, value)
-  local paths, Reader = require "rooflua.scenario.paths", require "rooflua.scenario.reader"
-  return paths.set(Reader.new "made up", given, key, value)
+  local changes, Reader = require "rooflua.applied.changes", require "rooflua.scenario.reader"
+  return changes.set(Reader.new "made up", given, key, value)
 end
 
 return effects

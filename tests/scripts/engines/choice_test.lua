@@ -217,15 +217,15 @@ test("a newer release and a build have the newest rules, which the result says",
 end)
 
 test("--set reaches the engine, its options and the scheduler that it brings", function()
-  local paths = require "rooflua.scenario.paths"
+  local changes = require "rooflua.applied.changes"
   local reader = Reader.new "scenario"
-  local given = paths.set(reader, scenario "sglang 0.5.9", "engine.mem_fraction_static", 0.7)
+  local given = changes.set(reader, scenario "sglang 0.5.9", "engine.mem_fraction_static", 0.7)
   test.equal(json.encode(application.of(reader, given, true).memory), '["static",0.7]')
-  given = paths.set(reader, scenario "sglang 0.5.9", "scheduler.chunked_prefill_size", 99)
+  given = changes.set(reader, scenario "sglang 0.5.9", "scheduler.chunked_prefill_size", 99)
   test.equal(given.scheduler.name, "sglang")
-  given = paths.set(reader, scenario "trtllm 1.2.0rc0", "engine.kv_cache_config.free_gpu_memory_fraction", 0.6)
+  given = changes.set(reader, scenario "trtllm 1.2.0rc0", "engine.kv_cache_config.free_gpu_memory_fraction", 0.6)
   test.equal(json.encode(application.of(reader, given, true).memory), '["free",0.6]')
-  test.raises("states no engine", function() paths.set(reader, scenario(nil), "engine.max_num_seqs", 4) end)
+  test.raises("states no engine", function() changes.set(reader, scenario(nil), "engine.max_num_seqs", 4) end)
 end)
 
 test("a policy that a live simulation gets follows from its engine as well", function()

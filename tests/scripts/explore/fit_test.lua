@@ -2,7 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 
@@ -146,7 +146,7 @@ test("measured runs give the parameter back", function()
   local target = {}
   for i, rate in ipairs { 2, 5, 9 } do
     local given = run_scenario(2e-3)
-    given = paths.set(Reader.new "test", given, "workload.rate_per_s", rate)
+    given = changes.set(Reader.new "test", given, "workload.rate_per_s", rate)
     local summary = serve.run(given).summary
     target[i] = { group = "rate " .. rate, set = { ["workload.rate_per_s"] = rate },
       metrics = { ttft_s_mean = summary.ttft_s.mean, ["tpot_s.p50"] = summary.tpot_s.p50 } }

@@ -100,7 +100,7 @@ local space = { ["scheduler.max_num_seqs"] = { min = 1, max = 64, log = true },
   ["workload.rate_per_s"] = { 1, 9 }, ["hardware"] = { "h200", "h100", "l40s" } }
 
 local function sampled(method, n, seed)
-  local points = require("rooflua.explore.sampling").points(Reader.new "test", (function()
+  local points = require("rooflua.scenario.sampling").points(Reader.new "test", (function()
     local given = scenario()
     given.sweep = { method = method, n = n, params = space, seed = seed }
     return given
@@ -118,7 +118,7 @@ test("a Latin hypercube has one point in every slice of every dimension", functi
 end)
 
 test("the first 2^k Sobol points have one in every dyadic slice, and pairs in every square", function()
-  local sobol = require "rooflua.explore.sobol"
+  local sobol = require "rooflua.scenario.sobol"
   local points = sobol.points(64, sobol.most_dimensions)
   for d = 1, sobol.most_dimensions do
     local seen = {}

@@ -3,7 +3,7 @@ local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
-local shape = require "rooflua.scenario.shape"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local function scenario(changes)
   return scene({ seed = 3,
@@ -195,7 +195,7 @@ end)
 
 test("without replicas that are split the key is told to change nothing", function()
   local given = { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2, disaggregation = {} }
-  local told = shape.unread(given, "serve")
+  local told = unread_keys.of(given, "serve")
   test.equal(told[1][1], "disaggregation")
   test.check(told[1][2]:find("no KV is sent", 1, true), "%s", told[1][2])
 end)

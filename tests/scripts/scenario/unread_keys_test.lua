@@ -5,7 +5,7 @@ local test = dofile "tests/scripts/harness.lua"
 local kinds = require "rooflua.program.kinds"
 local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
-local shape = require "rooflua.scenario.shape"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local poisson = require "workloads.poisson" { rate_per_s = 2, num_requests = 5, prompt_tokens = 100, output_tokens = 4 }
 
@@ -61,7 +61,7 @@ end)
 
 local function paths_of(given, kind)
   local out = {}
-  for i, each in ipairs(shape.unread(given, kind)) do out[i] = each[1] end
+  for i, each in ipairs(unread_keys.of(given, kind)) do out[i] = each[1] end
   return table.concat(out, " ")
 end
 

@@ -4,13 +4,13 @@
 local native = require "rooflua.native"
 local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
+local estimates = require "rooflua.border.estimates"
 local memo = require "rooflua.border.memo"
-local mfu = require "rooflua.mfu"
 local words = require "rooflua.base.words"
 local ffi = require("rooflua.border.abi").ffi
 
 local fail, type = core.fail, type
-local evidence_names = mfu.evidence_names
+local evidence_names = estimates.evidence_names
 local infinity, nan = math.huge, 0 / 0
 
 local state = ffi.cast("rooflua_ledger *", native.ledger)
@@ -26,7 +26,7 @@ ledger.codes = evidence_codes
 function ledger.code(evidence, what)
   local code = evidence_codes[evidence]
   if code then return code end
-  local data = mfu.view_data[evidence]
+  local data = estimates.view_data[evidence]
   if data then return data.evidence end
   if type(evidence) ~= "string" then
     fail("%s: evidence: expected a name, a code or an estimate, found %s", what, core.describe(evidence))

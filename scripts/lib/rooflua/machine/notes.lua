@@ -126,7 +126,7 @@ function notes.of(prepared, evidence, first)
 end
 
 --- These notes behind a sentence for each key of the scenario that nothing reads.
----@param unread table[] of shape.unread
+---@param unread table[] of serving/unread_keys.lua
 ---@param list string[]?
 function notes.of_unread(unread, list)
   local sentences = {}

@@ -157,8 +157,8 @@ function prepared.of(reader, given, applied)
   given = applied.given
   local out = { given = given, reader = reader, engine = applied.engine, served = served,
     engine_notes = applied.notes, applied = applied }
-  out.model = shared.by_name(reader, "model", spec.model, given.model)
-  out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
+  out.model = reader:by_name("model", spec.model, given.model)
+  out.hardware = reader:by_name("hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, served)

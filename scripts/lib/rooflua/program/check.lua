@@ -17,6 +17,7 @@ local searching = require "rooflua.explore.searching"
 local serving = require "rooflua.serving.pieces"
 local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.runs.single"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local check = {}
 
@@ -302,7 +303,7 @@ local function check_variants(opened, out)
     else
       local before = out.raised
       rules.apply(given, out.report)
-      for _, each in ipairs(shape.unread(given, opened.kind)) do
+      for _, each in ipairs(unread_keys.of(given, opened.kind)) do
         out.report("warning", each[1], "nothing reads it: %s", each[2])
       end
       if out.raised == before and index <= most_forecast then

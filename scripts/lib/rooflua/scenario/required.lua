@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local files = require "rooflua.sandbox.files"
+local kinds = require "rooflua.policy.kinds"
 local named_files = require "rooflua.sandbox.named_files"
 
 local required = {}
@@ -31,10 +32,6 @@ local function literals_in(text)
   return out
 end
 
-local kinds = { "acceptance", "admission", "autoscalers", "balancers", "bucketing", "candidates", "clients",
-  "corrections", "deciders", "drafters", "engines", "eviction", "faults", "lookup", "metrics", "objectives", "power",
-  "routers", "schedulers", "speculators", "steps", "strategies", "tiers", "workloads" }
-
 --- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
 --- may name.
 function required.beside(folder)
@@ -46,7 +43,8 @@ function required.beside(folder)
     end
   end
   add(folder)
-  for _, kind in ipairs(kinds) do add(folder .. "/" .. kind) end
+  add(folder .. "/engines")
+  for _, kind in ipairs(kinds.folders("run", "plan")) do add(folder .. "/" .. kind) end
   return out
 end
 

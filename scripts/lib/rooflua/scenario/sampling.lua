@@ -2,7 +2,7 @@
 local core = require "rooflua.base.core"
 local declared = require "rooflua.scenario.declared"
 local random = require "rooflua.random"
-local sobol = require "rooflua.explore.sobol"
+local sobol = require "rooflua.scenario.sobol"
 local schema = require "rooflua.scenario.schema"
 local variants = require "rooflua.scenario.variants"
 
