@@ -31,7 +31,8 @@ local function literals_in(text)
   return out
 end
 
-local kinds = { "acceptance", "admission", "autoscalers", "balancers", "bucketing", "candidates", "clients",
+--- Folders of scripts that a run may load, in scripts/ and beside a scenario.
+required.kinds = { "acceptance", "admission", "autoscalers", "balancers", "bucketing", "candidates", "clients",
   "corrections", "deciders", "drafters", "engines", "eviction", "faults", "lookup", "metrics", "objectives", "power",
   "routers", "schedulers", "speculators", "steps", "strategies", "tiers", "workloads" }
 
@@ -46,7 +47,7 @@ function required.beside(folder)
     end
   end
   add(folder)
-  for _, kind in ipairs(kinds) do add(folder .. "/" .. kind) end
+  for _, kind in ipairs(required.kinds) do add(folder .. "/" .. kind) end
   return out
 end
 
