@@ -1,6 +1,7 @@
 -- Whether a table has the shape of a scenario: its keys, and the types of those that every kind reads.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local idle = require "rooflua.scenario.idle"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 local unused_links = require "rooflua.serving.unused_links"
@@ -121,8 +122,8 @@ local function unread_because(given, kind, entry)
   end
 end
 
---- The keys of a scenario that nothing reads, as a list of {path, why}. Such keys are no errors, because `--set kind=`
---- or another list of replicas may need them.
+--- The keys of a scenario that nothing reads, and parameters of policies that change nothing, as a list of {path, why,
+--- what}. They are no errors, because `--set kind=` or another list of replicas may need them.
 function shape.unread(given, kind)
   local out = {}
   for _, entry in ipairs(schema.fields()) do
@@ -141,6 +142,7 @@ function shape.unread(given, kind)
   if schema.entry("links").kinds[kind] then
     unused_links.add(given, not has_roles(given.replicas) and no_kv_sent or nil, out)
   end
+  for _, each in ipairs(idle.of(given)) do out[#out + 1] = each end
   return out
 end
 
