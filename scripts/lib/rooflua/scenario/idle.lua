@@ -148,7 +148,7 @@ end
 -- A scenario's policies -----------------------------------------------------------------------------------------------
 
 local left_out = { vary = true, sweep = true, price = true, static = true }
-local most_deep = 8
+local most_deep, most_listed = 8, 1000
 
 --- Calls visit(instance, path) for every policy that a value has.
 local function each_policy(value, path, depth, visit)
@@ -156,6 +156,7 @@ local function each_policy(value, path, depth, visit)
   local is_instance = policy.is_instance(value)
   if is_instance then visit(value, path) end
   local inside = is_instance and policy.parameters(value) or core.plain(value)
+  if #inside > most_listed then return end
   for _, key in ipairs(core.sorted_keys(inside)) do
     local place = type(key) == "number" and ("%s[%d]"):format(path, key)
       or path == "" and tostring(key) or path .. "." .. tostring(key)
