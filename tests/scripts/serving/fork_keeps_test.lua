@@ -309,7 +309,8 @@ local Own = policy.define { name = "own", doc = "Counts.", signals = {} }
 return Own
 ]]):format(body))
   write("s.lua", [[return { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3, replicas = 3,
-  steps = "roofline_v1", router = require "routers.own" {}, workload = require "workloads.poisson" { rate_per_s = 30, num_requests = 60,
+  steps = "roofline_v1", router = require "routers.own" {},
+  workload = require "workloads.poisson" { rate_per_s = 30, num_requests = 60,
     prompt_tokens = 800, output_tokens = 40 } }]])
   local chunks = require "rooflua.sandbox.chunks"
   chunks.forget_own()
