@@ -19,6 +19,7 @@ local policy = {}
 ---@field policy string? a policy of that folder of scripts/ is allowed too
 ---@field type string? if the default does not tell it; "any" allows every type
 ---@field optional boolean? no default
+---@field idle table? a case in which it changes nothing, or a list of them (docs/LUA_API.md)
 
 --- A class: calling it with a table of parameters makes an instance.
 ---@class rooflua.PolicyClass

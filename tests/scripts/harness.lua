@@ -77,7 +77,7 @@ function harness.has(found, ...)
 end
 
 --- The program that is tested, by its whole path.
-local function program()
+function harness.program()
   local path = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
   return path:find "^/" and path or io.popen("pwd"):read "*l" .. "/" .. path
 end
@@ -88,7 +88,7 @@ local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 ---@param line string the words after its name, as a shell reads them
 ---@param folder string where it runs
 function harness.printed(line, folder)
-  local pipe = assert(io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(program()), line)))
+  local pipe = assert(io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(harness.program()), line)))
   local out = pipe:read "*a"
   pipe:close()
   return out

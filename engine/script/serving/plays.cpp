@@ -336,10 +336,7 @@ bool LuaPlaySource::next(Play& play) {
 }
 
 std::unique_ptr<PlaySource> LuaPlaySource::fork() const {
-  lua_State* L = asking_->L;
-  library_function(L, "rooflua.border.views", "copy").push(L);
-  state_.push(L);
-  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "copying the workload");
+  push_twin(asking_->L, state_);
   auto copy = std::make_unique<LuaPlaySource>(*asking_);
   copy->taken_ = taken_;
   return copy;

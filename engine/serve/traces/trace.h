@@ -44,6 +44,7 @@ struct TraceRow {
   std::int32_t session = -1;       // into Trace::sessions; -1: none
   std::int32_t round = 0;          // turn in that session
   std::int32_t priority = 0;
+  std::int32_t tenant = -1;                       // RequestSpec::tenant
   std::int32_t adapter = -1;                      // RequestSpec::adapter
   std::int32_t max_output_tokens = 0;             // the limit that the client declared; 0: none
   double cancelled_s = never_cancelled;           // when its client left, on the clock of arrivals
