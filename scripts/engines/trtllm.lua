@@ -3,6 +3,7 @@
 --- The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local implications = require "engines.trtllm.implications"
 local memory = require "engines.trtllm.memory"
 local memory_rules = require "engines.trtllm.memory_rules"
 local tiers = require "engines.trtllm.tiers"
@@ -139,6 +140,12 @@ return {
       doc = "steps that prompts wait for others" },
     { "batch_wait_max_tokens_ratio", type = "number", min = 0, max = 1, key = "scheduler.batch_wait_max_tokens_ratio",
       doc = "part of the budget at which prompts wait no longer" },
+    { "scheduler_config.capacity_scheduler_policy", type = "text", key = "scheduler.capacity_scheduler_policy",
+      values = { "GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH" }, read = string.lower,
+      doc = "which requests may run: those that fit until they end, or those that fit now" },
+    { "scheduler_config.context_chunking_policy", type = "text", key = "scheduler.context_chunking_policy",
+      values = { "FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS" }, read = string.lower,
+      doc = "which prompts get the tokens of a step" },
     { "attention_dp_config.enable_balance", type = "switch", key = "scheduler.attention_dp_balance",
       doc = "prompts wait until every rank has one" },
     { "attention_dp_config.timeout_iters", type = "integer", min = 1, key = "scheduler.attention_dp_timeout_iters",
@@ -157,7 +164,9 @@ return {
       drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
     { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
       elsewhere = "say `speculation`", doc = "drafts of a step" },
-  }, tiers.options, require "engines.trtllm.flags"),
+  }, implications.options, implications.flags, tiers.options, require "engines.trtllm.flags"),
+
+  implies = implications.rows,
 
   rules = {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,

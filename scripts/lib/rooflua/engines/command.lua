@@ -11,6 +11,7 @@ local reading = require "rooflua.engines.launch.reading"
 local schema = require "rooflua.scenario.schema"
 local shell_words = require "rooflua.text.shell_words"
 local spelling = require "rooflua.engines.launch.spelling"
+local start = require "rooflua.engines.launch.start"
 local units = require "rooflua.text.units"
 local writing = require "rooflua.engines.launch.writing"
 
@@ -22,7 +23,8 @@ local options_file = "options.yaml"
 --- @param text string
 --- @param about table? {engine = "vllm 0.19", files = {path = text}}; without a release the newest that is known
 function command.read(text, about)
-  return reading.words(shell_words.command(text), about or {})
+  start.check_form(core.text(text, "command"))
+  return reading.words(shell_words.command(text, start.is_one), about or {})
 end
 
 --- The deployment of options that were written down by name, without their command.
