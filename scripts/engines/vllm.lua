@@ -76,11 +76,12 @@ local function unless_flashinfer(seconds, by_default)
   end
 end
 
---- Before 0.8 prompts were cut where somebody asked, or requests may be long; drafts and windows stood against it.
+--- Before 0.8 prompts were cut where somebody asked, or requests may be long; drafts, windows and images stood against
+--- it.
 local function cuts_long_prompts(facts, own)
   local model = facts.model
   local longest = own.max_model_len or model and model.max_model_len or 0
-  return longest > 32768 and not facts.drafts and not (model and has_windows(model))
+  return longest > 32768 and not facts.drafts and not (model and (model.vision or has_windows(model)))
 end
 
 local function scheduler_of_v0(_, own) return own.enable_chunked_prefill and "sarathi" or "vllm_v0" end
@@ -195,7 +196,8 @@ return {
       values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",
         "gguf", "modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8", "mxfp4", "mxfp8", "nvfp4", "fp_quant",
         "fbgemm_fp8", "ptpc_fp8", "fp8_per_tensor", "fp8_per_block", "experts_int8", "int8_per_channel_weight_only",
-        "moe_wna16", "torchao", "quark", "auto-round", "auto_round", "inc", "petit_nvfp4", "rtn", "humming", "online", "deepspeedfp",
+        "moe_wna16", "torchao", "quark", "auto-round", "auto_round", "inc", "petit_nvfp4", "rtn", "humming",
+        "online", "deepspeedfp",
         "tpu_int8", "gptq_bitblas", "bitblas", "aqlm", "hqq", "ipex", "cpu_awq", "gpt_oss_mxfp4",
         "deepseek_v4_fp8" },
       read = command.quantised_at_start, says = command.quantisation_note,
@@ -285,7 +287,7 @@ return {
       block_size = 16, generation = "V0",
       gpu_memory_utilization = 0.90, max_cudagraph_capture_size = 256, kv_cache_dtype = "auto",
       source = "vllm/config.py, vllm/engine/arg_utils.py of 0.6 and 0.7 (prompts are not cut: no budget binds); "
-        .. "pull request 5772: long ones are" },
+        .. "pull request 6666: long ones are, since 0.5.4" },
     { before = "0.7", max_num_batched_tokens = budget_of_v0(512), source = "vllm/config.py, SchedulerConfig of 0.6" },
     { since = "0.8", scheduler = "vllm_v1", block_size = 16, kv_cache_dtype = "auto", enable_prefix_caching = true,
       enable_chunked_prefill = true, long_prefill_token_threshold = 0, prefill_schedule_interval = 1,
@@ -327,7 +329,8 @@ return {
     { since = "0.8", own_sampling = by_the_model, source = "pull request 12622: the model's generation_config.json" },
     { since = "0.8", before = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, false),
       source = "pull request 40376: 128 rows of 131,072 logits in 2.3 ms" },
-    { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true), source = "pull request 40376: FlashInfer samples by default from 0.21 on; "
+    { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true),
+      source = "pull request 40376: FlashInfer samples by default from 0.21 on; "
       .. "that 0.16 to 0.20 sort no longer is inferred from a measured run of 0.19" },
     -- Host.
     { host_step_s = 700e-6, source = "0.11 at batch 1, not asynchronous, on H100" },

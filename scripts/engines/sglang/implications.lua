@@ -17,10 +17,6 @@ local function keeps_states(facts) return has_states(facts.model) end
 --- GPUs of an engine: what SGLang calls tp_size.
 local function all_ranks(facts) return facts.tp * facts.dp * facts.cp end
 
-local function stated(name)
-  return function(_, _, options) return options[name] end
-end
-
 --- A page size, where the one that holds is none of those that kernels take.
 local function one_of(sizes, otherwise)
   return function(_, own)
@@ -33,7 +29,8 @@ end
 
 local function largest(_, _, options) return math.max(unpack(options.cuda_graph_bs)) end
 
-local exchanges = { "deepep", "deepep_v2", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "pplx", "megamoe" }
+local exchanges = { "deepep", "deepep_v2", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "pplx",
+  "megamoe" }
 
 implications.rows = {
   -- Older spellings.

@@ -1,4 +1,4 @@
---- Options that vLLM sets by itself where others are stated: vllm/engine/arg_utils.py, vllm/config/*.py (__post_init__),
+--- Options that vLLM sets by itself where others are stated: vllm/engine/arg_utils.py, __post_init__ of vllm/config,
 --- vllm/platforms/cuda.py (check_and_update_config). The form of rows: docs/ENGINES.md.
 local json = require "rooflua.json"
 local states = require "engines.rules.states"

@@ -21,7 +21,8 @@ local function put(state, option, value, where)
   if value == nil then return end
   local version = state.release
   if not release.holds(option, version) then
-    core.fail("%s: %s %s does not have it (%s)", where, state.engine.title, version, choice.range(state.engine, option, version))
+    core.fail("%s: %s %s does not have it (%s)", where, state.engine.title, version,
+      choice.range(state.engine, option, version))
   end
   choice.check(where, option, value)
   local before = state.options[option.name]
