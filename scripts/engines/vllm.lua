@@ -38,8 +38,10 @@ end
 local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] = "free", suffix = "free",
   eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
 
---- The drafter of a command, and what it does not say.
-local function drafts_of(options)
+--- The drafter of a command, and what it does not say. Prediction layers of the model draft as many tokens as there are
+--- of them where nobody states a number (vllm/config/speculative.py, n_predict).
+--- @param target rooflua.Model? whose tokens are drafted
+local function drafts_of(options, target)
   local method, model = options["speculative_config.method"], options["speculative_config.model"]
   if method == nil and model == nil then return nil end
   local drafts = options["speculative_config.num_speculative_tokens"]
@@ -47,6 +49,7 @@ local function drafts_of(options)
     method = model:find "^%[?ngram%]?$" and "ngram" or model:lower():find "eagle" and "eagle" or "draft_model"
   end
   local drafter = methods[method] or method:find "mtp$" and "mtp" or nil
+  if drafts == nil and drafter == "mtp" and target and target.mtp_layers > 0 then drafts = target.mtp_layers end
   return { drafter = drafter, method = method, draft_tokens = drafts, model = model }
 end
 

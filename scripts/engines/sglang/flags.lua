@@ -109,7 +109,7 @@ return flags.list {
     { "the exchange of tokens among experts is that of the engine's default", [[ deepep-mode:t
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
       disable-flashinfer-cutlass-moe-fp4-allgather ]] },
-    { "kernels are those of the tables, whichever back end is chosen", [[ disable-mla<0.4.7
+    { "kernels are those of the tables, whichever back end is chosen", [[ disable-mla<0.4.7 enable-flashinfer-mla<0.4.7
       n-share-experts-fusion:i<0.4.7 disable-flashinfer<0.4.3 disable-flashinfer-sampling<0.4.3 ]] },
     { "the model's own implementation in SGLang is taken", "impl:t<0.5.2" },
     { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem

@@ -36,7 +36,6 @@ implications.rows = {
   -- Older spellings.
   { where = { enable_deepep_moe = true }, moe_a2a_backend = "deepep", source = args .. " of 0.4.5 to 0.4.10" },
   { where = { enable_flashmla = true }, attention_backend = "flashmla", source = args .. " of 0.4.4 to 0.4.6" },
-  { where = { enable_flashinfer_mla = true }, attention_backend = "flashinfer", source = args .. " of 0.4.2 to 0.4.6" },
   { where = { enable_flashinfer_cutlass_moe = true }, fills = true, moe_runner_backend = "flashinfer_cutlass",
     source = args .. ": an alias since 0.5.4" },
   { where = { enable_flashinfer_cutedsl_moe = true }, fills = true, moe_runner_backend = "flashinfer_cutedsl",
@@ -53,14 +52,10 @@ implications.rows = {
       local backend = options.prefill_attention_backend
       return backend == options.decode_attention_backend and backend or nil
     end, source = args .. ", _handle_attention_backend_compatibility: both alike are the back end" },
-  { where = { enable_deterministic_inference = true }, fills = true, architecture = "hopper", attention_backend = "fa3",
-    source = args .. ", _handle_deterministic_inference" },
   { where = { enable_deterministic_inference = true }, fills = true, architecture = "blackwell", when = is_grown,
-    attention_backend = "flashinfer", source = "the same" },
-  { where = { enable_deterministic_inference = true }, fills = true, architecture = "blackwell", when = is_latent,
-    attention_backend = "triton", source = "the same" },
+    attention_backend = "flashinfer", source = args .. ", _handle_deterministic_inference" },
   { where = { enable_deterministic_inference = true, attention_backend = "flashinfer" }, disable_radix_cache = true,
-    source = "the same: fa3, fa4 and triton have the prefix cache" },
+    source = "the same: fa3, fa4 and triton, which others get, have the prefix cache" },
   { where = { attention_backend = "flashmla" }, page_size = 64, source = args .. ", attention back ends" },
   { where = { decode_attention_backend = "flashmla" }, page_size = 64, source = "the same" },
   { where = { attention_backend = "cutlass_mla" }, page_size = 128, source = "the same" },
@@ -103,8 +98,6 @@ implications.options = {
     read_by = "moe_a2a_backend", doc = "DeepEP exchanges tokens among experts" },
   { "enable_flashmla", flag = "--enable-flashmla", type = "switch", before = "0.4.7", read_by = "attention_backend",
     doc = "the attention runs in FlashMLA" },
-  { "enable_flashinfer_mla", flag = "--enable-flashinfer-mla", type = "switch", before = "0.4.7",
-    read_by = "attention_backend", doc = "the attention runs in FlashInfer" },
   { "prefill_attention_backend", flag = "--prefill-attention-backend", type = "text", read_by = "page_size",
     note = kernels, doc = "kernels of the attention of prompts" },
   { "decode_attention_backend", flag = "--decode-attention-backend", type = "text", read_by = "page_size",

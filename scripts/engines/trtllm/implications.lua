@@ -23,10 +23,6 @@ local renamed = {
   { "kv_cache_dtype", "text", "kv_cache_config.dtype" },
 }
 
---- Keys of the group that stand at the top since, with the same names.
-local raised = { { "disable_overlap_scheduler", "switch" }, { "attn_backend", "text" },
-  { "allreduce_strategy", "text" }, { "stream_interval", "integer" }, { "enable_min_latency", "switch" } }
-
 local function looks_up(facts) return facts.drafter == "free" end
 
 local function option(name, kind, now, before)
@@ -53,7 +49,7 @@ for _, each in ipairs(renamed) do
   add(group .. each[1], each[2], each[3], each[4], each[5] or of_group)
   add(each[1], each[2], each[3], each[4], each[5] or of_top)
 end
-for _, each in ipairs(raised) do add(group .. each[1], each[2], each[1], nil, of_group) end
+add(group .. "disable_overlap_scheduler", "switch", "disable_overlap_scheduler", nil, of_group)
 
 table.insert(implications.rows, { where = {}, when = looks_up, disable_overlap_scheduler = true,
   source = "tensorrt_llm/_torch/pyexecutor/py_executor_creator.py: not for drafts that are looked up in the prompt" })
@@ -69,6 +65,8 @@ local function plain(before, prefix)
     not_modelled = {
       { "what is compiled is the engine's default", named [[ torch_compile_enabled torch_compile_fullgraph
         torch_compile_inductor_enabled torch_compile_piecewise_cuda_graph torch_compile_enable_userbuffers ]] },
+      { "kernels are those of the tables, whichever back end is chosen",
+        prefix ~= "" and named "attn_backend:t enable_min_latency allreduce_strategy:t stream_interval:i" or "" },
       { "experts are balanced as `experts` says", named "moe_load_balancer:t moe_max_num_tokens:i" },
     },
   }

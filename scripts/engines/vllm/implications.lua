@@ -73,16 +73,11 @@ implications.rows = {
     source = config .. ": piecewise graphs need compilation mode 3" },
   { since = "0.12", where = { optimization_level = { "0", "O0" } }, fills = true,
     ["compilation_config.cudagraph_mode"] = "NONE", source = "vllm/config/vllm.py, OPTIMIZATION_LEVEL_00" },
-  { since = "0.12", where = { optimization_level = { "1", "O1" } }, fills = true,
-    ["compilation_config.cudagraph_mode"] = "PIECEWISE", source = "vllm/config/vllm.py, OPTIMIZATION_LEVEL_01" },
   { where = { TORCH_COMPILE_DISABLE = "1" }, since = "0.11", ["compilation_config.cudagraph_mode"] = without_compiler,
     source = config .. ": the same as compilation mode 0" },
   { since = "0.9.1", where = { all2all_backend = "deepep_high_throughput" }, when = has_ranks,
     ["compilation_config.cudagraph_mode"] = "NONE",
     source = "vllm/platforms/cuda.py, later vllm/config/compilation.py, set_splitting_ops_for_v1: no CUDA graphs" },
-  { where = { enforce_eager = true }, since = "0.11", ["compilation_config.cudagraph_mode"] = function(_, _, options)
-      return options["compilation_config.cudagraph_mode"] and "NONE" or nil
-    end, source = config },
   -- Steps.
   { since = "0.14", where = {}, when = looks_up, async_scheduling = false,
     source = config .. ": not with look-ups in the prompt" },

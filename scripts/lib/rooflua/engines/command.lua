@@ -10,6 +10,7 @@ local quoting = require "rooflua.text.quoting"
 local reading = require "rooflua.engines.launch.reading"
 local schema = require "rooflua.scenario.schema"
 local shell_words = require "rooflua.text.shell_words"
+local spec = require "rooflua.spec"
 local spelling = require "rooflua.engines.launch.spelling"
 local start = require "rooflua.engines.launch.start"
 local units = require "rooflua.text.units"
@@ -66,7 +67,9 @@ end
 --- The drafts that a command asks for as the key `speculation`, and sentences about them; nil without drafts.
 --- @param given table? that of the scenario, whose acceptance holds
 local function speculation_of(deployment, given)
-  local found = deployment.engine.drafts and deployment.engine.drafts(deployment.options)
+  local is_known, target = pcall(spec.model, deployment.model)
+  local found = deployment.engine.drafts
+    and deployment.engine.drafts(deployment.options, is_known and target or nil)
   if not found then return nil, {} end
   local told, group = { found.note }, given and core.plain(given) or {}
   if not found.drafter or not found.draft_tokens then
