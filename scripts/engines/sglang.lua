@@ -90,8 +90,7 @@ local algorithms = { EAGLE = "mtp", NEXTN = "mtp", EAGLE3 = "eagle", STANDALONE 
 
 local deepseek = { deepseek_v2 = true, deepseek_v3 = true, deepseek_v32 = true, kimi_k2 = true }
 
---- Steps of a drafter where nobody states any: python/sglang/srt/server_args.py, auto_choose_speculative_params of 0.4.8
---- on.
+--- Steps of a drafter where nobody states any: python/sglang/srt/server_args.py, auto_choose_speculative_params.
 local function steps_by_default(target) return target and deepseek[target.family] and 3 or 5 end
 
 --- The drafter of a command: EAGLE without a drafter of its own drafts with the layers of the model.
@@ -224,7 +223,7 @@ return {
       values = { "fp8", "awq", "mxfp8", "gptq", "marlin", "gptq_marlin", "awq_marlin", "bitsandbytes", "gguf",
         "modelopt", "modelopt_fp8", "modelopt_fp4", "nvfp4_online", "modelopt_mixed", "petit_nvfp4", "w8a8_int8",
         "w8a8_fp8", "moe_wna16", "w4afp8", "mxfp4", "auto-round", "auto-round-int8", "compressed-tensors", "modelslim",
-        "quark", "quark_int4fp8_moe", "quark_mxfp4", "qoq", "unquant", "humming", "fbgemm_fp8" },
+        "quark", "quark_int4fp8_moe", "quark_mxfp4", "mxfp_w4a8", "qoq", "unquant", "humming", "fbgemm_fp8" },
       read = command.quantised_at_start, says = command.quantisation_note,
       doc = "format into which the weights are quantised at start" },
     { "max_prefill_tokens", flag = "--max-prefill-tokens", type = "integer", min = 1,

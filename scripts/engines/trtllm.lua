@@ -121,6 +121,8 @@ return {
       read = function(tokens, _, values)
         return math.ceil(tokens / values["kv_cache_config.tokens_per_block"])
       end, doc = "most tokens of the KV cache" },
+    { "kv_cache_config.max_gpu_total_bytes", type = "integer", min = 0, read_by = "engines.ledger",
+      doc = "most bytes of the KV cache of a GPU; 0: no limit" },
     { "cuda_graph_config.max_batch_size", type = "integer", min = 0, key = "steps.largest_graph",
       read = command.tokens_of_requests, doc = "requests of the largest CUDA graph" },
     { "cuda_graph_config.batch_sizes", type = "list", items = "integer", key = "steps.largest_graph",

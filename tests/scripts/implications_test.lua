@@ -23,8 +23,8 @@ local function with_file(text)
   return { front = "cat > o.yaml <<'END'\n" .. text .. "\nEND\n", flags = "--extra_llm_api_options o.yaml" }
 end
 
---- {engine, since, before (nil: the newest), model, hardware, what all have, the cause, cause and effect given outright,
---- neither}
+--- {engine, since, before (nil: the newest), model, hardware, what all have, the cause, cause and effect given
+--- outright, neither}
 local pairs_of = {
   { "sglang", "0.5.0", nil, deepseek, "h200-sxm", "--tp 8 --dp 8 --enable-dp-attention", "--moe-a2a-backend deepep",
     "--moe-a2a-backend deepep --ep-size 8", "" },
@@ -235,6 +235,24 @@ for _, case in ipairs(pairs_of) do
     end
   end)
 end
+
+--- The figures of a short run.
+local function figures_of(case, version, variant)
+  local keys = command.keys(command.read(text_of(case, variant, ""), { engine = case[1] .. " " .. version }))
+  return json.encode(rooflua.serve.run { model = keys.model, hardware = case[5], engine = keys.engine,
+    speculation = keys.speculation, seed = 3, workload = require "workloads.closed_loop" { clients = 40,
+      num_requests = 80, prompt_tokens = 600, output_tokens = 12 } }.summary)
+end
+
+test("a run has the same figures", function()
+  for _, i in ipairs { 1, 7, 11, 31 } do
+    local case = pairs_of[i]
+    local version = releases_of(case)[4]
+    local cause = figures_of(case, version, case[7])
+    if case[8] then test.equal(cause, figures_of(case, version, case[8]), i) end
+    test.check(cause ~= figures_of(case, version, case[9]), i)
+  end
+end)
 
 --- What the causes of an engine's cases make of their newest releases.
 local function causes_of(name)

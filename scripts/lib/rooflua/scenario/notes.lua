@@ -255,8 +255,8 @@ local function add_of_limits(sentences, state, summary)
   local of_each = summary.prompt_tokens / summary.requests + policy.parameters(scheduler)[name]
   local needed = summary.peak_concurrency / #state.replicas * of_each
   if needed <= config.kv_blocks * config.block_size then return end
-  sentences[#sentences + 1] = ("no request declares a limit of its answer, so scheduler.%s = %d tokens are reserved for "
-    .. "each; benchmarks declare the length of the answer: workload.max_output_tokens = \"exact\""):format(name,
+  sentences[#sentences + 1] = ("no request declares a limit of its answer, so scheduler.%s = %d tokens are reserved "
+    .. "for each; benchmarks declare the length of the answer: workload.max_output_tokens = \"exact\""):format(name,
     policy.parameters(scheduler)[name])
 end
 
