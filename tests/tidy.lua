@@ -53,11 +53,11 @@ local function columns(line)
 end
 
 local lengths, files_in = {}, {}
---- Lengths and numbers of files of engine/ and scripts/, for the rules on rooms below.
+--- Lengths of files of engine/ and scripts/ and numbers of files, for the rules on rooms below.
 local function note_length(path, lines)
-  if not path:find "^engine/" and not path:find "^scripts/" then return end
+  if path:find "^scenarios/" then return end
   local folder = path:match "^(.*)/"
-  lengths[#lengths + 1] = lines
+  if not path:find "^tests/" then lengths[#lengths + 1] = lines end
   files_in[folder] = (files_in[folder] or 0) + 1
 end
 
@@ -88,6 +88,16 @@ end
 for folder, count in pairs(files_in) do
   local most = folder == "scripts/lib/rooflua" and 20 or 40
   check(count <= most, ("%s: %d source files; a room has at most %d"):format(folder, count, most))
+end
+-- A folder of tests is not made for one or two of them. How tables of another project lie is that project's matter.
+local tests_in, least_tests = {}, 3
+for _, path in ipairs(files "tests") do
+  local folder = path:match "^(.*)/"
+  tests_in[folder] = (tests_in[folder] or 0) + 1
+end
+for folder, count in pairs(tests_in) do
+  check(count >= least_tests or folder:find "^tests/fixtures/mfu_denominators/",
+    ("%s: %d files; a folder of tests has at least %d"):format(folder, count, least_tests))
 end
 table.sort(lengths)
 local median = lengths[math.ceil(#lengths / 2)]
@@ -292,6 +302,10 @@ for name in ("engine scripts scenarios bench_data tests docs CMakeLists.txt CMak
 for name in pairs(top) do
   check(allowed[name] or name:sub(1, 1) == ".", "the top level holds " .. name)
 end
+
+-- The first page is read in one go: what a new capability takes there, an older one gives.
+local readme = #lines_of "README.md"
+check(readme <= 200, "README.md: " .. readme .. " lines; it has at most 200")
 
 -- Documents: every link and every path in backticks leads somewhere; a heading has an empty line before it.
 local function exists(path)

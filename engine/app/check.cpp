@@ -1,5 +1,5 @@
 // rooflua check: prints the mistakes and doubtful values that
-// scripts/lib/rooflua/scenario/check.lua finds in a scenario without running it.
+// scripts/lib/rooflua/program/check.lua finds in a scenario without running it.
 
 #include <cstdio>
 
@@ -19,7 +19,7 @@ namespace {
 Json check_one(const std::string& file, const std::vector<std::string>& set,
                const script::LaunchCommand& command, const std::filesystem::path& home) {
   script::Vm vm({.home = home, .print_to_stderr = true});
-  return vm.call("rooflua.scenario.check", "file", {Json(file), texts_json(set), command.json()});
+  return vm.call("rooflua.program.check", "file", {Json(file), texts_json(set), command.json()});
 }
 
 std::string headline(const Json& finding) {

@@ -49,7 +49,7 @@ Json worth_for(const DataArguments& arguments, const fs::path& home) {
   given["scenario"] = arguments.scenario;
   given["folder"] = fs::absolute(arguments.path).string();
   given["set"] = texts_json(arguments.set);
-  return vm.call("rooflua.tables.worth", "of", {given});
+  return vm.call("rooflua.program.worth", "of", {given});
 }
 
 }  // namespace

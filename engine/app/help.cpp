@@ -49,7 +49,7 @@ int help(const CLI::App& app, const std::vector<std::string>& words, const fs::p
   Json commands = Json::array();
   for (const std::string& each : command_names(app)) commands.push_back(each);
   // The words of a topic of the library are one: "vllm 0.19 on h100".
-  const Json said = library.call("rooflua.text.help", command == nullptr ? "of_topic" : "beside",
+  const Json said = library.call("rooflua.help.topics", command == nullptr ? "of_topic" : "beside",
                                  {Json(joined(words, " ")), std::move(commands)});
   if (said.is_text()) std::printf("%s%s\n", command == nullptr ? "" : "\n", said.text().c_str());
   return 0;

@@ -87,7 +87,7 @@ std::string shell_word(const std::string& name) {
 
 namespace {
 
-/// The template of a launch command, filled in by scripts/lib/rooflua/engines/launch/template.lua.
+/// The template of a launch command, filled in by scripts/lib/rooflua/applied/template.lua.
 std::string text_of_command(const NewArguments& arguments, const fs::path& home) {
   if (!arguments.kind.empty() && arguments.kind != "serve")
     throw Misused("--kind", "with --command the kind is serve");
@@ -98,7 +98,7 @@ std::string text_of_command(const NewArguments& arguments, const fs::path& home)
   const script::LaunchCommand command =
       launch_command(arguments.command, arguments.engine, arguments.model);
   return vm
-      .call("rooflua.engines.launch.template", "fill",
+      .call("rooflua.applied.template", "fill",
             {Json(text_of_file(source)), command.json(), Json(arguments.hardware)})
       .text();
 }

@@ -85,14 +85,14 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   script::ScenarioOptions options;
   if (!arguments.command.empty()) {
     options.command = {arguments.command, arguments.engine, arguments.model};
-    table["title"] = vm.call("rooflua.engines.launch.applied", "title",
+    table["title"] = vm.call("rooflua.applied.launch", "title",
                              {options.command.json(), Json(arguments.hardware)})
                          .text();
   }
   for (const std::string& each : arguments.set) {
     const std::string key = each.substr(0, each.find('='));
     const std::string path =
-        vm.call("rooflua.scenario.program", "step_path", {Json(key), Json(arguments.steps)}).text();
+        vm.call("rooflua.program.scenarios", "step_path", {Json(key), Json(arguments.steps)}).text();
     if (path == "deployment.tp") throw Error("--set " + each, "say --tp");
     options.set.push_back(path + each.substr(key.size()));
   }

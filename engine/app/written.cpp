@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* module = "rooflua.formats.written";
+constexpr const char* module = "rooflua.writers.formats";
 
 /// The same with whole numbers as such: a count or a stamp is 1000000000, and not 1e+09.
 Json with_integers(const Json& value) {

@@ -6,7 +6,7 @@ namespace rooflua::library {
 
 namespace {
 
-constexpr const char* module = "rooflua.scenario.pricer";
+constexpr const char* module = "rooflua.program.pricer";
 
 script::VmOptions options_of(const std::filesystem::path& home) {
   script::VmOptions options;

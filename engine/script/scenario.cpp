@@ -10,7 +10,7 @@ namespace rooflua::script {
 
 namespace {
 
-constexpr const char* module = "rooflua.scenario.program";
+constexpr const char* module = "rooflua.program.scenarios";
 
 Json shard_json(const Shard& shard) {
   Json out = Json::object();

@@ -1,6 +1,6 @@
 #pragma once
 // A scenario that is open: checked, with its variants, which can be run. The Lua side of it is
-// scripts/lib/rooflua/scenario/program.lua.
+// scripts/lib/rooflua/program/scenarios.lua.
 
 #include <filesystem>
 #include <optional>
@@ -21,7 +21,7 @@ struct LaunchCommand {
   std::string engine;  // "vllm 0.19": its release; empty: the newest
   std::string model;   // in place of the model that it names
 
-  /// What opening.lua takes. A null value without a command.
+  /// What runs/opening.lua takes. A null value without a command.
   Json json() const;
 };
 
@@ -114,11 +114,11 @@ class Scenario {
  private:
   void adopt(const Json& opened);
 
-  /// Calls a function of program.lua with this scenario's number and further arguments.
+  /// Calls a function of program/scenarios.lua with this scenario's number and further arguments.
   Json ask(const char* name, std::vector<Json> arguments = {});
 
   Vm* vm_;
-  Json number_;  // by which program.lua knows it
+  Json number_;  // by which program/scenarios.lua knows it
   std::string file_, kind_, title_;
   std::int64_t seed_ = 0, total_ = 0;
   bool has_report_ = false, lists_operations_ = false;

@@ -37,7 +37,7 @@ struct VariantResult {
   const Json* partial() const { return known() ? document.find("partial") : nullptr; }
 };
 
-/// The result of one variant from what scenario/kinds.lua returned for it.
+/// The result of one variant from what program/kinds.lua returned for it.
 ///
 /// @param kind     "price", "static", "serve", "search" or "plan"
 /// @param served   the summary of kind "serve"; else null

@@ -239,7 +239,7 @@ return {
     { "scheduling_policy", flag = "--scheduling-policy", type = "text", idle = { "fcfs" },
       note = "requests are served in the order of their arrival", doc = "order of the queue" },
     { "language_model_only", since = "0.12", flag = "--language-model-only", negates = true, type = "switch",
-      read_by = "engines.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
+      read_by = "applied.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
     { "num_gpu_blocks_override", flag = "--num-gpu-blocks-override", type = "integer", min = 1,
       key = "deployment.kv_blocks", doc = "number of KV blocks" },
     { "all2all_backend", flag = "--all2all-backend", type = "text", key = "steps.exchange",

@@ -16,7 +16,7 @@
 --- The operations come from cost.layers(model, deployment), their times from the database: without a table, modelled.
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
---- tokens never make a step cheaper by a ten-thousandth (tests/scripts/kernels_law_test.lua).
+--- tokens never make a step cheaper by a ten-thousandth (tests/scripts/kernels/law_test.lua).
 --- Idioms of compiled code: docs/LUA_API.md, "Hot paths". Drafts are tokens of a decode: docs/SPECULATION.md. Not in
 --- this price: the drafter, pipelines, prefix-shared attention. Source: vLLM 0.11 to 0.28; docs/MODELS.md.
 local policy = require "rooflua.policy"

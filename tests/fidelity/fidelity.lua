@@ -2,7 +2,7 @@
 -- the bounds that were promised. tests/fidelity/errors.json keeps errors, never measured values;
 -- ROOFLUA_UPDATE_FIDELITY=1 writes it anew, and the diff is reviewed.
 local test = dofile "tests/scripts/harness.lua"
-local discrepancy = require "rooflua.validate.discrepancy"
+local discrepancy = require "rooflua.intervals.discrepancy"
 local json = require "rooflua.json"
 local validate = require "rooflua.validate.command"
 

@@ -4,7 +4,7 @@
 --
 --     rooflua lua tests/fidelity/table_errors.lua          compares one GPU with the file
 --     rooflua lua tests/fidelity/table_errors.lua --write  writes bench_data/table_errors.csv
-local interval = require "rooflua.validate.interval"
+local interval = require "rooflua.intervals.table_errors"
 local mfu = require "rooflua.mfu"
 local spec = require "rooflua.spec"
 local statistics = require "rooflua.base.statistics"

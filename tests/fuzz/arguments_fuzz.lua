@@ -3,7 +3,7 @@
 -- a step that is being made. Each call returns or raises an error that a user may see. No price is NaN.
 local fuzzer = dofile "tests/fuzz/fuzzer.lua"
 local arguments = dofile "tests/fuzz/arguments.lua"
-local help = require "rooflua.text.help"
+local help = require "rooflua.help.topics"
 local rooflua = require "rooflua"
 local spec, mfu, cost, serve, policy = rooflua.spec, rooflua.mfu, rooflua.cost, rooflua.serve, rooflua.policy
 local VllmV1 = require "schedulers.vllm_v1"

@@ -9,8 +9,8 @@ local spec, mfu, cost, serve, sweep, json, trace = rooflua.spec, rooflua.mfu, ro
 local Poisson, Trace = require "workloads.poisson", require "workloads.trace"
 local cases, measured = require "rooflua.validate.cases", require "rooflua.validate.measured"
 local validation = require "rooflua.validate.run"
-local measured_runs = require "rooflua.explore.fit.measured_runs"
-local check, opening = require "rooflua.scenario.check", require "rooflua.scenario.opening"
+local measured_runs = require "rooflua.formats.measured_runs"
+local check, opening = require "rooflua.program.check", require "rooflua.runs.opening"
 local Flat = rooflua.policy.define { name = "flat", doc = "A millisecond a step.", params = {} }
 function Flat:time() return 1e-3 end
 

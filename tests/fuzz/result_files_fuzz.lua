@@ -3,7 +3,7 @@
 local fuzzer = dofile "tests/fuzz/fuzzer.lua"
 local rooflua = require "rooflua"
 local json = rooflua.json
-local measured = require "rooflua.explore.fit.measured_runs"
+local measured = require "rooflua.formats.measured_runs"
 
 -- Files without a fault ---------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@
 #include "tests/serve/listed_plays.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
-#include "tests/serve/tiers_bench.h"
+#include "tests/serve/tiers/bench.h"
 
 namespace rooflua::test {
 

@@ -6,7 +6,7 @@
 
 #include "measure/write/requests.h"
 #include "tests/catch.h"
-#include "tests/serve/drafts.h"
+#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/random_cluster.h"
 

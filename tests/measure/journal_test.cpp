@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/catch.h"
-#include "tests/serve/drafts.h"
+#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/random_case.h"
 
 using namespace rooflua;

@@ -4,7 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
-#include "tests/serve/drafts.h"
+#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/native_policies.h"
 
 using namespace rooflua;

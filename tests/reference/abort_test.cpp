@@ -5,9 +5,9 @@
 #include <map>
 
 #include "tests/catch.h"
-#include "tests/reference/cluster_case.h"
-#include "tests/reference/draw_speculation.h"
-#include "tests/reference/random_questions.h"
+#include "tests/reference/cases/cluster.h"
+#include "tests/reference/cases/draw_speculation.h"
+#include "tests/reference/cases/random_questions.h"
 
 namespace rooflua::reference {
 

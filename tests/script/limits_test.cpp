@@ -232,7 +232,7 @@ TEST_CASE("a check is bounded as loading is: a policy that does not answer is an
                         << methods << "\nreturn { rooflua = 1, model = 'llama-3.1-8b',\n"
                         << "  hardware = 'h200', steps = S {}, vary = { seed = { 1, 2, 3 } },\n"
                         << "  workload = require 'workloads.poisson' {} }\n";
-    const Json checked = vm.call("rooflua.scenario.check", "file", {Json(file.string())});
+    const Json checked = vm.call("rooflua.program.check", "file", {Json(file.string())});
     CHECK(checked.find("errors")->number() == 1);
     const Json& finding = checked.find("findings")->items().at(0);
     CHECK(finding.find("line")->number() == 3);

@@ -3,7 +3,7 @@
 local native = require "rooflua.native"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
-local help = require "rooflua.text.help"
+local help = require "rooflua.help.topics"
 
 local problems = {}
 local function problem(...) problems[#problems + 1] = string.format(...) end

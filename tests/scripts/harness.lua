@@ -1,4 +1,4 @@
--- Tests of Lua files, run as `rooflua lua tests/scripts/x_test.lua`. A test's name is a true sentence;
+-- Tests of Lua files, run as `rooflua lua tests/scripts/x/x_test.lua`. A test's name is a true sentence;
 -- one line per failing test, and a last line `N passed, N failed`.
 --
 --   local test = dofile "tests/scripts/harness.lua"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "tests/catch.h"
-#include "tests/serve/drafts.h"
+#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/native_policies.h"
 
 using namespace rooflua;

@@ -17,7 +17,7 @@
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
-#include "tests/serve/speculation_case.h"
+#include "tests/serve/speculation/case.h"
 
 namespace rooflua::test {
 

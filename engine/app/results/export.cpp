@@ -48,9 +48,9 @@ Json read_of(std::string_view object, const Json* reads) {
   return Json(std::move(out));
 }
 
-/// A report of llm-d per run and line (scripts/lib/rooflua/formats/write_llm_d.lua).
+/// A report of llm-d per run and line (scripts/lib/rooflua/writers/llm_d.lua).
 std::string llm_d_of(const ResultStore& store, const FrameChoice& choice) {
-  constexpr const char* module = "rooflua.formats.written";
+  constexpr const char* module = "rooflua.writers.formats";
   script::Vm vm({.home = find_home({})});
   const Json reads = vm.call(module, "reads", {Json("llm-d")});
   std::string out;

@@ -73,7 +73,7 @@ Candidates topics(const CLI::App& root, const fs::path& home) {
   Candidates out;
   for (const CLI::App* each : root.get_subcommands([](const CLI::App*) { return true; }))
     out.push_back({each->get_name(), first_line(each->get_description())});
-  const Json known = library(home, true)->call("rooflua.text.help", "topics", {});
+  const Json known = library(home, true)->call("rooflua.help.topics", "topics", {});
   for (const Json& each : known.items()) out.push_back({each.text(), ""});
   return out;
 }

@@ -7,7 +7,7 @@ namespace rooflua::script {
 LuaExperts::LuaExperts(Asking& asking) : asking_(&asking) {
   lua_State* L = asking.L;
   const LuaReference instance(L);
-  next_ = made_function(L, "rooflua.experts.running", "next_of", {&instance});
+  next_ = made_function(L, "rooflua.machine.experts.running", "next_of", {&instance});
 }
 
 ExpertPeriod LuaExperts::next(std::int32_t engine, double now_s, std::int64_t steps,

@@ -8,7 +8,7 @@
 
 namespace rooflua::script {
 
-/// rooflua.experts.running, which asks scripts/balancers.
+/// rooflua.machine.experts.running, which asks scripts/balancers.
 class LuaExperts : public ExpertPolicy {
  public:
   /// @param asking  of the simulation that it belongs to. The instance on top of the stack is taken

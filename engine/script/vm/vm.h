@@ -61,7 +61,7 @@ class Vm {
   /// converted by tostring. Messages call the text `name`. @throws LuaError
   std::string run_text(std::string_view text, const std::string& name);
 
-  /// Calls function `name` of library module `module` ("rooflua.scenario.program") with documents,
+  /// Calls function `name` of library module `module` ("rooflua.program.scenarios") with documents,
   /// and returns its first result as a document. @throws LuaError
   Json call(const std::string& module, const std::string& name, const std::vector<Json>& arguments);
 

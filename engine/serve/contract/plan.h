@@ -7,7 +7,7 @@
 // sees its own progress. The last one-token chunk of a resumed request is a prefill.
 //
 // Plan is the interface. The engine implements it in replica/step_plan.h, the naive simulator in
-// tests/reference/naive_plan.cpp.
+// tests/reference/naive/plan.cpp.
 
 #include <cstdint>
 #include <string>

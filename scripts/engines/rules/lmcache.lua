@@ -61,7 +61,7 @@ function lmcache.of(options, about, extra, bytes)
 end
 
 local function variable(name, doc)
-  return { "LMCACHE_" .. name, variable = true, type = "text", read_by = "engines.tiers", doc = doc }
+  return { "LMCACHE_" .. name, variable = true, type = "text", read_by = "applied.tiers", doc = doc }
 end
 
 lmcache.options = {

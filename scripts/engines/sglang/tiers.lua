@@ -58,21 +58,21 @@ end
 local rate = "copies are as fast as the link to the host, whatever the layout"
 
 tiers.options = {
-  { "enable_hierarchical_cache", flag = "--enable-hierarchical-cache", type = "switch", read_by = "engines.tiers",
+  { "enable_hierarchical_cache", flag = "--enable-hierarchical-cache", type = "switch", read_by = "applied.tiers",
     doc = "KV is kept in the host's memory" },
-  { "hicache_ratio", flag = "--hicache-ratio", type = "number", min = 0, read_by = "engines.tiers",
+  { "hicache_ratio", flag = "--hicache-ratio", type = "number", min = 0, read_by = "applied.tiers",
     doc = "KV in the host's memory to that of the GPU" },
-  { "hicache_size", flag = "--hicache-size", type = "integer", min = 0, read_by = "engines.tiers",
+  { "hicache_size", flag = "--hicache-size", type = "integer", min = 0, read_by = "applied.tiers",
     doc = "GB of the host's memory of each rank; 0: by the ratio" },
-  { "hicache_write_policy", flag = "--hicache-write-policy", type = "text", read_by = "engines.tiers",
+  { "hicache_write_policy", flag = "--hicache-write-policy", type = "text", read_by = "applied.tiers",
     values = { "write_back", "write_through", "write_through_selective" }, doc = "when KV is copied to the host" },
-  { "hicache_storage_backend", flag = "--hicache-storage-backend", type = "text", read_by = "engines.tiers",
+  { "hicache_storage_backend", flag = "--hicache-storage-backend", type = "text", read_by = "applied.tiers",
     doc = "storage behind the host's memory" },
   { "hicache_storage_prefetch_policy", flag = "--hicache-storage-prefetch-policy", type = "text",
-    read_by = "engines.tiers", values = { "best_effort", "wait_complete", "timeout" },
+    read_by = "applied.tiers", values = { "best_effort", "wait_complete", "timeout" },
     doc = "how long a request waits for storage" },
   { "hicache_storage_backend_extra_config", flag = "--hicache-storage-backend-extra-config", type = "text",
-    read_by = "engines.tiers", doc = "JSON of the storage, with the limits of prefetching" },
+    read_by = "applied.tiers", doc = "JSON of the storage, with the limits of prefetching" },
   { "hicache_io_backend", flag = "--hicache-io-backend", type = "text", note = rate, idle = { "kernel" } },
   { "hicache_mem_layout", flag = "--hicache-mem-layout", type = "text", note = rate },
 }

@@ -60,7 +60,7 @@ local function stage_of(facts, stage)
     { name = "left free", bytes = free - kv } } }
 end
 
---- @param facts table engines/ledger.lua says which
+--- @param facts table applied/ledger.lua says which
 return function(facts)
   local least
   for stage = 1, #facts.counts.stages do

@@ -20,7 +20,7 @@ function tiers.host_memory(bytes, ranks)
 end
 
 tiers.options = {
-  { "kv_cache_config.host_cache_size", type = "integer", min = 0, read_by = "engines.tiers",
+  { "kv_cache_config.host_cache_size", type = "integer", min = 0, read_by = "applied.tiers",
     doc = "bytes of the host's memory of each rank for KV" },
 }
 

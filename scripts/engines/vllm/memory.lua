@@ -102,7 +102,7 @@ local function printed_tokens(facts, layout, blocks, concurrency)
   return floor(blocks / layout.groups) * layout.block_size
 end
 
---- @param facts table engines/ledger.lua says which
+--- @param facts table applied/ledger.lua says which
 --- @return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
 ---   longest_tokens, request_bytes, stage}
 return function(facts)

@@ -119,16 +119,16 @@ function tiers.host_memory(bytes) return { kv_offloading_size = bytes / gib, kv_
 local not_modelled = "the engine is taken to do both parts of a request; its connector is not modelled"
 
 tiers.options = {
-  { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "json", read_by = "engines.tiers",
+  { "kv_transfer_config", parameter = "role", flag = "--kv-transfer-config", type = "json", read_by = "applied.tiers",
     values_of = { prefill = [[{"kv_connector":"NixlConnector","kv_role":"kv_producer"}]],
       decode = [[{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}]] },
     says = function(value) return not tiers.backend_of(value) and not_modelled or nil end,
     elsewhere = function(value) return not tiers.backend_of(value) and "say role in an entry of `replicas`" or nil end,
     doc = "which part of a request an engine does, and where KV is kept outside of the GPU" },
-  { "kv_offloading_size", flag = "--kv-offloading-size", type = "number", min = 0, read_by = "engines.tiers",
+  { "kv_offloading_size", flag = "--kv-offloading-size", type = "number", min = 0, read_by = "applied.tiers",
     doc = "GiB of CPU memory for KV, for all ranks" },
   { "kv_offloading_backend", flag = "--kv-offloading-backend", type = "text", values = { "native", "lmcache" },
-    read_by = "engines.tiers", doc = "what keeps KV in CPU memory" },
+    read_by = "applied.tiers", doc = "what keeps KV in CPU memory" },
 }
 for _, option in ipairs(lmcache.options) do tiers.options[#tiers.options + 1] = option end
 

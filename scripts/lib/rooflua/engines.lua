@@ -52,7 +52,7 @@ end
 --- @param about table {model, hardware, engine?, deployment?, scheduler?, speculation = {drafts}?, tiers?}
 --- @return table as `rooflua capacity --json` writes it, with `text`
 function engines.capacity(about)
-  local text = require "rooflua.engines.capacity_text"
+  local text = require "rooflua.applied.capacity_text"
   return text.of(about)
 end
 

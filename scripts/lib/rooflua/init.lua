@@ -16,7 +16,7 @@ local kinds = { steps = true, schedulers = true, routers = true, workloads = tru
 ---objectives, strategies, power or campaigns; or engines,
 ---with name and doc alone
 function rooflua.list(kind)
-  if kind == "engines" then return require("rooflua.engines.manual").list() end
+  if kind == "engines" then return require("rooflua.help.engines").list() end
   if not kinds[kind] then
     if type(kind) ~= "string" then
       core.fail("rooflua.list: expected a kind, found %s", core.describe(kind))
@@ -40,7 +40,7 @@ end
 
 --- The text of a stub, or a policy's declaration.
 ---@param topic any "cost.gemm", "steps.kernels", a function of the library or a policy
-function rooflua.help(topic) return require("rooflua.text.help").text(topic) end
+function rooflua.help(topic) return require("rooflua.help.topics").text(topic) end
 
 local shown = { list = rooflua.list, help = rooflua.help }
 

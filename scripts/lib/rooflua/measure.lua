@@ -4,7 +4,7 @@ local chosen_play = require "rooflua.measure.chosen_play"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local differences = require "rooflua.measure.differences"
-local lookback = require "rooflua.measure.lookback"
+local lookback = require "rooflua.serving.lookback"
 local metrics = require "rooflua.measure.metrics"
 local paired = require "rooflua.explore.paired"
 local plot = require "rooflua.text.plot"
@@ -307,7 +307,7 @@ function measure.worth(given)
   for _, key in ipairs { "folder", "scenario" } do core.text(own[key], "measure.worth: " .. key) end
   local sets = core.plain(core.table(own.set or {}, "measure.worth: set"))
   for i, each in ipairs(sets) do core.text(each, ("measure.worth: set[%d]"):format(i)) end
-  return require("rooflua.tables.worth").of { folder = own.folder, scenario = own.scenario, set = sets }
+  return require("rooflua.program.worth").of { folder = own.folder, scenario = own.scenario, set = sets }
 end
 
 return measure

@@ -36,7 +36,7 @@ end
 
 --- The price of a step's adapters as {gemms = function(tokens, adapters), in_step}; false where there are none.
 --- @param steps steps.Kernels
---- @param given table? of scenario/adapters.lua
+--- @param given table? of machine/adapters.lua
 function adapters.of(steps, given)
   if not given then return false end
   local function gemms(tokens, count)

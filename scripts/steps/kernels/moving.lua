@@ -48,7 +48,7 @@ end
 local function never_settles() return nil end
 
 --- Makes a bound step model follow the load of its batches.
---- @param given table? of scenario/experts.lua
+--- @param given table? of machine/experts.lua
 function moving.bind(steps, given)
   steps.copies = given and given.shape.redundant / given.shape.experts or 0
   if not given then return end

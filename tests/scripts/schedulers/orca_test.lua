@@ -1,5 +1,5 @@
 -- Schedules of Orca: every step is all decodes and all whole prompts that fit.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Orca = require "schedulers.orca"
 

@@ -1,8 +1,8 @@
 -- The orders in which SGLang tries the queue. A request with one output token ends with the step of its prefill; one
 -- seat, or a budget for one prompt, makes the order visible.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
-local sglang = dofile "tests/scripts/sglang.lua"
+local sglang = dofile "tests/scripts/schedulers/sglang.lua"
 local limit, steady = sglang.limit, sglang.steady
 
 test("lof admits the longest output limit first", function()

@@ -1,9 +1,9 @@
 -- Schedules of SGLang. One token is one page unless said otherwise, so a request needs
 --     prompt + generated  +  output limit left  +  1  +  tokens that running requests may still generate * ratio
 -- free tokens.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
-local sglang = dofile "tests/scripts/sglang.lua"
+local sglang = dofile "tests/scripts/schedulers/sglang.lua"
 local limit, steady = sglang.limit, sglang.steady
 local Sglang = require "schedulers.sglang"
 

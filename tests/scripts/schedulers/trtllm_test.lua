@@ -1,5 +1,5 @@
 -- Schedules of TensorRT-LLM: which requests may run, and how many tokens each gets.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Trtllm = require "schedulers.trtllm"
 

@@ -1,6 +1,6 @@
 -- Schedules of vLLM V1, worked out by hand from its rules. Each rule has a schedule that changes without it;
 -- mutations_test.lua takes the rules out one by one.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local VllmV1 = require "schedulers.vllm_v1"
 

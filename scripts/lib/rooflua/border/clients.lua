@@ -3,7 +3,7 @@ local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
 local random = require "rooflua.random"
 local serving = require "rooflua.border.views"
-local statuses = require "rooflua.serving.statuses"
+local statuses = require "rooflua.base.statuses"
 
 local handle_of = serving.handle_of
 

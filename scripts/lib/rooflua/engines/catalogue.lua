@@ -8,10 +8,10 @@
 --                   the same libraries; the order in which they stand in for those of others
 --     options       what its command takes: {name, flag, type, key, read, ...}, docs/ENGINES.md; or a function that
 --                   returns them, asked when the engine is used
---     tiers         where KV is kept outside of the GPU: fun(options, about) -> tiers, sentences (engines/tiers.lua)
+--     tiers         where KV is kept outside of the GPU: fun(options, about) -> tiers, sentences (applied/tiers.lua)
 --     host_memory   the options that keep KV in so many bytes of the host: fun(bytes, ranks) -> {name = value}
 --     offload_blocks_before  the first release that does not count the host's memory in blocks any more
---     memory        how it divides the memory of a GPU: fun(facts) -> parts (engines/ledger.lua)
+--     memory        how it divides the memory of a GPU: fun(facts) -> parts (applied/ledger.lua)
 --     metrics       the series that its emulated server shows, rows by release (scripts/engines/vllm/metrics.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
@@ -19,7 +19,7 @@
 --                   lists of rows
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
--- and what writes its command (engines/command.lua).
+-- and what writes its command (applied/command.lua).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"

@@ -16,8 +16,8 @@ local function of_balancers(name, unit, doc) return entry(name, unit, doc, { rea
 --- A parameter of the step model of the same name.
 local function of_steps(name, unit, doc) return entry(name, unit, doc, { key = "steps." .. name }) end
 
---- What the memory rule of an engine reads (engines/ledger.lua).
-local function of_memory(name, unit, doc) return entry(name, unit, doc, { read_by = "engines.ledger" }) end
+--- What the memory rule of an engine reads (applied/ledger.lua).
+local function of_memory(name, unit, doc) return entry(name, unit, doc, { read_by = "applied.ledger" }) end
 
 return {
   entry("scheduler", nil, "policy of scripts/schedulers that schedules as the engine does", { key = "scheduler" }),
@@ -65,11 +65,11 @@ return {
   of_kernels("exchange", nil, "how tokens reach experts of other data-parallel ranks"),
   of_kernels("dcp_combines", nil, "how ranks of dcp combine what they computed: gathered or all_to_all"),
   entry("cp_of", nil, "kinds of attention whose prompts an engine divides over ranks of deployment.cp",
-    { read_by = "engines.context_parallel" }),
+    { read_by = "applied.context_parallel" }),
   entry("dcp_of", nil, "kinds of attention whose KV it divides over ranks of deployment.dcp",
-    { read_by = "engines.context_parallel" }),
+    { read_by = "applied.context_parallel" }),
   entry("experts_apart", nil, "whether an engine runs attention and experts on GPUs of their own",
-    { read_by = "engines.apart" }),
+    { read_by = "applied.afd" }),
   of_kernels("all_reduce_across_nodes", nil, "kernels of an all-reduce between nodes: own or nccl"),
   of_balancers("eplb_step_interval", "steps", "between two rebalancings of experts"),
   of_balancers("eplb_window_size", "steps", "last ones whose tokens of each expert are counted"),

@@ -8,7 +8,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local fields = require "rooflua.formats.fields"
 local json = require "rooflua.json"
-local measured_requests = require "rooflua.explore.fit.measured_requests"
+local measured_requests = require "rooflua.formats.measured_requests"
 
 local vllm_bench = {}
 local fail = core.fail

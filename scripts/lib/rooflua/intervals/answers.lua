@@ -172,7 +172,7 @@ local served = { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } }
 
 --- What is known of a deployment before it runs, under any load: {deployments, points, tpot, ttft, e2e = {low, high} as
 --- factors of a simulated mean, about}; {unknown, about} where no interval is known.
----@param prepared table of scenario/prepared.lua
+---@param prepared table of machine/prepared.lua
 ---@param engine string
 ---@param is_split boolean whether prefill and decode run on engines of their own
 ---@param evidence table share of time per kind of evidence
@@ -224,7 +224,7 @@ end
 
 --- The intervals of priced batches; nil where the scenario wants none. A batch of decodes has the interval of TPOT; one
 --- with prompts that of TTFT on an engine that is not saturated. Each batch gets `interval` = {low_s, high_s, text}.
----@param prepared table of scenario/prepared.lua
+---@param prepared table of machine/prepared.lua
 ---@param batches table[] {time_s, has_prompts}
 ---@param evidence table share of time per kind of evidence
 function answers.of_prices(prepared, batches, evidence)

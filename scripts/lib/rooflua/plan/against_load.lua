@@ -2,7 +2,7 @@
 -- take, and what a token costs there. Only a page asks for it.
 local evaluate = require "rooflua.plan.evaluate"
 local keep = require "rooflua.plan.keep"
-local load = require "rooflua.plan.load"
+local load = require "rooflua.machine.load"
 local money = require "rooflua.plan.money"
 local search = require "rooflua.plan.search"
 

@@ -3,7 +3,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local evidence_names = require("rooflua.base.words").names "evidence"
-local notes = require "rooflua.scenario.notes"
+local notes = require "rooflua.machine.notes"
 
 local basis = {}
 

@@ -3,7 +3,7 @@
 local chunks = require "rooflua.sandbox.chunks"
 local confidence = require "rooflua.plan.confidence"
 local evaluate = require "rooflua.plan.evaluate"
-local interval = require "rooflua.validate.interval"
+local interval = require "rooflua.intervals.table_errors"
 local quoting = require "rooflua.text.quoting"
 local search = require "rooflua.plan.search"
 

@@ -1,6 +1,6 @@
 -- A day of a plan's load, as `plan.day` states it: which autoscalers are tried, and the rates of its hours.
 local core = require "rooflua.base.core"
-local load = require "rooflua.plan.load"
+local load = require "rooflua.machine.load"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"

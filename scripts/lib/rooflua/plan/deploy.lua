@@ -1,10 +1,10 @@
 -- A candidate with a number of replicas as a scenario of kind "serve": what a plan prices is what `run` simulates.
 -- A replica of a split candidate is a unit: some engines that prefill and some that decode.
-local adapters = require "rooflua.scenario.adapters"
+local adapters = require "rooflua.machine.adapters"
 local catalogue = require "rooflua.engines.catalogue"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
-local load = require "rooflua.plan.load"
+local load = require "rooflua.machine.load"
 local paths = require "rooflua.scenario.paths"
 local policies = require "rooflua.scenario.policies"
 local runs = require "rooflua.explore.runs"
@@ -96,7 +96,7 @@ function deploy.deployment(question, candidate)
   return out
 end
 
---- The adapters of one engine of a candidate (scenario/adapters.lua); nil without any.
+--- The adapters of one engine of a candidate (machine/adapters.lua); nil without any.
 function deploy.adapters(question, candidate)
   return adapters.of(question.reader, question.base, { model = question.model,
     hardware = question.gpus[candidate.gpu].hardware, deployment = candidate.deployment,

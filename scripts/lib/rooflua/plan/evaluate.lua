@@ -4,11 +4,11 @@
 -- A run whose steps take f times as long is the run of f times the load on the same steps, with every duration times f.
 -- So a factor on all steps costs no other price of any step.
 local native = require "rooflua.native"
-local breakdown = require "rooflua.measure.breakdown"
+local breakdown = require "rooflua.serving.breakdown"
 local deploy = require "rooflua.plan.deploy"
 local live = require "rooflua.serving.live"
 local metrics = require "rooflua.measure.metrics"
-local notes = require "rooflua.scenario.notes"
+local notes = require "rooflua.machine.notes"
 local outcomes = require "rooflua.measure.outcomes"
 local Reader = require "rooflua.scenario.reader"
 local replicas_of = require "rooflua.serving.replicas"

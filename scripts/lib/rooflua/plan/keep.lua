@@ -3,7 +3,7 @@
 -- asked. So another price or objective runs only what was not run before.
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
-local run_hash = require "rooflua.scenario.run_hash"
+local run_hash = require "rooflua.runs.hash"
 
 local keep = {}
 

@@ -2,7 +2,7 @@
 -- requests, its mean lengths come at its rate or from its clients, as `rooflua calibrate` replays it.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local measured_runs = require "rooflua.explore.fit.measured_runs"
+local measured_runs = require "rooflua.formats.measured_runs"
 local told = require "rooflua.formats.told"
 
 local measured_load = {}

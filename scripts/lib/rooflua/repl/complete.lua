@@ -2,7 +2,7 @@
 --- :commands and their files.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local help = require "rooflua.text.help"
+local help = require "rooflua.help.topics"
 local policy = require "rooflua.policy"
 local reading = require "rooflua.repl.reading"
 local serve = require "rooflua.serving.live"

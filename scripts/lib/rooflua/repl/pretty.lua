@@ -1,7 +1,7 @@
 --- Values as text for the prompt: units by name, tables and engine objects laid out within a width.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
-local help = require "rooflua.text.help"
+local help = require "rooflua.help.topics"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serving.live"
 local units = require "rooflua.text.units"

@@ -3,7 +3,7 @@
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local policy = require "rooflua.policy"
-local opening = require "rooflua.scenario.opening"
+local opening = require "rooflua.runs.opening"
 local serve = require "rooflua.serving.live"
 
 local reload = {}

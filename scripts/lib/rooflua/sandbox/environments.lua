@@ -99,7 +99,7 @@ local function sandboxed(require, is_shipped)
 end
 
 --- A function that reads the file of its first argument. Each file that is read is noted, because results depend on it
---- (scenario/run_hash.lua).
+--- (runs/hash.lua).
 local function noted(call, reads)
   return function(path, ...)
     if type(path) == "string" and (not reads or reads(...)) then files.note(path) end

@@ -1,5 +1,5 @@
 --- The files that a text stands for when it names a model, a GPU, a trace or a folder of tables. A folder stands for
---- what is read in it. What names a run (scenario/run_hash.lua), what a campaign copies, and what a script is noted to
+--- what is read in it. What names a run (runs/hash.lua), what a campaign copies, and what a script is noted to
 --- have read follow from this rule, so it must say what the loaders of the engine open.
 local native = require "rooflua.native"
 local files = require "rooflua.sandbox.files"

@@ -1,6 +1,6 @@
 -- Key paths of a scenario: "steps.prefill_divisor", "deployment.tp", "corrections.step_overhead.overhead_s".
 local native = require "rooflua.native"
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policies = require "rooflua.scenario.policies"

@@ -8,7 +8,7 @@ local methods = {}
 local meta = { __index = methods }
 
 --- The top of a scenario. `file` is what errors call it: a file's path, or "scenario" for a script's table. `shared` is
---- what its variants have in common (scenario/shared.lua).
+--- what its variants have in common (machine/shared.lua).
 function Reader.new(file) return setmetatable({ file = file, path = "", shared = {} }, meta) end
 
 --- The reader of a part: reader:child "deployment", reader:child "[2]".

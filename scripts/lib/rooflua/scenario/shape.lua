@@ -3,7 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
-local unused_links = require "rooflua.scenario.unused_links"
+local unused_links = require "rooflua.serving.unused_links"
 
 local shape = {}
 

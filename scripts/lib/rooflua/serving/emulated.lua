@@ -2,7 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
-local changes = require "rooflua.repl.changes"
+local changes = require "rooflua.serving.changes"
 local choice = require "rooflua.engines.choice"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
@@ -10,7 +10,7 @@ local kv_events = require "rooflua.serving.served_kv_events"
 local policy = require "rooflua.policy"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.serving.served_metrics"
-local statuses = require "rooflua.serving.statuses"
+local statuses = require "rooflua.base.statuses"
 local whole = require "rooflua.serving.whole"
 
 local emulated = {}

@@ -1,6 +1,6 @@
 -- Which tiers a scenario has: those of its key `tiers`, or those that options of its engines stand for.
 local core = require "rooflua.base.core"
-local engine_tiers = require "rooflua.engines.tiers"
+local engine_tiers = require "rooflua.applied.tiers"
 local json = require "rooflua.json"
 local policy = require "rooflua.policy"
 

@@ -2,7 +2,7 @@
 local admission = require "rooflua.serving.admission"
 local clients = require "rooflua.border.clients"
 local core = require "rooflua.base.core"
-local experts = require "rooflua.scenario.experts"
+local experts = require "rooflua.machine.experts"
 local disaggregation = require "rooflua.serving.disaggregation"
 local engine_tiers = require "rooflua.serving.engine_tiers"
 local links = require "rooflua.serving.links"

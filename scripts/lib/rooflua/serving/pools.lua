@@ -3,7 +3,7 @@
 local core = require "rooflua.base.core"
 local links = require "rooflua.serving.links"
 local policies = require "rooflua.scenario.policies"
-local prices = require "rooflua.plan.prices"
+local prices = require "rooflua.tables.prices"
 local scaling = require "rooflua.border.scaling"
 local schema = require "rooflua.scenario.schema"
 

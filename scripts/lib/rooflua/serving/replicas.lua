@@ -1,17 +1,17 @@
 -- The replicas of a scenario: what each of them runs, and the numbers that the engine needs of it. An entry of the
 -- scenario is an engine. An engine whose attention has data-parallel ranks (deployment.dp) consists of as many
 -- replicas, which step together.
-local adapters = require "rooflua.scenario.adapters"
-local application = require "rooflua.engines.application"
+local adapters = require "rooflua.machine.adapters"
+local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
-local experts = require "rooflua.scenario.experts"
+local experts = require "rooflua.machine.experts"
 local figures = require "rooflua.scenario.figures"
-local fits = require "rooflua.scenario.fits"
-local memory = require "rooflua.engines.memory"
+local fits = require "rooflua.machine.fits"
+local memory = require "rooflua.applied.memory"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local pools = require "rooflua.serving.pools"
-local Prepared = require "rooflua.scenario.prepared"
+local Prepared = require "rooflua.machine.prepared"
 local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
 local speculation = require "rooflua.serving.speculation"

@@ -2,7 +2,7 @@
 local core = require "rooflua.base.core"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
-local Prepared = require "rooflua.scenario.prepared"
+local Prepared = require "rooflua.machine.prepared"
 local schema = require "rooflua.scenario.schema"
 
 local speculation = {}
@@ -92,7 +92,7 @@ end
 --- The speculation of a replica: {speculator, acceptance, drafter, depth, lookahead, reserve, drops_last_hit, again}.
 --- again() makes the same for a replica that is alike. nil without the key, and for a replica that only prefills.
 ---@param given any the scenario's `speculation`
----@param prepared table of the replica (scenario/prepared.lua)
+---@param prepared table of the replica (machine/prepared.lua)
 ---@param steps table its bound step model
 function speculation.of(reader, given, prepared, steps, role)
   if given == nil then return nil end

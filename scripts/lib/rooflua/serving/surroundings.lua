@@ -2,7 +2,7 @@
 -- list, {autoscalers}, one of a pool. The engine is told of them as one table.
 local admission = require "rooflua.serving.admission"
 local policy = require "rooflua.policy"
-local running = require "rooflua.experts.running"
+local running = require "rooflua.machine.experts.running"
 
 local surroundings = {}
 

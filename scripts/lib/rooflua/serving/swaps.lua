@@ -1,6 +1,6 @@
 -- Other policies in a simulation that runs already, and copies of policies with what they remember.
 local native = require "rooflua.native"
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"

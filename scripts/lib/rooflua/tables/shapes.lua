@@ -78,7 +78,7 @@ end
 --- The table of an operation: {table, rows = cells of the rows to measure, where they are known, fields = numbers of
 --- its shape}; nil where no row would answer.
 ---@param row table of prices.price_batch
----@param prepared table of scenario/prepared.lua
+---@param prepared table of machine/prepared.lua
 function shapes.of(row, prepared)
   local shape = row.priced and row.priced.shape or row.shape
   local own = { name = row.name, kind = row.kind, shape = shape, note = row.note, bytes = row.bytes,

@@ -1,7 +1,7 @@
 -- The serving engines of measured runs: their defaults, the same for every model and run, from scripts/engines by name
 -- and release. `validate` prints them. `others` of a parameter: further values that a run may have used if its case
 -- states none.
-local application = require "rooflua.engines.application"
+local application = require "rooflua.applied.application"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local release = require "rooflua.engines.release"

@@ -6,7 +6,8 @@
 --
 -- and the settings that the file states. The columns of the file decide the shape:
 --     cycle_us                        engine steps
---     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this, the next three: measured_requests.lua)
+--     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this and the next three rows:
+--                                     formats/measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
 --     a file of a tool of formats/told.lua (JSON, JSONL, text)     requests where it has them with their arrivals, else
 --                                     figures
@@ -14,8 +15,8 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local measured_requests = require "rooflua.explore.fit.measured_requests"
-local measured_runs = require "rooflua.explore.fit.measured_runs"
+local measured_requests = require "rooflua.formats.measured_requests"
+local measured_runs = require "rooflua.formats.measured_runs"
 local told = require "rooflua.formats.told"
 
 local measured = {}

@@ -8,7 +8,7 @@
 -- and figure). Replicates with another token budget have runs of their own. The front-end is added: it delays the first
 -- token and the end, and in a closed loop also the next request.
 -- Source: checked against one simulation per replicate, docs/VALIDATION.md, "How far errors may be off".
-local interval = require "rooflua.validate.interval"
+local interval = require "rooflua.intervals.table_errors"
 local policy = require "rooflua.policy"
 local statistics = require "rooflua.base.statistics"
 

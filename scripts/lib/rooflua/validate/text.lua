@@ -1,9 +1,9 @@
 -- The report of a validation as text: one table per question.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
-local discrepancy = require "rooflua.validate.discrepancy"
+local discrepancy = require "rooflua.intervals.discrepancy"
 local engines = require "rooflua.validate.engines"
-local interval = require "rooflua.validate.interval"
+local interval = require "rooflua.intervals.table_errors"
 local policy = require "rooflua.policy"
 local score = require "rooflua.validate.score"
 local units = require "rooflua.text.units"

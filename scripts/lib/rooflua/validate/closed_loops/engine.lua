@@ -2,7 +2,7 @@
 -- are those of the row.
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
-local command = require "rooflua.engines.command"
+local command = require "rooflua.applied.command"
 local release = require "rooflua.engines.release"
 local values = require "rooflua.engines.values"
 

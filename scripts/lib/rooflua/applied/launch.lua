@@ -1,0 +1,120 @@
+-- A scenario whose model, engine and deployment are those of a launch command.
+local application = require "rooflua.applied.application"
+local command = require "rooflua.applied.command"
+local core = require "rooflua.base.core"
+local native = require "rooflua.native"
+local Reader = require "rooflua.scenario.reader"
+local schema = require "rooflua.scenario.schema"
+local spec = require "rooflua.spec"
+
+local applied = {}
+
+local replaced = { "model", "engine", "deployment" }
+
+local function fail(message, ...) core.fail("--command: " .. message, ...) end
+
+--- Whether a text is the name of a repository, and no path.
+local function is_repository(text) return text:find "^%w[%w._-]*/%w[%w._-]*$" ~= nil end
+
+--- The model that a command names, or that is given in its place; one that no file describes is an error.
+local function model_of(deployment, given)
+  local name = given or deployment.model
+  if not name then fail "names no model; give it: --model NAME, or --model FOLDER/config.json" end
+  local ok, problem = pcall(spec.model, name)
+  if ok then return name end
+  if given then fail("--model: %s", problem) end
+  local what = is_repository(name) and "no shipped model has this name" or "there is no config.json at this place"
+  fail("the model '%s' is not known: %s%s. Give its config.json: --model FOLDER/config.json", native.printable(name),
+    what, tostring(problem):match "; did you mean [^?]*%?" or "")
+end
+
+--- Refuses what stands in the way of a command: keys that parts of the scenario state of their own.
+local function check(given)
+  if given.kind == "plan" then fail "a plan chooses engine and deployment itself; run it without" end
+  if type(given.replicas) == "table" then
+    for i, each in ipairs(core.plain(given.replicas)) do
+      for _, key in ipairs(replaced) do
+        if type(each) == "table" and core.plain(each)[key] ~= nil then
+          fail("replicas[%d].%s is stated; a command replaces those of the whole scenario only", i, key)
+        end
+      end
+    end
+  end
+end
+
+--- Scenario keys of a command, checked: {model, engine, speculation, replicas} and sentences about the rest.
+--- @param about table {text = the command, engine = "vllm 0.19" or nil, model = a model in place of its own}
+--- @param given table? the scenario
+function applied.keys(about, given)
+  local ok, deployment = pcall(command.read, about.text, { engine = about.engine })
+  if not ok then fail("%s", deployment) end
+  local keys, told = command.keys(deployment, given)
+  keys.model = model_of(deployment, about.model)
+  if about.model and deployment.model and about.model ~= deployment.model then
+    told[#told + 1] = ("%s in place of the command's %s"):format(about.model, native.printable(deployment.model))
+  end
+  return keys, told, deployment
+end
+
+--- What a step of a command is called: "Qwen/Qwen3-32B on h100-sxm, vllm 0.19, tp 2".
+function applied.title(about, hardware)
+  local keys, _, deployment = applied.keys(about)
+  local given = { model = keys.model, hardware = hardware, engine = keys.engine }
+  local ok, chosen = pcall(application.implied, Reader.new "step", given)
+  local options, widths = core.copy(deployment.options, ok and chosen.options or nil), {}
+  for _, width in ipairs { "tp", "dp", "pp", "ep", "cp", "dcp" } do
+    for _, option in ipairs(deployment.engine.options) do
+      local value = options[option.name]
+      if option.key == "deployment." .. width and type(value) == "number" then
+        widths[#widths + 1] = (", %s %d"):format(option.parameter, value)
+      end
+    end
+  end
+  return ("%s on %s, %s%s"):format(native.printable(tostring(keys.model)), hardware, keys.engine[1],
+    core.join(widths, ""))
+end
+
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation} beside what is given.
+function applied.capacity(reader, given, about)
+  local keys, told = applied.keys(about)
+  local out = core.copy(given)
+  out.model, out.engine, out.deployment = keys.model, keys.engine, nil
+  if keys.speculation then out.speculation = { drafts = keys.speculation.speculator.draft_tokens } end
+  if keys.adapters then told[#told + 1] = "the slots of adapters take no memory here; `rooflua run` takes it" end
+  reader.shared.told = told
+  return out
+end
+
+--- A scenario with the keys of a command, and the keys that it replaces. What the command does not say in keys becomes
+--- notes of every answer.
+function applied.scenario(reader, given, about)
+  check(given)
+  local keys, told = applied.keys(about, given)
+  local out = core.copy(given)
+  for _, key in ipairs(replaced) do out[key] = nil end
+  local replicas = given.replicas
+  if keys.replicas then
+    if type(replicas) == "table" then
+      fail("starts %d engines, and the scenario lists its replicas; state their number", keys.replicas)
+    end
+    keys.replicas = keys.replicas * (replicas or 1)
+  end
+  local kind = given.kind or schema.entry("kind").default
+  if given.speculation ~= nil and keys.speculation == nil then
+    told[#told + 1] = "speculation of the scenario is left out: the command asks for no drafts"
+    out.speculation = nil
+  end
+  for key, value in pairs(keys) do
+    local entry = schema.entry(key)
+    if not entry.kinds or entry.kinds[kind] then
+      out[key] = value
+    elseif key == "speculation" or key == "adapters" then
+      told[#told + 1] = ("%s of the command are left out: kind \"%s\" has none"):format(
+        key == "speculation" and "drafts" or key, kind)
+    end
+  end
+  reader.shared.told = told
+  return out, keys.adapters and { "adapters", core.unpack(replaced) } or replaced
+end
+
+return applied

@@ -1,0 +1,112 @@
+-- The scenario that `rooflua new --command` writes: a template with the model, the engine and its options.
+local applied = require "rooflua.applied.launch"
+local choice = require "rooflua.engines.choice"
+local command = require "rooflua.applied.command"
+local core = require "rooflua.base.core"
+local native = require "rooflua.native"
+local quoting = require "rooflua.text.quoting"
+local spec = require "rooflua.spec"
+
+local template = {}
+
+local widest = 110
+
+local function lua_value(value)
+  if type(value) == "string" then return quoting.lua(value) end
+  if type(value) ~= "table" then return type(value) == "number" and native.number_text(value) or tostring(value) end
+  local out = {}
+  for i, each in ipairs(value) do out[i] = lua_value(each) end
+  return "{ " .. core.join(out, ", ") .. " }"
+end
+
+--- Parts behind each other on as many lines as they need.
+local function wrapped(parts, separator, indent)
+  local lines, line = {}, ""
+  for i, part in ipairs(parts) do
+    if i < #parts then part = part .. separator end
+    if line ~= "" and #line + #part + 1 > widest then
+      lines[#lines + 1], line = line, ""
+    end
+    line = line == "" and part or line .. " " .. part
+  end
+  lines[#lines + 1] = line
+  return core.join(lines, "\n" .. indent)
+end
+
+--- The key `engine`: options that change nothing are left out.
+local function engine_text(engine, keys)
+  local parts = { quoting.lua(keys.engine[1]) }
+  for name, value in core.sorted_pairs(keys.engine) do
+    if name ~= 1 and not engine.option[name].no_effect then
+      parts[#parts + 1] = quoting.lua_key(name) .. " = " .. lua_value(value)
+    end
+  end
+  if #parts == 1 then return parts[1] end
+  return "{ " .. wrapped(parts, ",", "    ") .. " }"
+end
+
+--- Lines for what is no option of the engine.
+local function more_text(keys)
+  local lines = {}
+  if keys.replicas then lines[#lines + 1] = ("  replicas = %d, -- engines of their own"):format(keys.replicas) end
+  local own = keys.speculation
+  if own then
+    lines[#lines + 1] = ('  speculation = { speculator = require "speculators.fixed" { draft_tokens = %d },'):format(
+      own.speculator.draft_tokens)
+    lines[#lines + 1] = ('    drafter = "%s", acceptance = require "acceptance.constant" {} }, -- how many?')
+      :format(own.drafter)
+  end
+  if keys.adapters then
+    local parts = {}
+    for name, value in core.sorted_pairs(keys.adapters) do parts[#parts + 1] = name .. " = " .. lua_value(value) end
+    lines[#lines + 1] = "  adapters = { " .. core.join(parts, ", ") .. " },"
+  end
+  return #lines > 0 and core.join(lines, "\n") .. "\n" or ""
+end
+
+local margin = "---           "
+
+--- A text as lines of a comment.
+local function comment_text(text)
+  local words = {}
+  for word in quoting.line(text):gmatch "%S+" do words[#words + 1] = word end
+  return wrapped(words, "", margin)
+end
+
+--- The command of a deployment, without what has no effect here.
+local function command_text(deployment)
+  local kept = {}
+  for name, value in pairs(deployment.options) do
+    if not deployment.engine.option[name].no_effect then kept[name] = value end
+  end
+  local text, file = command.write { engine = deployment.engine, release = deployment.release,
+    model = deployment.model, options = kept }
+  local out = { comment_text(text) }
+  for line in (file or ""):gmatch "[^\n]+" do out[#out + 1] = margin .. quoting.line(line) end
+  return core.join(out, "\n")
+end
+
+--- The text of a template with the marks of a command filled in.
+--- @param text string
+--- @param about table {text, engine, model} of the command
+--- @param hardware string
+function template.fill(text, about, hardware)
+  local keys, told, deployment = applied.keys(about)
+  local engine, first = deployment.engine, nil
+  spec.hardware(hardware)
+  for _, option in ipairs(engine.options) do
+    first = first or option.key and option.type == "integer" and keys.engine[option.name] and option.name
+      .. "=" .. keys.engine[option.name]
+  end
+  for _, sentence in ipairs(choice.notes(engine, keys.engine)) do
+    if sentence:find "^no effect here" then told[#told + 1] = sentence end
+  end
+  local limits = #told > 0 and comment_text(core.join(told, "; ")) or "What the answer does not cover."
+  local marks = { COMMAND = command_text(deployment), TOLD = limits,
+    OPTION = first or "max_num_seqs=64", MODEL = quoting.lua(keys.model), HARDWARE = quoting.lua(hardware),
+    ENGINE = engine.name, OPTIONS = engine_text(engine, keys), MORE = more_text(keys) }
+  text = text:gsub("  %-%- @MORE@\n", function() return marks.MORE end)
+  return (text:gsub('"?@(%u+)@"?', function(name) return marks[name] end))
+end
+
+return template

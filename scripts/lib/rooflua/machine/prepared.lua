@@ -1,0 +1,185 @@
+-- A scenario's table as objects of the engine: model, hardware, deployment, tables, a step model and corrections.
+local adapters = require "rooflua.machine.adapters"
+local application = require "rooflua.applied.application"
+local core = require "rooflua.base.core"
+local experts = require "rooflua.machine.experts"
+local memory = require "rooflua.applied.memory"
+local mfu = require "rooflua.mfu"
+local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
+local schema = require "rooflua.scenario.schema"
+local shared = require "rooflua.machine.shared"
+local spec = require "rooflua.spec"
+local specs = require "rooflua.border.specs"
+local stages = require "rooflua.machine.stages"
+
+local prepared = {}
+
+local read_by_spec = schema.read_by("deployment", "spec")
+
+--- @param applied table? of application.of where the scenario is served: its engine divides the memory
+--- @param more table? options besides those of the scenario
+local function deployment_of(reader, given, model, hardware, applied, more)
+  if specs.is(given, "Deployment") then
+    if not (specs.same(given.model, model) and specs.same(given.hardware, hardware)) then
+      reader:fail("deployment", "is a Deployment of %s on %s, and this scenario has %s on %s", given.model.name,
+        given.hardware.name, model.name, hardware.name)
+    end
+    return given
+  end
+  local options = core.copy(more)
+  for key, value in pairs(schema.check_group(reader, "deployment", given)) do
+    if read_by_spec[key] then options[key] = value end
+  end
+  options.model, options.hardware = model, hardware
+  if applied and options.kv_blocks == nil then
+    local blocks, share = reader:at("deployment", memory.blocks, applied, options)
+    options.kv_blocks, options.memory_utilization = blocks, share or options.memory_utilization
+  end
+  return reader:at("deployment", spec.deployment, options)
+end
+
+--- Options with the memory of slots of adapters and of copies of experts.
+local function held_by(all, options)
+  options.adapter_bytes = all.adapters and all.adapters.slots * all.adapters.slot_bytes
+  options.redundant_expert_bytes = all.experts and all.experts.redundant_bytes
+  return options
+end
+
+--- Takes the memory of a drafter: fewer KV blocks, unless the scenario gives their number or a Deployment.
+function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
+  local given = all.given.deployment
+  if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
+    held_by(all, { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token }))
+end
+
+--- Takes the memory of slots of adapters and of copies of experts, in the same way.
+local function hold_parts(all)
+  all.adapters = adapters.of(all.reader, all.given, all)
+  all.experts = experts.of(all.reader, all.given, all)
+  local given = all.given.deployment
+  for _, key in ipairs { "cp", "dcp" } do
+    if all.adapters and all.deployment[key] > 1 then
+      all.reader:fail("adapters", "are not priced with deployment.%s = %d; leave one of them out", key,
+        all.deployment[key])
+    end
+  end
+  if all.adapters and all.deployment.expert_gpus > 0 then
+    all.reader:fail("adapters", "are not priced with deployment.expert_gpus; leave one of them out")
+  end
+  if not (all.adapters or all.experts) or specs.is(given, "Deployment") then return end
+  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served, held_by(all, {}))
+end
+
+--- Refuses a lookup that a step model replaces by one of its own.
+local function check_lookup(reader, given, steps)
+  local stated = type(given) == "string" and given or type(given) == "table" and core.plain(given).lookup
+  local own = policy.parameters(steps).lookup
+  if stated and type(own) == "string" and own ~= "" and own ~= stated then
+    reader:fail("mfu.lookup", "has no effect: the step model %s asks %s, by its parameter lookup; say steps.lookup",
+      steps.name, own)
+  end
+end
+
+--- Refuses a step model that prices a request as if it were on one rank, or experts as if they were on the ranks of the
+--- attention. Others have the fields `follows_context` and `follows_apart`.
+local function check_context(reader, all)
+  for _, key in ipairs { "cp", "dcp" } do
+    if all.deployment[key] > 1 and not all.step_policy.follows_context then
+      reader:fail("steps", "%s does not price deployment.%s = %d; kernels does", tostring(all.step_policy.name), key,
+        all.deployment[key])
+    end
+  end
+  if all.deployment.expert_gpus > 0 and not all.step_policy.follows_apart then
+    reader:fail("steps", "%s does not price attention and experts apart (deployment.expert_gpus); kernels does",
+      tostring(all.step_policy.name))
+  end
+end
+
+local function tables_of(reader, given, hardware, engine)
+  if mfu.is_database(given) then
+    local own = given.hardware
+    if own and not specs.same(own, hardware) then
+      reader:fail("mfu", "is a Database of %s, and this scenario has %s; open it with hardware = that of the scenario",
+        own.name, hardware.name)
+    end
+    return given
+  end
+  local options = {}
+  if type(given) == "string" then given = { lookup = given } end
+  if given ~= nil and type(given) ~= "table" then
+    reader:fail("mfu", "expected a lookup's name or a table, found %s", core.describe(given))
+  end
+  for key, value in pairs(core.plain(given or {})) do options[key] = value end
+  if options.gpu == nil or options.hardware == nil then options.hardware = options.hardware or hardware end
+  options.engine = options.engine or engine
+  if not specs.is(options.hardware, "Hardware") then return reader:at("mfu", mfu.open, options) end
+  return shared.tables(reader, options)
+end
+
+--- The caps of the contexts that the model's attention reads, in a list of its own; empty where there are none.
+local function caps_of(model)
+  local caps = {}
+  for i, cap in ipairs(core.plain(model.context_caps or {})) do caps[i] = cap end
+  return caps
+end
+
+--- A step model or correction of its own, which is told what it prices for.
+---@param all table what prepared.of returned
+---@param key string the key of the scenario where the policy stands
+function prepared.bind(all, instance, key)
+  local own = policy.fresh(instance)
+  if type(own.bind) == "function" then
+    all.reader:at(key, function()
+      own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
+        engine = all.engine, async_depth = all.async_depth, draft_depth = all.draft_depth,
+        context_caps = caps_of(all.model), context_chunk = all.context_chunk, adapters = all.adapters,
+        experts = all.experts }
+    end)
+  end
+  return own
+end
+
+--- A bound step model. Each variant has its own, unless it can remember nothing but prices (machine/shared.lua).
+---@param method string? that it must have; default "time"
+function prepared.steps(all, method)
+  policies.with_method(all.reader, "steps", all.step_policy, method or "time")
+  return shared.steps(all, function() return prepared.bind(all, all.step_policy, "steps") end)
+end
+
+--- {reader, given, model, hardware, deployment, stages, mfu, engine, served, async_depth, context_caps, context_chunk,
+--- step_policy, adapters, experts, corrections} of one variant.
+--- @param applied table? what application.of returned for it; `given` is that with its keys
+function prepared.of(reader, given, applied)
+  local served = applied
+  applied = applied or application.of(reader, given, false)
+  given = applied.given
+  local out = { given = given, reader = reader, engine = applied.engine, served = served,
+    engine_notes = applied.notes, applied = applied }
+  out.model = shared.by_name(reader, "model", spec.model, given.model)
+  out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
+  local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
+  if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
+  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, served)
+  local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
+  out.stages = stages.of(out.deployment, serving.pp_send_s)
+  out.mfu = tables_of(reader, given.mfu, out.hardware, out.engine and out.engine.engine.tables.name or serving.engine)
+  out.async_depth = given.async_depth or schema.entry("async_depth").default
+  if out.async_depth ~= 1 and out.async_depth ~= 2 then
+    reader:fail("async_depth", "expected 1 or 2, found %s", core.describe(out.async_depth))
+  end
+  out.context_caps = caps_of(out.model)
+  out.context_chunk = out.model.context_chunk > 0 and out.model.context_chunk or nil
+  out.step_policy = policies.steps(reader, given)
+  check_lookup(reader, given.mfu, out.step_policy)
+  check_context(reader, out)
+  hold_parts(out)
+  out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
+  for i, each in ipairs(out.corrections) do
+    out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")
+  end
+  return out
+end
+
+return prepared
