@@ -67,7 +67,8 @@ bool has_words(const CatalogueEntry& entry, const std::multiset<std::string>& wo
 }
 
 /// Names that share a word with a digit, as "a100", with a name.
-std::vector<std::string> kin_of(std::string_view wanted, const std::vector<CatalogueEntry>& entries) {
+std::vector<std::string> kin_of(std::string_view wanted,
+                                const std::vector<CatalogueEntry>& entries) {
   std::vector<std::string> out;
   for (const std::string& word : words_of(wanted)) {
     const bool has_digit = word.find_first_of("0123456789") != std::string::npos;

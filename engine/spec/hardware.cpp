@@ -100,8 +100,7 @@ Hardware load_hardware(const std::string& name_or_path, const fs::path& home) {
     const fs::path file = *added_hardware_file(name);
     entries.push_back({name, read_hardware(file, {}).aliases, file.string()});
   }
-  const std::string found =
-      find_by_name("hardware", in_any_order(name_or_path, entries), entries);
+  const std::string found = find_by_name("hardware", in_any_order(name_or_path, entries), entries);
   const auto added = fs::exists(file_of(found)) ? std::nullopt : added_hardware_file(found);
   return read_hardware(added ? *added : file_of(found), home);
 }

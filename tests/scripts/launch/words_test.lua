@@ -82,7 +82,8 @@ end)
 test("a quantisation has the names of its engine", function()
   test.equal(options_of(vllm .. "--quantization auto_round", "vllm 0.22").quantization, "auto_round")
   test.equal(options_of(vllm .. "-q auto-round", "vllm 0.22").quantization, "auto-round")
-  refuses("unknown value 'auto_round'; did you mean 'auto-round'", sglang .. "--quantization auto_round", "sglang 0.5.9")
+  refuses("unknown value 'auto_round'; did you mean 'auto-round'", sglang .. "--quantization auto_round",
+    "sglang 0.5.9")
 end)
 
 test("sampling without the model's own settings sorts nothing, and a step is shorter", function()
