@@ -85,7 +85,7 @@ end
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
 --- What the program prints, errors included.
----@param line string the words behind its name, as a shell reads them
+---@param line string the words after its name, as a shell reads them
 ---@param folder string where it runs
 function harness.printed(line, folder)
   local pipe = assert(io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(program()), line)))

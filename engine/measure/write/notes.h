@@ -1,5 +1,5 @@
 #pragma once
-// Sentences that a reader needs beside the figures of a result, as its documents carry them.
+// Sentences that a reader needs besides the figures of a result, as its documents carry them.
 
 #include <string>
 #include <vector>

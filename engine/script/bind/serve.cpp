@@ -103,7 +103,7 @@ int serve_open(lua_State* L) {
   listen_metrics(L, 6, *run);
   run->simulation = std::make_unique<Simulation>(config.cluster, run->bindings());
   push_object<Run>(L, run);
-  // Who closes the run gives its memory back: the collector need not look for it.
+  // close() gives the memory of the run back: the collector need not look for it.
   if (!config.closes) account_growth(L);
   return 1;
 }

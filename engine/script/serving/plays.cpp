@@ -149,7 +149,7 @@ void read_parents(const Reader& from, PlayRow& row) {
   });
 }
 
-/// Segments of an earlier row that this row's content goes on behind. @returns that row, or -1
+/// Segments of an earlier row that this row's content goes on after. @returns that row, or -1
 std::int32_t read_prefix(const Reader& from, const Play& play, std::vector<Segment>& segments) {
   std::int32_t row = -1;
   from.field("prefix", [&](int at) {

@@ -40,7 +40,7 @@ class TraceBuilder {
   bool has_enough() const {
     return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();
   }
-  /// Makes seconds of the stamps of all rows, whose unit is told by them.
+  /// Makes seconds of the stamps of all rows, whose unit is inferred from them.
   void tell_unit();
   void sort();
   bool sorts() const { return options_.sort || trace_.format == TraceFormat::requests; }

@@ -1,4 +1,5 @@
 -- A scenario that says which engine runs it: what follows, what the scenario's own keys win, and what is refused.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local application = require "rooflua.applied.application"
@@ -10,11 +11,9 @@ local VllmV1 = require "schedulers.vllm_v1"
 local Sglang = require "schedulers.sglang"
 
 local function scenario(engine, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = engine, seed = 3,
+  return scene({ engine = engine, seed = 3,
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 40, prompt_tokens = 400,
-      output_tokens = 30 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      output_tokens = 30 } }, more)
 end
 
 local function applied(engine, more) return application.of(Reader.new "scenario", scenario(engine, more), true) end
@@ -121,9 +120,8 @@ end)
 
 test("no graphs change the price: vLLM takes about twice as long at batch 1", function()
   local function step_s(engine, more)
-    local given = { kind = "price", model = "qwen3-14b", hardware = "a100-sxm-80gb", engine = engine,
-      price = { { decode_contexts = { 16000 } } } }
-    for key, value in pairs(more or {}) do given[key] = value end
+    local given = scene({ kind = "price", model = "qwen3-14b", hardware = "a100-sxm-80gb", engine = engine,
+      price = { { decode_contexts = { 16000 } } } }, more)
     local Prepared = require "rooflua.machine.prepared"
     return require("rooflua.machine.prices").price(Prepared.of(Reader.new "scenario", given)).time_s
   end

@@ -177,7 +177,7 @@ local function behind_a_wall(evaluations)
     params = { host = { 0.7, 70, start = 7, log = true }, base = { 0, 1000, start = 0 }, idle = { 1, 9, start = 3 } } }
 end
 
-test("a valley behind a plain is found, and what has no effect is not called known", function()
+test("a valley after a plain is found, and what has no effect is not called known", function()
   local result = behind_a_wall(150)
   test.near(result.values.host, 61, 0.02)
   test.at_least(0.02, result.error.after)

@@ -1,17 +1,16 @@
 -- Sweeps: order, jobs, common random numbers, samples, results files.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local Reader = require "rooflua.scenario.reader"
 local sweep, serve, json = rooflua.sweep, rooflua.serve, rooflua.json
 
 local function scenario(more)
-  local given = { model = "llama-3.1-8b", hardware = "h200", seed = 3, steps = require "steps.roofline_v1" {},
+  return scene({ hardware = "h200", seed = 3, steps = require "steps.roofline_v1" {},
     scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16 },
     workload = require "workloads.gamma" { rate_per_s = 20, num_requests = 60,
       prompt_tokens = { distribution = "uniform", min = 50, max = 900 },
-      output_tokens = { distribution = "lognormal", mean = 60, sigma = 0.7 } } }
-  for key, value in pairs(more or {}) do given[key] = value end
-  return given
+      output_tokens = { distribution = "lognormal", mean = 60, sigma = 0.7 } } }, more)
 end
 
 local vary = { ["scheduler.max_num_seqs"] = { 4, 16 } }

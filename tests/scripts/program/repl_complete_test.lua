@@ -25,7 +25,7 @@ test("fields of what a simulation answers are offered, however deep", function()
   offers("print(sim:replica(1).running[1].", "prompt_tokens", "phase")
 end)
 
-test("behind a colon there are methods and nothing else", function()
+test("after a colon there are methods and nothing else", function()
   offers("sim:", "step", "result")
   test.equal(offered("sim:now"), "  ")
   offers("sim.now", "now_s")

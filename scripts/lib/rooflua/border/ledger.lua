@@ -1,4 +1,4 @@
--- The account of a step: its seconds per kind of evidence, in memory of the engine (engine/cost/ledger.h). While
+-- The account of a step: its seconds per kind of evidence, in memory of the engine (engine/cost/price/ledger.h). While
 -- something listens (an explanation), each operation is also kept as a row. Corrections of the scenario are applied to
 -- each operation. All that rooflua.cost records goes through ledger.keep.
 local native = require "rooflua.native"

@@ -2,18 +2,18 @@
 ---
 --- Setup     32 GPUs that decode. DeepSeek-V3, FP8, on GB200 (an NVLink domain of 72 GPUs) and on H200 (nodes of eight,
 ---           a network of 50 GB/s for each GPU), Qwen3-235B-A22B, bf16, on GB200; kernels of SGLang. Together: 32
----           data-parallel ranks share the experts (ep 32). Apart: 24 GPUs of attention and 8 of experts, or 16 and
+---           data-parallel ranks share the experts (ep 32). AFD: 24 GPUs of attention and 8 of experts, or 16 and
 ---           16, with one to three micro-batches in flight.
 --- Method    One decode step of 6, 24 and 96 requests for each of the 32 GPUs, with contexts of 1,000 and 4,000 tokens.
 ---           DeepSeek-V3's rows reach their experts with DeepEP on GB200, others are gathered.
 --- Measures  Output tokens per second and GPU.
---- Expect    Few requests: apart loses. Each micro-batch reads the same weights, and a layer waits for links twice. One
+--- Expect    Few requests: AFD loses. Each micro-batch reads the same weights, and a layer waits for links twice. One
 ---           micro-batch leaves one of both pools idle at any time, and never pays. Many requests: two micro-batches
----           hide experts and links behind attention. Against DeepEP, which sends no more rows than apart does, that
+---           hide experts and links behind attention. Against DeepEP, which sends no more rows than AFD does, that
 ---           still loses: 16 GPUs of attention take longer than 32. Against gathered rows it pays: on GB200 with two
 ---           micro-batches, over the network, where links take longest, with three. Pools must be as large as their
 ---           work: 24 + 8 has too few GPUs of experts but for the longest contexts of the most requests.
---- Limits    No step was measured (docs/ATTENTION_EXPERTS_APART.md). Ranks that are together could cut their steps in
+--- Limits    No step was measured (docs/AFD.md). Ranks that are together could cut their steps in
 ---           two as well, to hide their exchange; they are priced without. Experts and ranks are balanced. Both pools
 ---           have the same GPU. GB200's rows of DeepEP are of four ranks; over H200's network there are none.
 local gpus, contexts, requests = 32, { 1000, 4000 }, { 6, 24, 96 }

@@ -1,6 +1,6 @@
 #pragma once
-// Attention and experts apart (attention-FFN disaggregation, AFD): one engine on two pools of GPUs
-// that exchange activations in every layer of routed experts.
+// AFD (attention-FFN disaggregation): one engine on two pools of GPUs that exchange activations in
+// every layer of routed experts.
 //
 //     attention   tp * dp GPUs: all weights but the routed experts, all KV, the requests
 //     experts     expert_gpus: the routed experts, whole ones over ep, the width of each over
@@ -25,11 +25,11 @@ struct ExpertPool {
 
 /// @throws Error where both pools are not combined with what else is asked for, or micro-batches
 /// have no second pool: names the keys
-void check_apart(const Model& model, const DeploymentOptions& options);
+void check_afd(const Model& model, const DeploymentOptions& options);
 
 /// Activations are those of the whole token budget of all data-parallel ranks: inputs and outputs
 /// of all micro-batches, and what lies between the GEMMs of one of them.
-/// @param runtime  what a process takes beside them (runtime_estimate)
+/// @param runtime  what a process takes besides them (runtime_estimate)
 ExpertPool expert_pool(const Model& model, const Widths& widths, const DeploymentOptions& options,
                        const WeightFormats& formats, Bytes runtime);
 

@@ -1,4 +1,4 @@
-#include "cost/estimate_cache.h"
+#include "cost/database/estimate_cache.h"
 
 namespace rooflua {
 

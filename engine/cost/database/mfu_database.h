@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/estimate_cache.h"
+#include "cost/database/estimate_cache.h"
 #include "cost/lookup/lookup.h"
 #include "cost/lookup/user_lookup.h"
 #include "cost/model/attention.h"
@@ -136,7 +136,7 @@ class MfuDatabase {
   bool models_attention(Op op) const;
   void model_attention(const Query& query, Estimate& estimate) const;
 
-  // Who answers: rows, then the GPU that lends, then the model.
+  // What answers: rows, then the GPU that lends, then the model.
   Estimate price(const Query& query, RowsUsed* trace) const;
   bool from_rows(const Query& query, Estimate& estimate, RowsUsed* trace) const;
   bool from_donor(const Query& query, Estimate& estimate, RowsUsed* trace) const;

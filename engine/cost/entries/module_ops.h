@@ -4,7 +4,7 @@
 
 #include "cost/ops/declaration.h"
 #include "cost/ops/fields.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua {
 
@@ -128,7 +128,7 @@ inline constexpr Field dsa_index_prefill[] = {index_heads, index_head_dim, batch
 inline constexpr Field dsa_index_decode[] = {index_heads, index_head_dim, batch, key_new_tokens,
                                              context_tokens};
 inline constexpr Field mhc[] = {
-    word("stage", QueryNumber::own(0), absorbed, "In front of a block, or behind it."), hidden_size,
+    word("stage", QueryNumber::own(0), absorbed, "Before a block, or after it."), hidden_size,
     tokens};
 inline constexpr Field gdn_prefill[] = {key_heads, key_head_dim, value_heads, value_head_dim,
                                         conv,      batch,        new_tokens};
@@ -220,7 +220,7 @@ constexpr OpDeclaration module_op(std::string_view name, std::span<const Field> 
 
 inline constexpr OpDeclaration module_ops[] = {
     module_op("moe_experts", module_fields::moe_experts, true,
-              "Experts of one rank behind an exchange of tokens."),
+              "Experts of one rank after an exchange of tokens."),
     module_op("mla_bmm", module_fields::mla_bmm, true,
               "A projection that latent attention absorbs, one small GEMM per head."),
     module_op("mla_module_prefill", module_fields::module_prefill, true,

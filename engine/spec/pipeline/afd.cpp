@@ -1,4 +1,4 @@
-#include "spec/pipeline/apart.h"
+#include "spec/pipeline/afd.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -41,7 +41,7 @@ std::string what_would_fit(const Model& model, const Widths& widths,
 
 }  // namespace
 
-void check_apart(const Model& model, const DeploymentOptions& options) {
+void check_afd(const Model& model, const DeploymentOptions& options) {
   if (options.expert_gpus == 0) {
     if (options.micro_batches == 1) return;
     throw Error("deployment.micro_batches",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/entries/module_ops.h"
 #include "cost/lookup/all_reduce.h"
 #include "cost/lookup/attention.h"
 #include "cost/lookup/elementwise.h"
@@ -11,9 +12,8 @@
 #include "cost/model/kernel.h"
 #include "cost/ops/declaration.h"
 #include "cost/ops/fields.h"
-#include "cost/ops/module_ops.h"
-#include "cost/ops/work.h"
 #include "cost/tables/kernel_table.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua {
 namespace {

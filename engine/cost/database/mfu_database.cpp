@@ -1,4 +1,4 @@
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cost/prepared_questions.h"
+#include "cost/database/prepared_questions.h"
 
 #include <limits>
 #include <utility>

@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "base/vocabulary.h"
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 
 namespace rooflua {
 

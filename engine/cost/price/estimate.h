@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "cost/evidence.h"
 #include "cost/ops/query.h"
-#include "cost/work/roofline.h"
+#include "cost/price/evidence.h"
+#include "cost/price/roofline.h"
 
 namespace rooflua {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "cost/estimate.h"
 #include "cost/ops/question_forms.h"
+#include "cost/price/estimate.h"
 
 namespace rooflua {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cost/estimate.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
+#include "cost/price/estimate.h"
 
 namespace rooflua {
 

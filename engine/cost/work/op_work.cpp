@@ -1,4 +1,4 @@
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 
 #include <algorithm>
 

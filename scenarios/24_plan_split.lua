@@ -1,14 +1,14 @@
---- DeepSeek-V3 on 16 H200: prefill and decode together or apart?
+--- DeepSeek-V3 on 16 H200: prefill and decode together or split?
 ---
 --- Setup     DeepSeek-V3, FP8, vLLM; two nodes of eight H200 at a price of 3 dollars per GPU and hour.
 --- Method    tp 8 with experts divided or whole, prompts of 4,000 tokens and answers of 500. Every candidate runs in
 ---           full: two replicas that do both, or one that prefills beside one that decodes.
 --- Measures  Whether 4 requests/s meet TTFT p99 <= 3 s and TPOT p99 <= 50 ms, and how sure that is.
---- Expect    Together, prompts delay decodes, so TPOT p99 is missed or close to its limit; apart, TTFT is longer.
+--- Expect    Together, prompts delay decodes, so TPOT p99 is missed or close to its limit; split, TTFT is longer.
 --- Limits    The KV transfer takes the bandwidth of the network; no cache-aware gateway.
 return {
   rooflua = 1,
-  title = "DeepSeek-V3 on 16 H200, together or apart",
+  title = "DeepSeek-V3 on 16 H200, together or split",
   seed = 1,
   kind = "plan",
   model = "deepseek-v3",

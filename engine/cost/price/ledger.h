@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "border.h"
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 
 namespace rooflua {
 
