@@ -68,6 +68,9 @@ local Sglang = policy.define {
   },
 }
 
+--- The parameter by which answers without a declared limit are reserved.
+function Sglang:reserves_by() return "default_max_new_tokens" end
+
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 Sglang.caps_only_limit = true
 

@@ -59,6 +59,11 @@ local Trtllm = policy.define {
   },
 }
 
+--- The parameter by which answers without a declared limit are reserved.
+function Trtllm:reserves_by()
+  return self.capacity_scheduler_policy ~= "max_utilization" and "max_output_tokens" or nil
+end
+
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 Trtllm.caps_only_limit = true
 

@@ -144,6 +144,21 @@ TEST_CASE("a checkpoint of several formats names each class's") {
                   Error);
 }
 
+TEST_CASE("a checkpoint of several formats without a list of layers is an error") {
+  for (const char* stated : {R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})",
+                             R"({"quant_method": "modelopt", "quant_algo": "mixed_precision"})",
+                             R"({"quant_algo": "MIXED_PRECISION", "quantized_layers": {}})",
+                             R"({"quant_method": "modelopt_mixed"})"}) {
+    std::string message;
+    try {
+      quantised("qwen3.5-397b-a17b", stated);
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    CHECK(message.find("quantized_layers is missing") != std::string::npos);
+  }
+}
+
 TEST_CASE("formats beside a config file count where the file has none") {
   const std::string text = dump_json(config("qwen3.5-397b-a17b", ""));
   const std::string beside = R"({"producer": {"name": "modelopt"}, "quantization": {

@@ -33,7 +33,8 @@ test("seats, budget, memory, graphs and asynchronous scheduling follow from rele
   test.equal(new.given.async_depth, 2)
   test.equal(old.given.async_depth, 1)
   test.equal(parameter(applied "vllm 0.7.3", "scheduler", "max_num_seqs"), 256)
-  test.equal(applied("vllm 0.7.3").given.scheduler.name, "vllm_v0")
+  local short = { deployment = { max_model_len = 8192 } }
+  test.equal(applied("vllm 0.7.3", short).given.scheduler.name, "vllm_v0")
 end)
 
 test("SGLang and TensorRT-LLM bring their schedulers, their shares of the memory and their routers", function()

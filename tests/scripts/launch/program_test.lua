@@ -177,4 +177,20 @@ test("new writes values that are texts of Lua whatever they hold", function()
   test.equal(status, 0, text)
 end)
 
+test("the script starts the program of its own folder through a link to it", function()
+  local root = test.folder() .. "/root"
+  local links = test.folder() .. "/bin"
+  local made = os.execute(("mkdir -p '%s/scripts' '%s/build/release/bin' '%s' && cp scripts/rooflua "
+    .. "scripts/bootstrap.sh '%s/scripts/' && touch '%s/build/release/.built-rooflua' && "
+    .. "printf '#!/bin/sh\\necho started \"$@\"\\n' > '%s/build/release/bin/rooflua' && "
+    .. "chmod +x '%s/build/release/bin/rooflua' && ln -s '%s/scripts/rooflua' '%s/first' && ln -s first '%s/second'")
+    :format(root, root, links, root, root, root, root, root, links, links))
+  test.equal(made, 0)
+  for _, name in ipairs { root .. "/scripts/rooflua", links .. "/first", links .. "/second" } do
+    local pipe = assert(io.popen(("cd / && '%s' list models 2>&1"):format(name)))
+    test.equal(pipe:read "a", "started list models\n", name)
+    pipe:close()
+  end
+end)
+
 test.finish()
