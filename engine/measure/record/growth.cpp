@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <unordered_set>
 
 #include "measure/record/summary.h"
 
@@ -15,9 +16,8 @@ namespace {
 
 constexpr std::size_t blocks = 10;      // of requests
 constexpr std::size_t least_block = 4;  // requests
-// Five standard normals of which each counts where it is above 0: their squares exceed this in 2 of 1,000 loads. The
-// mean of the first half has an error of its own, a fifth of a block's.
-constexpr double most_by_chance = 15 * 1.2;
+// The squares of ten standard normals around their mean exceed this in 2 of 1,000 loads (chi-square, nine degrees).
+constexpr double most_by_chance = 26;
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -30,8 +30,8 @@ double variance_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-/// Whether blocks of the second half of `values` are above the mean of the first half by more than chance.
-bool rises(std::span<const double> values) {
+/// Whether the means of blocks of `values` differ by more than chance.
+bool varies(std::span<const double> values) {
   const std::size_t size = values.size() / blocks;
   if (size < least_block) return false;
   std::array<double, blocks> means{};
@@ -41,13 +41,10 @@ bool rises(std::span<const double> values) {
     means[i] = mean_of(block);
     variance += variance_of(block) / blocks;
   }
-  const double early = mean_of(std::span(means).first(blocks / 2));
-  const double error = std::max(std::sqrt(variance / static_cast<double>(size)), 1e-6 * std::abs(early));
+  const double mean = mean_of(means);
+  const double error = std::max(std::sqrt(variance / static_cast<double>(size)), 1e-6 * std::abs(mean));
   double squares = 0;
-  for (const double mean : std::span(means).subspan(blocks / 2)) {
-    const double above = std::max(0.0, mean - early) / error;
-    squares += above * above;
-  }
+  for (const double each : means) squares += error > 0 ? (each - mean) * (each - mean) / (error * error) : 0;
   return squares > most_by_chance;
 }
 
@@ -58,7 +55,8 @@ void GrowthWatch::on_done(const RequestDone& done) {
   const auto place = static_cast<std::size_t>(done.id);
   if (place >= seen_.size()) seen_.resize(place + 1);
   if (done.outcome != Outcome::completed) return;
-  seen_[place] = {done.arrival, done.first_token - done.arrival, done.prompt_tokens + done.output_tokens};
+  seen_[place] = {done.arrival, done.first_token - done.arrival, done.prompt_tokens + done.output_tokens, done.session,
+                  done.attempt};
 }
 
 std::optional<GrowthWatch::Halves> GrowthWatch::halves() const {
@@ -80,18 +78,20 @@ std::optional<GrowthWatch::Halves> GrowthWatch::halves() const {
   return Halves{*early_s, *late_s};
 }
 
-bool GrowthWatch::load_rises() const {
-  std::vector<double> closeness, tokens;  // what is larger under a heavier load
+bool GrowthWatch::load_varies() const {
+  std::vector<double> gaps_s, tokens;
+  std::unordered_set<std::int32_t> sessions;
   Picoseconds before = never;
   for (const Seen& each : seen_) {
-    if (each.ttft == never) continue;
+    if (each.ttft == never || each.attempt > 0) continue;
+    if (each.session >= 0 && !sessions.insert(each.session).second) continue;
     if (before != never) {
-      closeness.push_back(-seconds(each.arrival - before));
+      gaps_s.push_back(seconds(each.arrival - before));
       tokens.push_back(each.tokens);
     }
     before = each.arrival;
   }
-  return rises(closeness) || rises(tokens);
+  return varies(gaps_s) || varies(tokens);
 }
 
 }  // namespace rooflua

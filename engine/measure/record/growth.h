@@ -1,5 +1,5 @@
 #pragma once
-// Whether the queue of a run grows: the mean time to first token in its two halves, and whether its load grows by itself.
+// Whether the queue of a run grows: the mean time to first token in its two halves, and whether its load changes by itself.
 
 #include <cstdint>
 #include <optional>
@@ -24,17 +24,18 @@ class GrowthWatch : public Observer {
   /// @return nothing where one half has no completed request
   std::optional<Halves> halves() const;
 
-  /// Whether a part of the second half of the requests comes faster, or is longer, than the first half by more than
-  /// chance explains: a ramp, a day, a burst. The requests are divided into ten blocks. The mean of a block of the
-  /// second half is compared with that of the first half, in standard errors of a block whose gaps (or lengths) are
-  /// independent. The squares of those that are heavier are summed; they follow a mixture of chi-square distributions.
-  /// @return false for fewer than 40 completed requests
-  bool load_rises() const;
+  /// Whether requests come faster and slower, or are longer and shorter, in the course of the run by more than chance
+  /// explains: a ramp, a day, a burst. Ten blocks of requests are compared with the mean of all, in standard errors of
+  /// a block whose gaps (or lengths) are independent. Later requests of a session, and retries, do not count: when
+  /// these come depends on the server.
+  /// @return false for fewer than 40 requests that count
+  bool load_varies() const;
 
  private:
   struct Seen {
     Picoseconds arrival = never, ttft = never;  // never: not completed
     std::int32_t tokens = 0;                    // of prompt and answer
+    std::int32_t session = -1, attempt = 0;
   };
   std::vector<Seen> seen_;  // by id, in the order of arrival
 };

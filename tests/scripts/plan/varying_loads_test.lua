@@ -24,13 +24,13 @@ local function load_of(roll, rate)
   elseif kind == 2 then
     return "ramp", { end_rate_per_s = rate * (2 + 4 * roll:uniform()) }
   end
-  return "burst", { burst_rate_per_s = rate * (3 + 4 * roll:uniform()), period_s = run_s, burst_s = run_s * 0.2 }
+  return "burst", { burst_rate_per_s = rate * (2 + 3 * roll:uniform()), period_s = run_s, burst_s = run_s * 0.1 }
 end
 
 local function question_of(roll)
   local rate = 30 + 220 * roll:uniform()
   local kind, parameters = load_of(roll, rate)
-  local limit_s = 10 ^ (-1 + 2 * roll:uniform())
+  local limit_s = 10 ^ (-1.6 + 1.4 * roll:uniform())
   local asked = setup.searched({ load = { rate_per_s = rate }, slo = { ttft_s_p99 = limit_s }, requests = requests,
     gpus = { { "h100-sxm", most = 2, price_per_hour = 3 } }, strategy = require "strategies.exhaustive" {},
     candidates = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 32 }, max_num_batched_tokens = { 1024 } } },
@@ -79,3 +79,5 @@ test("the report says which limits replicates missed", function()
   test.equal(words.sure { met = 6, of = 10, p = 0.6, low = 0.35, high = 0.81, missed = { ttft_s_p99 = 3, steady = 1 } },
     "SLO met in 6 of 10 replicates: 60 % (35-81); missed: a queue that grows in 1, TTFT p99 in 3")
 end)
+
+test.finish()

@@ -156,3 +156,5 @@ test("what corrections of an engine's rule add is assumed; those of the scenario
   local without = shares { engine = "vllm 0.19" }
   test.equal(with > part and with < part + without + 0.05, true)
 end)
+
+test.finish()

@@ -7,6 +7,7 @@ local native = require "rooflua.native"
 local breakdown = require "rooflua.serving.breakdown"
 local deploy = require "rooflua.plan.deploy"
 local live = require "rooflua.serving.live"
+local load = require "rooflua.machine.load"
 local metrics = require "rooflua.measure.metrics"
 local notes = require "rooflua.machine.notes"
 local outcomes = require "rooflua.measure.outcomes"
@@ -70,11 +71,12 @@ end
 
 local growth = 2 -- of the mean TTFT from the first half of the requests to the second
 
---- Whether the second half of the requests waits much longer than the first: the queue grows. A load that grows by
---- itself (a ramp, a day, a burst) is judged by its limits alone; users who wait for their answers cannot make it grow.
-local function is_unsteady(run, load)
-  local early_s, late_s, rises = native.serve_growth(run)
-  return early_s ~= nil and late_s > growth * early_s and not (rises and load.kind ~= "clients")
+--- Whether the second half of the requests waits much longer than the first: the queue grows. A load that changes by
+--- itself (a ramp, a day, a burst) is judged by its limits alone. That of users is never one: they wait for answers.
+local function is_unsteady(run, asked, workload)
+  local early_s, late_s, varies = native.serve_growth(run)
+  if early_s == nil or late_s <= growth * early_s then return false end
+  return asked.kind == "clients" or not (varies or load.varies(workload))
 end
 
 local unmeasured = 1e9 -- how far a metric without a value is from its limit
@@ -129,8 +131,8 @@ end
 --- metrics), caps (whether to watch what seats and budget decide), here (whether it runs outside of worker processes,
 --- where Ctrl-C is an error as in every call), brief (whether nothing tells of the run: it has no notes, nor the
 --- share of time that notes touch). Returns {replicas, requests, meets, margin, binds, missed, problem, metrics,
---- evidence, noted_frac, notes, lost, cut, limited, most_running}. missed: metrics whose limits do not hold; "steady" where the
---- queue grows. lost: requests that were not completed, by outcome.
+--- evidence, noted_frac, notes, lost, cut, limited, most_running}. missed: metrics whose limits do not hold;
+--- "steady" where the queue grows. lost: requests that were not completed, by outcome.
 function evaluate.run(question, candidate, replicas, options)
   local factor = options.factor or 1
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
@@ -175,7 +177,7 @@ function evaluate.scenario(question, candidate, replicas, scenario, options)
   out.lost = outcomes.not_completed(summary)
   if out.lost then
     out.meets, out.problem = false, outcomes.text(out.lost)
-  elseif out.meets and options.steady and is_unsteady(state.run, question.load) then
+  elseif out.meets and options.steady and is_unsteady(state.run, question.load, scenario.workload) then
     out.meets, out.problem, out.missed = false, "not steady: TTFT grows", { "steady" }
   end
   out.limited, out.most_running = native.serve_limited(state.run)
