@@ -109,8 +109,8 @@ typedef struct rooflua_cost_table {
   void (*find_cell)(const rooflua_octave_grid*, double x, double y, rooflua_grid_cell* out);
 } rooflua_cost_table;
 
-/// The account of a step: seconds per evidence. Lua adds to it in place; listening and corrected
-/// are 0 or 1.
+/// The account of a step: seconds per evidence. Lua adds to it in place. listening is 0 or 1,
+/// corrected 0 or the number of the list of corrections in force.
 typedef struct rooflua_ledger {
   double seconds[rooflua_evidence_count];
   int32_t listening, corrected;

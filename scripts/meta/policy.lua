@@ -314,6 +314,7 @@ function policy.where(instance) end
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
+---@field varies? boolean whether its load changes by itself in the course of a run, as a day or a ramp does
 ---@field scaled? fun(self, of: fun(part: rooflua.Workload): rooflua.Workload): rooflua.Workload of one that is made of
 --- others: the same with what `of` makes of each
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, a state with

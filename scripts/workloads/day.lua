@@ -30,6 +30,8 @@ local Day = policy.define {
   },
 }
 
+Day.varies = true -- by itself: a queue that grows for a while is no sign of too few replicas
+
 local function relative_rates(list, count, key)
   local sum = 0
   for i = 1, count do

@@ -42,8 +42,8 @@ struct LedgerRow {
 };
 
 /// The account of the step that is being priced. Lua holds a pointer to it and adds to it in place.
-/// `listening` is 0 or 1: whether Lua keeps a LedgerRow per operation. `corrected` is 0 or 1:
-/// whether corrections of a scenario apply to operations.
+/// `listening` is 0 or 1: whether Lua keeps a LedgerRow per operation. `corrected` is 0, or
+/// the number of the list of corrections that apply to operations.
 struct Ledger {
   EvidenceSeconds account;
   std::int32_t listening = 0;

@@ -95,7 +95,6 @@ function live.begin(reader, given, options)
   -- What notes touch, and how busy GPUs were, is priced from sampled steps when the run is over.
   if notes.touch(replicas.each(list, "prepared")) or asked(reader, given, "utilisation") then config.sketch = true end
   if asked(reader, given, "requests") then config.keep_requests = true end
-  for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local around = surroundings.of(all, source)
