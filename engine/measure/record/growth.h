@@ -1,5 +1,6 @@
 #pragma once
-// Whether the queue of a run grows: the mean time to first token in its two halves, and whether its load changes by itself.
+// Whether the queue of a run grows: the mean time to first token in its two halves; and whether its load changes by
+// itself.
 
 #include <cstdint>
 #include <optional>

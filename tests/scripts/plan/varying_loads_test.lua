@@ -64,10 +64,11 @@ end)
 
 test("a queue that grows under an even load is a miss that says so, however loose the limit is", function()
   for seed = 1, 20 do
+    local workload = require("workloads." .. (seed % 2 == 0 and "gamma" or "poisson"))(with_sizes {})
     local asked = setup.searched({ load = { rate_per_s = 600 }, slo = { ttft_s_p99 = 1e4 }, requests = 1000,
       gpus = { { "h100-sxm", most = 1, price_per_hour = 3 } }, strategy = require "strategies.exhaustive" {},
       candidates = require "candidates.ladder" { tp = { 1 }, max_num_seqs = { 8 },
-        max_num_batched_tokens = { 1024 } } }, { workload = require("workloads." .. (seed % 2 == 0 and "gamma" or "poisson"))(with_sizes {}) })
+        max_num_batched_tokens = { 1024 } } }, { workload = workload })
     local run = evaluate.run(asked.question, asked.found.fit[1], 1, { requests = 1000, seed = seed, steady = true,
       brief = true })
     test.equal(run.meets, false)

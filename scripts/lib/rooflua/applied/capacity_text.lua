@@ -1,5 +1,6 @@
 -- A ledger as text, in the words of the engine's own log, and as a document.
 local capacity = require "rooflua.applied.capacity"
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
