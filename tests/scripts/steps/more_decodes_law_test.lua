@@ -26,7 +26,8 @@ local function problem_of(hardware, model, engine, deployment)
     { rooflua = 1, model = model, hardware = hardware, engine = engine, deployment = deployment })
   local bound, before = { steps = Prepared.steps(prepared) }, nil
   for _, count in ipairs(counts) do
-    local now = prices.price_batch(prepared, bound, cost.batch { decodes = count, decode_context_tokens = count * 1000 })
+    local batch = cost.batch { decodes = count, decode_context_tokens = count * 1000 }
+    local now = prices.price_batch(prepared, bound, batch)
     if before and now.time_s < before.time_s * (1 - 1e-9) then
       return ("%s, %s, tp %d: %d decodes, %s"):format(model, engine, deployment.tp, count,
         fallen(before.rows, now.rows))
