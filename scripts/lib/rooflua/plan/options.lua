@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local measured_load = require "rooflua.plan.measured_load"
 local quoting = require "rooflua.text.quoting"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local options = {}
 
@@ -93,7 +93,7 @@ local function workload_of(text, clients)
     local own = chunks.require "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
-  local path, run = told.split(text)
+  local path, run = tools.split(text)
   if native.file_exists(path) then
     local mean, stated = measured_load.of(text)
     if not mean then return policy_node("workloads.trace", { path = path, run = run }), true end

@@ -11,7 +11,7 @@ local policy = require "rooflua.policy"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.serving.served_metrics"
 local statuses = require "rooflua.base.statuses"
-local whole = require "rooflua.serving.whole"
+local full_run = require "rooflua.serving.full_run"
 
 local emulated = {}
 
@@ -176,7 +176,7 @@ local function rehearse(reader, given)
 end
 
 --- Serves clients until it is stopped; then the result of the run, as `run` has it.
----@param options table of whole.run, and emulate = {port, host, ...}
+---@param options table of full_run.run, and emulate = {port, host, ...}
 function emulated.run(reader, given, options)
   local asked = options.emulate
   check(reader, given, asked)
@@ -199,7 +199,7 @@ function emulated.run(reader, given, options)
   local partial = found.streams > 0 and { stopped_by = "interrupt", clock_s = found.clock_s,
     finished = native.serve_totals(run).arrived - found.streams, sent = native.serve_totals(run).arrived } or nil
   outcomes(found, own, told)
-  local result = whole.finish(reader, served, options, { state = state, followed = {}, partial = partial })
+  local result = full_run.finish(reader, served, options, { state = state, followed = {}, partial = partial })
   result.notes = result.notes or {}
   for _, sentence in ipairs(told) do result.notes[#result.notes + 1] = sentence end
   return result

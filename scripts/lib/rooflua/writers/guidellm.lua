@@ -8,7 +8,7 @@ local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 local rows = require "rooflua.formats.rows"
 
-local write_guidellm = {}
+local guidellm = {}
 
 local percentiles = { p001 = 0.001, p01 = 0.01, p05 = 0.05, p10 = 0.1, p25 = 0.25, p50 = 0.5, p75 = 0.75, p90 = 0.9,
   p95 = 0.95, p99 = 0.99, p999 = 0.999 }
@@ -115,7 +115,7 @@ end
 --- @param variant table {name, summary} of kind serve
 --- @param facts table {uid, build, scenario, seed, model, rate_per_s, burstiness, clients}
 --- @param requests table of rows.read
-function write_guidellm.document(variant, facts, requests)
+function guidellm.document(variant, facts, requests)
   local by_status = { successful = {}, incomplete = {}, errored = {} }
   local told = { successful = json.array {}, incomplete = json.array {}, errored = json.array {} }
   for _, each in ipairs(requests) do
@@ -142,4 +142,4 @@ function write_guidellm.document(variant, facts, requests)
       metrics = metrics_of(summary, by_status), requests = told } } }
 end
 
-return write_guidellm
+return guidellm

@@ -6,13 +6,13 @@
 local core = require "rooflua.base.core"
 local fields = require "rooflua.formats.fields"
 
-local write_inferencex = {}
+local inferencex = {}
 
 local metrics = { ttft = "ttft_s", tpot = "tpot_s", itl = "itl_s", e2el = "e2e_s" }
 local statistics = { mean = "mean", median = "p50", std = "std", p90 = "p90", p95 = "p95", p99 = "p99" }
 
 --- Raises an error for a load that no row can state.
-function write_inferencex.ready(facts)
+function inferencex.ready(facts)
   if not facts.clients then
     core.fail("--write inferencex: a row states a number of clients (conc), and the workload '%s' has none; use "
       .. "workloads.closed_loop, or workloads.vllm_bench with max_concurrency", facts.workload)
@@ -48,8 +48,8 @@ end
 
 --- @param variant table {summary} of kind serve
 --- @param facts table {build} and serving/facts.lua
-function write_inferencex.row(variant, facts)
-  write_inferencex.ready(facts)
+function inferencex.row(variant, facts)
+  inferencex.ready(facts)
   local summary = variant.summary
   local completed = math.max(1, summary.completed)
   local per_s = summary.duration_s > 0 and 1 / summary.duration_s or 0
@@ -74,4 +74,4 @@ function write_inferencex.row(variant, facts)
   return row
 end
 
-return write_inferencex
+return inferencex

@@ -8,7 +8,7 @@ local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 local rows = require "rooflua.formats.rows"
 
-local write_otlp = {}
+local otlp = {}
 
 local spans_per_line = 512
 local server_kind, error_status = 2, 2
@@ -50,7 +50,7 @@ end
 --- @param facts table {uid (16 hexadecimal digits or more), build, model, frontend}
 --- @param requests table of rows.read
 --- @return table a document per line
-function write_otlp.lines(_, facts, requests)
+function otlp.lines(_, facts, requests)
   local out, spans = json.array {}, json.array {}
   for i, each in ipairs(requests) do
     spans[#spans + 1] = span_of(each, facts)
@@ -61,4 +61,4 @@ function write_otlp.lines(_, facts, requests)
   return out
 end
 
-return write_otlp
+return otlp
