@@ -29,11 +29,9 @@ function words.range(of, sentence)
     sentence and "; " .. sentence or "")
 end
 
-local function percent(factor) return ("%+.0f"):format(100 * (factor - 1)) end
-
 --- "TPOT -8 to +21 %".
 function words.relative(name, low, high)
-  return ("%s %s to %s %%"):format(name, percent(low), percent(high))
+  return ("%s %+.0f to %+.0f %%"):format(name, 100 * (low - 1), 100 * (high - 1))
 end
 
 --- "vllm, moe-tp, blackwell".

@@ -4,6 +4,7 @@ local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
 local evidence_names = require("rooflua.base.words").names "evidence"
 local notes = require "rooflua.machine.notes"
+local units = require "rooflua.text.units"
 
 local basis = {}
 
@@ -15,11 +16,11 @@ function basis.evidence(result)
   local parts = {}
   for _, name in ipairs(evidence_names) do
     local share = (result.evidence or {})[name] or 0
-    if share >= least_share then parts[#parts + 1] = ("%s %.1f %%"):format(name, 100 * share) end
+    if share >= least_share then parts[#parts + 1] = name .. " " .. units.percent(share) end
   end
   local text = #parts > 0 and table.concat(parts, ", ") or "nothing that is known"
   if (result.noted_frac or 0) >= least_share then
-    text = ("%s; touched by notes %.1f %%"):format(text, 100 * result.noted_frac)
+    text = text .. "; touched by notes " .. units.percent(result.noted_frac)
   end
   return text
 end

@@ -17,6 +17,7 @@ local searching = require "rooflua.explore.searching"
 local serving = require "rooflua.serving.pieces"
 local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.runs.single"
+local units = require "rooflua.text.units"
 local unread_keys = require "rooflua.serving.unread_keys"
 
 local check = {}
@@ -60,7 +61,7 @@ end
 
 -- Stages --------------------------------------------------------------------------------------------------
 
-local function percent(share) return string.format("%.1f %%", 100 * share) end
+local percent = units.percent
 
 local function shares_text(shares)
   local parts = {}

@@ -105,7 +105,7 @@ local function has_text(has)
   return units.counted(has.rows, "row") .. (has.answers and ", not near" or ", which do not answer")
 end
 
-local function percent(share) return ("%.1f %%"):format(100 * share) end
+local percent = units.percent
 
 local function evidence_text(shares)
   local parts = {}

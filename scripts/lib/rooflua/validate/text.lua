@@ -17,11 +17,7 @@ for _, percent in ipairs { 50, 90, 99 } do
   end
 end
 
-local function percent(value, sign)
-  if not value then return "" end
-  if math.abs(value) >= 9.995 then return (sign and "%+.0fx" or "%.0fx"):format(value) end
-  return (sign and "%+.1f" or "%.1f"):format(value * 100)
-end
+local percent = units.in_percent
 
 local function header(...)
   local row = { ... }

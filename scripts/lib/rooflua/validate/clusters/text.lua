@@ -4,10 +4,11 @@ local core = require "rooflua.base.core"
 local metrics = require "rooflua.validate.clusters.metrics"
 local said = require "rooflua.validate.text"
 local score = require "rooflua.validate.clusters.score"
+local units = require "rooflua.text.units"
 
 local text = {}
 
-local function percent(value) return value and ("%.1f"):format(value * 100) or "-" end
+local percent = units.in_percent
 
 local function gain_cells(gain)
   if gain.pairs == 0 then return "0", "-", "-" end
