@@ -1,7 +1,7 @@
 # Sourced by scripts/rooflua and scripts/test: packages, configuration, build. Plain shell.
 # Defines: rooflua_root, ensure_packages, ensure_configured PRESET, ensure_built PRESET [TARGET].
 
-rooflua_root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+rooflua_root=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P) # behind links to the script
 
 say() { printf 'rooflua: %s\n' "$*" >&2; }
 

@@ -15,6 +15,7 @@ local metrics = require "rooflua.measure.metrics"
 local native = require "rooflua.native"
 local rooflua = require "rooflua"
 local shipped = dofile "tests/shipped_tables.lua"
+local expectations = dofile "tests/reference/engines/all.lua"
 local spec = require "rooflua.spec"
 local words = require "rooflua.base.words"
 
@@ -326,6 +327,12 @@ local parts = {
   {
     file = "docs/DATA.md", name = "our rows and published ones",
     text = function() return shipped.own(markdown_table) end,
+  },
+  {
+    file = "docs/VALIDATION.md", name = "expectations by engine",
+    text = function()
+      return markdown_table({ "engine", "subject", "expectations", "pending" }, expectations.rows())
+    end,
   },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },

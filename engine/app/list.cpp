@@ -3,7 +3,7 @@
 #include "app/commands.h"
 #include "base/error.h"
 #include "base/numbers/digits.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/tables/importers.h"
 #include "measure/write/table.h"
 #include "script/vm/vm.h"
@@ -47,7 +47,7 @@ void add_once(std::string& list, std::string_view word) {
   list += (list.empty() ? "" : ", ") + std::string(word);
 }
 
-/// Formats of the weights as released; behind a slash those of other releases.
+/// Formats of the weights as released; after a slash those of other releases.
 std::string formats_of(const Model& model) {
   const WeightFormats own = weight_formats(model, std::nullopt);
   const WeightParts parts = weights(model);

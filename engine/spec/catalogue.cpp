@@ -41,7 +41,55 @@ std::string file_of(const std::string& name, const std::vector<CatalogueEntry>& 
                       "; a name belongs to one file");
 }
 
+/// The words of a name in the order of letters: "A100-80GB-SXM4" -> {"80gb", "a100", "sxm"}. The
+/// maker and the number of a socket's generation are no words of a name.
+std::multiset<std::string> words_of(std::string_view name) {
+  std::multiset<std::string> out;
+  std::string word;
+  const auto end_word = [&] {
+    if (word.starts_with("sxm") && word.size() == 4) word.pop_back();
+    if (!word.empty() && word != "nvidia" && word != "amd") out.insert(word);
+    word.clear();
+  };
+  for (const char c : name) {
+    const std::string letter = folded(std::string_view(&c, 1));
+    if (letter.empty()) end_word();
+    word += letter;
+  }
+  end_word();
+  return out;
+}
+
+bool has_words(const CatalogueEntry& entry, const std::multiset<std::string>& words) {
+  return words_of(entry.name) == words ||
+         std::any_of(entry.aliases.begin(), entry.aliases.end(),
+                     [&](const std::string& alias) { return words_of(alias) == words; });
+}
+
+/// Names that share a word with a digit, as "a100", with a name.
+std::vector<std::string> kin_of(std::string_view wanted,
+                                const std::vector<CatalogueEntry>& entries) {
+  std::vector<std::string> out;
+  for (const std::string& word : words_of(wanted)) {
+    const bool has_digit = word.find_first_of("0123456789") != std::string::npos;
+    const bool is_size = word.ends_with("gb");
+    if (!has_digit || is_size) continue;
+    for (const CatalogueEntry& entry : entries)
+      if (words_of(entry.name).contains(word)) out.push_back(entry.name);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string in_any_order(std::string_view wanted, const std::vector<CatalogueEntry>& entries) {
+  if (!claims(wanted, entries).empty()) return std::string(wanted);
+  const auto words = words_of(wanted);
+  std::set<std::string> found;
+  for (const CatalogueEntry& entry : entries)
+    if (has_words(entry, words)) found.insert(entry.name);
+  return found.size() == 1 ? *found.begin() : std::string(wanted);
+}
 
 std::string folded(std::string_view name) {
   std::string out;
@@ -69,6 +117,11 @@ std::string find_by_name(std::string_view kind, std::string_view wanted,
   std::vector<std::string> known;
   for (const CatalogueEntry& entry : entries) known.push_back(entry.name);
   std::sort(known.begin(), known.end());
+  const std::vector<std::string> kin = kin_of(wanted, entries);
+  if (kind == "hardware" && !kin.empty() && kin.size() < 4)
+    throw Error("", "unknown " + std::string(kind) + " '" + std::string(wanted) + "'; there is '" +
+                        joined(kin, "', '") + "' (" + std::to_string(known.size()) +
+                        " names are known); or give a path");
   throw Error("", unknown_name(kind, wanted, known) + "; or give a path");
 }
 

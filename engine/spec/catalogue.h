@@ -25,6 +25,11 @@ std::string_view without_organisation(std::string_view name);
 std::string find_by_name(std::string_view kind, std::string_view wanted,
                          const std::vector<CatalogueEntry>& entries);
 
+/// The name of the one entry of which a name or alias has these words in another order:
+/// "a100-80gb-sxm" is "a100-sxm-80gb". `wanted` itself where an entry claims it, and where there is
+/// none or several.
+std::string in_any_order(std::string_view wanted, const std::vector<CatalogueEntry>& entries);
+
 /// Entries that claim this name, as written or without its organisation, by name.
 std::vector<CatalogueEntry> claims(std::string_view name, const std::vector<CatalogueEntry>& all);
 /// @throws Error naming the files of two entries that claim one name

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "spec/catalogue.h"
 #include "spec/hf/modules.h"
 
 namespace rooflua {
@@ -57,8 +58,14 @@ std::optional<Dtype> of_algorithm(std::string name) {
 }
 
 bool is_mixed(const Fields& quantization) {
-  return quantization.text("quant_algo").value_or("") == "MIXED_PRECISION" ||
+  return folded(quantization.text("quant_algo").value_or("")) == "mixedprecision" ||
+         folded(quantization.text("quant_method").value_or("")) == "modeloptmixed" ||
          quantization.has("quantized_layers");
+}
+
+bool names_layers(const std::optional<Fields>& quantization) {
+  const auto layers = quantization ? quantization->table("quantized_layers") : std::nullopt;
+  return layers && !layers->object().members().empty();
 }
 
 std::optional<Dtype> format_of_linear_layers(const Fields& quantization) {
@@ -184,8 +191,13 @@ void read_hf_formats(Model& model, const Fields& config) {
   if (!is_mixed(*stated)) {
     model.weight_dtype = format_of_linear_layers(*stated);
     if (model.weight_dtype) read_exclusions(model, *stated);
-  } else {
+  } else if (names_layers(stated) || names_layers(beside)) {
     read_rest(model, *stated);
+  } else {
+    throw Error(stated->where(stated->has("quant_algo") ? "quant_algo" : "quant_method"),
+                "layers have formats of their own, and nothing names them: quantized_layers is "
+                "missing, which is in the checkpoint's hf_quant_config.json; put that file beside "
+                "config.json");
   }
   // DeepSeek-V4: FP4 weights with a scale for 32 of them.
   if (config.text("expert_dtype").value_or("") == "fp4")

@@ -3,7 +3,7 @@
 --- over nodes, groups are packed onto nodes first, and experts stay within the node of their group.
 ---
 --- The packing is greedy: with so many slots per rank at most, its fullest rank is near the least that is possible, and
---- no law says that it is below that of any other placement (tests/scripts/experts_test.lua counts).
+--- no law says that it is below that of any other placement (tests/scripts/experts/experts_test.lua counts).
 local policy = require "rooflua.policy"
 
 ---@class balancers.Eplb: rooflua.Balancer

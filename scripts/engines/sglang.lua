@@ -3,6 +3,7 @@
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local fusions = require "engines.sglang.fusions"
+local implications = require "engines.sglang.implications"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
 local rocm = require "engines.rules.rocm"
@@ -17,14 +18,22 @@ local function divided_graphs_mib(facts, graph_size)
   return graph_size * facts.dp * 3 * (graph_size > 300 and 1.5 or 1)
 end
 
+--- What a drafter and its graphs need: none looks up drafts in the prompt, a model of its own is larger.
+local function drafter_gib(facts)
+  if not facts.drafts or facts.drafter == "free" then return 0 end
+  return facts.drafter == "draft_model" and 6 or 2
+end
+
 --- What activations, graphs and communication buffers take, and the share that is left for weights and KV cache.
 local function memory_of_reserve(facts, values)
   local hardware, graph_size = facts.hardware, values.cuda_graph_max_bs
   if not hardware then return nil end
-  local reserve = 512 * mib + 1.5 * mib * math.max(2048, values.chunked_prefill_size)
+  local chunk = values.chunked_prefill_size > 0 and values.chunked_prefill_size or values.max_prefill_tokens
+  local reserve = 512 * mib + 1.5 * mib * math.max(2048, chunk)
     + facts.tp * facts.dp * facts.cp * facts.pp / 8 * gib
     + (2 * graph_size + divided_graphs_mib(facts, graph_size)) * mib
   if hardware.usable_memory_bytes > 60 * gib then reserve = math.max(reserve, 10 * gib) end
+  reserve = reserve + drafter_gib(facts) * gib
   return math.floor((1 - reserve / hardware.usable_memory_bytes) * 1000 + 0.5) / 1000
 end
 
@@ -34,7 +43,7 @@ local function memory_of_table(facts)
   local size, gpus = facts.hardware.usable_memory_bytes / gib, facts.tp * facts.dp * facts.cp * facts.pp
   local reserve_gib = size < 60 and 2.8 + gpus / 10 or size < 90 and 9.5 + gpus / 2 or size < 160 and 12 + gpus / 2
     or 32
-  return (size - reserve_gib - (facts.dp > 1 and 4 or 0)) / size
+  return (size - reserve_gib - (facts.dp > 1 and 4 or 0) - (facts.drafts and 2 or 0)) / size
 end
 
 --- The same before 0.4.6, by the ranks alone.
@@ -48,6 +57,12 @@ end
 
 --- An option of the whole engine as that of each data-parallel rank.
 local function of_rank(value, facts) return math.ceil(value / facts.dp) end
+
+--- The chunk of each data-parallel rank. One of 0 or less cuts no prompt: it is as long as the longest request.
+local function chunk_of_rank(tokens, facts, values)
+  if tokens > 0 then return of_rank(tokens, facts) end
+  return math.max(values.max_prefill_tokens, values.context_length or facts.model and facts.model.max_model_len or 0)
+end
 
 --- Whether a variable says yes, as SGLang's environ.py takes it.
 local function says_yes(text)
@@ -71,23 +86,26 @@ local function has_drafts(facts) return facts.drafts ~= nil end
 local function only_prompts(facts) return facts.role == "prefill" end
 local function only_decodes(facts) return facts.role == "decode" end
 
-local pages = { trtllm_mla = 64, trtllm_mha = 64, flashmla = 64, cutlass_mla = 128 }
-
---- Tokens of a KV block, which follow from the kernels of the attention.
-local function page_of_backend(_, own) return pages[own.attention_backend] or 1 end
-
 local algorithms = { EAGLE = "mtp", NEXTN = "mtp", EAGLE3 = "eagle", STANDALONE = "draft_model", NGRAM = "free" }
 
+local deepseek = { deepseek_v2 = true, deepseek_v3 = true, deepseek_v32 = true, kimi_k2 = true }
+
+--- Steps of a drafter where nobody states any: python/sglang/srt/server_args.py, auto_choose_speculative_params.
+local function steps_by_default(target) return target and deepseek[target.family] and 3 or 5 end
+
 --- The drafter of a command: EAGLE without a drafter of its own drafts with the layers of the model.
-local function drafts_of(options)
+--- @param target rooflua.Model? whose tokens are drafted
+local function drafts_of(options, target)
   local method = options.speculative_algorithm
   if method == nil then return nil end
   local model, drafter = options.speculative_draft_model_path, algorithms[method:upper()]
   if drafter == "mtp" and model ~= nil then drafter = "eagle" end
   local drafts = options.speculative_num_steps
   local verified = options.speculative_num_draft_tokens
+  local is_chosen = not drafts and not verified and (drafter == "mtp" or drafter == "eagle")
+  if is_chosen then drafts = steps_by_default(target) end
   if verified and (drafts == nil or drafter == "free") then drafts = verified - 1 end
-  local is_tree = (options.speculative_eagle_topk or 1) > 1 or drafter == "free"
+  local is_tree = (options.speculative_eagle_topk or 1) > 1 or drafter == "free" or is_chosen and drafts == 5
   return { drafter = drafter, method = method, draft_tokens = drafts, model = model,
     note = is_tree and "drafts are a tree; they are taken for its longest path" or nil }
 end
@@ -179,13 +197,13 @@ return {
     { "max_running_requests", parameter = "max_num_seqs", flag = "--max-running-requests", type = "integer", min = 1,
       key = "scheduler.max_num_seqs", read = of_rank, doc = "most requests at once, of all ranks" },
     { "chunked_prefill_size", parameter = "max_num_batched_tokens", flag = "--chunked-prefill-size", type = "integer",
-      min = 1, key = "scheduler.chunked_prefill_size", read = of_rank,
-      doc = "prompt tokens of a step before a prompt is cut, of all ranks" },
+      min = -1, key = "scheduler.chunked_prefill_size", read = chunk_of_rank,
+      doc = "prompt tokens of a step before a prompt is cut, of all ranks; 0 and -1: none is cut" },
     { "mem_fraction_static", parameter = "static_fraction", flag = "--mem-fraction-static", type = "number",
       min = 0.01, max = 1, memory = "static", key = "deployment.memory_utilization",
       doc = "share of the GPU's memory for weights and KV cache" },
     { "context_length", parameter = "max_model_len", flag = "--context-length", type = "integer", min = 1,
-      key = "deployment.max_model_len", doc = "longest request" },
+      readable = "iec", readable_since = "0.5.10", key = "deployment.max_model_len", doc = "longest request" },
     { "page_size", parameter = "block_size", flag = "--page-size", type = "integer", min = 1, of_dcp_rank = true,
       key = "deployment.block_size", doc = "tokens of a KV block, on each rank of dcp" },
     { "disable_radix_cache", parameter = "prefix_caching", inverted = true, flag = "--disable-radix-cache",
@@ -205,7 +223,7 @@ return {
       values = { "fp8", "awq", "mxfp8", "gptq", "marlin", "gptq_marlin", "awq_marlin", "bitsandbytes", "gguf",
         "modelopt", "modelopt_fp8", "modelopt_fp4", "nvfp4_online", "modelopt_mixed", "petit_nvfp4", "w8a8_int8",
         "w8a8_fp8", "moe_wna16", "w4afp8", "mxfp4", "auto-round", "auto-round-int8", "compressed-tensors", "modelslim",
-        "quark", "quark_int4fp8_moe", "quark_mxfp4", "qoq", "unquant", "humming", "fbgemm_fp8" },
+        "quark", "quark_int4fp8_moe", "quark_mxfp4", "mxfp_w4a8", "qoq", "unquant", "humming", "fbgemm_fp8" },
       read = command.quantised_at_start, says = command.quantisation_note,
       doc = "format into which the weights are quantised at start" },
     { "max_prefill_tokens", flag = "--max-prefill-tokens", type = "integer", min = 1,
@@ -228,7 +246,8 @@ return {
     { "scheduler_recv_interval", since = "0.5.0rc0", flag = "--scheduler-recv-interval", type = "integer", min = 1,
       key = "scheduler.scheduler_recv_interval",
       doc = "decode steps between two looks for new requests" },
-    { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, key = "engine.most_kv_blocks",
+    { "max_total_tokens", flag = "--max-total-tokens", type = "integer", min = 1, readable = "iec",
+      readable_since = "0.5.10", key = "engine.most_kv_blocks",
       read = function(tokens, _, values) return math.floor(tokens / values.page_size) end,
       doc = "most tokens of the KV cache" },
     { "attention_backend", flag = "--attention-backend", type = "text", read_by = "page_size",
@@ -246,8 +265,7 @@ return {
     { "SGL_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm", idle = { "true", "1" },
       read = without_deepgemm, unread = command.own_kernels,
       doc = "the same in older releases" },
-    { "enable_ep_moe", flag = "--enable-ep-moe", type = "switch", key = "deployment.ep",
-      read = function(on, facts) return on and facts.tp * facts.dp * facts.cp or 1 end,
+    { "enable_ep_moe", flag = "--enable-ep-moe", type = "switch", read_by = "ep_size",
       doc = "all ranks hold whole experts" },
     { "speculative_algorithm", flag = "--speculative-algorithm", type = "text", drafts = true,
       elsewhere = "say `speculation`", doc = "which drafter" },
@@ -263,7 +281,9 @@ return {
       doc = "drafts while the next step is planned" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, fusions.options, tiers.options, require "engines.sglang.flags"),
+  }, fusions.options, implications.options, tiers.options, require "engines.sglang.flags"),
+
+  implies = implications.rows,
 
   rules = {
     { scheduler = "sglang", kv_cache_dtype = "auto", disable_radix_cache = false,
@@ -272,8 +292,7 @@ return {
       max_running_requests = 2048, source = "python/sglang/srt/server_args.py; 2,048 requests: scheduler.py" },
     { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has "
       .. "a chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
-    { page_size = page_of_backend,
-      source = "python/sglang/srt/server_args.py: pages of trtllm_mla, trtllm_mha, flashmla and cutlass_mla" },
+    { page_size = 1, source = "python/sglang/srt/server_args.py: of most back ends" },
     { when = has_drafts, max_running_requests = 48, source = "python/sglang/srt/server_args.py: with drafts" },
     { max_speculative_seqs = 0, source = "max_running_requests says it" },
     { when = has_drafts,

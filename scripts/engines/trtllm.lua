@@ -3,6 +3,7 @@
 --- The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local implications = require "engines.trtllm.implications"
 local memory = require "engines.trtllm.memory"
 local memory_rules = require "engines.trtllm.memory_rules"
 local tiers = require "engines.trtllm.tiers"
@@ -120,6 +121,8 @@ return {
       read = function(tokens, _, values)
         return math.ceil(tokens / values["kv_cache_config.tokens_per_block"])
       end, doc = "most tokens of the KV cache" },
+    { "kv_cache_config.max_gpu_total_bytes", type = "integer", min = 0, read_by = "engines.ledger",
+      doc = "most bytes of the KV cache of a GPU; 0: no limit" },
     { "cuda_graph_config.max_batch_size", type = "integer", min = 0, key = "steps.largest_graph",
       read = command.tokens_of_requests, doc = "requests of the largest CUDA graph" },
     { "cuda_graph_config.batch_sizes", type = "list", items = "integer", key = "steps.largest_graph",
@@ -139,6 +142,12 @@ return {
       doc = "steps that prompts wait for others" },
     { "batch_wait_max_tokens_ratio", type = "number", min = 0, max = 1, key = "scheduler.batch_wait_max_tokens_ratio",
       doc = "part of the budget at which prompts wait no longer" },
+    { "scheduler_config.capacity_scheduler_policy", type = "text", key = "scheduler.capacity_scheduler_policy",
+      values = { "GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH" }, read = string.lower,
+      doc = "which requests may run: those that fit until they end, or those that fit now" },
+    { "scheduler_config.context_chunking_policy", type = "text", key = "scheduler.context_chunking_policy",
+      values = { "FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS" }, read = string.lower,
+      doc = "which prompts get the tokens of a step" },
     { "attention_dp_config.enable_balance", type = "switch", key = "scheduler.attention_dp_balance",
       doc = "prompts wait until every rank has one" },
     { "attention_dp_config.timeout_iters", type = "integer", min = 1, key = "scheduler.attention_dp_timeout_iters",
@@ -157,7 +166,9 @@ return {
       drafts = true, elsewhere = "say `speculation`", doc = "a drafter of its own" },
     { "speculative_config", type = "json", note = "drafts are made and accepted as `speculation` says",
       elsewhere = "say `speculation`", doc = "drafts of a step" },
-  }, tiers.options, require "engines.trtllm.flags"),
+  }, implications.options, implications.flags, tiers.options, require "engines.trtllm.flags"),
+
+  implies = implications.rows,
 
   rules = {
     { scheduler = "trtllm", max_batch_size = 2048, max_num_tokens = 8192,

@@ -1,6 +1,7 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local implications = require "engines.vllm.implications"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
 local rocm = require "engines.rules.rocm"
@@ -11,6 +12,14 @@ local tiers = require "engines.vllm.tiers"
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
 
 local function has_states(facts) return states(facts.model) end
+
+--- Whether some layers attend to a window.
+local function has_windows(model)
+  for _, kind in ipairs(model.attention) do
+    if (kind.window or 0) > 0 then return true end
+  end
+  return false
+end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
@@ -29,8 +38,10 @@ end
 local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] = "free", suffix = "free",
   eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
 
---- The drafter of a command, and what it does not say.
-local function drafts_of(options)
+--- The drafter of a command, and what it does not say. Prediction layers of the model draft as many tokens as there are
+--- of them where nobody states a number (vllm/config/speculative.py, n_predict).
+--- @param target rooflua.Model? whose tokens are drafted
+local function drafts_of(options, target)
   local method, model = options["speculative_config.method"], options["speculative_config.model"]
   if method == nil and model == nil then return nil end
   local drafts = options["speculative_config.num_speculative_tokens"]
@@ -38,6 +49,7 @@ local function drafts_of(options)
     method = model:find "^%[?ngram%]?$" and "ngram" or model:lower():find "eagle" and "eagle" or "draft_model"
   end
   local drafter = methods[method] or method:find "mtp$" and "mtp" or nil
+  if drafts == nil and drafter == "mtp" and target and target.mtp_layers > 0 then drafts = target.mtp_layers end
   return { drafter = drafter, method = method, draft_tokens = drafts, model = model }
 end
 
@@ -47,6 +59,39 @@ local function adapters_of(options)
   if not options.enable_lora then return nil end
   return { count = options.lora_modules and #options.lora_modules, max_loras = options.max_loras,
     max_lora_rank = options.max_lora_rank, max_cpu_loras = options.max_cpu_loras }
+end
+
+--- Whether requests are sampled as the model's generation_config.json asks. A folder of their own is taken to ask the
+--- same.
+local function by_the_model(_, own) return own.generation_config ~= "vllm" end
+
+--- The same before 0.8, where nothing asked for it by default.
+local function where_asked(_, own)
+  return own.generation_config ~= nil and own.generation_config ~= "vllm"
+end
+
+--- Time to sort a logit, unless FlashInfer samples.
+local function unless_flashinfer(seconds, by_default)
+  return function(_, own)
+    local stated = own.VLLM_USE_FLASHINFER_SAMPLER
+    if stated == nil then return by_default and 0 or seconds end
+    return stated == "1" and 0 or seconds
+  end
+end
+
+--- Before 0.8 prompts were cut where somebody asked, or requests may be long; drafts, windows and images stood against
+--- it.
+local function cuts_long_prompts(facts, own)
+  local model = facts.model
+  local longest = own.max_model_len or model and model.max_model_len or 0
+  return longest > 32768 and not facts.drafts and not (model and (model.vision or has_windows(model)))
+end
+
+local function scheduler_of_v0(_, own) return own.enable_chunked_prefill and "sarathi" or "vllm_v0" end
+
+--- The budget of a step; where prompts are not cut none binds.
+local function budget_of_v0(tokens)
+  return function(_, own) return own.enable_chunked_prefill and tokens or 131072 end
 end
 
 local kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" }
@@ -136,6 +181,8 @@ return {
       doc = "most tokens in a step" },
     { "gpu_memory_utilization", parameter = "memory_utilization", flag = "--gpu-memory-utilization", type = "number",
       min = 0.01, max = 1, key = "deployment.memory_utilization", doc = "share of the GPU's memory that is taken" },
+    { "kv_cache_memory_bytes", since = "0.10.2", flag = "--kv-cache-memory-bytes", type = "integer", readable = true,
+      min = 1, read_by = "engines.ledger", doc = "bytes of the KV cache on a GPU, whatever share of it is taken" },
     { "max_model_len", parameter = "max_model_len", flag = "--max-model-len", type = "integer", readable = true,
       unstated = { "-1", "auto" }, min = 1, key = "deployment.max_model_len", doc = "longest request" },
     { "block_size", parameter = "block_size", flag = "--block-size", type = "integer", min = 1, of_dcp_rank = true,
@@ -152,8 +199,10 @@ return {
       values = { "fp8", "awq", "awq_marlin", "gptq", "gptq_marlin", "marlin", "compressed-tensors", "bitsandbytes",
         "gguf", "modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8", "mxfp4", "mxfp8", "nvfp4", "fp_quant",
         "fbgemm_fp8", "ptpc_fp8", "fp8_per_tensor", "fp8_per_block", "experts_int8", "int8_per_channel_weight_only",
-        "moe_wna16", "torchao", "quark", "auto-round", "inc", "petit_nvfp4", "rtn", "humming", "online", "deepspeedfp",
-        "tpu_int8", "gptq_bitblas", "bitblas", "aqlm", "hqq", "ipex", "cpu_awq", "gpt_oss_mxfp4",
+        "moe_wna16", "torchao", "quark", "auto-round", "auto_round", "inc", "petit_nvfp4", "rtn", "humming",
+        "online", "deepspeedfp",
+        "tpu_int8", "gptq_bitblas", "gptq_marlin_24", "qqq", "squeezellm", "bitblas", "aqlm", "hqq", "ipex",
+        "cpu_awq", "gpt_oss_mxfp4",
         "deepseek_v4_fp8" },
       read = command.quantised_at_start, says = command.quantisation_note,
       doc = "format into which the weights are quantised at start" },
@@ -203,8 +252,12 @@ return {
       doc = "Marlin runs experts in MXFP4, expanded to 16 bits" },
     { "limit_mm_per_prompt", flag = "--limit-mm-per-prompt", type = "json", pairs = true, -- before 0.9 image=2,video=1
       note = "images and their encoder are not modelled", doc = "images and videos of a request" },
-    { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" },
-      note = "sampling is that of the model's generation_config.json", doc = "where sampling is said" },
+    { "generation_config", flag = "--generation-config", type = "text", idle = { "auto" }, read_by = "own_sampling",
+      says = function(where)
+        return where ~= "vllm" and "sampling is that of the model's generation_config.json" or nil
+      end, doc = "where sampling is said; vllm: neither top-p nor top-k" },
+    { "VLLM_USE_FLASHINFER_SAMPLER", variable = true, type = "text", read_by = "sorted_logit_s",
+      doc = "FlashInfer samples, without sorting" },
     { "enable_lora", parameter = "lora", flag = "--enable-lora", negates = true, type = "switch", adapters = true,
       elsewhere = "say `adapters`", doc = "requests may have low-rank adapters" },
     { "max_loras", parameter = "max_loras", flag = "--max-loras", type = "integer", min = 1, adapters = true,
@@ -226,15 +279,20 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, tiers.options, require "engines.vllm.flags"),
+  }, implications.options, tiers.options, require "engines.vllm.flags"),
+
+  implies = implications.rows,
 
   rules = {
     -- The engine that 0.8 replaced.
-    { before = "0.8", scheduler = "vllm_v0", max_num_seqs = 256, max_num_batched_tokens = 131072,
-      enable_prefix_caching = false, async_scheduling = false, own_sampling = false, sorted_logit_s = 0,
+    { before = "0.8", scheduler = scheduler_of_v0, max_num_seqs = 256, max_num_batched_tokens = budget_of_v0(2048),
+      enable_chunked_prefill = cuts_long_prompts, chunk_size = function(_, own) return own.max_num_batched_tokens end,
+      enable_prefix_caching = false, async_scheduling = false, own_sampling = where_asked, sorted_logit_s = 0,
       block_size = 16, generation = "V0",
       gpu_memory_utilization = 0.90, max_cudagraph_capture_size = 256, kv_cache_dtype = "auto",
-      source = "vllm/config.py, vllm/engine/arg_utils.py of 0.6 and 0.7 (prompts are not cut: no budget binds)" },
+      source = "vllm/config.py, vllm/engine/arg_utils.py of 0.6 and 0.7 (prompts are not cut: no budget binds); "
+        .. "pull request 6666: long ones are, since 0.5.4" },
+    { before = "0.7", max_num_batched_tokens = budget_of_v0(512), source = "vllm/config.py, SchedulerConfig of 0.6" },
     { since = "0.8", scheduler = "vllm_v1", block_size = 16, kv_cache_dtype = "auto", enable_prefix_caching = true,
       enable_chunked_prefill = true, long_prefill_token_threshold = 0, prefill_schedule_interval = 1,
       max_cudagraph_capture_size = 512,
@@ -272,10 +330,11 @@ return {
     { since = "0.19", scheduler_reserve_full_isl = true, source = "vllm/config/scheduler.py; pull request 37307" },
     { router = "vllm_dp", dp_padding = "vllm", source = "vllm/v1/engine/core_client.py; vllm/v1/worker/dp_utils.py" },
     -- Sampling.
-    { since = "0.8", own_sampling = true, source = "pull request 12622: the model's generation_config.json" },
-    { since = "0.8", before = "0.16", sorted_logit_s = 0.14e-9,
+    { since = "0.8", own_sampling = by_the_model, source = "pull request 12622: the model's generation_config.json" },
+    { since = "0.8", before = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, false),
       source = "pull request 40376: 128 rows of 131,072 logits in 2.3 ms" },
-    { since = "0.16", sorted_logit_s = 0, source = "pull request 40376: FlashInfer samples by default from 0.21 on; "
+    { since = "0.16", sorted_logit_s = unless_flashinfer(0.14e-9, true),
+      source = "pull request 40376: FlashInfer samples by default from 0.21 on; "
       .. "that 0.16 to 0.20 sort no longer is inferred from a measured run of 0.19" },
     -- Host.
     { host_step_s = 700e-6, source = "0.11 at batch 1, not asynchronous, on H100" },
@@ -292,7 +351,8 @@ return {
     { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
       .. "Hopper's machines, leaving deployments out: docs/records/fitted.md, \"Prefill outside of graphs\"; hosts of "
       .. "older GPUs are taken to be no faster" },
-    { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same, on Blackwell's machines" },
+    { architecture = "blackwell", gpu = { memory_gib_from = 160 }, eager_operation_s = 40e-6,
+      source = "the same, on machines of B200 and larger; hosts of other GPUs of Blackwell are taken to be no faster" },
     { prompt_overhead = 0, source = "fitted: docs/records/fitted.md, \"Prompts under load\"" },
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,

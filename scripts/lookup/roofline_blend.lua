@@ -10,7 +10,7 @@
 --- that is what is safe to blend, also between shapes that differ in every axis. A row that was measured
 --- is returned as it is. For GEMM, attention and latent decode; other operations have no roofline here.
 ---
---- Rows left out one by one, and shapes left out whole: tests/scripts/roofline_blend_test.lua, docs/MODELS.md.
+--- Rows left out one by one, and shapes left out whole: tests/scripts/tables/roofline_blend_test.lua, docs/MODELS.md.
 local cost = require "rooflua.cost"
 local policy = require "rooflua.policy"
 local mfu = require "rooflua.mfu"

@@ -18,6 +18,9 @@ local Orca = policy.define {
   },
 }
 
+--- The parameter by which answers without a declared limit are reserved.
+function Orca:reserves_by() return "max_output_tokens" end
+
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function Orca:plan(replica, plan)

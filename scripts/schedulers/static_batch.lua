@@ -16,6 +16,9 @@ local StaticBatch = policy.define {
   },
 }
 
+--- The parameter by which answers without a declared limit are reserved.
+function StaticBatch:reserves_by() return "max_output_tokens" end
+
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function StaticBatch:plan(replica, plan)

@@ -34,28 +34,35 @@ local Trtllm = policy.define {
     context_chunking_policy = { default = "first_come_first_served",
       values = { "first_come_first_served", "equal_progress" },
       doc = "Which prompts get the tokens: the first in the queue, or all of them in equal parts.",
-      source = "TensorRT-LLM default" },
+      source = "TensorRT-LLM default", idle = { enable_chunked_context = false } },
     chunk_unit_size = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Chunks are multiples of this; 0 = the block size.",
-      source = "TensorRT-LLM: tokens per block" },
+      source = "TensorRT-LLM: tokens per block", idle = { enable_chunked_context = false } },
     max_output_tokens = { default = 2048, unit = "tokens", min = 1, integer = true,
       doc = "Output for which a request without a declared limit needs blocks." },
     batch_wait_timeout_iters = { default = 0, unit = "steps", min = 0, integer = true,
       doc = "While others decode, prompts wait so many steps for more of them; 0 = they do not wait.",
-      source = "TensorRT-LLM default" },
+      source = "TensorRT-LLM default", idle = { batch_wait_max_tokens_ratio = 0 } },
     batch_wait_max_tokens_ratio = { default = 0.0, unit = "1", min = 0, max = 1,
       doc = "Prompts wait no longer where the step has this part of max_num_batched_tokens.",
-      source = "TensorRT-LLM default" },
+      source = "TensorRT-LLM default", idle = { batch_wait_timeout_iters = 0 } },
     attention_dp_balance = { default = false,
       doc = "Hold prompts until every rank of deployment.dp has one; without ranks nothing is held.",
-      source = "TensorRT-LLM attention_dp_config.enable_balance" },
+      source = "TensorRT-LLM attention_dp_config.enable_balance", idle = { "one rank" } },
     attention_dp_timeout_iters = { default = 50, unit = "steps", min = 1, integer = true,
-      doc = "Prompts are held at most so many steps.", source = "TensorRT-LLM attention_dp_config.timeout_iters" },
+      doc = "Prompts are held at most so many steps.", source = "TensorRT-LLM attention_dp_config.timeout_iters",
+      idle = { { attention_dp_balance = false }, { "one rank" } } },
     attention_dp_batching_wait_iters = { default = 10, unit = "steps", min = 0, integer = true,
       doc = "When every rank has a prompt and decodes, further prompts are collected for so many steps.",
-      source = "TensorRT-LLM attention_dp_config.batching_wait_iters" },
+      source = "TensorRT-LLM attention_dp_config.batching_wait_iters",
+      idle = { { attention_dp_balance = false }, { "one rank" } } },
   },
 }
+
+--- The parameter by which answers without a declared limit are reserved.
+function Trtllm:reserves_by()
+  return self.capacity_scheduler_policy ~= "max_utilization" and "max_output_tokens" or nil
+end
 
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 Trtllm.caps_only_limit = true

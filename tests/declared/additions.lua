@@ -7,7 +7,7 @@ return {
   {
     kind = "op", name = "sample_scan",
     declaration = {
-      file = "engine/cost/ops/declared.cpp",
+      file = "engine/cost/entries/declared.cpp",
       {
         before = "// The ops ---",
         text = [[
@@ -36,7 +36,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
   {
     kind = "op with a model and an index", name = "sample_gemm",
     declaration = {
-      file = "engine/cost/ops/declared.cpp",
+      file = "engine/cost/entries/declared.cpp",
       {
         before = "};\n\ntemplate <std::size_t a, std::size_t b>",
         text = [[

@@ -141,7 +141,7 @@ end
 
 --- The names of the scenario's runs, and what is said where it cannot be read: that is no old result, either.
 local function name()
-  local ok, said = pcall(shell, ("'%s' lua '%s/tests/scripts/run_name.lua' s.lua ''"):format(program, here))
+  local ok, said = pcall(shell, ("'%s' lua '%s/tests/scripts/scenario/run_name.lua' s.lua ''"):format(program, here))
   return ok and said or "refused", said
 end
 

@@ -13,7 +13,7 @@
 #include "tests/catch.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
-#include "tests/serve/speculation_case.h"
+#include "tests/serve/speculation/case.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

@@ -8,8 +8,8 @@
 
 #include "serve/gates/fair_queue.h"
 #include "tests/catch.h"
-#include "tests/reference/cluster_case.h"
-#include "tests/reference/random_questions.h"
+#include "tests/reference/cases/cluster.h"
+#include "tests/reference/cases/random_questions.h"
 
 namespace rooflua {
 

@@ -9,7 +9,7 @@
 
 #include "tests/catch.h"
 #include "tests/serve/random_case.h"
-#include "tests/serve/tiers_bench.h"
+#include "tests/serve/tiers/bench.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

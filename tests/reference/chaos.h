@@ -2,7 +2,7 @@
 // A scheduler that draws at random: every operation of a plan, in any order, on any request.
 
 #include "serve/contract/policy.h"
-#include "tests/reference/serving_case.h"
+#include "tests/reference/cases/serving.h"
 
 namespace rooflua::reference {
 

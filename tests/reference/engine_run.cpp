@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tests/reference/adapter_worker.h"
-#include "tests/serve/walked_bounds.h"
+#include "tests/reference/engines/adapter_worker.h"
+#include "tests/serve/kv/walked_bounds.h"
 
 namespace rooflua::reference {
 

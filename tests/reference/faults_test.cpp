@@ -5,8 +5,8 @@
 #include <map>
 
 #include "tests/catch.h"
-#include "tests/reference/cluster_case.h"
-#include "tests/reference/random_questions.h"
+#include "tests/reference/cases/cluster.h"
+#include "tests/reference/cases/random_questions.h"
 
 namespace rooflua::reference {
 
@@ -53,7 +53,7 @@ TEST_CASE(
   const auto [first, last] = seeds(1, 1000);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_cluster(seed);
-    if (cluster.apart()) continue;
+    if (cluster.split()) continue;
     for (std::size_t i = 0; i < cluster.replicas.size(); ++i) {
       ClusterReplica& each = cluster.replicas[i];
       if (each.group < 0 && seed % 4 == 0) each.config.stages = draw_stages(seed + 17 * i);

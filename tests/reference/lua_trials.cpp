@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "tests/reference/random_questions.h"
+#include "tests/reference/cases/random_questions.h"
 
 namespace rooflua::reference {
 

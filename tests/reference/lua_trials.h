@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/reference/serving_case.h"
+#include "tests/reference/cases/serving.h"
 
 namespace rooflua::reference {
 

@@ -3,8 +3,8 @@
 // Lua.
 
 #include "serve/contract/policy.h"
-#include "tests/reference/sglang.h"
-#include "tests/reference/vllm_v1.h"
+#include "tests/reference/engines/sglang.h"
+#include "tests/reference/engines/vllm_v1.h"
 
 namespace rooflua::reference {
 

@@ -1,11 +1,11 @@
-// Stores of KV beside the GPU: the engine against a naive cluster.
+// Stores of KV outside the GPU: the engine against a naive cluster.
 
 #include <cstdio>
 
 #include "tests/catch.h"
-#include "tests/reference/cluster_case.h"
-#include "tests/reference/random_questions.h"
-#include "tests/reference/shrink.h"
+#include "tests/reference/cases/cluster.h"
+#include "tests/reference/cases/random_questions.h"
+#include "tests/reference/cases/shrink.h"
 
 namespace rooflua::reference {
 

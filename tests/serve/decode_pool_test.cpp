@@ -6,7 +6,7 @@
 
 #include "tests/catch.h"
 #include "tests/serve/board.h"
-#include "tests/serve/walked_bounds.h"
+#include "tests/serve/kv/walked_bounds.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

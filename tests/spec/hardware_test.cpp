@@ -107,6 +107,28 @@ TEST_CASE("an unknown GPU gets suggestions and the list") {
   }
 }
 
+TEST_CASE("the words of a GPU's name may stand in any order") {
+  const auto name = [](const char* text) { return load_hardware(text, home).name; };
+  CHECK(name("a100-80gb-sxm") == "a100-sxm-80gb");
+  CHECK(name("NVIDIA-A100-80GB-SXM4") == "a100-sxm-80gb");
+  CHECK(name("80GB A100 SXM") == "a100-sxm-80gb");
+  CHECK(name("a100-40gb-sxm") == name("a100-sxm-40gb"));
+  CHECK(name("sxm-h100") == "h100-sxm");
+}
+
+TEST_CASE("a GPU of which some words are known is an error that says which there are") {
+  const auto says = [](const char* wanted, const char* part) {
+    try {
+      return load_hardware(wanted, home).name.empty();
+    } catch (const Error& error) {
+      return std::string(error.what()).find(part) != std::string::npos;
+    }
+  };
+  CHECK(says("a100-96gb-sxm", "there is 'a100-sxm-40gb', 'a100-sxm-80gb'"));
+  CHECK(says("a100-80gb-nvl", "'a100-sxm-80gb'"));
+  CHECK(says("80gb-sxm", "unknown hardware '80gb-sxm'"));
+}
+
 TEST_CASE("the H100 borrows the tables of the H200 and differs from it in memory only") {
   const Hardware h100 = load_hardware("h100-sxm", home), h200 = load_hardware("h200-sxm", home);
   CHECK(load_hardware("h800", test::source_dir()).tables_from == "h200-sxm");

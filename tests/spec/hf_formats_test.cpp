@@ -92,7 +92,7 @@ TEST_CASE("a class that a checkpoint excludes keeps 16 bit, in the names of its 
   const Model glm =
       excluding("glm-5", each_layer("model.", "self_attn*", 78) + R"(, "model.layers.78*")");
   CHECK(format(glm, attention) == "bf16");
-  CHECK(format(glm, index) == "bf16");
+  CHECK(format(glm, WeightClass::index) == "bf16");
   CHECK(format(glm, experts) == "nvfp4");
   CHECK(format(glm, dense_mlp) == "nvfp4");
   CHECK(glm.kv_dtype == Dtype::fp8);
@@ -128,7 +128,7 @@ TEST_CASE("a checkpoint of several formats names each class's") {
           "language_model.model.layers.*.block_sparse_moe.experts.*": {"quant_algo": "NVFP4"},
           "lm_head": {"quant_algo": "W4A16_NVFP4"}}})");
   CHECK(format(m3, attention) == "mxfp8");
-  CHECK(format(m3, index) == "mxfp8");
+  CHECK(format(m3, WeightClass::index) == "mxfp8");
   CHECK(format(m3, experts) == "nvfp4");
   CHECK(format(m3, shared) == "bf16");
   CHECK(format(m3, router) == "bf16");
@@ -142,6 +142,21 @@ TEST_CASE("a checkpoint of several formats names each class's") {
   CHECK(format(v4, experts) == "nvfp4");
   CHECK_THROWS_AS(quantised("minimax-m3", R"({"quantized_layers": {"x": {"quant_algo": "?"}}})"),
                   Error);
+}
+
+TEST_CASE("a checkpoint of several formats without a list of layers is an error") {
+  for (const char* stated : {R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})",
+                             R"({"quant_method": "modelopt", "quant_algo": "mixed_precision"})",
+                             R"({"quant_algo": "MIXED_PRECISION", "quantized_layers": {}})",
+                             R"({"quant_method": "modelopt_mixed"})"}) {
+    std::string message;
+    try {
+      quantised("qwen3.5-397b-a17b", stated);
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    CHECK(message.find("quantized_layers is missing") != std::string::npos);
+  }
 }
 
 TEST_CASE("formats beside a config file count where the file has none") {

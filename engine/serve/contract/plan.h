@@ -7,7 +7,7 @@
 // sees its own progress. The last one-token chunk of a resumed request is a prefill.
 //
 // Plan is the interface. The engine implements it in replica/step_plan.h, the naive simulator in
-// tests/reference/naive_plan.cpp.
+// tests/reference/naive/plan.cpp.
 
 #include <cstdint>
 #include <string>
@@ -119,7 +119,7 @@ class Plan {
   std::string refusal_text() const;
 
  protected:
-  /// Who is asked about a request of which stores have something; null: there are none.
+  /// The policy that is asked about a request of which stores have something; null: no stores.
   virtual TierPolicy* tier_policy() const { return nullptr; }
 
   Plan() = default;

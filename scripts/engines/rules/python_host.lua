@@ -10,5 +10,6 @@ return {
   { expert_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0, head_norm_kernels = 0,
     source = "as the same record counts a layer of routed experts; what else runs is in the rows of tables" },
   { architecture = "hopper", compiled_operation_s = 65e-6, source = "the same" },
-  { architecture = "blackwell", eager_operation_s = 40e-6, source = "the same" },
+  { architecture = "blackwell", gpu = { memory_gib_from = 160 }, eager_operation_s = 40e-6,
+    source = "the same, on machines of B200 and larger; hosts of other GPUs of Blackwell are taken to be no faster" },
 }

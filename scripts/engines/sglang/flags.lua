@@ -33,7 +33,7 @@ return flags.list {
     soft-watchdog-timeout:n enable-forward-pass-metrics forward-pass-metrics-ipc-name:t
     forward-pass-metrics-worker-id:t enable-expert-distribution-metrics expert-distribution-recorder-mode:t
     expert-distribution-recorder-buffer-size:i load-watch-interval:n load-snapshot-publish-interval:i
-    debug-tensor-dump-output-folder:t debug-tensor-dump-input-file:t debug-tensor-dump-layers:l
+    debug-tensor-dump-input-file:t debug-tensor-dump-layers:l
     debug-tensor-dump-inject:t enable-profile-cuda-graph enable-layerwise-nvtx-marker enable-cudagraph-gc
     sleep-on-idle batch-notify-size:i enable-nan-detection msprobe-dump-config:t sidecar:t sidecar-args:l kv-canary:t
     kv-canary-real-data:t kv-canary-sweep-interval:i
@@ -60,6 +60,8 @@ return flags.list {
 
     quantization-param-path:t abort-on-priority-when-disabled default-priority-value:i max-queued-requests:i
     disable-flashinfer-autotune enable-flashinfer-autotune disable-chunked-prefix-cache
+    disable-regex-jump-forward<0.4.4 disable-jump-forward<0.4.4 disable-disk-cache<0.4.3 disable-nan-detection<0.4.3
+    disable-penalizer<0.4.2 pdlb-url:t<0.5.2 debug-tensor-dump-prefill-only<0.5.2 disable-overlap-cg-plan<0.5.2
     disable-fast-image-processor keep-mm-feature-on-device mm-attention-backend:t mm-process-config:j
     mm-max-concurrent-calls:i mm-per-request-timeout:n mm-io-worker-num:i mm-processor-worker-num:i
     mm-feature-transport:t enable-broadcast-mm-inputs-process limit-mm-data-per-request:j
@@ -91,22 +93,25 @@ return flags.list {
     { "batches that overlap are not modelled", [[ enable-two-batch-overlap enable-single-batch-overlap
       tbo-token-distribution-threshold:n enable-pdmux pdmux-config-path:t sm-group-num:i ]] },
     { "kernels are those of the tables, whichever back end is chosen", [[
-      prefill-attention-backend:t decode-attention-backend:t sampling-backend:t nsa-prefill-backend:t
+      sampling-backend:t nsa-prefill-backend:t
       nsa-decode-backend:t dsa-prefill-backend:t dsa-decode-backend:t dsa-topk-backend:t
       dsa-paged-mqa-logits-backend:t
       fp4-gemm-runner-backend:t/--fp4-gemm-backend bf16-gemm-backend:t mamba-backend:t linear-attn-backend:t
       linear-attn-decode-backend:t linear-attn-prefill-backend:t linear-attn-verify-backend:t
       flashinfer-mxfp4-moe-precision:t flashinfer-mla-disable-ragged triton-attention-reduce-in-fp32
       triton-attention-num-kv-splits:i triton-attention-split-tile-size:i enable-fused-moe-sum-all-reduce
-      enable-fused-qk-norm-rope enable-tf32-matmul enable-fp32-lm-head enable-deterministic-inference
+      enable-fused-qk-norm-rope enable-tf32-matmul enable-fp32-lm-head
       rl-on-policy-target:t enable-linear-replayssm enable-linear-replayssm-spec enable-gdn-replayssm-spec
       linear-replayssm-cache-len:i flashinfer-autotune-skip-ops:l disable-shared-experts-fusion enable-scattered-sconv
       enforce-shared-experts-fusion enable-deepseek-v4-fp4-indexer ]] },
     { "kernels are those of the tables, whichever back end is chosen", "enable-flashinfer-trtllm-moe "
-      .. "enable-flashinfer-moe enable-flashinfer-cutlass-moe enable-flashinfer-cutedsl-moe" },
+      .. "enable-flashinfer-moe enable-flashinfer-cutlass-moe enable-flashinfer-cutedsl-moe enable-triton-kernel-moe" },
     { "the exchange of tokens among experts is that of the engine's default", [[ deepep-mode:t
       deepep-config:t deepep-dispatcher-output-dtype:t fuseep-mode:i
       disable-flashinfer-cutlass-moe-fp4-allgather ]] },
+    { "kernels are those of the tables, whichever back end is chosen", [[ disable-mla<0.4.7 enable-flashinfer-mla<0.4.7
+      n-share-experts-fusion:i<0.4.7 disable-flashinfer<0.4.3 disable-flashinfer-sampling<0.4.3 ]] },
+    { "the model's own implementation in SGLang is taken", "impl:t<0.5.2" },
     { "collectives are those of the tables", [[ disable-custom-all-reduce enable-mscclpp enable-torch-symm-mem
       enable-symm-mem enable-nccl-nvls enable-aiter-allreduce-fusion
       enforce-disable-flashinfer-allreduce-fusion flashinfer-allreduce-fusion-backend:t
@@ -126,7 +131,7 @@ return flags.list {
       hybrid-kvcache-ratio:v enable-hisparse hisparse-config:t/--hierarchical-sparse-attention-extra-config
       enable-page-major-kv-layout enable-unified-memory enable-dsa-cache-layer-split ]] },
     { "states of recurrent layers are those of the model's file", [[ mamba-ssm-dtype:t mamba-full-memory-ratio:n
-      max-mamba-cache-size:i mamba-track-interval:i mamba-scheduler-strategy:t mamba-radix-cache-strategy:t
+      max-mamba-cache-size:i mamba-track-interval:i
       uses-mamba-radix-cache enable-int8-mamba-checkpoint int8-mamba-ckpt-size:i mamba-max-states-per-path:i
       enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
     { "images and their encoder are not modelled", [[ enable-multimodal mm-enable-dp-encoder language-only encoder-only

@@ -65,7 +65,7 @@ local function running_requests(facts, found)
   return bound
 end
 
---- @param facts table engines/ledger.lua says which
+--- @param facts table applied/ledger.lua says which
 return function(facts)
   local least
   for stage = 1, #facts.counts.stages do

@@ -70,7 +70,7 @@ local of_file = flags.list {
     { "memory of the host that the GPU reads itself is not modelled", "kv_cache_config.use_uvm" },
     { "the cache is divided as the engine does by default", [[ kv_cache_config.max_attention_window:j
       kv_cache_config.sink_token_length:i kv_cache_config.cross_kv_cache_fraction:n
-      kv_cache_config.max_gpu_total_bytes:i kv_cache_config.mamba_ssm_cache_dtype:t
+      kv_cache_config.mamba_ssm_cache_dtype:t
       kv_cache_config.use_kv_cache_manager_v2 kv_cache_config.max_util_for_resume:n ]] },
     { "attention of data-parallel ranks is divided as in the engine's default",
       "attention_dp_config.kv_cache_routing:t" },

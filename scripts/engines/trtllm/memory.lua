@@ -10,7 +10,7 @@
 local forward = require "engines.memory.forward"
 local loaded = require "engines.memory.loaded"
 
-local floor, max = math.floor, math.max
+local floor, max, min = math.floor, math.max, math.min
 
 local function cell_of(facts, stage)
   local counts, bytes = facts.counts, 0
@@ -52,14 +52,15 @@ local function stage_of(facts, stage)
   local weights, runtime = loaded.bytes(facts, stage), values.runtime_bytes
   local activations, graphs, states = activation_bytes(facts), graph_bytes(facts), state_bytes(facts, stage)
   local free = total - weights - activations - graphs - runtime - states
-  local kv, cell = free * facts.share, cell_of(facts, stage)
+  local most, cell = values["kv_cache_config.max_gpu_total_bytes"] or 0, cell_of(facts, stage)
+  local kv = most > 0 and min(free * facts.share, most) or free * facts.share
   return { stage = stage, kv_bytes = kv, cell = cell, tokens = cell > 0 and max(0, floor(kv / cell)) or 0, parts = {
     { name = "weights", bytes = weights }, { name = "activations", bytes = activations },
     { name = "graphs", bytes = graphs }, { name = "states", bytes = states }, { name = "non-torch", bytes = runtime },
     { name = "left free", bytes = free - kv } } }
 end
 
---- @param facts table engines/ledger.lua says which
+--- @param facts table applied/ledger.lua says which
 return function(facts)
   local least
   for stage = 1, #facts.counts.stages do
@@ -68,7 +69,7 @@ return function(facts)
   end
   local size = facts.block_size
   least.budget_bytes, least.counts_windows_whole = facts.hardware.usable_memory_bytes, true
-  least.blocks = math.min(floor(least.tokens / size), facts.blocks or facts.most_blocks or math.huge)
+  least.blocks = min(floor(least.tokens / size), facts.blocks or facts.most_blocks or math.huge)
   least.block_size, least.groups = size, 1
   least.tokens = least.blocks * size
   least.block_bytes, least.request_bytes = least.cell * size, facts.max_model_len * least.cell

@@ -8,7 +8,6 @@ return flags.list {
     moe_backend = { "auto" }, linear_backend = { "auto" }, mamba_cache_dtype = { "auto" },
     mamba_ssm_cache_dtype = { "auto" }, cpu_offload_gb = { "0" }, stream_interval = { "1" },
     offload_backend = { "auto" },
-    performance_mode = { "balanced" },
     max_num_partial_prefills = { "1" }, max_long_partial_prefills = { "1" }, num_scheduler_steps = { "1" },
     scheduler_delay_factor = { "0" }, num_lookahead_slots = { "0" }, VLLM_USE_V1 = { "1" } },
   without_effect = [[
@@ -24,7 +23,7 @@ return flags.list {
     !enable-force-include-usage show-hidden-metrics-for-version:t otlp-traces-endpoint:t collect-detailed-traces:l
     !aggregate-engine-logging !cudagraph-metrics !kv-cache-metrics kv-cache-metrics-sample:n !enable-mfu-metrics
     !enable-per-request-metrics !enable-logging-iteration-details !enable-layerwise-nvtx-tracing profiler-config:j
-    !ray-workers-use-nsight kv-events-config:j !enable-tokenizer-info-endpoint jit-monitor-mode:t !jit-monitor-verbose
+    !ray-workers-use-nsight !enable-tokenizer-info-endpoint jit-monitor-mode:t !jit-monitor-verbose
 
     chat-template:t chat-template-content-format:t default-chat-template-kwargs:j !trust-request-chat-template
     response-role:t served-model-name:l !enable-auto-tool-choice tool-call-parser:t tool-parser-plugin:t tool-server:t
@@ -50,6 +49,7 @@ return flags.list {
     cpu-distributed-timeout-seconds:i device-ids:l !numa-bind numa-bind-nodes:l numa-bind-cpus:l
     dp-supervisor-probe-interval-s:n dp-supervisor-probe-timeout-s:n dp-supervisor-probe-failure-threshold:i
 
+    !worker-use-ray<0.7 !engine-use-ray<0.6.3
     swap-space:n !calculate-kv-scales prefix-caching-hash-algo:t !disable-cascade-attn !disable-async-output-proc
     !use-v2-block-manager !enable-flashinfer-autotune !multi-step-stream-outputs
     mm-processor-kwargs:j mm-processor-cache-gb:n mm-processor-cache-type:t mm-shm-cache-max-object-size-mb:i
@@ -75,13 +75,12 @@ return flags.list {
       cp-kv-cache-interleave-size:i ]] },
     { "weights outside of the GPU are not modelled", [[ cpu-offload-gb:n cpu-offload-params:l offload-backend:t
       offload-group-size:i offload-num-in-group:i offload-prefetch-step:i offload-params:l ]] },
-    { "the KV cache is computed from gpu_memory_utilization", "kv-cache-memory-bytes:i" },
     { "experts move and have copies as `experts` says, not as this", [[ !enable-eplb eplb-config:j
       num-redundant-experts:i eplb-window-size:i eplb-step-interval:i !eplb-log-balancedness
       expert-placement-strategy:t !enable-elastic-ep ]] },
     { "two batches that overlap are not modelled", [[ !enable-dbo dbo-decode-token-threshold:i
       dbo-prefill-token-threshold:i ubatch-size:i ]] },
-    { "kernels are those of the tables, whichever back end is chosen", [[ attention-backend:t attention-config:j/-ac
+    { "kernels are those of the tables, whichever back end is chosen", [[ attention-config:j/-ac
       moe-backend:t linear-backend:t kernel-config:j mamba-backend:t gdn-prefill-backend:t kda-prefill-backend:t
       ir-op-priority:j mamba-ssu-algorithm:t !use-replayssm replayssm-buffer-len:i !enable-bf16x3-router-gemm
       !use-fp64-gumbel ]] },
@@ -91,7 +90,7 @@ return flags.list {
       num-scheduler-steps:i num-lookahead-slots:i max-num-scheduled-tokens:i watermark:n
       prefix-match-unit:i ]] },
     { "every layer's window and cache are those of its kind", [[ !disable-sliding-window
-      !disable-hybrid-kv-cache-manager !kv-sharing-fast-prefill kv-cache-dtype-skip-layers:l ]] },
+      !kv-sharing-fast-prefill kv-cache-dtype-skip-layers:l ]] },
     { "states of recurrent layers are those of the model's file", [[ mamba-cache-dtype:t mamba-ssm-cache-dtype:t
       mamba-block-size:i mamba-cache-mode:t !enable-mamba-cache-stochastic-rounding mamba-cache-philox-rounds:i ]] },
     { "images and their encoder are not modelled", [[ !skip-mm-profiling
@@ -100,8 +99,8 @@ return flags.list {
     { "requests go to the rank that the engine's own balancer takes", [[ !data-parallel-hybrid-lb/-dph
       !data-parallel-external-lb/-dpe !data-parallel-multi-port-external-lb/-dpm ]] },
     { "collectives are those of the tables", "!disable-custom-all-reduce" },
-    { "what is compiled and captured is the engine's default", [[ optimization-level:t/-O performance-mode:t
-      max-seq-len-to-capture:i<0.12 ]] },
+    { "what is compiled and captured is the engine's default", [[ max-seq-len-to-capture:i<0.12
+      max-context-len-to-capture:i<0.6 ]] },
     { "weights are in the format of the checkpoint", "quantization-config:j" },
     { "a model that generates text is taken", "task:t runner:t convert:t pooler-config:j override-pooler-config:j" },
     { "sampling is that of the model's generation_config.json", "override-generation-config:j" },
@@ -118,7 +117,7 @@ return flags.list {
       VLLM_DISABLE_COMPILE_CACHE VLLM_ENABLE_RESPONSES_API_STORE VLLM_DP_MASTER_IP VLLM_DP_MASTER_PORT ]],
     not_modelled = {
       { "the engine of the release is taken", "VLLM_USE_V1 VLLM_USE_V2_MODEL_RUNNER" },
-      { "kernels are those of the tables, whichever back end is chosen", [[ VLLM_ATTENTION_BACKEND
+      { "kernels are those of the tables, whichever back end is chosen", [[
         VLLM_FLASH_ATTN_VERSION VLLM_USE_DEEP_GEMM VLLM_MOE_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_FP16
         VLLM_USE_FLASHINFER_MOE_FP8 VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_MXFP4_BF16
         VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS VLLM_FLASHINFER_MOE_BACKEND
@@ -126,11 +125,9 @@ return flags.list {
         VLLM_FLOAT32_MATMUL_PRECISION VLLM_USE_NVFP4_CT_EMULATIONS VLLM_TRITON_FLASH_ATTN VLLM_USE_TRITON_FLASH_ATTN
         VLLM_DEEP_GEMM_WARMUP VLLM_MLA_DISABLE VLLM_USE_CUDNN_PREFILL VLLM_TEST_FORCE_FP8_MARLIN
         VLLM_FUSED_MOE_CHUNK_SIZE VLLM_DISABLE_SHARED_EXPERTS_STREAM ]] },
-      { "the exchange of tokens among experts is that of the engine's default", "VLLM_ALL2ALL_BACKEND" },
       { "collectives are those of the tables", [[ VLLM_ALLREDUCE_USE_SYMM_MEM VLLM_USE_NCCL_SYMM_MEM
         VLLM_ALLREDUCE_USE_FLASHINFER VLLM_FLASHINFER_ALLREDUCE_BACKEND
         VLLM_FLASHINFER_ALLREDUCE_FUSION_THRESHOLDS_MB ]] },
-      { "the sampler is that of the release", "VLLM_USE_FLASHINFER_SAMPLER" },
       { "the memory is divided as by the release's default", [[ VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS
         VLLM_KV_CACHE_LAYOUT VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ]] },
       { "states of the host are those of the release's default", "VLLM_ENABLE_V1_MULTIPROCESSING" },

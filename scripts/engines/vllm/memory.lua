@@ -1,6 +1,6 @@
 --- How vLLM divides the memory of a GPU, and what its log says of it: memory(facts) of scripts/engines/vllm.lua.
 ---
----     kv      = utilization x total - weights - activations - non-torch [- estimate of the graphs]
+---     kv      = utilization x total - weights - activations - non-torch [- estimate of the graphs], or as stated
 ---     blocks  = kv / bytes of a block; the stage with the fewest blocks decides
 ---
 --- Source: vllm/v1/worker/gpu_worker.py, determine_available_memory; before 0.8 vllm/worker/worker.py,
@@ -11,12 +11,12 @@ local pages = require "engines.memory.pages"
 
 local floor, max, min = math.floor, math.max, math.min
 
---- Tokens of the dummy run. Before 0.8 prompts were cut only where somebody asked, or above 32,768 tokens.
+--- Tokens of the dummy run. Before 0.8 prompts were cut only where somebody asked, or where requests may be long.
 local function profiled_tokens(facts)
   local values = facts.values
   if values.generation ~= "V0" then return facts.budget, true end
+  if values.enable_chunked_prefill then return values.max_num_batched_tokens, false end
   local stated = facts.is_stated "max_num_batched_tokens" and facts.budget
-  if facts.max_model_len > values.cuts_from_tokens then return stated or values.chunk_of_long_prompts, false end
   return stated or max(2048, facts.max_model_len), true
 end
 
@@ -87,9 +87,10 @@ local function stage_of(facts, stage, requested)
   local activations, graphs = activation_bytes(facts), graph_bytes(facts)
   local runtime = values.runtime_bytes
   local layout = pages.layout(facts, stage, facts.block_size, values.state_page_alignment)
-  local kv = requested - weights - activations - runtime - graphs
+  local beside = weights + activations + runtime + graphs
+  local kv = values.kv_cache_memory_bytes or requested - beside
   local blocks = layout.block_bytes > 0 and floor(kv / layout.block_bytes) or 0
-  return { stage = stage, kv_bytes = kv, layout = layout, blocks = blocks, parts = {
+  return { stage = stage, kv_bytes = kv, layout = layout, blocks = blocks, needed_bytes = beside + kv, parts = {
     { name = "weights", bytes = weights }, { name = "activations", bytes = activations },
     { name = "graphs", bytes = graphs }, { name = "non-torch", bytes = runtime } } }
 end
@@ -101,7 +102,7 @@ local function printed_tokens(facts, layout, blocks, concurrency)
   return floor(blocks / layout.groups) * layout.block_size
 end
 
---- @param facts table engines/ledger.lua says which
+--- @param facts table applied/ledger.lua says which
 --- @return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
 ---   longest_tokens, request_bytes, stage}
 return function(facts)
@@ -116,7 +117,8 @@ return function(facts)
   local layout, blocks = least.layout, facts.blocks or max(0, least.blocks)
   local one = pages.blocks_of(layout, facts.max_model_len, facts)
   local concurrency = blocks / one
-  least.budget_bytes, least.budget_text = requested, "utilization"
+  least.budget_bytes = values.kv_cache_memory_bytes and least.needed_bytes or requested
+  least.counts_windows_whole = not values.layer_groups
   least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes
   least.groups, least.concurrency, least.request_bytes = layout.groups, concurrency, one * layout.block_bytes
   least.prints_capacity = #layout.list == 0 or values.prints_requests

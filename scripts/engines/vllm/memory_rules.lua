@@ -29,8 +29,6 @@ return {
   { since = "0.28", sampler_bytes = 8,
     source = "vllm/v1/worker/gpu/model_runner.py: its dummy sampler neither filters nor returns logprobs" },
   { architecture = { "cdna3", "cdna4" }, sampler_bytes = 38.3, source = "the same: ROCm has PyTorch's sampler" },
-  { before = "0.8", cuts_from_tokens = 32768, chunk_of_long_prompts = 2048, source = "vllm/config.py, 0.7" },
-  { before = "0.7", chunk_of_long_prompts = 512, source = "vllm/config.py, 0.6" },
   -- Beside PyTorch.
   { runtime_bytes = 0.1 * gib, source = fitted },
   { before = "0.6.5", runtime_bytes = 0.35 * gib,
@@ -55,7 +53,8 @@ return {
   { when = has_index, first_graph_bytes = 2.9 * gib,
     source = fitted .. ": with sparse attention the first graph holds its buffers" },
   -- Pages.
-  { layer_groups = true, source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
+  { layer_groups = function(_, own) return not own.disable_hybrid_kv_cache_manager end,
+    source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
   { before = "0.9.2", layer_groups = false, source = "the same: one kind of layers" },
   { before = "0.8", memory_band = "V0", source = "vllm/worker/worker.py" },
   { since = "0.8", before = "0.21", memory_band = "V1 to 0.20", source = "vllm/v1/worker/gpu_worker.py" },

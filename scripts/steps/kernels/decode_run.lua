@@ -1,5 +1,5 @@
 --- The next steps of the same decodes, whose contexts grow by a token each, priced in one call. Every sum is that of
---- Kernels:time, in the same order, so that the bits are the same (tests/scripts/runs_test.lua).
+--- Kernels:time, in the same order, so that the bits are the same (tests/scripts/steps/runs_test.lua).
 ---
 --- Between two points of the monotone grid the latency of attention is linear in the tokens: such a stretch is a loop
 --- of a few lines. Models whose attention has bounds, an index, further kinds or recurrent layers are priced step by

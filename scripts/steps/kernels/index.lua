@@ -7,7 +7,7 @@
 ---
 --- Scores run at index_mfu, traffic at the efficiency of modelled kernels. Published rows of whole modules agree: the
 --- bytes per token that they grow by, at full bandwidth, are 170 to 210 of DeepSeek-V3.2 (here 164) and 275 to 310 of
---- MiniMax-M3 (here 291), on H200 and B200 (tests/scripts/kind_constants_test.lua).
+--- MiniMax-M3 (here 291), on H200 and B200 (tests/scripts/steps/kind_constants_test.lua).
 --- Nothing is scored while every token is selected, as far as contexts are known one by one: of a batch whose contexts
 --- are known in sum only, all are scored. No table measures the scores alone.
 local cost = require "rooflua.cost"

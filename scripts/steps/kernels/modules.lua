@@ -1,5 +1,5 @@
 --- What a whole attention module takes beyond its parts, where rows time the module of a kind: projections, norms,
---- rope, cache write, index, selection and attention of one layer (dsa_module_decode; engine/cost/ops/declared.cpp).
+--- rope, cache write, index, selection and attention of one layer (dsa_module_decode; cost/entries/declared.cpp).
 ---
 ---     excess(n, tokens) = module(n, tokens) - module_eager_s - projections(n) - attention - index      at least 0
 ---
@@ -16,7 +16,7 @@
 ---
 --- A prompt of at most topk tokens computes with all of them, and has no excess. Layers that use the selection of
 --- another layer have it too. Rows of DeepSeek-V4 and MiniMax-M3 agree with the sum of the parts
---- (tests/scripts/modules_test.lua), which therefore stays.
+--- (tests/scripts/steps/modules_test.lua), which therefore stays.
 local cost = require "rooflua.cost"
 local monotone = require "steps.kernels.monotone"
 local ops = require "steps.kernels.ops"

@@ -24,7 +24,7 @@ monotone.__index = monotone
 local most_requests, fewest_tokens, most_tokens = 2 ^ 12, 2 ^ 7, 2 ^ 24
 
 --- Mean context from which a batch is priced as it is. Of 256, 512 and 1,024, this value changes the price of
---- measured steps least (tests/scripts/steps_truth_test.lua).
+--- measured steps least (tests/scripts/steps/truth_test.lua).
 local usual_context = 1024
 
 local code_of = cost.evidence_codes()

@@ -1,7 +1,7 @@
 -- Schedulers are called when something changed. If they are called at every step, each of them must plan the same. The
 -- workloads are random and memory is short: seats, budgets, prefixes, priorities, one and two steps in flight. Every
 -- request ends, and no call of a scheduler is refused.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test = schedule.test
 local policy = require "rooflua.policy"
 local random = require "rooflua.random"

@@ -21,7 +21,7 @@ dofile("tests/scripts/mutations.lua").check {
     ["schedulers.trtllm"] = { tests = tests "trtllm", unnoticed = 24 },
     ["schedulers.vllm_v0"] = { tests = tests "vllm_v0", unnoticed = 5 },
     ["schedulers.vllm_v1"] = { unnoticed = 29,
-      tests = { "tests/scripts/schedulers/vllm_v1_test.lua", "tests/scripts/adapters_test.lua" } },
+      tests = { "tests/scripts/schedulers/vllm_v1_test.lua", "tests/scripts/serving/adapters_test.lua" } },
   },
 }
 

@@ -1,5 +1,5 @@
 -- Schedules of vLLM V1 with policy = priority: lower runs first.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Priority = require "schedulers.priority"
 

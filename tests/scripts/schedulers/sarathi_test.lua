@@ -1,5 +1,5 @@
 -- Schedules of Sarathi-Serve: decodes, then unfinished prompts, then new ones.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Sarathi = require "schedulers.sarathi"
 

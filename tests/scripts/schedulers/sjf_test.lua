@@ -1,5 +1,5 @@
 -- Schedules of shortest job first: vLLM V1's step over another queue.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Sjf = require "schedulers.sjf"
 

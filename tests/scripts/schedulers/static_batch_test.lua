@@ -1,5 +1,5 @@
 -- Schedules of static batching.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local StaticBatch = require "schedulers.static_batch"
 

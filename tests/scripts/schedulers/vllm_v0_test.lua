@@ -1,5 +1,5 @@
 -- Schedules of vLLM V0: a step is all prompts or all decodes.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local VllmV0 = require "schedulers.vllm_v0"
 

@@ -4,6 +4,7 @@ local core = require "rooflua.base.core"
 local apart = require "rooflua.applied.afd"
 local choice = require "rooflua.engines.choice"
 local context_parallel = require "rooflua.applied.context_parallel"
+local implications = require "rooflua.engines.implications"
 local native = require "rooflua.native"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -48,16 +49,17 @@ end
 
 local widths = { "dp", "cp", "tp", "pp", "ep", "dcp" } -- in the order in which options depend on each other
 
---- The most drafts that requests bring to a step; nil without speculation. What is wrong with it is said where it is
---- read.
+--- The most drafts that requests bring to a step, and the name of what makes them; nil without speculation. What is
+--- wrong with it is said where it is read.
 local function drafts_of(given)
   local group = type(given.speculation) == "table" and core.plain(given.speculation) or {}
-  if given.role == "prefill" or group.speculator == nil then return nil end
+  if given.role == "prefill" or group.speculator == nil then return tonumber(group.drafts) end
+  local drafter = policy.is_instance(group.drafter) and policy.describe(group.drafter).name or group.drafter
   local ok, depth = pcall(function()
     local speculator = policies.of(Reader.new "engine", "speculation.speculator", group.speculator)
     return type(speculator.depth) == "function" and speculator:depth() or speculator.depth
   end)
-  return ok and type(depth) == "number" and depth or nil
+  return ok and type(depth) == "number" and depth or nil, drafter
 end
 
 local experts_formats = setmetatable({}, { __mode = "k" }) -- by model
@@ -71,10 +73,10 @@ end
 local function is_width(value) return type(value) == "number" and value >= 1 and value <= 4096 and value % 1 == 0 end
 
 --- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, cp, dcp, weights,
---- experts_format, role, drafts}.
+--- experts_format, role, drafts, drafter}.
 local function facts_of(reader, given, chosen)
-  local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both",
-    drafts = drafts_of(given) }
+  local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both" }
+  facts.drafts, facts.drafter = drafts_of(given)
   if given.model ~= nil then facts.model = reader:by_name("model", spec.model, given.model) end
   if given.hardware ~= nil then facts.hardware = reader:by_name("hardware", spec.hardware, given.hardware) end
   local options = chosen.options
@@ -171,7 +173,7 @@ local most_kept = 32 -- of a scenario
 --- The text of what rules are asked with, without GPU and model.
 local function text_of(chosen, facts, stated)
   local parts = { chosen.engine.name, chosen.release }
-  for _, name in ipairs { "tp", "dp", "pp", "ep", "cp", "dcp", "weights", "role", "drafts" } do
+  for _, name in ipairs { "tp", "dp", "pp", "ep", "cp", "dcp", "weights", "role", "drafts", "drafter" } do
     parts[#parts + 1] = tostring(facts[name])
   end
   for name, value in core.sorted_pairs(stated) do parts[#parts + 1] = name .. "=" .. tostring(value) end
@@ -261,10 +263,47 @@ function application.chosen(reader, given)
   return reader:at("engine", choice.of, given.engine)
 end
 
+--- Values of options: those of the engine, and those that a scenario states at keys of its own.
+local function stated_of(given, engine, options, facts)
+  local stated = {}
+  for _, option in ipairs(engine.options) do
+    if option.key and not option.read and option.key:find "^[%a_]+%." then
+      local value = said(given, option.key)
+      if option.of_dcp_rank and type(value) == "number" then value = value / facts.dcp end
+      stated[option.name] = value
+    end
+  end
+  for name, value in pairs(options) do stated[name] = value end
+  return stated
+end
+
+--- The engine that a scenario chooses, with the options that follow from those that are stated, and what is known of
+--- the deployment: {engine, release, options, notes, ...}, facts, values by option.
+function application.implied(reader, given)
+  local chosen = application.chosen(reader, given)
+  check_once(reader, given, chosen)
+  local function facts_with(options) return facts_of(reader, given, core.copy(chosen, { options = options })) end
+  local function stated_with(options, facts) return stated_of(given, chosen.engine, options, facts) end
+  local options, told = implications.of(chosen.engine, chosen.release, chosen.options, {
+    facts = facts_with,
+    values = function(all, facts)
+      return values.of(chosen.engine, chosen.release, facts, stated_with(all, facts)).values
+    end,
+    is_said = function(option) return option.key ~= nil and said_at(given, option.key) ~= nil end,
+  })
+  if options ~= chosen.options then
+    local notes = choice.notes(chosen.engine, options)
+    for _, sentence in ipairs(told) do notes[#notes + 1] = sentence end
+    chosen = core.copy(chosen, { options = options, notes = notes })
+  end
+  local facts = facts_with(options)
+  return chosen, facts, stated_with(options, facts)
+end
+
 --- The name of the policy that the engine gives to a key, "scheduler"; nil where it gives none.
 function application.policy(reader, given, key)
-  local chosen = application.chosen(reader, given)
-  return values.of(chosen.engine, chosen.release, facts_of(reader, given, chosen)).values[key]
+  local chosen, facts, stated = application.implied(reader, given)
+  return values.of(chosen.engine, chosen.release, facts, stated).values[key]
 end
 
 --- Sentences about options whose values change nothing in this deployment: `unread` of each.
@@ -301,18 +340,7 @@ end
 --- the last ones of given are the engine's}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
-  local chosen = application.chosen(reader, given)
-  check_once(reader, given, chosen)
-  local facts = facts_of(reader, given, chosen)
-  local stated = {}
-  for _, option in ipairs(chosen.engine.options) do
-    if option.key and not option.read and option.key:find "^[%a_]+%." then
-      local value = said(given, option.key)
-      if option.of_dcp_rank and type(value) == "number" then value = value / facts.dcp end
-      stated[option.name] = value
-    end
-  end
-  for name, value in pairs(chosen.options) do stated[name] = value end
+  local chosen, facts, stated = application.implied(reader, given)
   local known = resolved_once(reader, chosen, facts, stated)
   local resolved, keys, memory = known.resolved, known.keys, known.memory
   context_parallel.check(reader, resolved, said(given, "deployment.block_size"))

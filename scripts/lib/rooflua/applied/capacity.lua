@@ -55,7 +55,7 @@ function capacity.of(about, reader)
   core.check_keys(about, keys, "engines.capacity")
   reader = reader or Reader.new "engines.capacity"
   local given = {}
-  for _, key in ipairs { "engine", "deployment", "scheduler" } do given[key] = about[key] end
+  for _, key in ipairs { "engine", "deployment", "scheduler", "speculation" } do given[key] = about[key] end
   for _, key in ipairs { "model", "hardware" } do
     if about[key] == nil then reader:fail(key, "is missing") end
     given[key] = reader:at(key, spec[key], about[key])

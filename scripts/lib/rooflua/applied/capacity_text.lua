@@ -1,5 +1,6 @@
 -- A ledger as text, in the words of the engine's own log, and as a document.
 local capacity = require "rooflua.applied.capacity"
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
@@ -31,8 +32,9 @@ local function parts_text(found)
       words[#words + 1] = ("%s %s%s"):format(each.name, gib_text(each.bytes), #words == 0 and " GiB" or "")
     end
   end
-  words[#words + 1] = ("KV cache %s GiB (%s of %s GiB)"):format(gib_text(found.kv_bytes),
-    gib_text(found.budget_bytes), gib_text(total))
+  local kv = found.kv_bytes < 0 and ("no KV cache: %s GiB too little"):format(gib_text(-found.kv_bytes))
+    or ("KV cache %s GiB"):format(gib_text(found.kv_bytes))
+  words[#words + 1] = ("%s (%s of %s GiB)"):format(kv, gib_text(found.budget_bytes), gib_text(total))
   return table.concat(words, "   ")
 end
 
@@ -71,6 +73,12 @@ local function option_text(engine, key, value)
   return option.flag and option.flag .. " " .. value or option.name .. " " .. value
 end
 
+--- "tp 2"; where the engine counts other ranks with it, its own option: "--tp-size 16".
+local function tp_text(facts, tp)
+  local others = core.is_among("tp", facts.engine.counts_all_ranks or {}) and facts.dp * facts.cp or 1
+  return others == 1 and "tp " .. tp or option_text(facts.engine, "deployment.tp", tostring(tp * others))
+end
+
 --- "fits with --max-model-len 37,680, --gpu-memory-utilization 0.93, or tp 2".
 local function fits_text(found, fits)
   local engine, words = found.facts.engine, {}
@@ -80,7 +88,7 @@ local function fits_text(found, fits)
   if fits.share then
     words[#words + 1] = option_text(engine, "deployment.memory_utilization", ("%.2f"):format(fits.share))
   end
-  if fits.tp then words[#words + 1] = "tp " .. fits.tp end
+  if fits.tp then words[#words + 1] = tp_text(found.facts, fits.tp) end
   if #words == 0 then return "no share of the memory and no tp up to 64 makes it start" end
   local last = table.remove(words)
   return "it fits with " .. (#words > 0 and table.concat(words, ", ") .. ", or " or "") .. last

@@ -10,7 +10,9 @@ local quoting = require "rooflua.text.quoting"
 local reading = require "rooflua.engines.launch.reading"
 local schema = require "rooflua.scenario.schema"
 local shell_words = require "rooflua.text.shell_words"
+local spec = require "rooflua.spec"
 local spelling = require "rooflua.engines.launch.spelling"
+local start = require "rooflua.engines.launch.start"
 local units = require "rooflua.text.units"
 local writing = require "rooflua.engines.launch.writing"
 
@@ -22,7 +24,8 @@ local options_file = "options.yaml"
 --- @param text string
 --- @param about table? {engine = "vllm 0.19", files = {path = text}}; without a release the newest that is known
 function command.read(text, about)
-  return reading.words(shell_words.command(text), about or {})
+  start.check_form(core.text(text, "command"))
+  return reading.words(shell_words.command(text, start.is_one), about or {})
 end
 
 --- The deployment of options that were written down by name, without their command.
@@ -64,7 +67,9 @@ end
 --- The drafts that a command asks for as the key `speculation`, and sentences about them; nil without drafts.
 --- @param given table? that of the scenario, whose acceptance holds
 local function speculation_of(deployment, given)
-  local found = deployment.engine.drafts and deployment.engine.drafts(deployment.options)
+  local is_known, target = pcall(spec.model, deployment.model)
+  local found = deployment.engine.drafts
+    and deployment.engine.drafts(deployment.options, is_known and target or nil)
   if not found then return nil, {} end
   local told, group = { found.note }, given and core.plain(given) or {}
   if not found.drafter or not found.draft_tokens then

@@ -1,7 +1,9 @@
 -- A scenario whose model, engine and deployment are those of a launch command.
+local application = require "rooflua.applied.application"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
+local Reader = require "rooflua.scenario.reader"
 local schema = require "rooflua.scenario.schema"
 local spec = require "rooflua.spec"
 
@@ -57,10 +59,12 @@ end
 --- What a step of a command is called: "Qwen/Qwen3-32B on h100-sxm, vllm 0.19, tp 2".
 function applied.title(about, hardware)
   local keys, _, deployment = applied.keys(about)
-  local widths = {}
+  local given = { model = keys.model, hardware = hardware, engine = keys.engine }
+  local ok, chosen = pcall(application.implied, Reader.new "step", given)
+  local options, widths = core.copy(deployment.options, ok and chosen.options or nil), {}
   for _, width in ipairs { "tp", "dp", "pp", "ep", "cp", "dcp" } do
     for _, option in ipairs(deployment.engine.options) do
-      local value = deployment.options[option.name]
+      local value = options[option.name]
       if option.key == "deployment." .. width and type(value) == "number" then
         widths[#widths + 1] = (", %s %d"):format(option.parameter, value)
       end

@@ -57,10 +57,12 @@ function ledger.changed(facts, changes) return core.copy(facts, changes) end
 
 --- The same deployment on more ranks: what is counted on one of them, and what rules say of them.
 function ledger.with_tp(facts, tp)
-  local counted = ledger.changed(facts.counted, { tp = tp })
-  local about = ledger.changed(facts.resolved.facts, { tp = tp })
+  local is_whole = facts.ep > 1 and facts.ep == facts.tp * facts.dp * facts.cp
+  local ep = is_whole and facts.ep / facts.tp * tp or facts.ep
+  local counted = ledger.changed(facts.counted, { tp = tp, ep = ep })
+  local about = ledger.changed(facts.resolved.facts, { tp = tp, ep = ep })
   local found = values.of(facts.engine, facts.release, about, facts.resolved.stated)
-  return ledger.changed(facts, { tp = tp, values = found.values, counted = counted,
+  return ledger.changed(facts, { tp = tp, ep = ep, values = found.values, counted = counted,
     counts = native.rank_counts(facts.model, counted) })
 end
 
@@ -105,6 +107,11 @@ end
 local function refusal(facts, found)
   if found.kv_bytes <= 0 or found.blocks < 1 then
     return ("no memory is left for the KV cache: %.2f GiB too little"):format(math.max(0, -found.kv_bytes) / gib)
+  end
+  local total = facts.hardware.usable_memory_bytes
+  if found.budget_bytes > total then
+    return ("weights, activations and the KV cache that is stated need %.2f GiB, and the GPU has %.2f"):format(
+      found.budget_bytes / gib, total / gib)
   end
   if found.concurrency < 1 then
     return ("max_model_len %s needs %.2f GiB of KV cache, and there are %.2f"):format(

@@ -17,12 +17,14 @@
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
 --     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}, and
 --                   lists of rows
+--     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
 -- and what writes its command (applied/command.lua).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local conditions = require "rooflua.engines.conditions"
+local implications = require "rooflua.engines.implications"
 local release = require "rooflua.engines.release"
 local settings = require "rooflua.engines.settings"
 
@@ -33,7 +35,7 @@ local fields = { "name", "title", "aliases", "unsupported", "extends", "releases
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
   "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
-  "host_memory", "offload_blocks_before", "prometheus", "metrics", "kv_events" }
+  "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events" }
 
 local setting_by_name = {}
 for _, each in ipairs(settings) do setting_by_name[each.name] = each end
@@ -94,6 +96,22 @@ local function check_rule(engine, where, rule)
   conditions.check(rule, where)
 end
 
+--- Refuses a row of `implies` that names what is no option.
+local function check_implication(engine, where, row)
+  for key, wanted in pairs(core.table(core.table(row, where).where or {}, where .. ".where")) do
+    local name = type(key) == "number" and wanted or key
+    if not engine.option[name] then
+      core.fail("%s.where: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
+    end
+  end
+  for name in pairs(row) do
+    if implications.is_value(name) and not engine.option[name] then
+      core.fail("%s: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
+    end
+  end
+  conditions.check(row, where)
+end
+
 local function check(engine, own_rules, where)
   if #engine.releases == 0 then core.fail("%s: releases: expected at least one", where) end
   for i, each in ipairs(engine.releases) do
@@ -123,11 +141,11 @@ local function parent_of(given, where)
   return parent, asked ~= "" and asked or catalogue.newest(parent)
 end
 
---- The rules of a parent. Where an engine has releases of its own they are those of one release of the parent, because
+--- Rows of a parent. Where an engine has releases of its own they are those of one release of the parent, because
 --- numbers of the two cannot be compared.
-local function rules_of(parent, base)
+local function rows_of(rows, base)
   local out = {}
-  for _, rule in ipairs(parent.rules) do
+  for _, rule in ipairs(rows) do
     if not base then
       out[#out + 1] = rule
     elseif release.holds(rule, base) then
@@ -158,9 +176,14 @@ local function made(given, where)
   engine.title = given.title or given.name
   engine.releases, engine.options, engine.option = releases_of(given, parent), options_of(given, parent, where), {}
   for _, each in ipairs(engine.options) do engine.option[each.name] = each end
-  engine.rules = parent and rules_of(parent, given.releases and base) or {}
+  engine.rules = parent and rows_of(parent.rules, given.releases and base) or {}
+  engine.implies = parent and rows_of(parent.implies, given.releases and base) or {}
   local own = flat(given.rules or {})
   for _, rule in ipairs(own) do engine.rules[#engine.rules + 1] = rule end
+  for i, row in ipairs(given.implies or {}) do
+    check_implication(engine, ("%s: implies[%d]"):format(where, i), row)
+    engine.implies[#engine.implies + 1] = row
+  end
   if not engine.tables then core.fail("%s: tables: whose kernels run? Say extends, or tables", where) end
   check(engine, own, where)
   return engine

@@ -157,6 +157,13 @@ function choice.elsewhere(option, value)
   return option.elsewhere
 end
 
+--- Why a release does not have an option: "since 0.19", "gone since 0.5.0; see --moe-a2a-backend".
+function choice.range(engine, option, version)
+  if option.since and release.earlier(version, option.since) then return "since " .. option.since end
+  local other = engine.option[option.read_by or ""]
+  return ("gone since %s%s"):format(option.before, other and "; see " .. (other.flag or other.name) or "")
+end
+
 --- Options that are stated, checked: values by name.
 local function options_of(chosen, given)
   local out, engine = {}, chosen.engine
@@ -169,8 +176,7 @@ local function options_of(chosen, given)
     end
     if not release.holds(option, chosen.release) then
       core.fail("engine.%s: %s %s does not have it (%s)", name, engine.name, chosen.release,
-        option.since and release.earlier(chosen.release, option.since) and "since " .. option.since
-        or "before " .. option.before)
+        choice.range(engine, option, chosen.release))
     end
     choice.check("engine." .. name, option, value)
     out[name] = value

@@ -22,6 +22,8 @@ local function of_memory(name, unit, doc) return entry(name, unit, doc, { read_b
 return {
   entry("scheduler", nil, "policy of scripts/schedulers that schedules as the engine does", { key = "scheduler" }),
   entry("chunk_unit_size", "tokens", "of which a cut prompt is a multiple", { key = "scheduler.chunk_unit_size" }),
+  entry("chunk_size", "tokens", "budget of a step where the engine's scheduler counts it so",
+    { key = "scheduler.chunk_size" }),
   entry("max_speculative_seqs", "requests", "most requests with drafts; 0 = the most of all",
     { key = "scheduler.max_speculative_seqs" }),
   entry("random_text_tokens", "1", "tokens of the server for one of a client that makes up random text",
@@ -91,8 +93,6 @@ return {
   of_memory("nvfp4_scale_copies", nil, "further copies of the scales of experts in NVFP4"),
   of_memory("index_buffer_requests", nil, "requests of the greatest length whose index entries a prompt step gathers"),
   of_memory("compressed_padding", "1", "bytes of states of compressed attention with their pages to those without"),
-  of_memory("cuts_from_tokens", "tokens", "longest request from which on prompts are cut"),
-  of_memory("chunk_of_long_prompts", "tokens", "budget where prompts are cut because they are long"),
   of_memory("mamba_full_memory_ratio", "1", "memory of states to that of the KV cache"),
   of_memory("swa_full_tokens_ratio", "1", "tokens that layers with windows keep, to those of the others"),
   of_memory("built", nil, "whether an engine is built first, so that nothing is run to measure its memory"),

@@ -100,6 +100,19 @@ local function unknown_load(document, problem)
   end
 end
 
+--- A note on lengths that were drawn where the file has their means alone. SGLang's `random` draws from
+--- random_range_ratio x N to N, which is 1 to N unless somebody asked (python/sglang/bench_serving.py).
+local function drawn_lengths(document)
+  local ratio, prompt = number_in(document.random_range_ratio), number_in(document.random_input_len)
+  local answer, is_sglang = number_in(document.random_output_len), document.mean_e2e_latency_ms ~= nil
+  local is_random = type(document.dataset_name) == "string" and document.dataset_name:find "^random"
+  local is_known = type(ratio) == "number" and type(prompt) == "number" and type(answer) == "number"
+  if not (is_sglang and is_random and is_known) or ratio >= 1 then return nil end
+  return ("random_range_ratio %g: SGLang drew prompts of %d to %d tokens and answers of %d to %d, and the file has "
+    .. "their means alone: every request has the mean"):format(ratio, math.max(1, math.floor(ratio * prompt)), prompt,
+    math.max(1, math.floor(ratio * answer)), answer)
+end
+
 local function add_lengths(where, document, run)
   if document.completed == nil and document.num_prompts == nil then fail("%s: completed: is missing", where) end
   local of_all = document.completed ~= nil and "completed" or "num_prompts"
@@ -114,6 +127,7 @@ local function add_lengths(where, document, run)
   run.count, run.failed = count, type(sent) == "number" and sent > count and sent - count or 0
   run.prompt_tokens = mean_tokens(where, document, "total_input_tokens", count)
   run.output_tokens = mean_tokens(where, document, "total_output_tokens", count)
+  run.notes[#run.notes + 1] = drawn_lengths(document)
 end
 
 --- A mean that its list misses by more than this share does not belong to the list: both have all digits.

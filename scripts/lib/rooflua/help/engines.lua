@@ -5,6 +5,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
+local implications = require "rooflua.engines.implications"
 local release = require "rooflua.engines.release"
 local settings = require "rooflua.engines.settings"
 local values = require "rooflua.engines.values"
@@ -98,6 +99,31 @@ local function add_others(lines, engine)
   end
 end
 
+--- "moe_a2a_backend = deepep or mori, deepep_mode = normal" of what a row asks for.
+local function asked_text(row)
+  local parts = {}
+  for name, wanted in core.sorted_pairs(row.where or {}) do
+    local asked = type(wanted) == "table" and core.join(wanted, " or ") or tostring(wanted)
+    parts[#parts + 1] = type(name) == "number" and wanted or name .. " = " .. asked
+  end
+  return #parts > 0 and core.join(parts, ", ") or "always"
+end
+
+--- Options that follow from others: what is asked, what is set, where it holds, the source.
+local function add_implications(lines, engine)
+  lines[#lines + 1] = ""
+  lines[#lines + 1] = "Options that follow from others that are stated:"
+  for _, row in ipairs(engine.implies) do
+    for _, name in ipairs(core.sorted_keys(row)) do
+      if implications.is_value(name) then
+        local value = type(row[name]) == "function" and "" or " = " .. value_text(row[name])
+        lines[#lines + 1] = ("  %s -> %s%s%s; %s (%s)"):format(asked_text(row), name, value,
+          row.fills and ", unless stated" or "", condition_text(row), row.source or "no source")
+      end
+    end
+  end
+end
+
 --- Every option and setting of an engine with its defaults.
 local function engine_text(engine)
   local names = {}
@@ -112,6 +138,7 @@ local function engine_text(engine)
   end
   lines[#lines + 1] = ""
   add_others(lines, engine)
+  add_implications(lines, engine)
   lines[#lines + 1] = ""
   lines[#lines + 1] = "What else follows from a release:"
   for _, setting in ipairs(settings) do

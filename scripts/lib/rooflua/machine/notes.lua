@@ -4,7 +4,9 @@
 -- fitted).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
+local policy = require "rooflua.policy"
 local specs = require "rooflua.border.specs"
 local words = require "rooflua.base.words"
 
@@ -125,12 +127,17 @@ function notes.of(prepared, evidence, first)
   return distinct(sentences)
 end
 
+--- "network: nothing reads it: no KV is sent".
+function notes.unread_sentence(unread)
+  return ("%s: %s: %s"):format(unread[1], unread[3] or "nothing reads it", unread[2])
+end
+
 --- These notes behind a sentence for each key of the scenario that nothing reads.
 ---@param unread table[] of serving/unread_keys.lua
 ---@param list string[]?
 function notes.of_unread(unread, list)
   local sentences = {}
-  for i, each in ipairs(unread) do sentences[i] = each[1] .. ": nothing reads it: " .. each[2] end
+  for i, each in ipairs(unread) do sentences[i] = notes.unread_sentence(each) end
   for _, sentence in ipairs(list or {}) do sentences[#sentences + 1] = sentence end
   return distinct(sentences)
 end
@@ -239,6 +246,26 @@ local function doubts_of(state)
   return sentences
 end
 
+--- The workload's own limit of answers; nil where it has no such parameter.
+local function limit_of(workload)
+  return policy.is_instance(workload) and policy.parameters(workload).max_output_tokens or nil
+end
+
+--- Says what an engine reserves for requests that declare no limit of their answers, where the cache does not hold what
+--- all that were there at once would reserve.
+local function add_of_limits(sentences, state, summary)
+  local first = state.replicas[1]
+  local scheduler, config = first.scheduler, first.config
+  local name = scheduler and scheduler.reserves_by and scheduler:reserves_by()
+  if not name or limit_of(state.given.workload) ~= 0 or summary.requests == 0 then return end
+  local of_each = summary.prompt_tokens / summary.requests + policy.parameters(scheduler)[name]
+  local needed = summary.peak_concurrency / #state.replicas * of_each
+  if needed <= config.kv_blocks * config.block_size then return end
+  sentences[#sentences + 1] = ("no request declares a limit of its answer, so scheduler.%s = %d tokens are reserved "
+    .. "for each; benchmarks declare the length of the answer: workload.max_output_tokens = \"exact\""):format(name,
+    policy.parameters(scheduler)[name])
+end
+
 --- Says that a run ended before the popularity of experts drifted.
 local function add_of_drift(sentences, state, summary)
   local own, most = state.replicas[1].prepared.experts, 0
@@ -259,7 +286,9 @@ function notes.of_run(state, failed, summary)
   for _, list in ipairs { failed or {}, of_workload, doubts_of(state), problems_of(state) } do
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
+  for _, each in ipairs(idle.of(state.given, state.metrics.seen)) do first[#first + 1] = notes.unread_sentence(each) end
   add_of_drift(first, state, summary)
+  add_of_limits(first, state, summary)
   return notes.of(prepared_of(state), summary.evidence, first)
 end
 

@@ -36,6 +36,7 @@ local function apply_sets(reader, given, sets, is_wanted)
     seen[path] = text
     if not is_wanted or is_wanted(path) then
       done[#done + 1] = { what = "--set " .. text, path = path, before = given }
+      reader.shared.set = done
       given = changes.set(reader, given, path, parse_value(value))
     end
   end
@@ -101,7 +102,7 @@ function opening.table(returned, options)
   if type(returned) ~= "table" then shape.check(reader, returned) end
   for key, value in pairs(core.plain(returned)) do given[key] = value end
   local changed, set = changed_by(reader, given, options)
-  given = changed
+  given, reader.shared.set = changed, set
   local kind = shape.check(reader, given)
   if options.seed then
     given.seed = options.seed

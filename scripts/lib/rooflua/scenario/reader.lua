@@ -22,10 +22,26 @@ function methods:key(key)
   return self.path .. (key:sub(1, 1) == "[" and "" or ".") .. key
 end
 
---- Raises with the scenario's file, the line where the key stands (if it is found), and its path in front.
+--- The last `--set` of a key path or of what it is a part of; nil where none is.
+local function set_at(reader, path)
+  local found
+  for _, each in ipairs(reader.shared.set or {}) do
+    local is_part = path:sub(1, #each.path) == each.path and not path:find("^[%w_]", #each.path + 1)
+    if is_part and each.what:find "^%-%-set " then found = each.what end
+  end
+  return found
+end
+
+--- Raises with the scenario's file, the line where the key stands (if it is found), and its path in front. The line is
+--- not that of a key that is set from outside.
 function methods:fail(key, message, ...)
   key = self:key(key)
   if select("#", ...) > 0 then message = string.format(message, ...) end
+  local set = set_at(self, key)
+  if set and native.file_exists(self.file) then
+    message = ("%s: %s (%s)"):format(key, native.short_names(message), native.printable(set))
+    error(self.file .. ": " .. message, 0)
+  end
   local line = locate.line(self.file, locate.path(key, message))
   local where = line and self.file .. ":" .. line or self.file
   if key ~= "" then where = where .. ": " .. key end
@@ -66,6 +82,7 @@ local function place(reader, key, problem)
   local has_place = problem:find "^[^%s:]+%.lua:%d+: " and not problem:find "^scripts/" -- a line of the user
   if problem:sub(1, #reader.file) == reader.file or has_place then error(problem, 0) end
   local top = Reader.new(reader.file)
+  top.shared = reader.shared
   if problem:sub(1, #path) == path and problem:find("^[:.]", #path + 1) then top:fail("", "%s", problem) end
   return top:fail(path, "%s", problem)
 end

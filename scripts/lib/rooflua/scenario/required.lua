@@ -32,6 +32,9 @@ local function literals_in(text)
   return out
 end
 
+--- Folders of scripts that a run may load, in scripts/ and beside a scenario.
+function required.folders() return { "engines", unpack(kinds.folders("run", "plan")) } end
+
 --- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
 --- may name.
 function required.beside(folder)
@@ -43,8 +46,7 @@ function required.beside(folder)
     end
   end
   add(folder)
-  add(folder .. "/engines")
-  for _, kind in ipairs(kinds.folders("run", "plan")) do add(folder .. "/" .. kind) end
+  for _, each in ipairs(required.folders()) do add(folder .. "/" .. each) end
   return out
 end
 

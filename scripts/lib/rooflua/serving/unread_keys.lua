@@ -1,6 +1,7 @@
--- The keys of a scenario that nothing reads, as a list of {path, why}. Such keys are no errors, because `--set kind=`
--- or another list of replicas may need them.
+-- The keys of a scenario that nothing reads, and parameters of policies that change nothing, as a list of {path, why,
+-- what}. They are no errors, because `--set kind=` or another list of replicas may need them.
 local core = require "rooflua.base.core"
+local idle = require "rooflua.scenario.idle"
 local schema = require "rooflua.scenario.schema"
 local unused_links = require "rooflua.serving.unused_links"
 
@@ -54,6 +55,7 @@ function unread_keys.of(given, kind)
   if schema.entry("links").kinds[kind] then
     unused_links.add(given, not has_roles(given.replicas) and no_kv_sent or nil, out)
   end
+  for _, each in ipairs(idle.of(given)) do out[#out + 1] = each end
   return out
 end
 

@@ -227,11 +227,20 @@ local function is_idle(line)
   return first == ":" or first == "set" or first == "cd" and #line == 2
 end
 
+--- Refuses a second command of a text: the first that is not wanted is named, else the second.
+local function refuse_second(found, line, is_wanted)
+  local words = {}
+  for i, each in ipairs(found) do words[i] = each.text end
+  local foreign = is_wanted and not is_wanted(words) and found or line
+  core.fail("a second command, %s: give the engine's alone", shown(foreign[1].text))
+end
+
 --- The one command of a text: {words = string[], environment = {{name, value}}, remarks = string[], files = {name =
 --- text}}. `environment` has what is assigned in front of the command, and what lines above it export; `files` have
 --- what lines above it write by a here document or printf.
 --- @param text string
-function shell_words.command(text)
+--- @param is_wanted (fun(words: string[]): boolean)? which command of two is the one
+function shell_words.command(text, is_wanted)
   core.text(text, "command")
   if text:find("\0", 1, true) then core.fail "the command has a zero byte" end
   if #text > longest_text then core.fail("the command has %d bytes; at most %d are read", #text, longest_text) end
@@ -249,7 +258,7 @@ function shell_words.command(text)
       scanner:skip()
     end
     if #line > 0 and not is_idle(line) and not scanner:assigns(line) then
-      if found then core.fail("a second command, %s: give one", shown(line[1].text)) end
+      if found then refuse_second(found, line, is_wanted) end
       found = line
     end
     if scanner.at > #rest then break end

@@ -22,8 +22,7 @@ local function put(state, option, value, where)
   local version = state.release
   if not release.holds(option, version) then
     core.fail("%s: %s %s does not have it (%s)", where, state.engine.title, version,
-      option.since and release.earlier(version, option.since) and "since " .. option.since
-        or "before " .. option.before)
+      choice.range(state.engine, option, version))
   end
   choice.check(where, option, value)
   local before = state.options[option.name]
@@ -127,6 +126,12 @@ end
 
 local read_file -- of options, below
 
+--- An option as a release reads it: 32k is a number since `readable_since`.
+local function as_of(option, version)
+  local is_plain = option.readable_since and release.earlier(version, option.readable_since)
+  return is_plain and core.copy(option, { readable = false }) or option
+end
+
 local function read_flag(state, word)
   local flag, given = word:match "^([^=]+)=(.*)$"
   flag = flag or word
@@ -157,7 +162,9 @@ local function read_flag(state, word)
     if text == each then return end
   end
   if option.file then return read_file(state, option, text, flag) end
-  if option.type ~= "json" then return put(state, option, texts.read(flag, option.type, text, option), flag) end
+  if option.type ~= "json" then
+    return put(state, option, texts.read(flag, option.type, text, as_of(option, state.release)), flag)
+  end
   if entry.path then
     state.parts[option.name] = merged(state.parts[option.name] or {}, nested(entry.path, part_of(text, option)))
     state.parted[#state.parted + 1] = option

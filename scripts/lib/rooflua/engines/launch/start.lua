@@ -85,6 +85,29 @@ function start.of(words)
     core.join(known, ", "))
 end
 
+--- Whether words start an engine.
+function start.is_one(words) return (pcall(start.of, words)) end
+
+--- Texts that are no command of a shell: {pattern of a line, what it is, what to give in its place}.
+local forms = {
+  { "\nservices:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
+  { "\n%s+image:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
+  { "\napiVersion:%s", "a manifest of Kubernetes", "the command and the args of its container" },
+  { "\nFROM%s", "a Dockerfile", "its ENTRYPOINT and CMD as one command" },
+  { "\n%[Service%]", "a unit of systemd", "what stands behind ExecStart=" },
+  { "\n%s*{%s*\n", "a document of JSON", "the command itself" },
+}
+
+--- Refuses a text that is no command of a shell by what it is.
+function start.check_form(text)
+  local lines = "\n" .. text:gsub("\r", "") .. "\n"
+  local first = lines:gsub("\n%s*#[^\n]*", "\n"):match "%S+" or ""
+  for _, form in ipairs(forms) do
+    local is_document = first:find ":$" or first:find "^[%[{]" or first == "FROM" or first == "---"
+    if is_document and lines:find(form[1]) then core.fail("this is %s; give %s", form[2], form[3]) end
+  end
+end
+
 --- Variables that words in front set: env NAME=VALUE, docker run -e NAME=VALUE. Adds a sentence about other words.
 function start.read_front(words, last, state)
   local left_out = false

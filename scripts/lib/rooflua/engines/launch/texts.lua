@@ -18,11 +18,20 @@ local function readable_number(text)
   return not number:find(".", 1, true) and tonumber(number) * binary[suffix] or nil
 end
 
+--- "1k", "25.6k" and "1Mi" as SGLang's parser takes them (sgl-project/sglang pull request 20577).
+local function iec_number(text)
+  local number, unit, is_binary = text:match "^(%d+%.?%d*)([kKmMgGtT])(i?)$"
+  if not number or number:find "%.$" then return nil end
+  local power = ({ k = 1, m = 2, g = 3, t = 4 })[unit:lower()]
+  return math.floor(tonumber(number) * (is_binary == "i" and 1024 or 1000) ^ power + 0.5)
+end
+
 local function whole_number(text, option)
   if text:find "^[+-]?%d+$" then
     local number = tonumber((text:gsub("^%+", "")))
     return math.abs(number) <= most_whole and number or nil
   end
+  if option.readable == "iec" then return iec_number(text) end
   return option.readable and readable_number(text) or nil
 end
 

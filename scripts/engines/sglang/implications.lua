@@ -1,0 +1,117 @@
+--- Options that SGLang sets by itself where others are stated (python/sglang/srt/server_args.py, __post_init__ and its
+--- _handle_*), and options of older releases. The form of rows: docs/ENGINES.md.
+local has_states = require "engines.rules.states"
+
+local implications = {}
+
+local args = "python/sglang/srt/server_args.py"
+local kernels = "kernels are those of the tables, whichever back end is chosen"
+
+local function has_drafts(facts) return facts.drafts ~= nil end
+local function has_stages(facts) return facts.pp > 1 end
+local function has_experts(facts) return facts.model ~= nil and facts.model.moe ~= nil end
+local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
+local function is_grown(facts) return not is_latent(facts) end
+local function keeps_states(facts) return has_states(facts.model) end
+
+--- GPUs of an engine: what SGLang calls tp_size.
+local function all_ranks(facts) return facts.tp * facts.dp * facts.cp end
+
+--- A page size, where the one that holds is none of those that kernels take.
+local function one_of(sizes, otherwise)
+  return function(_, own)
+    for _, each in ipairs(sizes) do
+      if own.page_size == each then return nil end
+    end
+    return otherwise
+  end
+end
+
+local function largest(_, _, options) return math.max(unpack(options.cuda_graph_bs)) end
+
+local exchanges = { "deepep", "deepep_v2", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "pplx",
+  "megamoe" }
+
+implications.rows = {
+  -- Older spellings.
+  { where = { enable_deepep_moe = true }, moe_a2a_backend = "deepep", source = args .. " of 0.4.5 to 0.4.10" },
+  { where = { enable_flashmla = true }, attention_backend = "flashmla", source = args .. " of 0.4.4 to 0.4.6" },
+  { where = { enable_flashinfer_cutlass_moe = true }, fills = true, moe_runner_backend = "flashinfer_cutlass",
+    source = args .. ": an alias since 0.5.4" },
+  { where = { enable_flashinfer_cutedsl_moe = true }, fills = true, moe_runner_backend = "flashinfer_cutedsl",
+    source = "the same" },
+  { where = { enable_flashinfer_trtllm_moe = true }, fills = true, moe_runner_backend = "flashinfer_trtllm",
+    source = "the same" },
+  { where = { enable_triton_kernel_moe = true }, fills = true, moe_runner_backend = "triton_kernel",
+    source = "the same" },
+  { where = { SGLANG_CUTLASS_MOE = { "1", "true" } }, moe_runner_backend = "cutlass", source = args .. ", 0.5.4 on" },
+  { where = { rl_on_policy_target = { "fsdp" } }, enable_deterministic_inference = true,
+    source = args .. ", _handle_deterministic_inference" },
+  -- Kernels of the attention.
+  { where = { "prefill_attention_backend" }, attention_backend = function(_, _, options)
+      local backend = options.prefill_attention_backend
+      return backend == options.decode_attention_backend and backend or nil
+    end, source = args .. ", _handle_attention_backend_compatibility: both alike are the back end" },
+  { where = { enable_deterministic_inference = true }, fills = true, architecture = "blackwell", when = is_grown,
+    attention_backend = "flashinfer", source = args .. ", _handle_deterministic_inference" },
+  { where = { enable_deterministic_inference = true, attention_backend = "flashinfer" }, disable_radix_cache = true,
+    source = "the same: fa3, fa4 and triton, which others get, have the prefix cache" },
+  { where = { attention_backend = "flashmla" }, page_size = 64, source = args .. ", attention back ends" },
+  { where = { decode_attention_backend = "flashmla" }, page_size = 64, source = "the same" },
+  { where = { attention_backend = "cutlass_mla" }, page_size = 128, source = "the same" },
+  { where = { decode_attention_backend = "cutlass_mla" }, page_size = 128, source = "the same" },
+  { where = { attention_backend = { "trtllm_mla", "tokenspeed_mla", "cutedsl_mla" } },
+    page_size = one_of({ 32, 64 }, 64), source = "the same" },
+  { where = { decode_attention_backend = { "trtllm_mla", "tokenspeed_mla", "cutedsl_mla" } },
+    page_size = one_of({ 32, 64 }, 64), source = "the same" },
+  { where = { attention_backend = "trtllm_mha" }, page_size = one_of({ 16, 32, 64 }, 64), source = "the same" },
+  { where = { decode_attention_backend = "trtllm_mha" }, page_size = one_of({ 16, 32, 64 }, 64), source = "the same" },
+  { where = { prefill_attention_backend = "trtllm_mha" }, page_size = one_of({ 16, 32, 64 }, 64), source = "the same" },
+  { where = { prefill_attention_backend = "fa4" }, when = is_grown, page_size = 128, source = "the same" },
+  { where = { attention_backend = { "torch_native", "flex_attention" } }, disable_cuda_graph = true,
+    source = "the same: no CUDA graphs" },
+  { where = { attention_backend = "dual_chunk_flash_attn" }, enable_mixed_chunk = false, disable_radix_cache = true,
+    source = "the same" },
+  -- Experts.
+  { where = { enable_waterfill = true }, moe_a2a_backend = "deepep",
+    source = "python/sglang/srt/arg_groups/overrides.py, _a2a_backend_overrides" },
+  { where = { moe_a2a_backend = exchanges }, when = has_experts, ep_size = all_ranks,
+    source = args .. ", _handle_a2a_moe; python/sglang/srt/arg_groups/overrides.py, _A2A_EP_SPANNING_BACKENDS" },
+  { where = { enable_ep_moe = true }, when = has_experts, ep_size = all_ranks, source = args .. ", enable_ep_moe" },
+  { since = "0.4.7", where = { moe_a2a_backend = "deepep", deepep_mode = "normal" }, disable_cuda_graph = true,
+    source = args .. ", _handle_a2a_moe; 0.4.6 does not" },
+  -- Graphs and steps.
+  { where = { "cuda_graph_bs" }, cuda_graph_max_bs = largest, source = args .. ", _handle_gpu_memory_settings" },
+  { where = { "debug_tensor_dump_output_folder" }, disable_cuda_graph = true,
+    source = args .. ", _handle_other_validations" },
+  { where = {}, when = has_stages, disable_overlap_schedule = true, source = args .. ", _handle_pipeline_parallelism" },
+  { where = { enable_mixed_chunk = true }, when = has_drafts, enable_mixed_chunk = false,
+    source = args .. ", _handle_speculative_decoding" },
+  { since = "0.5.4", where = { mamba_scheduler_strategy = "extra_buffer" }, fills = true, when = keeps_states,
+    disable_overlap_schedule = false, source = "pull request 14792: the second buffer lets steps overlap" },
+  { where = { mamba_radix_cache_strategy = { "extra_buffer", "extra_buffer_lazy" } }, fills = true,
+    when = keeps_states, disable_overlap_schedule = false, source = "the same" },
+}
+
+implications.options = {
+  { "enable_deepep_moe", flag = "--enable-deepep-moe", type = "switch", before = "0.5.0rc0",
+    read_by = "moe_a2a_backend", doc = "DeepEP exchanges tokens among experts" },
+  { "enable_flashmla", flag = "--enable-flashmla", type = "switch", before = "0.4.7", read_by = "attention_backend",
+    doc = "the attention runs in FlashMLA" },
+  { "prefill_attention_backend", flag = "--prefill-attention-backend", type = "text", read_by = "page_size",
+    note = kernels, doc = "kernels of the attention of prompts" },
+  { "decode_attention_backend", flag = "--decode-attention-backend", type = "text", read_by = "page_size",
+    note = kernels, doc = "kernels of the attention of decodes" },
+  { "enable_deterministic_inference", flag = "--enable-deterministic-inference", type = "switch", since = "0.5.3",
+    read_by = "attention_backend", note = kernels, doc = "the same answers for every batch" },
+  { "debug_tensor_dump_output_folder", flag = "--debug-tensor-dump-output-folder", type = "text",
+    read_by = "disable_cuda_graph", doc = "tensors are written, without CUDA graphs" },
+  { "mamba_scheduler_strategy", flag = "--mamba-scheduler-strategy", type = "text",
+    read_by = "disable_overlap_schedule", note = "states of recurrent layers are those of the model's file",
+    doc = "how states share the prefix cache" },
+  { "mamba_radix_cache_strategy", flag = "--mamba-radix-cache-strategy", type = "text",
+    read_by = "disable_overlap_schedule", note = "states of recurrent layers are those of the model's file",
+    doc = "the same in later releases" },
+}
+
+return implications

@@ -1,0 +1,24 @@
+#pragma once
+// Which random questions a test run asks.
+
+#include <cstdint>
+#include <utility>
+
+#include "tests/reference/cases/serving.h"
+#include "tests/reference/engines/sglang.h"
+
+namespace rooflua::reference {
+
+/// The seeds of a run; ROOFLUA_SEEDS=FIRST-LAST asks for others.
+/// @throws std::invalid_argument if it is something else
+std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t first, std::uint64_t last);
+
+SglangConfig sglang_config(const ServingCase& question);
+/// A question for SGLang: pages of one token, no radix cache, no budget of the engine's own.
+ServingCase for_sglang(ServingCase question);
+/// 2 to 4 stages, of equal shares half of the time.
+Stages draw_stages(std::uint64_t seed);
+/// The same question to a replica with such stages.
+ServingCase in_stages(ServingCase question);
+
+}  // namespace rooflua::reference

@@ -1,0 +1,61 @@
+// Stores of the naive cluster.
+//
+// When a step lands, before its requests end, what it completed of prompts goes into the stores:
+// also of a request that has lost its seat since the step was planned. The blocks that a write
+// reads are those that a lookup of the content finds: the first that got it, be they the request's
+// own or not, up to the end of the run, and as far as they are still there.
+//
+// A plan's loads begin when it is complete, in the order of admission; then the requests that it
+// seated ask for their chunks. A request asks once, at its first admission of either kind.
+
+#include <algorithm>
+
+#include "tests/reference/naive/cluster.h"
+
+namespace rooflua::reference {
+
+void NaiveCluster::bind_tiers() {
+  if (cluster_.tiers.stores.empty()) return;
+  tiers_.emplace(cluster_.tiers, prompts(), engines_.size());
+  for (std::size_t i = 0; i < engines_.size(); ++i) engines_[i]->use_tiers(&*tiers_, i);
+}
+
+void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
+  if (!tiers_) return;
+  for (const Row& row : rows) {
+    if (!row.prefill) continue;
+    const int prompt = prompts()[static_cast<std::size_t>(row.id)].plain.prompt;
+    const std::vector<int> writes =
+        tiers_->computed(i, row.id, std::min(row.context + row.tokens, prompt), now_);
+    for (std::size_t w = 0; w < writes.size(); ++w)
+      tiers_->pin(w, writes.size(), engines_[i]->pin(row.id, writes[w]));
+  }
+}
+
+void NaiveCluster::pass_flows() {
+  if (!tiers_) return;
+  for (const NaiveTiers::Flow& flow : tiers_->pass(now_)) {
+    if (flow.load && !flow.last) continue;
+    touched_[flow.replica] = true;
+    NaiveReplica& engine = *engines_[flow.replica];
+    flow.load ? engine.receive(flow.id) : engine.unpin(flow.pinned);
+  }
+}
+
+void NaiveCluster::ask_stores(std::size_t i) {
+  if (!tiers_) return;
+  tiers_->evicted(i, engines_[i]->take_lost(), now_);
+  for (const int id : engines_[i]->loading()) {
+    tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
+    tiers_->send_load(id, now_);
+  }
+  for (const int id : engines_[i]->seated())
+    tiers_->ask(i, id, prompts()[static_cast<std::size_t>(id)].plain.prompt);
+}
+
+/// How much later a step starts that could start then.
+Ps NaiveCluster::wait_for_writes(std::size_t i, Ps start) const {
+  return tiers_ ? std::max<Ps>(0, tiers_->held_until(i) - start) : 0;
+}
+
+}  // namespace rooflua::reference

@@ -1,0 +1,348 @@
+#include "tests/reference/naive/naive.h"
+
+#include <algorithm>
+
+#include "tests/reference/naive/replica.h"
+
+namespace rooflua::reference {
+
+NaiveReplica::NaiveReplica(const ServingCase& question, SchedulerPolicy& policy, Role role)
+    : config_(question.config),
+      role_(role),
+      policy_(&policy),
+      speculator_(question.config),
+      acceptance_(question.config),
+      pool_(question.config.blocks, question.config.prefix_caching),
+      requests_(question.prompts.size()),
+      board_(question.config, arena_, *this),
+      plan_(*this) {
+  for (std::size_t id = 0; id < requests_.size(); ++id) {
+    requests_[id].given = &question.prompts[id];
+    requests_[id].id = static_cast<int>(id);
+  }
+}
+
+NaiveRequest* NaiveReplica::at_slot(int slot) {
+  for (NaiveRequest& r : requests_)
+    if (r.slot == slot && r.phase != Phase::absent) return &r;
+  return nullptr;
+}
+
+int NaiveReplica::stop_at(const NaiveRequest& r) const {
+  const int output = role_ == Role::prefill ? 1 : r.given->plain.output;
+  return std::min(output, config_.max_model_len - r.given->plain.prompt);
+}
+
+/// All that can be known of its end before it comes.
+int NaiveReplica::longest_output(const NaiveRequest& r) const {
+  const int limit = role_ == Role::prefill ? 1 : r.given->plain.max_new;
+  return std::min(limit, config_.max_model_len - r.given->plain.prompt);
+}
+
+int NaiveReplica::ceil_blocks(int tokens) const {
+  return (tokens + config_.block_size - 1) / config_.block_size;
+}
+
+int NaiveReplica::tokens_planned() const {
+  int tokens = 0;
+  for (const NaiveRequest& r : requests_) tokens += r.planned;
+  return tokens;
+}
+
+// --- a request's way
+
+void NaiveReplica::arrive(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  open(r);
+  ask_key(r);
+  queue(r, false);
+}
+
+/// It gets a place on the board.
+void NaiveReplica::open(NaiveRequest& r) {
+  const PlainRequest& plain = r.given->plain;
+  RequestSpec spec;
+  spec.arrival_s = seconds(plain.arrival);
+  spec.prompt_tokens = plain.prompt;
+  spec.output_tokens = plain.output;
+  spec.max_output_tokens = plain.max_new;
+  spec.priority = plain.priority;
+  spec.predicted_output_tokens = plain.predicted;
+  spec.adapter = plain.adapter;
+  std::vector<Segment> segments;
+  for (const auto& [content, count] : r.given->segments) segments.push_back({content, count});
+  spec.segments = segments;
+  r.slot = arena_.open(spec, r.id);
+  arena_[r.slot].id = r.id;
+  arena_[r.slot].replica = 0;
+}
+
+void NaiveReplica::ask_key(NaiveRequest& r) {
+  if (!policy_->has_key()) return;
+  const int hits = static_cast<int>(lookup(r).size()) * config_.block_size;
+  arena_[r.slot].cached_tokens = std::max(hits, r.remote);
+  r.key = policy_->key(arena_[r.slot]);
+  arena_[r.slot].cached_tokens = 0;
+}
+
+void NaiveReplica::queue(NaiveRequest& r, bool front) {
+  r.phase = Phase::waiting;
+  waiting_.insert(front ? waiting_.begin() : waiting_.end(), &r);
+  if (policy_->has_key()) {
+    std::sort(waiting_.begin(), waiting_.end(), [](const NaiveRequest* a, const NaiveRequest* b) {
+      return a->key != b->key ? a->key < b->key : a->id < b->id;
+    });
+  }
+  // Requests whose KV was sent here go before all others.
+  std::stable_partition(waiting_.begin(), waiting_.end(),
+                        [](const NaiveRequest* each) { return each->landed_kv; });
+}
+
+/// Blocks that seated prompts do not have yet.
+int NaiveReplica::owed_to_prompts() const {
+  int owed = 0;
+  for (const NaiveRequest* r : running_) {
+    const int has = static_cast<int>(r->blocks.size());
+    if (r->phase == Phase::prefilling) owed += std::max(0, ceil_blocks(r->sequence()) - has);
+  }
+  return owed;
+}
+
+Rows NaiveReplica::schedule(Ps now) {
+  now_ = now;
+  for (NaiveRequest& r : requests_) {
+    r.planned = 0;
+    r.taken = r.fresh = r.passed = false;
+  }
+  pulled_.clear();
+  loading_.clear();
+  show();
+  plan_.begin(*policy_, board_, now, serial_++);
+  policy_->plan(board_, plan_);
+
+  propose();
+  Rows rows;
+  for (NaiveRequest* r : running_) {
+    if (r->planned == 0) continue;
+    const bool prefills = r->phase == Phase::prefilling;
+    const bool completes = !prefills || r->computed + r->planned == r->sequence();
+    rows.push_back({r->id, r->computed, r->planned, prefills, completes});
+    r->computed += prefills ? r->planned : 1;
+    if (speculates()) resolve(*r, rows.back());
+    if (!completes) continue;
+    r->output += 1;
+    r->phase = r->output >= longest_output(*r) ? Phase::finishing : Phase::decoding;
+    if (!config_.stages.several()) continue;
+    ++r->under_way;
+    if (r->phase == Phase::decoding) r->phase = Phase::in_flight;
+  }
+  if (plan_.decoded_together() && !rows.empty()) ++decode_steps_;
+  return rows;
+}
+
+void NaiveReplica::update(const Rows& rows) {
+  ended_.clear();
+  for (const Row& row : rows) {
+    NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
+    if (!row.samples || r.landed == stop_at(r)) continue;  // it had ended: nothing of it lands
+    if (speculates() && !row.prefill) {
+      land(r, row);
+    } else {
+      ++r.landed;
+    }
+    if (config_.stages.several()) --r.under_way;
+    if (r.phase == Phase::in_flight) r.phase = Phase::decoding;
+    const bool late = !speculates() || config_.async_depth == 2;  // content is known at the end
+    const bool ends = r.landed == stop_at(r);
+    const auto seat = std::find(running_.begin(), running_.end(), &r);
+    // What is computed after an end token is no content.
+    if (ends && late && seat != running_.end()) r.computed = r.given->plain.prompt + r.landed - 1;
+    if (late && seat != running_.end()) cache_blocks(r, r.computed);
+    if (!ends) continue;
+    ended_.push_back(r.id);
+    ended_waiting_ += static_cast<int>(std::erase(waiting_, &r));
+    if (seat != running_.end()) {
+      running_.erase(seat);
+      if (role_ != Role::prefill) release(r);
+    }
+    r.phase = Phase::pending;
+  }
+}
+
+// --- a cluster's
+
+void NaiveReplica::arrive_without_kv(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.remote = r.given->plain.prompt - 1;
+  r.away = true;
+  arrive(id);
+}
+
+bool NaiveReplica::reserve(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  if (!waiting_.empty() && !waiting_.back()->landed_kv) return false;
+  const std::vector<int> hits = lookup(r);
+  int need = ceil_blocks(r.given->plain.prompt) - static_cast<int>(hits.size());
+  for (const int block : hits) need += pool_.references(block) == 0;
+  if (need + config_.seat_blocks + owed_to_prompts() > pool_.free_blocks()) return false;
+  for (const int block : hits) pool_.touch(block);
+  r.blocks = hits;
+  r.hashed = static_cast<int>(hits.size());
+  while (static_cast<int>(r.seat.size()) < config_.seat_blocks) r.seat.push_back(pool_.pop());
+  while (static_cast<int>(r.blocks.size()) < ceil_blocks(r.given->plain.prompt))
+    r.blocks.push_back(pool_.pop());
+  return true;
+}
+
+void NaiveReplica::adopt(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.remote = r.given->plain.prompt - 1;
+  r.phase = Phase::pending;
+  open(r);
+}
+
+void NaiveReplica::leave_with_blocks(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  std::erase(running_, &r);
+  r.phase = Phase::pending;
+}
+
+std::vector<int> NaiveReplica::preempted() const {
+  std::vector<int> out;
+  for (const NaiveRequest& r : requests_)
+    if (r.taken) out.push_back(r.id);
+  return out;
+}
+
+void NaiveReplica::receive(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.landed_kv = true;
+  r.loads = false;
+  cache_blocks(r, r.remote);
+  ask_key(r);
+  queue(r, false);
+}
+
+void NaiveReplica::release_kept(int id) {
+  release(requests_[static_cast<std::size_t>(id)]);
+}
+
+void NaiveReplica::leave(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  std::erase(waiting_, &r);
+  std::erase(running_, &r);
+  if (r.landed_kv) r.computed = r.remote;
+  r.computed = std::min(r.computed, r.given->plain.prompt + r.landed);
+  release(r);
+  r.landed_kv = r.away = false;
+  r.phase = Phase::pending;
+}
+
+void NaiveReplica::refuse(int id) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
+  r.computed = r.hashed * config_.block_size;
+  release(r);
+}
+
+Ps NaiveReplica::wake() const {
+  return plan_.wake_s() < 0 ? unset : picoseconds(plan_.wake_s(), "wake");
+}
+
+ReplicaSignals NaiveReplica::signals() const {
+  ReplicaSignals out;
+  for (const NaiveRequest* r : waiting_) out.waiting_tokens += r->sequence();
+  for (const NaiveRequest* r : running_) {
+    out.prefilling += r->phase == Phase::prefilling;
+    if (r->phase != Phase::decoding && r->phase != Phase::in_flight) continue;
+    ++out.decodes;
+    out.context_tokens += r->computed;
+  }
+  out.waiting = static_cast<std::int32_t>(waiting_.size());
+  out.running = static_cast<std::int32_t>(running_.size());
+  out.total_blocks = config_.blocks;
+  out.free_blocks = pool_.free_blocks();
+  out.kv_used_frac = static_cast<double>(out.total_blocks - out.free_blocks) / out.total_blocks;
+  out.role = role_;
+  return out;
+}
+
+bool NaiveReplica::has_prompt() const {
+  return !waiting_.empty() || std::any_of(running_.begin(), running_.end(), [](const auto* r) {
+    return r->phase == Phase::prefilling;
+  });
+}
+
+bool NaiveReplica::decodes() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const auto* r) { return r->phase == Phase::decoding; });
+}
+
+void NaiveReplica::report(History& history) const {
+  for (const NaiveRequest& r : requests_) {
+    Served& served = history.requests[static_cast<std::size_t>(r.id)];
+    served.preemptions = r.preemptions;
+    served.cached = r.first_hit;
+    served.scheduled = r.scheduled;
+    history.preemptions += r.preemptions;
+    history.held_back += r.held_back;
+    if (r.landed < stop_at(r)) history.finished = false;
+  }
+  history.resume_hits = resume_hits_;
+  history.ended_waiting = ended_waiting_;
+}
+
+// --- content of blocks
+
+void NaiveReplica::know_hashes(NaiveRequest& r) {
+  const int size = config_.block_size;
+  while ((static_cast<int>(r.hashes.size()) + 1) * size <= r.sequence()) {
+    const auto from =
+        r.given->plain.tokens.begin() + static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
+    const int parent = r.hashes.empty() ? -1 - r.given->plain.adapter : r.hashes.back();
+    r.hashes.push_back(pool_.hash(parent, std::vector<Token>(from, from + size)));
+  }
+}
+
+std::vector<int> NaiveReplica::lookup(NaiveRequest& r) {
+  std::vector<int> hits;
+  if (!config_.prefix_caching) return hits;
+  know_hashes(r);
+  for (int j = 0; j < (r.sequence() - 1) / config_.block_size; ++j) {
+    const int block = pool_.find(r.hashes[static_cast<std::size_t>(j)]);
+    if (block < 0) break;
+    hits.push_back(block);
+  }
+  if (config_.drops_last_hit && !hits.empty()) hits.pop_back();
+  return hits;
+}
+
+/// The blocks that are full with the first `tokens` tokens carry content, if those are known.
+void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
+  if (!config_.prefix_caching) return;
+  know_hashes(r);
+  tokens = std::min(tokens, r.given->plain.prompt + r.landed);
+  for (; (r.hashed + 1) * config_.block_size <= tokens; ++r.hashed) {
+    const auto j = static_cast<std::size_t>(r.hashed);
+    pool_.set_hash(r.blocks[j], r.hashes[j]);
+  }
+}
+
+/// All blocks go back; those of a chunk that is withdrawn carry nothing.
+void NaiveReplica::release(NaiveRequest& r) {
+  for (auto j = static_cast<std::size_t>(r.computed / config_.block_size); j < r.blocks.size(); ++j)
+    if (pool_.references(r.blocks[j]) == 1) pool_.drop_hash(r.blocks[j]);
+  pool_.free_all(r.blocks);
+  pool_.free_all(r.seat);
+  r.blocks.clear();
+  r.seat.clear();
+  r.hashed = 0;
+}
+
+History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {
+  NaiveReplica engine(question, scheduler);
+  const Stages& stages = question.config.stages;
+  if (stages.several()) return run_stages(engine, question.requests(), stages, question.tariff);
+  return run(engine, question.requests(), question.config.async_depth, question.tariff);
+}
+
+}  // namespace rooflua::reference
