@@ -329,7 +329,7 @@ return {
     { since = "0.5.10", before = "0.5.12", family = "deepseek_v3", random_text_tokens = 35921 / 7140,
       source = "huggingface/transformers issue 45488; SGLang mends it at start: hf_transformers_utils.py, "
         .. "_fix_v5_tokenizer_components. The figures: SemiAnalysisAI/InferenceX pull request 937" },
-    { handover_s = 0.12, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+    { handover_s = 0.12, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,

@@ -357,7 +357,7 @@ return {
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
       source = "none is seen in engines that only prefill: the same" },
-    { handover_s = 0.22, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+    { handover_s = 0.22, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,

@@ -1,4 +1,5 @@
---- Attention and experts apart: attention-FFN disaggregation, AFD (deployment.expert_gpus, micro_batches).
+--- Attention-FFN disaggregation (AFD): attention and experts on GPUs of their own (deployment.expert_gpus,
+--- micro_batches).
 ---
 --- GPUs of attention run everything but the routed experts, for the requests that they hold. GPUs of experts run the
 --- routed experts for the rows of all ranks of attention. A step is cut into m equal micro-batches. In each of L layers

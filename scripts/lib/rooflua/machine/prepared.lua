@@ -93,7 +93,7 @@ local function check_context(reader, all)
     end
   end
   if all.deployment.expert_gpus > 0 and not all.step_policy.follows_apart then
-    reader:fail("steps", "%s does not price attention and experts apart (deployment.expert_gpus); kernels does",
+    reader:fail("steps", "%s does not price AFD (deployment.expert_gpus); kernels does",
       tostring(all.step_policy.name))
   end
 end

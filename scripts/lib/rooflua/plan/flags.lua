@@ -129,9 +129,9 @@ local function check_node(question, candidate)
 end
 
 --- Refuses what no release of an engine has a flag for.
-local function check_apart(candidate)
+local function check_afd(candidate)
   if not candidate.expert_gpus then return end
-  fail("%s: no release of %s that is known runs attention and experts apart, so no command says it", candidate.name,
+  fail("%s: no release of %s that is known has AFD, so no command says it", candidate.name,
     candidate.engine)
 end
 
@@ -153,7 +153,7 @@ function flags.options(question, candidate, version, role)
   candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
-  check_apart(candidate)
+  check_afd(candidate)
   check_experts(question, candidate)
   check_node(question, candidate)
   for _, option in ipairs(engine.options) do

@@ -2,7 +2,7 @@
 -- Source: github.com/SemiAnalysisAI/InferenceX, utils/process_result.py
 --
 -- Times are seconds. Throughputs are per GPU: of all GPUs, but the output's of the decode GPUs only where prefill and
--- decode run apart. The framework is "rooflua (simulated)".
+-- decode are split. The framework is "rooflua (simulated)".
 local core = require "rooflua.base.core"
 local fields = require "rooflua.formats.fields"
 
@@ -29,12 +29,12 @@ end
 --- How the GPUs are used: one engine on one node, or several, which InferenceX calls multinode.
 local function machine_of(facts)
   local gpus, engines = facts.gpus, facts.engines
-  local apart = gpus.decode > 0
+  local is_split = gpus.decode > 0
   local attention = facts.dp > 1 and "true" or "false"
-  if not apart and engines.both == 1 then
+  if not is_split and engines.both == 1 then
     return { is_multinode = false, disagg = false, tp = gpus.both, ep = facts.ep, dp_attention = attention }
   end
-  return { is_multinode = true, disagg = apart, prefill_tp = facts.tp, prefill_ep = facts.ep,
+  return { is_multinode = true, disagg = is_split, prefill_tp = facts.tp, prefill_ep = facts.ep,
     prefill_dp_attention = attention, prefill_num_workers = engines.prefill + engines.both,
     decode_num_workers = engines.decode, num_prefill_gpu = gpus.prefill + gpus.both, num_decode_gpu = gpus.decode }
 end
