@@ -39,7 +39,7 @@ local Ladder = policy.define {
     prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp x cp of a prefill engine.", no_split),
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
     host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
-    speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
+    speculation = list({}, nil, "Speculations to try besides none: tables as the scenario's key `speculation`."),
   },
 }
 

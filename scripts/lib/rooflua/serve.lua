@@ -5,7 +5,7 @@ local full_run = require "rooflua.serving.full_run"
 
 local serve = {}
 
---- A scenario as a live simulation, at time 0. It remembers its steps and requests unless told not to.
+--- A scenario as a live simulation, at time 0. It remembers its steps and requests unless options say otherwise.
 serve.open = live.open
 
 --- The whole run. options: requests = true keeps the times of every request.

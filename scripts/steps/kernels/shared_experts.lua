@@ -1,6 +1,6 @@
---- The price of a list of operations. Shared experts run beside the routed ones, on a stream of their own: engines do
---- so in CUDA graphs of few tokens (`shared_beside` of scripts/engines). Such a step pays for them what the routed
---- experts do not hide:
+--- The price of a list of operations. Shared experts run at the same time as the routed ones, on a stream of their own:
+--- engines do so in CUDA graphs of few tokens (`shared_beside` of scripts/engines). Such a step pays for them what the
+--- routed experts do not hide:
 ---
 ---     max( shared - routed,  flop / peak,  bytes / bandwidth )      shared, routed: times of each alone
 ---

@@ -227,7 +227,7 @@ local function with_deployment(given, keys, memory, serves)
   return out, memory
 end
 
---- The corrections of a scenario and, behind them, those that the engine's values stand for; how many those are.
+--- The corrections of a scenario and, after them, those that the engine's values stand for; how many those are.
 local function corrections_of(reader, given, resolved)
   local own = {}
   for _, setting in ipairs(settings) do

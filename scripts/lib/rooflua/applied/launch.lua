@@ -74,7 +74,7 @@ function applied.title(about, hardware)
     core.join(widths, ""))
 end
 
---- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation} beside what is given.
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation} besides what is given.
 function applied.capacity(reader, given, about)
   local keys, told = applied.keys(about)
   local out = core.copy(given)

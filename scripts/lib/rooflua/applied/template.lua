@@ -19,7 +19,7 @@ local function lua_value(value)
   return "{ " .. core.join(out, ", ") .. " }"
 end
 
---- Parts behind each other on as many lines as they need.
+--- Parts one after the other on as many lines as they need.
 local function wrapped(parts, separator, indent)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do

@@ -1,7 +1,7 @@
--- Tells by content which tool wrote a file of measurements, and reads its runs.
+-- Recognises by content which tool wrote a file of measurements, and reads its runs.
 --
 -- A file may hold several results: documents one below the other, as `vllm bench serve --append-result` and SGLang
--- write them, or lists of them, also lists in lists, as sweeps do. Each document is told by itself.
+-- write them, or lists of them, also lists in lists, as sweeps do. Each document is recognised by itself.
 --
 -- A run is {requests, failed, metrics, name, count, prompt_tokens, output_tokens, rate_per_s, burstiness, clients,
 -- duration_s, output_tokens_per_s, notes, refused}:
@@ -40,7 +40,7 @@ local function first_has(key)
   return function(document) return fields.at(document[1], key) ~= nil end
 end
 
---- The one format whose files are no JSON. It is told by its text, and its document is the text.
+--- The one format whose files are no JSON. It is recognised by its text, and its document is the text.
 local of_text = { name = "prometheus", what = "Prometheus (of vLLM)", read = prometheus.read }
 
 --- The formats in JSON, in the order in which they are tried.

@@ -154,7 +154,7 @@ end
 
 --- Entries of the rows of tables of figures, with their types for editors. A name that several tables have is that of
 --- the first.
----@param mark string behind each type: "?" where a figure may be left out
+---@param mark string after each type: "?" where a figure may be left out
 local function entries_of_figures(out, tables, mark)
   local seen = {}
   for _, of in ipairs(tables) do

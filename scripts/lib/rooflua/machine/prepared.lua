@@ -128,7 +128,7 @@ end
 
 local none = {}
 
---- A step model or correction of its own, which is told what it prices for. What it prices while it is bound has no
+--- A step model or correction of its own, which learns what it prices for. What it prices while it is bound has no
 --- corrections, whichever are in force around it.
 ---@param all table what prepared.of returned
 ---@param key string the key of the scenario where the policy stands

@@ -84,7 +84,7 @@ local function checked(question, given, index)
   return out
 end
 
---- Everything that the generator emits, in its order, each once. Of several with one name each gets its number behind
+--- Everything that the generator emits, in its order, each once. Of several with one name each gets its number after
 --- it: what tells them apart is in `set` or `speculation`.
 function candidates.all(question)
   local out, seen, named = {}, {}, {}

@@ -25,7 +25,7 @@ local function content_of(question, candidate)
   return content
 end
 
---- Whether something beside the KV cache itself reads the number of its blocks: what stays cached, metrics, the router.
+--- Whether more than the KV cache itself reads the number of its blocks: what stays cached, metrics, the router.
 local function blocks_matter(question)
   if question.drawn.shares then return true end
   for _, name in ipairs(question.metrics or {}) do

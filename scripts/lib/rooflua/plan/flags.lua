@@ -179,13 +179,13 @@ function flags.options(question, candidate, version, role)
   return out
 end
 
---- Words of the command behind the model: a list.
+--- Words of the command after the model: a list.
 function flags.words(question, candidate, version, role)
   return writing.words(flags.engine(candidate.engine), version, flags.options(question, candidate, version, role),
     "options.yaml")
 end
 
---- The words of the engine's command, behind what its environment needs: a list.
+--- The words of the engine's command, after what its environment needs: a list.
 function flags.command(question, candidate, version)
   local engine = flags.engine(candidate.engine)
   local out = writing.variables(engine, flags.options(question, candidate, version))

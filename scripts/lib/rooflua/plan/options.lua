@@ -64,10 +64,10 @@ local function gpus_of(list)
       if not name or rest ~= "" and not (count or price) then
         fail("--gpus %s: expected NAME[:COUNT][@PRICE], as in h100-sxm:32@3.00", text)
       end
-      if count and tonumber(count) < 1 then fail("--gpus %s: expected 1 GPU or more behind the colon", text) end
+      if count and tonumber(count) < 1 then fail("--gpus %s: expected 1 GPU or more after the colon", text) end
       local dollars = price and tonumber((price:gsub("^%$", "")))
       if price and not (dollars and dollars >= 0 and dollars < math.huge) then
-        fail("--gpus %s: expected a price per GPU and hour behind @, found '%s'", text, price)
+        fail("--gpus %s: expected a price per GPU and hour after @, found '%s'", text, price)
       end
       out[#out + 1] = { name, most = tonumber(count), price_per_hour = dollars }
     end

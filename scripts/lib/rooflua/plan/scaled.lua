@@ -1,4 +1,4 @@
--- The object of the autoscaler of a plan's day, behind the manifests of a rank. What cannot be written is a comment.
+-- The object of the autoscaler of a plan's day, after the manifests of a rank. What cannot be written is a comment.
 local core = require "rooflua.base.core"
 local hpa = require "rooflua.handover.hpa"
 local keda = require "rooflua.handover.keda"

@@ -25,7 +25,7 @@ local function divide(round, rows)
 end
 
 --- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search. Ctrl-C is an
---- error as well, and sets question.stopped where what is known will be told (question.tells_partial). With `partial`
+--- error as well, and sets question.stopped where what is known is reported (question.tells_partial). With `partial`
 --- it is no error there: results that are not there yet are missing. Where shards divide the rounds (question.round:
 --- {index, count}) and pieces of others are missing, the own ones are done, round.waits is set, and that is an error.
 ---@param contents (fun(i: integer): table)? what piece i is asked: a file of results keeps its document under that name
@@ -86,7 +86,7 @@ end
 
 local most_built = 200 -- of the candidates that a check looks at
 
---- What a candidate is beside its seats and budget, which decide nothing about whether it can be built.
+--- What a candidate is besides its seats and budget, which decide nothing about whether it can be built.
 local function build_of(candidate)
   local content = keep.candidate(candidate)
   content.max_num_seqs, content.max_num_batched_tokens = nil, nil

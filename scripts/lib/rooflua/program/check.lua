@@ -135,7 +135,7 @@ end
 local trial_steps = 8 -- of a simulation, in which router, scheduler and workload are called
 
 --- Runs the first steps of a simulation, so that each policy answers once.
----@param out table? which is told of requests that fail in them
+---@param out table? gets the requests that fail in them
 local function try_policies(reader, given, out)
   local simulation = live.begin(reader, given, {})
   local goes_on = simulation:step(trial_steps)

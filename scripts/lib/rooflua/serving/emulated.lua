@@ -1,4 +1,4 @@
--- A scenario behind HTTP: what clients send is served in place of its workload (engine/emulate).
+-- A scenario that is served over HTTP: what clients send is served in place of its workload (engine/emulate).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
@@ -52,7 +52,8 @@ local function engine_of(given)
   return choice.parse(catalogue.default_name())
 end
 
---- The rows of an engine's series that its release has; those of the default engine, told, where they are not known.
+--- The rows of an engine's series that its release has; where they are not known those of the default engine, with a
+--- note.
 local function metrics_of(chosen, longest, told)
   local engine = chosen.engine
   if not engine.metrics then
@@ -155,7 +156,7 @@ local function outcomes(found, options, told)
 end
 
 --- Requests that are served before the first client comes, by a simulation that is thrown away: tables are loaded and
---- scripts compiled while nobody waits.
+--- scripts compiled while no request waits.
 local Rehearsal = policy.define { name = "rehearsal", doc = "Some prompts, long and short.", params = {} }
 local rehearsed = { 64, 512, 4096, 64, 1024, 128, 2048, 256, 64, 64, 512, 1024 }
 function Rehearsal:requests()

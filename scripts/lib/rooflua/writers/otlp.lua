@@ -3,7 +3,7 @@
 --
 -- The service is "rooflua (simulated)". A span begins when the request comes and ends with its last token. Where the
 -- scenario has time outside of the engine (frontend), it is part of the times, and the time in prefill is left out,
--- because it cannot be told from it. Where prefill and decode are split, the request still has one span.
+-- because it cannot be separated from it. Where prefill and decode are split, the request still has one span.
 local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 local rows = require "rooflua.formats.rows"

@@ -67,7 +67,7 @@ function items.names(question, list)
   return out
 end
 
---- {load, tokens_per_s} of the loads at which the cost of a token is told.
+--- {load, tokens_per_s} of the loads at which the cost of a token is shown.
 local function outputs_of(question, item)
   local out, usual = json.array {}, item.without_peak
   local function add(result)

@@ -14,7 +14,7 @@ local capacity = { name = "capacity", what = what, columns = rows.required, read
 local gib = 2 ^ 30
 
 function capacity.refusals()
-  return { parameters = what .. " have no settings beside those of their rows", steps = what .. " run no step",
+  return { parameters = what .. " have no settings besides those of their rows", steps = what .. " run no step",
     tables = what .. " use no kernel tables", intervals = what .. " have none",
     page = what .. " have no page; --json has all figures" }
 end
