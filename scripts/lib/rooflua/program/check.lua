@@ -62,16 +62,9 @@ end
 
 -- Stages --------------------------------------------------------------------------------------------------
 
-local percent = units.percent
-
 local function shares_text(shares)
-  local parts = {}
-  for _, name in ipairs(evidence_names) do
-    if shares[name] then parts[#parts + 1] = name .. " " .. percent(shares[name]) end
-  end
-  if #parts == 0 then return "nothing is priced" end
-  local noted = shares[forecast.noted]
-  return table.concat(parts, ", ") .. (noted and "; touched by notes " .. percent(noted) or "")
+  local text = units.evidence(shares, shares[forecast.noted])
+  return text ~= "" and text or "nothing is priced"
 end
 
 --- False where the longest request does not fit into the KV cache.

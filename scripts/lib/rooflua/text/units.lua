@@ -1,4 +1,5 @@
 --- Numbers as text with a unit. The unit comes from the end of a name: time_s, kv_bytes, busy_frac.
+local evidence_names = require("rooflua.base.words").names "evidence"
 
 local units = {}
 local format, abs = string.format, math.abs
@@ -95,6 +96,18 @@ function units.in_percent(value, has_sign)
   if not value then return "-" end
   local sign = has_sign and "+" or ""
   return abs(value) >= 9.995 and format("%" .. sign .. ".0fx", value) or format("%" .. sign .. ".1f", value * 100)
+end
+
+--- "measured 8.9 %, interpolated 91.1 %; touched by notes 3.0 %": shares above 0, as reports of runs have them.
+---@param evidence table<string, number> shares by its name
+---@param noted_frac number?
+function units.evidence(evidence, noted_frac)
+  local parts = {}
+  for _, name in ipairs(evidence_names) do
+    if (evidence[name] or 0) > 0 then parts[#parts + 1] = name .. " " .. units.percent(evidence[name]) end
+  end
+  local text = table.concat(parts, ", ")
+  return (noted_frac or 0) > 0 and text .. "; touched by notes " .. units.percent(noted_frac) or text
 end
 
 --- A number with its unit: 12.35 ms, 3.350 TB/s, 43.1 %, 4,096 tokens.

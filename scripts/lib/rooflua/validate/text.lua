@@ -35,6 +35,13 @@ function text.evidence(shares)
   return table.concat(parts, ", ")
 end
 
+--- What was assumed, and how often: a table of counts by note.
+function text.notes(counts)
+  local lines = {}
+  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
+  return table.concat(lines, "\n")
+end
+
 --- One row per case, signed errors.
 function text.case_rows(results, belief)
   local rows = { header("case", "rating") }

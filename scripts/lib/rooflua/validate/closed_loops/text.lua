@@ -141,12 +141,6 @@ function text.refused(answers)
   return #rows > 1 and columns.text(rows) or ""
 end
 
---- What was assumed, and for how many questions.
---- @param counts table of totals.notes
-function text.notes(counts)
-  local lines = {}
-  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
-  return table.concat(lines, "\n")
-end
+text.notes = said.notes
 
 return text

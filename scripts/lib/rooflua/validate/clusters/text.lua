@@ -120,11 +120,7 @@ function text.pair_rows(list)
   return rows
 end
 
-function text.notes(counts)
-  local lines = {}
-  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
-  return table.concat(lines, "\n")
-end
+text.notes = said.notes
 
 --- @param left integer columns that are aligned to the left
 function text.table(left, rows) return columns.after(left, rows) end
