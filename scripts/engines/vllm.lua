@@ -39,7 +39,7 @@ local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] =
   eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
 
 --- The drafter of a command, and what it does not say. Prediction layers of the model draft as many tokens as there are
---- of them where nobody states a number (vllm/config/speculative.py, n_predict).
+--- of them where no option states a number (vllm/config/speculative.py, n_predict).
 --- @param target rooflua.Model? whose tokens are drafted
 local function drafts_of(options, target)
   local method, model = options["speculative_config.method"], options["speculative_config.model"]
@@ -79,7 +79,7 @@ local function unless_flashinfer(seconds, by_default)
   end
 end
 
---- Before 0.8 prompts were cut where somebody asked, or requests may be long; drafts, windows and images stood against
+--- Before 0.8 prompts were cut where an option asked, or requests may be long; drafts, windows and images stood against
 --- it.
 local function cuts_long_prompts(facts, own)
   local model = facts.model
@@ -313,7 +313,7 @@ return {
     { since = "0.8", when = is_latent, block_size = 64,
       source = "vllm/platforms/cuda.py; pull request 35122: the least size that FlashMLA takes" },
     { since = "0.8", when = has_states, enable_prefix_caching = false,
-      source = "vllm/config/model.py, is_prefix_caching_supported; pull request 40996 turns it on behind 0.24" },
+      source = "vllm/config/model.py, is_prefix_caching_supported; pull request 40996 turns it on after 0.24" },
     { since = "0.8", gpu = large, other_budgets = { 2048 },
       source = "vllm/engine/arg_utils.py: an engine without a usage context" },
     { since = "0.8", before = "0.21", gpu_memory_utilization = 0.90, source = "vllm/config/cache.py" },
@@ -357,7 +357,7 @@ return {
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
       source = "none is seen in engines that only prefill: the same" },
-    { handover_s = 0.22, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+    { handover_s = 0.22, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,

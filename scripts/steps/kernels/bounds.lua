@@ -33,7 +33,7 @@ end
 --- @param hardware rooflua.Hardware
 --- @param database rooflua.Database
 --- @param budget integer tokens of the largest step
---- @param block_gemm string? who runs GEMMs in block-scaled FP8 (blockscale.lua); default as in the tables
+--- @param block_gemm string? which back end runs GEMMs in block-scaled FP8 (blockscale.lua); default as in the tables
 function bounds.of(hardware, database, budget, block_gemm)
   return setmetatable({
     block_time = blockscale.of(hardware, block_gemm or "own"),

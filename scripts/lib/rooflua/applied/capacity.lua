@@ -10,7 +10,7 @@ local capacity = {}
 
 local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "tiers" }
 
---- {drafts, images} of what somebody says of the model.
+--- {drafts, images} that options say of the model.
 local function more_of(about, applied)
   local out = { images = applied.options.language_model_only ~= true }
   if about.speculation ~= nil then

@@ -8,7 +8,7 @@
 --     seats, budget, chunk      most requests, tokens of a step, and tokens of a chunk
 --     max_model_len, block_size tokens; those of a block are on all ranks of dcp together
 --     share                     of the memory, as the engine means it
---     blocks, most_blocks       of the KV cache, where somebody gives them; the most of them
+--     blocks, most_blocks       of the KV cache, where they are given; the most of them
 --     eager, largest_graph      no graphs; tokens of the largest
 --     tokens_travel             whether an exchange is stated by which tokens of data-parallel ranks travel to their
 --                               experts, instead of to all ranks
@@ -16,7 +16,7 @@
 --     adapter_bytes             of slots of adapters
 --     redundant_expert_bytes    of copies of experts
 --     drafter, drafts           {weight_bytes, kv_bytes_per_token}; drafts of a step
---     is_stated(name)           whether somebody stated an option
+--     is_stated(name)           whether an option is stated
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.scenario.figures"
@@ -40,7 +40,7 @@ local function predictor_of(facts)
   return { weight_bytes = bytes, kv_bytes_per_token = counts.predictor_kv_bytes }
 end
 
---- What somebody stated, or what the rules of the release say.
+--- What is stated, or what the rules of the release say.
 ---@param applied table of application.of
 local function share_of(applied)
   if applied.memory then return applied.memory[2] end

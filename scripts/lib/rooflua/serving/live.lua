@@ -18,7 +18,7 @@ local replicas = require "rooflua.serving.replicas"
 local shape = require "rooflua.scenario.shape"
 local surroundings = require "rooflua.serving.surroundings"
 local swaps = require "rooflua.serving.swaps"
-local told = require "rooflua.serving.told"
+local summaries = require "rooflua.serving.summaries"
 local twins = require "rooflua.serving.twins"
 
 local live = {}
@@ -271,7 +271,7 @@ function Live:result()
   return lookback.note({ summary = summary, totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
     intervals = answers.of_run(state, summary),
-    notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state) },
+    notes = notes.of_run(state, failures.of(state), summary), policies = summaries.of(state) },
     state.file, state.given, self)
 end
 
