@@ -77,7 +77,7 @@ local prompts = { gdn_prefill = true, kda_prefill = true }
 
 --- Writes the rows of an operation into its query.
 function bounds.ask(op, rows, query)
-  if query.op == "memory" or query.op == "all_reduce" then
+  if query.op == "memory" or query.op == "all_reduce" or query.op == "collective" then
     query.bytes = op.bytes_per_row * rows + op.weight_bytes
   elseif one_token[query.op] or query.op == "linear_attention" and query.decode then
     query.batch = rows
