@@ -33,7 +33,7 @@ function values.of(engine, version, facts, stated)
   facts.cp, facts.dcp = facts.cp or 1, facts.dcp or 1
   local given, sources = {}, {}
   for _, rule in ipairs(engine.rules) do
-    if conditions.hold(rule, version, facts) then
+    if conditions.hold(rule, version, facts, stated) then
       for name, value in pairs(rule) do
         if not conditions.has(name) then given[name], sources[name] = value, rule.source or "no source" end
       end
