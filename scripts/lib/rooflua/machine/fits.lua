@@ -155,11 +155,13 @@ function fits.refusal(found)
 end
 
 --- Tokens of the longest request that the engine of a deployment takes: what its KV cache holds, less what it leaves
---- free (longest_leaves_blocks).
+--- free (longest_leaves_blocks); no more than its ledger says where it stops otherwise.
 ---@param engine table? of engines/values.lua
-function fits.most_tokens(engine, deployment)
+---@param found table? the ledger
+function fits.most_tokens(engine, deployment, found)
   local free = engine and engine.values.longest_leaves_blocks or 0
-  return math.max(0, (deployment.kv_blocks - deployment.seat_blocks - free) * deployment.block_size)
+  local tokens = math.max(0, (deployment.kv_blocks - deployment.seat_blocks - free) * deployment.block_size)
+  return found and found.facts.values.holds_longest and math.min(tokens, found.longest_tokens) or tokens
 end
 
 --- The length to which an engine cuts its longest request where its KV cache holds less; nil where it cuts none.
@@ -182,13 +184,14 @@ local function check_longest(replica, stated, found, errors, doubts)
       grouped(of_model), model) }
   end
   local is_short = found and found.lacks == "length"
-  local tokens = is_short and found.longest_tokens or fits.most_tokens(prepared.engine, replica.deployment)
+  local tokens = fits.most_tokens(prepared.engine, replica.deployment, found)
   if not most or not is_short and most <= tokens then return end
   local says = stated and "deployment.max_model_len" or model .. "'s max_model_len"
   local less = ("the KV cache holds %s tokens, fewer than %s, %s: "):format(grouped(tokens), says, grouped(most))
   if not is_short then
     local cut = fits.cut(prepared.engine, replica.deployment, most)
-    doubts[#doubts + 1] = { key = key, text = less .. "longer requests fail" .. (cut and ", and answers are cut" or "") }
+    local says = "longer requests fail" .. (cut and ", and answers are cut" or "")
+    doubts[#doubts + 1] = { key = key, text = less .. says }
     return
   end
   local list = stated and errors or doubts
