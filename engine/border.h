@@ -109,8 +109,8 @@ typedef struct rooflua_cost_table {
   void (*find_cell)(const rooflua_octave_grid*, double x, double y, rooflua_grid_cell* out);
 } rooflua_cost_table;
 
-/// The account of a step: seconds per evidence. Lua adds to it in place; listening and corrected
-/// are 0 or 1.
+/// The account of a step: seconds per evidence. Lua adds to it in place. listening is 0 or 1,
+/// corrected 0 or the number of the list of corrections in force.
 typedef struct rooflua_ledger {
   double seconds[rooflua_evidence_count];
   int32_t listening, corrected;
@@ -128,7 +128,7 @@ typedef struct rooflua_random_stream {
 
 /// A stream, and values that it gives next (base/random/ahead.h) of a Distribution; 0: none.
 typedef struct rooflua_draws {
-  rooflua_random_stream stream, behind;  // in front of the values, and behind them
+  rooflua_random_stream stream, behind;  // in front of the values, and after them
   int32_t distribution BORDER_INIT(0), taken BORDER_INIT(0), count BORDER_INIT(0);
   double first BORDER_INIT(0), second BORDER_INIT(0), values[32];  // parameters, and values
 } rooflua_draws;
@@ -176,7 +176,7 @@ typedef struct rooflua_request {
   int32_t drafted_tokens BORDER_INIT(0);  // of rounds that landed
   int32_t accepted_tokens BORDER_INIT(0);
   int32_t rounds BORDER_INIT(0);    // that landed
-  int32_t tenant BORDER_INIT(-1);   // who sent it; -1: nobody says
+  int32_t tenant BORDER_INIT(-1);   // that sent it; -1: unknown
   int32_t program BORDER_INIT(-1);  // that it is a part of; -1: of none
   int32_t attempt BORDER_INIT(0);   // 0, or which retry of its client it is. The last of 128 bytes:
                                     // a slot's place is found by a shift
@@ -218,7 +218,7 @@ typedef struct rooflua_replica_view {
   int32_t async_depth BORDER_INIT(1);
   double waiting_tokens BORDER_INIT(0);                   // prompt + emitted over waiting requests
   BORDER_ENUM(CacheHits) hits BORDER_INIT(CacheHits{2});  // which requests can have cached tokens
-  int32_t seat_blocks BORDER_INIT(0);  // that a request holds beside the blocks of its tokens
+  int32_t seat_blocks BORDER_INIT(0);  // that a request holds besides the blocks of its tokens
   double lane_steps BORDER_INIT(0);    // decode steps planned so far: stages, drafts
   int32_t in_flight BORDER_INIT(0);    // seated; they decode again when their token lands (stages)
   const rooflua_group_view* group BORDER_INIT(nullptr);  // null: the replica steps alone
@@ -240,7 +240,7 @@ typedef struct rooflua_plan_view {
   int32_t refused_request BORDER_INIT(-1);  // slot, with the refusal
   BORDER_ENUM(Refusal) refusal BORDER_INIT({});
   int32_t held_for BORDER_INIT(0);  // why the last admission was declined: 1 for its adapter, which
-                                    // says nothing of the requests behind it; 0 for another reason
+                                    // says nothing of the requests after it; 0 for another reason
 } rooflua_plan_view;
 
 /// One prefill of a step. `context_tokens` is the KV that was there before the step.
@@ -369,7 +369,7 @@ typedef struct rooflua_serve_table {
   int32_t (*preempt)(rooflua_serve_border*, double slot);
   int32_t (*reject)(rooflua_serve_border*, double slot);
   int32_t (*wake_at)(rooflua_serve_border*, double time_s);
-  const rooflua_tier_found* (*found)(rooflua_serve_border*);  // behind an admission that says -3
+  const rooflua_tier_found* (*found)(rooflua_serve_border*);  // after an admission that says -3
   int32_t (*answer_load)(rooflua_serve_border*, double tokens, double patience_s);
   const char* (*refusal)(rooflua_serve_border*);
   int32_t (*cached_tokens)(rooflua_serve_border*, double slot);

@@ -1,5 +1,5 @@
 #pragma once
-// The part of the border (border.h) that policies of a gate read, by the same rules.
+// What policies of a gate read, by the rules of the border (border.h).
 
 #include <cstdint>
 
@@ -29,7 +29,7 @@ typedef struct rooflua_gate_flow {
   double deadline_s BORDER_INIT(-1);  // until when that one must be answered; -1: it may be late
   double served_prompt_tokens BORDER_INIT(0), served_output_tokens BORDER_INIT(0);
   double service BORDER_INIT(0);  // by which fair queues choose, as it is now
-  int32_t id BORDER_INIT(-1);     // of the tenant, the program, ..; -1: nobody says
+  int32_t id BORDER_INIT(-1);     // of the tenant, the program, ..; -1: unknown
   int32_t priority BORDER_INIT(0);
   int32_t held BORDER_INIT(0);
   int32_t granted BORDER_INIT(0);  // requests that passed

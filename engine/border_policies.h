@@ -1,6 +1,5 @@
 #pragma once
-// The part of the border (border.h) that routers, deciders and policies of KV tiers read, by the
-// same rules.
+// What routers, deciders and policies of KV tiers read, by the rules of the border (border.h).
 
 #include <cstdint>
 
@@ -49,7 +48,7 @@ typedef struct rooflua_route_view {
 
 // Deciders ----------------------------------------------------------------------------------------
 
-/// A request and the decode replica that was chosen for it, for who decides whether a prefill
+/// A request and the decode replica that was chosen for it, for the decider: whether a prefill
 /// replica computes its prompt.
 typedef struct rooflua_pair_view {
   rooflua_route_view pool;               // of the prefill replicas; its candidates are those
@@ -82,8 +81,8 @@ typedef struct rooflua_tier_found {
   int32_t source_count BORDER_INIT(0);
   int32_t slot BORDER_INIT(-1);
   int32_t gpu_tokens BORDER_INIT(0);      // cached in the GPU
-  int32_t tokens BORDER_INIT(0);          // behind them, that can be loaded
-  int32_t pending_tokens BORDER_INIT(0);  // behind those, that arrive in a store now
+  int32_t tokens BORDER_INIT(0);          // after them, that can be loaded
+  int32_t pending_tokens BORDER_INIT(0);  // after those, that arrive in a store now
   int32_t prompt_tokens BORDER_INIT(0);   // of the sequence: with what was emitted
   int32_t waiting BORDER_INIT(0);         // other requests that wait there
   int32_t policy BORDER_INIT(-1);  // of the replica, in Lua's registry; -1: it is none of Lua's

@@ -17,7 +17,7 @@ end
 
 return {
   rooflua = 1,
-  title = "Prefill and decode, together or apart, on four GPUs",
+  title = "Prefill and decode, together or split, on four GPUs",
   seed = 11,
   model = "llama-3.1-8b",
   hardware = "h200-sxm",

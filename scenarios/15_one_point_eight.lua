@@ -12,7 +12,7 @@ local RooflineV2 = require "steps.roofline_v2"
 
 local batches = { { name = "8,192 at once", prefills = { { new_tokens = 8192, context_tokens = 0 } } } }
 for i = 0, 7 do
-  batches[#batches + 1] = { name = ("1,024 behind %d"):format(i * 1024),
+  batches[#batches + 1] = { name = ("1,024 after %d"):format(i * 1024),
                             prefills = { { new_tokens = 1024, context_tokens = i * 1024 } } }
 end
 

@@ -1,4 +1,4 @@
---- How should sixteen H200 divide DeepSeek-V3: two ranks of attention, sixteen, or prefill and decode apart?
+--- How should sixteen H200 divide DeepSeek-V3: two ranks of attention, sixteen, or prefill and decode split?
 ---
 --- Setup     DeepSeek-V3, FP8, on 16 H200. Attention with tp 8 in 2 data-parallel ranks, or tp 1 in 16; whole experts
 ---           on all 16 GPUs. Or 8 GPUs that prefill and 8 that decode, each with 8 ranks of tp 1; the KV cache moves
@@ -9,7 +9,7 @@
 --- Expect    A prompt on a rank of tp 8 has eight GPUs for its attention. On a rank of tp 1 it has one, and the fifteen
 ---           others wait: a third of the run. So sixteen ranks have the longer TTFT and TPOT at this load, although
 ---           they carry more at their limit (set rate_per_s to 25): no all-reduce, and the latent KV cache is held
----           once. With prefill apart no decode waits for a prompt, and TPOT is a third.
+---           once. With prefill split no decode waits for a prompt, and TPOT is a third.
 --- Limits    The exchange of experts is priced as one all-reduce over NVLink; two nodes would be slower. Experts are
 ---           balanced. What two ranks agree on per step takes deployment.dp_sync_s, which is assumed.
 local function engine(tp, dp) return { tp = tp, dp = dp, ep = tp * dp, weights = "fp8", kv = "fp8" } end
@@ -34,7 +34,7 @@ return {
   vary = { ranks = {
     one("tp 8, dp 2", 8, 2),
     one("tp 1, dp 16", 1, 16),
-    { label = "apart, dp 8 each", set = { deployment = engine(1, 8),
+    { label = "split, dp 8 each", set = { deployment = engine(1, 8),
       replicas = { { role = "prefill" }, { role = "decode" } },
       network = { alpha_s = 10e-6, bytes_per_s = 50e9 } } },
   } },

@@ -40,9 +40,9 @@ return {
     local rows = { { "push", "TTFT p50 ms", "TTFT p99 ms", "wait for KV p50 ms", "stretch", "block-s kept" } }
     for _, result in ipairs(results) do
       local s = result.summary
-      local apart = s.disaggregation
+      local split = s.disaggregation
       rows[#rows + 1] = { result.name:match "=(.*)", s.ttft_s.p50 * 1000, s.ttft_s.p99 * 1000,
-        apart.kv_wait_s.p50 * 1000, apart.stretch_mean, apart.kept_block_s }
+        split.kv_wait_s.p50 * 1000, split.stretch_mean, split.kept_block_s }
     end
     return rows
   end,

@@ -30,7 +30,7 @@ local tenants = Mix { parts = {
 local programs = require "workloads.tree_search" { rate_per_s = 1.6, num_programs = 150 }
 
 local function gate(fair, order)
-  return Concurrency { max_concurrency = 32, flow = "program", fair = fair, order = order }
+  return Concurrency { max_concurrency = 32, flow = fair ~= "global" and "program" or nil, fair = fair, order = order }
 end
 
 local function class_of(summary, name)

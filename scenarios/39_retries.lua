@@ -1,7 +1,7 @@
 --- When do retries keep a cluster down after a burst is over?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H100; clients end a request that takes longer than 15 s.
---- Method    7 requests/s, about a third of what the GPU serves, behind 20 s at 60 requests/s; the same requests with
+--- Method    7 requests/s, about a third of what the GPU serves, after 20 s at 60 requests/s; the same requests with
 ---           other clients.
 --- Measures  Which part of the questions is answered; attempts per question; the part of the requests that are
 ---           retries; output of attempts that failed; what a client waits from its first sending on.

@@ -1,7 +1,7 @@
 --- Does a gate that refuses end what retries keep up?
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H100; clients end a request that takes longer than 15 s.
---- Method    7 requests/s, about a third of what the GPU serves, behind 20 s at 60 requests/s; clients that do not send
+--- Method    7 requests/s, about a third of what the GPU serves, after 20 s at 60 requests/s; clients that do not send
 ---           again, that do so at once twenty times, and that wait longer each time; without a gate, and with one that
 ---           refuses while the queue of the engine is long.
 --- Measures  Which part of the questions is answered; attempts per question; requests that are refused;

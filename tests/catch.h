@@ -1,12 +1,18 @@
 #pragma once
-// The one place that includes Catch2, version 2 or 3, and says where measured data may be.
+// The one place that includes Catch2, version 2 or 3, and says where measured data may be. Tests use the names of
+// version 3; Approx and the matchers of text need no namespace.
 
 #ifdef ROOFLUA_CATCH_V3
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
 #else
 #include <catch2/catch.hpp>
+inline auto ContainsSubstring(const std::string& part) {
+  return Catch::Matchers::Contains(part);
+}
 #endif
+using Catch::Matchers::StartsWith;
 
 #include <cstdlib>
 #include <filesystem>

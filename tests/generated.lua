@@ -97,6 +97,23 @@ local function word_aliases()
     table.concat(words.names "evidence", '"|"'), table.concat(bounds, '"|"'))
 end
 
+--- The alias of a stub for the kinds of policies.
+local function kind_alias()
+  local lines = { "---@alias rooflua.PolicyKind" }
+  for _, row in ipairs(require("rooflua.policy.kinds").rows()) do
+    lines[#lines + 1] = ('---| "%s" %s'):format(row.folder, row.doc)
+  end
+  lines[#lines + 1] = '---| "engines" with name and doc alone'
+  return table.concat(lines, "\n")
+end
+
+--- The keys that take a policy, for the package of Python.
+local function policy_keys()
+  local lines = {}
+  for i, each in ipairs(manual.policy_folders()) do lines[i] = ('    "%s": "%s",'):format(each[1], each[2]) end
+  return table.concat(lines, "\n")
+end
+
 --- The declared ranges of figures. A row has the figures of one kind that have one range.
 local function range_rows()
   local rows, row_of = {}, {}
@@ -319,6 +336,8 @@ local parts = {
   },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
+  { file = "scripts/meta/rooflua.lua", name = "kinds of policies", text = kind_alias },
+  { file = "scripts/python/rooflua/kinds.py", name = "keys of policies", text = policy_keys },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
   { file = "scripts/meta/plan.lua", name = "keys of a plan", text = manual.plan_class },
   {

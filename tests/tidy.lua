@@ -61,6 +61,17 @@ local function note_length(path, lines)
   files_in[folder] = (files_in[folder] or 0) + 1
 end
 
+--- The comment at the head of a file, after #pragma once.
+local function first_comment(text)
+  local out = {}
+  for i = text[1] == "#pragma once" and 2 or 1, #text do
+    local said = text[i]:match '^[%-/#"]+%s*(.*)'
+    if not said or text[i]:find "^#include" then break end
+    out[#out + 1] = said
+  end
+  return table.concat(out, " ")
+end
+
 for _, path in ipairs(files("engine scripts tests scenarios")) do
   local extension = path:match("%.(%w+)$")
   if is_source[extension] and not path:find("^tests/golden/") then
@@ -71,11 +82,15 @@ for _, path in ipairs(files("engine scripts tests scenarios")) do
     end
     note_length(path, #text)
     local floor = path:match("^engine/(%w+)/")
-    check(not (text[1] or ""):find '^[%-/#"%s]*The part of', path .. ": a file is not a part of another one")
+    local first = first_comment(text)
+    check(not first:find "^The part of" and not first:find "%f[%w][Pp]arts? of [%w_/]+%.%l+%f[^%w]",
+      path .. ": a file is not a part of another one")
     for number, line in ipairs(text) do
       check(columns(line) <= 120, path .. ":" .. number .. ": " .. columns(line) .. " columns")
       local target = line:match('^#include [<"]([^>"]+)[>"]')
       if target then check_include(path, number, floor, target) end
+      check(not line:find "Catch::" or path:find "^tests/catch" or path == "tests/tidy.lua",
+        path .. ":" .. number .. ": names of Catch2 differ between its versions; tests/catch.h has those of both")
       if path:find("^scripts/.*%.lua$") and not path:find("^scripts/meta/") then
         check(not line:gsub("%-%-.*", ""):find("%^ *2[^%d.]"),
           path .. ":" .. number .. ": x^2 differs between interpreter and compiler; write x * x")
@@ -103,26 +118,27 @@ table.sort(lengths)
 local median = lengths[math.ceil(#lengths / 2)]
 check(median <= 120, "the median source file has " .. median .. " lines; it should have about 100")
 
--- Rooms of engine/serve stand in an order, and a file includes what is not behind its own room. A file that includes a
--- later room is an arrow up: a replica holds its lanes, and a KV cache tells the routers' index what it holds.
-local serve_place = { contract = 1, adapters = 2, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3,
-  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }
-local most_arrows, most_loose = 2, 4
-local arrows, loose = {}, 0
-for _, path in ipairs(files("engine/serve", "\\( -name '*.h' -o -name '*.cpp' \\)")) do
-  local room = path:match "^engine/serve/(%w+)/"
-  check(not room or serve_place[room], path .. ": a room that has no place in the order of rooms")
-  loose = loose + (room and 0 or 1)
-  for number, line in ipairs(lines_of(path)) do
-    local target, behind = line:match '^#include "(serve/(%w+)/[^"]+)"'
-    if target and (serve_place[behind] or 0) > (serve_place[room] or 0) then
-      arrows[#arrows + 1] = path .. " > " .. target
+-- Rooms of a floor stand in an order, and a file includes none of a later room. A file that does is an arrow up: in
+-- engine/serve a replica holds its lanes, and a KV cache tells the routers' index what it holds.
+local function check_order(floor, place, most_arrows, most_loose)
+  local arrows, loose = {}, 0
+  for _, path in ipairs(files("engine/" .. floor, "\\( -name '*.h' -o -name '*.cpp' \\)")) do
+    local room = path:match("^engine/" .. floor .. "/(%w+)/")
+    check(not room or place[room], path .. ": a room that has no place in the order of rooms")
+    loose = loose + (room and 0 or 1)
+    for _, line in ipairs(lines_of(path)) do
+      local target, later = line:match('^#include "(' .. floor .. '/(%w+)/[^"]+)"')
+      if target and place[later] > (place[room] or 0) then arrows[#arrows + 1] = path .. " > " .. target end
     end
   end
+  check(loose <= most_loose, ("engine/%s: %d sources outside of rooms; at most %d"):format(floor, loose, most_loose))
+  check(#arrows <= most_arrows, ("engine/%s: %d includes of later rooms; at most %d: %s"):format(floor, #arrows,
+    most_arrows, table.concat(arrows, ", ")))
 end
-check(loose <= most_loose, ("engine/serve: %d sources outside of rooms; at most %d"):format(loose, most_loose))
-check(#arrows <= most_arrows, ("engine/serve: %d includes of later rooms; at most %d: %s"):format(#arrows, most_arrows,
-  table.concat(arrows, ", ")))
+check_order("serve", { contract = 1, adapters = 2, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3,
+  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }, 2, 4)
+check_order("cost", { ops = 1, price = 2, work = 3, tables = 4, lookup = 5, model = 6, database = 7, entries = 8,
+  quality = 9 }, 0, 0)
 
 -- No circles: neither among headers nor among modules. `edges` is name -> list of names.
 local function check_circles(edges, kind, least)
@@ -178,6 +194,34 @@ for _, path in ipairs(files("scripts", "-name '*.lua'")) do
 end
 check_circles(required, "modules")
 
+-- Rooms of the Lua library stand in an order in the same way. A face, which lies beside the rooms, counts as the last
+-- room that it requires.
+local lua_place, lua_up = {}, {}
+for room in ("base policy sandbox text border engines intervals scenario applied formats plays schedules tables "
+  .. "machine measure serving handover writers runs explore plan program validate campaign help repl"):gmatch "%a+" do
+  lua_place[#lua_place + 1] = room
+  lua_place[room] = #lua_place
+end
+local function room_of(name) return name:match "^rooflua%.(%w+)%." end
+local function place_of(name)
+  local place = lua_place[room_of(name)] or 0
+  if room_of(name) then return place end
+  for _, target in ipairs(required[name] or {}) do place = math.max(place, place_of(target)) end
+  return place
+end
+for name, targets in pairs(required) do
+  local room = room_of(name)
+  check(not room or lua_place[room], name .. ": a room that has no place in the order of rooms")
+  for _, target in ipairs(lua_place[room] and targets or {}) do
+    if target:find "^rooflua" and place_of(target) > lua_place[room] then
+      lua_up[#lua_up + 1] = name .. " > " .. target
+    end
+  end
+end
+table.sort(lua_up)
+local lua_rooms = ("rooms against the order: %d up"):format(#lua_up)
+check(#lua_up == 0, "scripts/lib/rooflua: " .. lua_rooms .. ": " .. table.concat(lua_up, ", "))
+
 -- Modules of a Python package in the same way.
 local imported = {}
 for _, path in ipairs(files("scripts", "-name '*.py'")) do
@@ -212,7 +256,7 @@ for _, path in ipairs(files("engine")) do
 end
 
 -- Nothing lies about: a C++ source is compiled, a header is included, a Lua module is required. Policies are found by
--- their folder, and what lies directly in lib/rooflua is for scripts; both may be named by nobody else.
+-- their folder, and what lies directly in lib/rooflua is for scripts; neither needs to be named.
 local function text_of(path)
   local handle = assert(io.open(path))
   local text = handle:read "*a"
@@ -243,6 +287,8 @@ for name in pairs(required) do
   local in_room = name:find "^rooflua%.[%w_]+%." or not name:find "^rooflua" and name:find "^[%w_]+%.[%w_]+%."
   check(not in_room or named[name], name .. ": no file requires this module")
 end
+
+dofile "tests/declarations.lua"(check, files, lines_of)
 
 -- Releases are put in order in one place, which knows candidates, post releases and nightly builds.
 local may_compare_versions = {
@@ -336,5 +382,6 @@ end
 
 for _, message in ipairs(failures) do print("FAIL " .. message) end
 assert(checks > 1000, "hardly anything was checked")
+print(lua_rooms)
 print(string.format("%d passed, %d failed", #failures == 0 and 1 or 0, #failures))
 os.exit(#failures == 0 and 0 or 1)

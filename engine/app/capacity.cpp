@@ -77,7 +77,7 @@ int capacity(const CapacityArguments& arguments, const std::filesystem::path& ho
                   {"--ignore", !arguments.ignore.empty()}});
   const script::LaunchCommand command{arguments.command, arguments.engine, arguments.model};
   script::Vm vm({.home = home, .print_to_stderr = arguments.json == "-"});
-  const Json answer = vm.call("rooflua.applied.capacity_text", "command",
+  const Json answer = vm.call("rooflua.program.capacity", "command",
                               {given_by(arguments), texts_json(arguments.set), command.json()});
   if (arguments.json != "-") std::printf("%s\n", printable(text_of(answer, "text")).c_str());
   if (!arguments.json.empty()) write_document(*answer.find("document"), arguments.json);

@@ -143,7 +143,7 @@ int lua(const std::vector<std::string>& arguments, const std::filesystem::path& 
 /// The interactive prompt; without a terminal it reads a script and prints results only.
 int repl(const std::string& scenario, const std::filesystem::path& home);
 /// What `list` knows.
-std::vector<std::string> list_kinds();
+std::vector<std::string> list_kinds(const std::filesystem::path& home);
 /// The names of a kind; without one, the kinds themselves.
 int list(const std::string& kind, bool aliases, const std::filesystem::path& home);
 

@@ -3,7 +3,7 @@
 
 #include "app/commands.h"
 #include "base/error.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/quality/verify.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/published.h"

@@ -119,9 +119,7 @@ void add_kv_options(CLI::App* command, EmulateArguments* a) {
       "--kv-events", a->kv_events,
       "Tell over ZeroMQ which blocks caches hold: a port, or tcp://HOST:PORT; replica i at port + "
       "i");
-  command
-      ->add_option("--kv-events-replay", a->kv_replay,
-                   "Where messages that were missed are told again")
+  command->add_option("--kv-events-replay", a->kv_replay, "Where missed messages are sent again")
       ->needs(events);
   command
       ->add_option("--kv-events-topic", a->kv_topic,

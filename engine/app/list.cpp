@@ -3,7 +3,7 @@
 #include "app/commands.h"
 #include "base/error.h"
 #include "base/numbers/digits.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/tables/importers.h"
 #include "measure/write/table.h"
 #include "script/vm/vm.h"
@@ -47,7 +47,7 @@ void add_once(std::string& list, std::string_view word) {
   list += (list.empty() ? "" : ", ") + std::string(word);
 }
 
-/// Formats of the weights as released; behind a slash those of other releases.
+/// Formats of the weights as released; after a slash those of other releases.
 std::string formats_of(const Model& model) {
   const WeightFormats own = weight_formats(model, std::nullopt);
   const WeightParts parts = weights(model);
@@ -138,37 +138,23 @@ void print_policies(const std::string& folder, const std::filesystem::path& home
 }
 
 struct Kind {
-  const char *name, *doc;
+  std::string name, doc;
 };
-constexpr Kind kinds[] = {
-    {"models", "models: parameters, context, KV cache, formats, layers"},
-    {"hardware", "GPUs: memory, bandwidth, measured rows, other names"},
-    {"engines", "serving engines, and the releases whose rules are known"},
-    {"steps", "step models: what a step costs"},
-    {"schedulers", "which requests run in a step"},
-    {"routers", "which replica gets a request"},
-    {"workloads", "when requests come, and how long they are"},
-    {"lookups", "which row of a table answers for an unmeasured shape"},
-    {"bucketing", "how prompts of a step are grouped"},
-    {"corrections", "factors and additions to what a step costs"},
-    {"metrics", "metrics that a scenario adds to its reports"},
-    {"speculators", "how many drafts a request gets"},
-    {"acceptance", "which drafts are accepted"},
-    {"drafters", "what drafts cost"},
-    {"tiers", "which KV is loaded from CPU memory and disks, and what is stored there"},
-    {"eviction", "what leaves such a store when it is full"},
-    {"deciders", "whether a prefill replica computes a prompt, or the decode replica does"},
-    {"admission", "which requests pass to the router, wait in front of it or are refused"},
-    {"clients", "how long clients wait, and what they send again"},
-    {"autoscalers", "how many replicas a pool has"},
-    {"faults", "when replicas and links fail or are slow"},
-    {"balancers", "when experts move between ranks, and where to"},
-    {"candidates", "of a plan: which deployments are tried"},
-    {"objectives", "of a plan: what the best deployment is"},
-    {"strategies", "of a plan: in which order candidates are simulated"},
-    {"power", "of a plan: what GPUs draw"},
-    {"campaigns", "where the shards of a sweep run"},
-};
+
+/// What is no policy, and the kinds of policies.
+std::vector<Kind> kinds(const std::filesystem::path& home) {
+  std::vector<Kind> out = {
+      {"models", "models: parameters, context, KV cache, formats, layers"},
+      {"hardware", "GPUs: memory, bandwidth, measured rows, other names"},
+      {"engines", "serving engines, and the releases whose rules are known"},
+  };
+  const Json rows = library(home)->call("rooflua.policy.kinds", "rows", {});
+  for (const Json& each : rows.items()) {
+    const std::string folder = each.find("folder")->text();
+    out.push_back({folder == "lookup" ? "lookups" : folder, each.find("doc")->text()});
+  }
+  return out;
+}
 
 /// The kind that a word means: the name of its folder in scripts/ and bench_data/, or the kind
 /// itself.
@@ -179,9 +165,9 @@ std::string kind_of(const std::string& word) {
 
 }  // namespace
 
-std::vector<std::string> list_kinds() {
+std::vector<std::string> list_kinds(const std::filesystem::path& home) {
   std::vector<std::string> out;
-  for (const Kind& each : kinds) out.emplace_back(each.name);
+  for (const Kind& each : kinds(home)) out.push_back(each.name);
   return out;
 }
 
@@ -189,10 +175,10 @@ int list(const std::string& word, bool aliases, const std::filesystem::path& hom
   if (aliases && word != "models") throw Error("--aliases", "belongs to `list models`");
   if (word.empty()) {
     std::fputs("rooflua list KIND, where KIND is one of\n", stdout);
-    for (const Kind& each : kinds) std::printf("  %-13s %s\n", each.name, each.doc);
+    for (const Kind& each : kinds(home))
+      std::printf("  %-13s %s\n", each.name.c_str(), each.doc.c_str());
     return 0;
   }
-  const std::vector<std::string> known = list_kinds();
   const std::string kind = kind_of(word);
   if (kind == "models") {
     aliases ? print_aliases(home) : print_models(home);
@@ -201,10 +187,11 @@ int list(const std::string& word, bool aliases, const std::filesystem::path& hom
   } else if (kind == "lookups") {
     print_names(lookup_names());
     print_policies("lookup", home);  // lookups in Lua, from scripts/lookup
-  } else if (std::find(known.begin(), known.end(), kind) != known.end()) {
-    print_policies(kind, home);
   } else {
-    throw Error("list", unknown_name("kind", kind, known));
+    const std::vector<std::string> known = list_kinds(home);
+    if (std::find(known.begin(), known.end(), kind) == known.end())
+      throw Error("list", unknown_name("kind", kind, known));
+    print_policies(kind, home);
   }
   return 0;
 }

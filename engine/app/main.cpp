@@ -225,7 +225,7 @@ void add_data(CLI::App& app, Door& door) {
                   "A scenario: which of its kernels are not measured, and what each is worth")
       ->check(app::existing());
   add->add_option("--set", a->set, "key=value of that scenario")->allow_extra_args(false);
-  add->add_flag("--dry-run", a->dry_run, "Check and tell only; nothing is written");
+  add->add_flag("--dry-run", a->dry_run, "Check and report only; nothing is written");
   add->add_flag("--replace", a->replace, "Put an older folder of that name aside");
   add->add_option("--json", a->json, "Write the findings to a file (- = stdout, alone)");
   const auto opens = [a, &door](auto* sub, auto function) {
@@ -297,9 +297,7 @@ void add_list(CLI::App& app, Door& door) {
   auto* kind = new std::string;
   list->add_option(
       "kind", *kind,
-      "models, hardware, engines, steps, schedulers, routers, workloads, lookups, bucketing, "
-      "corrections, metrics, speculators, acceptance, drafters, tiers, eviction, candidates, "
-      "objectives, strategies, power or campaigns; without one: all kinds");
+      "models, hardware, engines or a kind of policies, such as schedulers; without one: all kinds");
   auto* aliases = new bool(false);
   list->add_flag("--aliases", *aliases, "Of models: every alias, and the format of its weights");
   list->callback([=, &door] {

@@ -39,7 +39,7 @@ void add_command(CLI::App* command, std::string& text, std::string* model);
 
 /// Adds --intervals on|off.
 void add_intervals(CLI::App* command, std::string& choice);
-/// The key of the scenario that --intervals stands for, behind what --set says.
+/// The key of the scenario that --intervals stands for, after what --set says.
 void set_intervals(const std::string& choice, std::vector<std::string>& set);
 
 /// Adds --ignore, which belongs to --model.
@@ -59,7 +59,7 @@ void check_launched(const std::string& without, const std::string& command,
 script::LaunchCommand launch_command(const std::string& text, const std::string& engine,
                                      const std::string& model);
 
-/// What --set says, behind the engine of --engine.
+/// What --set says, after the engine of --engine.
 std::vector<std::string> with_engine(const std::string& engine,
                                      const std::vector<std::string>& set);
 

@@ -24,7 +24,7 @@ std::string reason() {
   return errno != 0 ? std::string(": ") + std::strerror(errno) : "";
 }
 
-/// The document with its key `build`: behind `schema`, or at its end where it has none.
+/// The document with its key `build`: after `schema`, or at its end where it has none.
 Json with_build(const Json& document) {
   if (!document.is_object()) return document;
   Json out = Json::object();

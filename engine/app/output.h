@@ -27,7 +27,7 @@ void make_folder(const std::string& path);
 void write_text(const std::string& text, const std::string& path);
 
 /// Writes the document as JSON with two spaces per level. It gets the key `build`, the build stamp,
-/// behind `schema`. @throws Error as write_text() does
+/// after `schema`. @throws Error as write_text() does
 void write_document(const Json& document, const std::string& path);
 
 /// Prints a report. For a terminal its tables lose the columns that do not fit, unless `wide`, and

@@ -210,7 +210,7 @@ bool files_missing(const script::Scenario& scenario, const RunArguments& argumen
 /// @throws Misused for an option about requests or steps if the scenario's kind has none
 void refuse_options(const RunArguments& arguments, const std::string& kind) {
   if (kind == "serve") return;
-  const std::string why = "kind \"" + kind + "\" has no requests to tell of; only \"serve\" has";
+  const std::string why = "kind \"" + kind + "\" has no requests; only \"serve\" has";
   if (!arguments.requests.empty()) throw Misused("--requests", why);
   if (!arguments.trace.empty()) throw Misused("--trace", why);
   if (!arguments.write.empty()) throw Misused("--write", why);
@@ -337,7 +337,7 @@ void write_outputs(script::Scenario& scenario, const std::vector<script::Variant
   if (!arguments.html.empty()) write_page(scenario, results, own, arguments);
 }
 
-/// The exit status; what is not as it should be is told on stderr.
+/// The exit status; what is not as it should be is printed on stderr.
 /// @param all_written  whether --write has all of its files
 int status_of(const script::Scenario& scenario, const std::vector<script::VariantResult>& results,
               const RunArguments& arguments, const std::filesystem::path& home, bool all_written) {

@@ -92,7 +92,8 @@ int step(const StepArguments& arguments, const std::filesystem::path& home) {
   for (const std::string& each : arguments.set) {
     const std::string key = each.substr(0, each.find('='));
     const std::string path =
-        vm.call("rooflua.program.scenarios", "step_path", {Json(key), Json(arguments.steps)}).text();
+        vm.call("rooflua.program.scenarios", "step_path", {Json(key), Json(arguments.steps)})
+            .text();
     if (path == "deployment.tp") throw Error("--set " + each, "say --tp");
     options.set.push_back(path + each.substr(key.size()));
   }

@@ -90,7 +90,7 @@ std::string fault_of(const CLI::App& command, const CLI::ParseError& problem) {
     if (option->count() > 1)
       return option->get_name() + " is given " + std::to_string(option->count()) +
              " times; once is right" + about;
-    return option->get_name() + " has no value behind it" + about;
+    return option->get_name() + " has no value after it" + about;
   }
   if (dynamic_cast<const CLI::ConversionError*>(&problem) != nullptr) {
     static const std::string before = "Could not convert: ";

@@ -38,7 +38,7 @@ Json with_integers(const Json& value) {
   return number == std::floor(number) ? Json(static_cast<std::int64_t>(number)) : value;
 }
 
-/// The text of a file: it is told, or one document, or one per line.
+/// The text of a file: a message, or one document, or one per line.
 std::string text_of_told(const Json& told) {
   if (const Json* text = told.find("text")) return text->text();
   std::string out;

@@ -30,7 +30,8 @@ class WrittenFiles {
   /// Writes each variant that is known; of several, numbered files. A result's uid is a checksum
   /// of its document, so the same run has the same uid.
   /// @param file  the scenario's
-  /// @return false if the requests of a variant are missing, because its run was kept before: told
+  /// @return false if the requests of a variant are missing, because its run was kept before:
+  /// printed
   ///         on stderr
   /// @throws Error if a file cannot be written
   bool write(script::Scenario& scenario, const std::vector<script::VariantResult>& results,
@@ -41,7 +42,7 @@ class WrittenFiles {
     std::string format, path;
     bool requests = false;  // whether it has a row per request
   };
-  /// Whether the requests of a variant are not there; tells it.
+  /// Whether the requests of a variant are not there; prints it.
   static bool lacks_requests(const File& each, const std::string& rows, const std::string& to);
 
   script::Vm* vm_;

@@ -1,6 +1,6 @@
 # Writes OUT, the source file that holds the build stamp, if the stamp has changed. Runs at every build, so that a
-# commit recompiles this one file. Without git, or where the sources are not the root of a repository, the stamp is the
-# version alone.
+# commit recompiles this one file. Without git, or where the sources are not the root of a repository, the version and
+# the content of the sources make it.
 #   cmake -DVERSION=0.1.0 -DSOURCE=DIR -DTEMPLATE=FILE -DOUT=FILE -P build_stamp.cmake
 set(ROOFLUA_BUILD_STAMP "${VERSION}")
 set(compiled engine CMakeLists.txt) # what the program is made of; scripts and data are read when it runs
@@ -20,5 +20,15 @@ if(GIT AND EXISTS "${SOURCE}/.git")
       string(APPEND ROOFLUA_BUILD_STAMP "-dirty.${change}")
     endif()
   endif()
+endif()
+if(ROOFLUA_BUILD_STAMP STREQUAL VERSION)
+  file(GLOB_RECURSE sources ${SOURCE}/engine/*)
+  foreach(source ${sources} ${SOURCE}/CMakeLists.txt)
+    file(SHA1 ${source} content)
+    string(APPEND all "${content}\n")
+  endforeach()
+  string(SHA1 content "${all}")
+  string(SUBSTRING ${content} 0 12 content)
+  string(APPEND ROOFLUA_BUILD_STAMP "+sources.${content}")
 endif()
 configure_file(${TEMPLATE} ${OUT} @ONLY)

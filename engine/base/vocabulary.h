@@ -11,7 +11,7 @@
 namespace rooflua {
 
 /// One value of a vocabulary. A vocabulary that says more of its values has a struct of its own
-/// with these three members and others behind them.
+/// with these three members and others after them.
 template <class Value>
 struct Word {
   Value value;

@@ -30,7 +30,8 @@ namespace {
 
 using script::Run;
 
-/// emulate_open(run, options) -> server, its ports, {events, replay}: where it tells of KV caches
+/// emulate_open(run, options) -> server, its ports, {events, replay}: where it sends events of KV
+/// caches
 int emulate_open(lua_State* L, Run& run) {
   const Json given = script::to_json(L, 2, "emulate");
   auto box = std::make_shared<ServerBox>();

@@ -8,7 +8,7 @@ namespace rooflua::emulate {
 
 namespace {
 
-constexpr int deepest = 16;        // schemas inside each other; behind it everything is null
+constexpr int deepest = 16;        // schemas inside each other; after it everything is null
 constexpr int most_values = 4096;  // in one example
 constexpr std::size_t most = 256;  // characters of a text, items of an array
 

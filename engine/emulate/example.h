@@ -1,5 +1,5 @@
 #pragma once
-// A value that fits a JSON schema: the arguments of a call that nobody thought about.
+// A value that fits a JSON schema: the arguments of a call without a model that writes them.
 
 #include "base/json.h"
 

@@ -34,7 +34,7 @@ class Exposition {
  public:
   /// @param type  "gauge", "counter" or "histogram"
   void begin(const std::string& name, const std::string& type, const std::string& help);
-  /// A series of the family that began last. @param suffix  behind its name
+  /// A series of the family that began last. @param suffix  after its name
   void add(const Labels& labels, double value, std::string_view suffix = "");
   void add(const Labels& labels, const Histogram& histogram);
   const std::string& text() const { return text_; }

@@ -1,6 +1,6 @@
 #pragma once
-// What an emulated engine tells Prometheus. Names, kinds and bounds are those of its release and
-// come from the engine's file; here is what each of them counts.
+// The metrics of an emulated engine for Prometheus. Names, kinds and bounds are those of its
+// release and come from the engine's file; here is what each of them counts.
 
 #include <array>
 #include <cstdint>

@@ -31,7 +31,7 @@ struct ServerOptions {
   std::vector<std::string> session_headers;
   std::map<std::string, int> statuses;  // of HTTP, by outcome of requests without a token
   Json metrics;                         // Metrics
-  std::optional<KvServed> kv;           // nothing: nobody is told of KV caches
+  std::optional<KvServed> kv;           // nothing: no events of KV caches
   int most_streams = 4096;              // under way at once
   std::size_t most_body_bytes = std::size_t{16} << 20;
   std::size_t most_unread_bytes = std::size_t{1} << 20;  // that a client has not read yet

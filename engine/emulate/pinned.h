@@ -1,5 +1,5 @@
 #pragma once
-// The router of a server with a port per replica: whoever connects has chosen.
+// The router of a server with a port per replica: a client chooses by its port.
 
 #include <cstdint>
 #include <unordered_map>

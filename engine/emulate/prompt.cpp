@@ -16,7 +16,7 @@ std::int64_t tokens_of(std::size_t bytes, double bytes_per_token) {
       1, static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / bytes_per_token)));
 }
 
-/// The number of a block behind another one.
+/// The number of a block after another one.
 std::uint64_t chained(std::uint64_t before, std::string_view content) {
   return spread(before * 0x100000001B3u ^ identity("block", content));
 }

@@ -148,7 +148,7 @@ std::int64_t Server::next_us() {
   return last_us_ = std::max(passed_us_, last_us_) + 1;
 }
 
-/// Up to the time on the wall. Arrivals are behind what has passed, so that the schedule does not
+/// Up to the time on the wall. Arrivals are after what has passed, so that the schedule does not
 /// depend on when the loop looks.
 void Server::advance() {
   Simulation& simulation = *run_.simulation;

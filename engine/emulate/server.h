@@ -1,7 +1,7 @@
 #pragma once
 // A server that is not there: clients speak to it over HTTP, and a simulation says when each of
 // them gets its tokens. One thread. The scenario's clock goes with the wall clock and never waits:
-// what is computed too late leaves late, and that is told (lag.h).
+// what is computed too late leaves late, and that is reported (lag.h).
 
 #include <cstdint>
 #include <deque>
@@ -36,7 +36,7 @@ class Server final : private TokenObserver {
   Server& operator=(const Server&) = delete;
 
   const std::vector<int>& ports() const { return ports_; }
-  /// {events, replay}: where it tells of KV caches, by replica; null: nowhere.
+  /// {events, replay}: where it sends events of KV caches, by replica; null: nowhere.
   Json kv_addresses() const { return kv_ ? kv_->addresses() : Json(); }
 
   /// Serves until a client asks for what Lua answers: {path, body}; or until it is over: null.
@@ -111,7 +111,7 @@ class Server final : private TokenObserver {
   void refuse(Exchange& exchange, Api api, int status, const std::string& message,
               const std::string& param = "") const;
 
-  /// The first whole microsecond behind everything that has happened.
+  /// The first whole microsecond after everything that has happened.
   std::int64_t next_us();
   std::uint64_t drawn(std::int32_t number) const;
 
@@ -128,7 +128,7 @@ class Server final : private TokenObserver {
   event *pump_ = nullptr, *tick_ = nullptr, *interrupt_ = nullptr, *terminate_ = nullptr;
   std::unique_ptr<Door> door_;
   std::vector<int> ports_;
-  std::unique_ptr<KvServer> kv_;  // null: nobody is told of KV caches
+  std::unique_ptr<KvServer> kv_;                                   // null: no events of KV caches
   std::unordered_map<std::int32_t, std::unique_ptr<Talk>> talks_;  // by id
   std::deque<Due> due_;
   struct Admin {

@@ -79,7 +79,7 @@ void tell_builds(const ResultStore& store, const std::string& build) {
             "export` and `diff` read them with --build");
 }
 
-/// Takes the results that a file has. A row that was altered is told and not taken: its run is
+/// Takes the results that a file has. A row that was altered is reported and not taken: its run is
 /// done again.
 void take_over(const ResultStore& store, const std::vector<SweepRow>& rows,
                const SweepOptions& options, SweepOutcome& outcome) {

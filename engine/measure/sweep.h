@@ -29,7 +29,7 @@ struct SweepOptions {
   std::string results;            // SQLite file that gets the runs; "" = none
   std::vector<std::string> also;  // files that are read besides
   bool takes_failures = false;    // a failure that a file tells of is not tried again
-  bool tells_builds = true;       // whether a file whose runs are all of other builds is told
+  bool tells_builds = true;       // whether a file whose runs are all of other builds is reported
   ResultSet set;                  // where results is given
   std::string build;              // of the program
   std::string title;              // of the progress bar

@@ -13,11 +13,11 @@ namespace rooflua {
 /// By replica: whether its tokens are not the client's, because another replica decodes.
 std::vector<char> prefill_replicas(const ClusterConfig& cluster);
 
-/// An observer that is told of tokens, in the order of the clock. Who overrides one of Observer's
-/// methods calls this class's own first.
+/// An observer that is told of tokens, in the order of the clock. A class that overrides one of
+/// Observer's methods calls this class's own first.
 class TokenObserver : public Observer {
  public:
-  /// @param prefills  prefill_replicas(); replicas behind its end do not prefill
+  /// @param prefills  prefill_replicas(); replicas after its end do not prefill
   explicit TokenObserver(std::vector<char> prefills = {}) : prefills_(std::move(prefills)) {}
 
   bool reads_prices() const override { return false; }

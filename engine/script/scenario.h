@@ -80,7 +80,7 @@ class Scenario {
   /// Variants of all shards.
   std::int64_t total() const { return total_; }
 
-  /// Whether the text of its one variant lists operations though nobody asks for it.
+  /// Whether the text of its one variant lists operations although no option asks for it.
   bool lists_operations() const { return lists_operations_; }
   /// Whether it has a report of its own, which reads the documents.
   bool has_report() const { return has_report_; }

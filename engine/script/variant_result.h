@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 #include "measure/html/report.h"
 #include "measure/record/summary.h"
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "spec/figures/rows.h"
 #include "spec/layer_kinds.h"
-#include "spec/pipeline/apart.h"
+#include "spec/pipeline/afd.h"
 #include "spec/pipeline/context.h"
 #include "spec/pipeline/stages.h"
 #include "spec/weights.h"
@@ -43,7 +43,7 @@ Widths widths_of(const Model& model, const DeploymentOptions& options) {
                 "and pp, or by tp, dp and ep");
   }
   check_context(model, options);
-  check_apart(model, options);
+  check_afd(model, options);
   return widths;
 }
 
@@ -88,7 +88,7 @@ Bytes seat_bytes(const Model& model, const DeploymentOptions& options, Dtype kv_
   return bytes;
 }
 
-/// The blocks that hold what one request needs beside its tokens.
+/// The blocks that hold what one request needs besides its tokens.
 std::int64_t seat_blocks(Bytes seat, Bytes block) {
   return block > Bytes(0) ? static_cast<std::int64_t>(std::ceil(seat / block)) : 0;
 }
@@ -364,7 +364,7 @@ constexpr auto rows = rows_of<Deployment>(
     shown<&Deployment::seat_bytes>("seat_bytes",
                                    "per rank: windows, chunks and recurrent states of one request"),
     shown<&Deployment::seat_blocks>("seat_blocks",
-                                    "KV blocks that hold them, beside those of the request's "
+                                    "KV blocks that hold them, besides those of the request's "
                                     "tokens; 0 without such layers"),
     shown<&Deployment::kv_bytes_per_block>("kv_bytes_per_block",
                                            "per rank, all layers whose cache grows, a drafter's "

@@ -35,7 +35,7 @@
 #include "spec/figures/deployment.h"
 #include "spec/hardware.h"
 #include "spec/model.h"
-#include "spec/pipeline/apart.h"
+#include "spec/pipeline/afd.h"
 #include "spec/widths.h"
 
 namespace rooflua {

@@ -52,7 +52,7 @@ struct NumberFormat {
   /// Formats whose GEMM rows answer, in the order in which they are tried. Empty: only the modelled
   /// kernel does.
   std::span<const StandIn> stand_ins = {};
-  std::span<const std::string_view> spellings = {};  // in use beside the name, in lower case
+  std::span<const std::string_view> spellings = {};  // in use besides the name, in lower case
 };
 
 std::span<const NumberFormat> number_formats();

@@ -6,7 +6,7 @@ namespace {
 
 using Kind = AttentionKind;
 
-constexpr double index_scale_bytes = 4;        // one fp32 per entry of an index, beside its FP8
+constexpr double index_scale_bytes = 4;        // one fp32 per entry of an index, besides its FP8
 constexpr double compressed_index_bytes = 64;  // of one entry in DeepSeek-V4
 constexpr double state_element_bytes = 4, convolution_element_bytes = 2;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of layers of a model: what attends to what, and which MLP stands behind it. A model
+// The kinds of layers of a model: what attends to what, and which MLP stands after it. A model
 // lists its kinds with the number of layers of each, not their order: no price and no byte of a
 // step depends on the order.
 
@@ -126,7 +126,7 @@ struct AttentionLayers {
   double state_bytes() const;
 };
 
-/// The encoder of a multi-modal model, which takes memory beside the language model: 16 bit.
+/// The encoder of a multi-modal model, which takes memory besides the language model: 16 bit.
 struct VisionEncoder {
   double parameters = 0;  // with what projects its output
   int hidden_size = 0, intermediate_size = 0;
@@ -199,7 +199,7 @@ struct WeightFormats {
 /// Formats of some classes, as a file states them.
 using StatedFormats = std::array<std::optional<Dtype>, weight_classes>;
 
-/// The model as somebody else released it, in other formats.
+/// The model as another publisher released it, in other formats.
 struct Release {
   Dtype name = Dtype::bf16;  // "nvfp4": what deployment.weights asks for
   std::string source;

@@ -81,7 +81,7 @@ RankCounts rank_counts(const Model& model, const DeploymentOptions& given) {
   const Model one = predictor_of(model);
   out.predictor = weights_per_rank(one, out.widths);
   out.predictor.embedding = out.predictor.lm_head = 0;
-  // It reads the last hidden state and the embedding of the last token, each behind a norm.
+  // It reads the last hidden state and the embedding of the last token, each after a norm.
   out.predictor.small += 2.0 * model.hidden_size * model.hidden_size + 2.0 * model.hidden_size;
   out.predictor_kv_bytes =
       counts_of(one.attentions.front(), out.widths, out.kv_dtype).growing_bytes;

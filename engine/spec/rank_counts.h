@@ -1,7 +1,7 @@
 #pragma once
 // What one rank holds of a model, counted exactly: weights by class and stage, the cache of a token
 // by kind of layer, and states. How much memory an engine gives to each of them, in which units it
-// rounds and what it takes beside them is a rule of the engine (scripts/engines).
+// rounds and what it takes besides them is a rule of the engine (scripts/engines).
 
 #include <string>
 #include <vector>

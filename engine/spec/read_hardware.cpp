@@ -46,7 +46,7 @@ void read_peaks(Hardware& hardware, const Fields& fields, std::string_view key, 
                                     "' (or from = \"h200-sxm\", to start from a shipped GPU)");
 }
 
-/// A misspelt key of a script is told before what is missing because of it.
+/// A misspelt key of a script is reported before what is missing because of it.
 void refuse_unknown(const Fields& fields) {
   for (const char* key : {"from", "aliases", "tdp_w", "tables_from", "sources"}) fields.allow(key);
   for (const FigureRow& each : figures<Hardware>().rows)

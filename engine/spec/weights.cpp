@@ -217,7 +217,7 @@ class Counter {
     const double experts = divided("experts", moe.experts, widths_.ep, "ep");
     const double inner = moe.latent_size > 0 ? moe.latent_size : hidden();
     const double width = double(moe.intermediate_size) / widths_.moe_tp;
-    if (!widths_.apart())
+    if (!widths_.afd())
       parts.routed_experts += each.layers * experts * mlp(each.gated, inner, width);
     parts.shared_experts += each.layers * (mlp(each.gated, hidden(),
                                                double(moe.shared_intermediate_size) / widths_.tp) +

@@ -11,15 +11,15 @@ namespace rooflua {
 struct Widths {
   int tp = 1, dp = 1, ep = 1, moe_tp = 1;
   int cp = 1, dcp = 1;  // see pipeline/context.h
-  int expert_gpus = 0;  // see pipeline/apart.h
+  int expert_gpus = 0;  // see pipeline/afd.h
 
   /// Everything divided by tp.
   static constexpr Widths of_tp(int tp) { return {tp, 1, 1, tp}; }
   constexpr int ranks() const { return tp * dp * cp; }
   /// Whether experts are on GPUs of their own.
-  constexpr bool apart() const { return expert_gpus > 0; }
+  constexpr bool afd() const { return expert_gpus > 0; }
   /// Ranks that hold experts.
-  constexpr int expert_ranks() const { return apart() ? expert_gpus : ranks(); }
+  constexpr int expert_ranks() const { return afd() ? expert_gpus : ranks(); }
   /// Groups of tp ranks whose tokens the experts see together.
   constexpr int groups() const { return dp * cp; }
   bool operator==(const Widths&) const = default;

@@ -14,7 +14,8 @@ local Trace = policy.define {
     path = { default = "", doc = "CSV with a column `rounds` (\"2 1 4\"); empty: the list `rounds` is replayed.",
       source = "a file of the user's" },
     rounds = { default = { { 2, 1, 3, 1, 1, 2 } }, unit = "tokens",
-      doc = "Tokens per round, a list for each recorded request.", source = "an example" },
+      doc = "Tokens per round, a list for each recorded request.", source = "an example",
+      idle = { path = { other_than = "" } } },
   },
 }
 

@@ -18,9 +18,9 @@ local Concurrency = policy.define {
       doc = "What is counted: requests, or the tokens of their prompts and of the limits that clients declared.",
       source = "llm-d concurrencyMode = requests" },
     max_concurrency = { default = 100, unit = "requests", min = 1, integer = true, doc = "Requests for each replica.",
-      source = "llm-d maxConcurrency = 100" },
+      source = "llm-d maxConcurrency = 100", idle = { mode = "tokens" } },
     max_tokens = { default = 1000000, unit = "tokens", min = 1, integer = true, doc = "Tokens for each replica.",
-      source = "llm-d maxTokenConcurrency = 1000000" },
+      source = "llm-d maxTokenConcurrency = 1000000", idle = { mode = "requests" } },
     full = { default = "hold", values = { "hold", "reject" }, doc = "What happens to a request above that." },
   }, nil, queue.clock, queue.waiting, queue.order),
 }

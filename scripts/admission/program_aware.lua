@@ -19,7 +19,7 @@ local ProgramAware = policy.define {
       source = "llm-d lasWeightHeadWait = 0.2" },
   }, {
     flow = { default = "program" },
-    fair = { default = "las", values = { "las" } },
+    fair = { default = "las", values = { "las" }, idle = { why = "it chooses the flow itself, by service" } },
     count = { default = "end" },
     half_life_s = { default = 60, source = "llm-d lasHalfLifeSeconds = 60, which decays smoothly" },
   }, { "flow", "fair", "count", "half_life_s" }),

@@ -62,6 +62,16 @@ local function body(self, campaign)
     .. " results export /results --format jsonl; echo END ROOFLUA RESULTS; exit $status"
 end
 
+--- What fetches the results of the pods and joins them.
+local function merge_of(self, campaign, space, dir)
+  local fetch = self.claim ~= "" and "# Run this where the claim is mounted, with its folder as the only argument.\n"
+      .. 'cp "$1"/*.sqlite ' .. dir .. "/results/\n"
+    or ("for pod in $(kubectl%s get pods -l job-name=%s -o name); do\n  kubectl%s logs \"$pod\" > %s/logs/"
+      .. "\"${pod#pod/}\".log\ndone\n"):format(space, campaign.name, space, dir)
+  return campaign:merge("# Fetches what the pods have, and joins it; may run at any time.\n" .. fetch,
+    self.claim == "" and dir .. "/logs/*.log" or nil)
+end
+
 function Kubernetes:write(campaign)
   if campaign.rounds then
     error("--on kubernetes: a search or plan in rounds needs the results of earlier rounds in every shard, and pods "
@@ -115,12 +125,6 @@ metadata:
     quoted(campaign.name), items, volume)
   local space = space_of(self, campaign)
   local dir = campaign.quoted(campaign.dir)
-  local fetch = self.claim ~= "" and "# Run this where the claim is mounted, with its folder as the only argument.\n"
-      .. 'cp "$1"/*.sqlite ' .. dir .. "/results/\n"
-    or ("for pod in $(kubectl%s get pods -l job-name=%s -o name); do\n  kubectl%s logs \"$pod\" > %s/logs/"
-      .. "\"${pod#pod/}\".log\ndone\n"):format(space, campaign.name, space, dir)
-  local merge = campaign:merge("# Fetches what the pods have, and joins it; may run at any time.\n" .. fetch,
-    self.claim == "" and dir .. "/logs/*.log" or nil)
   local run = ([[
 #!/bin/sh
 # Does the shards and waits for their end.
@@ -129,7 +133,7 @@ kubectl%s delete --ignore-not-found job %s
 kubectl%s apply -f %s/job.yaml
 until kubectl%s get job %s -o 'jsonpath={.status.conditions[*].type}' | grep -q 'Complete\|Failed'; do sleep 5; done
 ]]):format(space, campaign.name, space, dir, space, campaign.name)
-  return { ["job.yaml"] = manifest, ["merge.sh"] = merge, ["run.sh"] = run,
+  return { ["job.yaml"] = manifest, ["merge.sh"] = merge_of(self, campaign, space, dir), ["run.sh"] = run,
     ["submit.sh"] = ([[
 #!/bin/sh
 # Options go to kubectl.

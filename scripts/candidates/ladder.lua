@@ -5,7 +5,11 @@
 --- silently would always win.
 local policy = require "rooflua.policy"
 
-local function list(default, unit, doc) return { default = default, type = "list", unit = unit, doc = doc } end
+local function list(default, unit, doc, idle)
+  return { default = default, type = "list", unit = unit, doc = doc, idle = idle }
+end
+
+local no_split, no_expert_gpus = { split = false }, { expert_gpus = { 0 } }
 
 ---@class candidates.Ladder
 local Ladder = policy.define {
@@ -21,16 +25,18 @@ local Ladder = policy.define {
     cp = list({ 1 }, "ranks", "Ranks that divide a prompt, each on tp GPUs of its own."),
     dcp = list({ 1 }, "ranks", "Ranks of tp that divide the KV of a request, where it divides tp."),
     expert_gpus = list({ 0 }, "GPUs", "GPUs of the routed experts alone; 0: they are on those of the attention."),
-    micro_batches = list({ 1 }, "batches", "Micro-batches between both pools, where there are expert_gpus."),
+    micro_batches = list({ 1 }, "batches", "Micro-batches between both pools, where there are expert_gpus.",
+      no_expert_gpus),
     max_num_seqs = list({ 64, 256 }, "requests", "Seats: most requests in a step."),
     max_num_batched_tokens = list({ 512, 2048, 8192 }, "tokens", "Token budgets of a step."),
     weights = list({ "own" }, nil, "Formats of the weights; \"own\": as released."),
     kv = list({ "own" }, nil, "Formats of the KV cache; \"own\": as released."),
     split = { default = false, type = "any", doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, "
       .. "2:1, 1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
-    prefill_tp = list({ "same" }, "GPUs", "Tensor parallel degrees of prefill engines, where split; \"same\": tp."),
-    prefill_dp = list({ "same" }, "ranks", "The same of dp."),
-    prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp x cp of a prefill engine."),
+    prefill_tp = list({ "same" }, "GPUs", "Tensor parallel degrees of prefill engines, where split; \"same\": tp.",
+      no_split),
+    prefill_dp = list({ "same" }, "ranks", "The same of dp.", no_split),
+    prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp x cp of a prefill engine.", no_split),
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
     host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
     speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),

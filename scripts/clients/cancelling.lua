@@ -12,7 +12,7 @@ local Cancelling = policy.define {
     .. "(docs/tutorials/request-cancellation.md)",
   params = {
     share = { default = 0.1, unit = "1", min = 0, max = 1, doc = "Of the requests, at random; AIPerf's default is 0." },
-    after_s = { default = 0, unit = "s", min = 0, doc = "From its sending to its cancel." },
+    after_s = { default = 0, unit = "s", min = 0, doc = "From its sending to its cancel.", idle = { share = 0 } },
   },
 }
 

@@ -13,7 +13,7 @@ local Migrating = policy.define {
     migration_limit = { default = 3, unit = "migrations", min = 0, max = 90000, integer = true,
       doc = "How often a request may migrate. Dynamo's default is 0, no migration; its guide begins with 3." },
     max_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
-      doc = "Longer sequences, prompt and answer so far, do not migrate; 0: all do." },
+      doc = "Longer sequences, prompt and answer so far, do not migrate; 0: all do.", idle = { migration_limit = 0 } },
   },
 }
 

@@ -11,9 +11,10 @@ local Ttl = policy.define {
   doc = "What expires first leaves first: a time to live from the last use, by class.",
   source = "own design; LMCache and Mooncake leases",
   params = {
-    ttl_s = { default = 300, unit = "s", min = 0, doc = "Of classes without a time of their own.", source = "assumed" },
+    ttl_s = { default = 300, unit = "s", min = 0, doc = "Of classes without a time of their own.", source = "assumed",
+      idle = { { class_ttl_s = {}, why = "one time for all is the order of the last use" }, { "one class" } } },
     class_ttl_s = { default = {}, unit = "s", doc = "Times of single classes, by number: { [1] = 3600 }.",
-      source = "assumed" },
+      source = "assumed", idle = { "one class" } },
     from = { default = "use", values = { "use", "put" }, doc = "Since when: the last use, or when it was stored.",
       source = "assumed" },
   },

@@ -16,7 +16,8 @@ local Stragglers = policy.define {
     factor = { default = 2, unit = "1", min = 1, doc = "By which their steps take longer." },
     every_s = { default = 0, unit = "s", min = 0,
       doc = "Mean time from the end of a slow time to the next, exponential; 0: they are always slow." },
-    for_s = { default = 60, unit = "s", min = 0, exclusive_min = true, doc = "How long a slow time lasts." },
+    for_s = { default = 60, unit = "s", min = 0, exclusive_min = true, doc = "How long a slow time lasts.",
+      idle = { every_s = 0 } },
   },
 }
 

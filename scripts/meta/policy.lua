@@ -19,6 +19,7 @@ local policy = {}
 ---@field policy string? a policy of that folder of scripts/ is allowed too
 ---@field type string? if the default does not tell it; "any" allows every type
 ---@field optional boolean? no default
+---@field idle table? a case in which it changes nothing, or a list of them (docs/LUA_API.md)
 
 --- A class: calling it with a table of parameters makes an instance.
 ---@class rooflua.PolicyClass
@@ -313,6 +314,7 @@ function policy.where(instance) end
 
 --- What a file of scripts/workloads returns.
 ---@class rooflua.Workload: rooflua.PolicyClass
+---@field varies? boolean whether its load changes by itself in the course of a run, as a day or a ramp does
 ---@field scaled? fun(self, of: fun(part: rooflua.Workload): rooflua.Workload): rooflua.Workload of one that is made of
 --- others: the same with what `of` makes of each
 ---@field requests fun(self, rng: rooflua.Random): any an iterator, a state with `next`, a state with

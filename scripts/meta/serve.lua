@@ -80,7 +80,7 @@ local serve = {}
 ---@field block_size integer? tokens; default 16; tokens in a KV block, on all ranks of dcp together
 ---@field kv_blocks integer? blocks; KV blocks; default what the memory has room for. More are taken, with a note
 ---@field pp_batches integer? steps; steps that are under way at once in the stages of pp; default pp
----@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes beside its bytes; assumed
+---@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes besides its bytes; assumed
 ---@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
 --- tokens; longer requests are refused; default the model's. A priced batch with a longer one is noted
@@ -185,7 +185,7 @@ local serve = {}
 ---@field within string[]|nil the same between replicas on one node; default path
 
 ---@class rooflua.ScenarioDisaggregation
----@field order "prefill_first"|"decode_first"|nil default "prefill_first"; who is chosen first
+---@field order "prefill_first"|"decode_first"|nil default "prefill_first"; the replica that is chosen first
 ---@field push "end"|"chunks"|"layers"|nil default "end"; when KV of a prompt sets off
 --- s; default 0; that a prefill replica keeps a computed prompt which waits for room at a decode replica; then the
 --- decode replica computes it again. 0: for ever
@@ -196,7 +196,7 @@ local serve = {}
 ---@class rooflua.ScenarioLink
 ---@field bytes_per_s number? bytes/s; bandwidth of one of its wires, in one direction
 ---@field alpha_s number? s; default 0; before the first byte of each transfer
----@field per "replica"|"node"|"cluster"|nil default "node"; who shares one of its wires
+---@field per "replica"|"node"|"cluster"|nil default "node"; what shares one of its wires
 ---@field duplex boolean? default true; whether each direction has a wire of its own
 ---@field streams integer? transfers; default 0; transfers that a wire carries at once, others wait; 0: no limit
 
@@ -246,11 +246,11 @@ local serve = {}
 ---@class rooflua.ScenarioStore
 ---@field name string? what results call it; required
 ---@field capacity_bytes number? bytes; of one instance, for all GPUs that share it; required
----@field per "replica"|"node"|"cluster"|nil default "replica"; who shares one instance
+---@field per "replica"|"node"|"cluster"|nil default "replica"; what shares one instance
 --- tokens; tokens that are stored, loaded and evicted together; default the policy's, else block_size; a multiple of
 --- that
 ---@field chunk_tokens integer?
----@field alpha_s number? s; default 2e-05; before the first byte of each transfer, beside its links
+---@field alpha_s number? s; default 2e-05; before the first byte of each transfer, besides its links
 --- names of `links` from the store to the GPU; default those of write, else the GPU's to its host
 ---@field read string[]|nil
 ---@field write string[]|nil names of `links` from the GPU to the store; default those of read

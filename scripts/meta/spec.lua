@@ -5,7 +5,7 @@
 local spec = {}
 
 -- generated: classes of models
----@class rooflua.VisionEncoder takes memory beside the language model, whose counts leave it out
+---@class rooflua.VisionEncoder takes memory besides the language model, whose counts leave it out
 ---@field parameters number with what projects its output
 ---@field hidden_size integer of a patch
 ---@field intermediate_size integer of its MLPs
@@ -189,7 +189,7 @@ function Model:kv_bytes_per_token(kv_dtype) end
 ---@field redundant_expert_bytes number per rank: copies of experts; 0 without them
 ---@field activation_bytes number per rank: what a dummy forward at the token budget needs, an estimate
 ---@field seat_bytes number per rank: windows, chunks and recurrent states of one request
----@field seat_blocks integer KV blocks that hold them, beside those of the request's tokens; 0 without such layers
+---@field seat_blocks integer KV blocks that hold them, besides those of the request's tokens; 0 without such layers
 ---@field kv_bytes_per_block number per rank, all layers whose cache grows, a drafter's among them
 ---@field kv_capacity_bytes number per rank: kv_blocks of them
 ---@field tp integer tensor parallel ranks: they divide attention and dense MLPs

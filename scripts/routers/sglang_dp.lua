@@ -25,7 +25,7 @@ local SglangDp = policy.define {
     method = { default = "round_robin", values = { "round_robin", "total_requests", "total_tokens" },
       doc = "What the rank is chosen by.", source = "SGLang --load-balance-method" },
     staleness_s = { default = 0.02, unit = "s", min = 0, doc = "Greatest age of the counts.",
-      source = "SGLang data_parallel_controller.py: refreshed every 20 ms" },
+      source = "SGLang data_parallel_controller.py: refreshed every 20 ms", idle = { method = "round_robin" } },
   },
 }
 

@@ -23,7 +23,8 @@ local Sglang = policy.define {
       source = "SGLang: clamp(pool / context * 512, 2048, 4096), pool: KV tokens, context: longest sequence" },
     max_speculative_seqs = { default = 48, unit = "requests", min = 0, integer = true,
       doc = "Most requests that run at once where drafts are verified; 0 = max_num_seqs.",
-      source = "SGLang server_args: max_running_requests = 48 with speculation, unless it is given" },
+      source = "SGLang server_args: max_running_requests = 48 with speculation, unless it is given",
+      idle = { "no speculation" } },
     schedule_policy = { default = "fcfs", values = order.policies,
       doc = "Order of the queue. dfs-weight: cached prefixes that most requests wait for; fcfs: arrival; hrrn: highest "
         .. "ratio of tokens computed since arrival to own tokens left; lof: longest output limit; lpm: longest cached "
@@ -31,9 +32,11 @@ local Sglang = policy.define {
         .. "shortest-prefill-first: fewest tokens left to compute." },
     routing_key = { default = "session", values = order.keys,
       doc = "Field of a request that is its key for schedule_policy = 'routing-key'.",
-      source = "SGLang: the header x-smg-routing-key, one per conversation or tenant" },
+      source = "SGLang: the header x-smg-routing-key, one per conversation or tenant",
+      idle = { schedule_policy = { other_than = "routing-key" } } },
     random_seed = { default = 0, unit = "1", min = 0, max = 4294967295, integer = true,
-      doc = "Seed of the shuffle for schedule_policy = 'random'." },
+      doc = "Seed of the shuffle for schedule_policy = 'random'.",
+      idle = { schedule_policy = { other_than = "random" } } },
     max_prefill_tokens = { default = 16384, unit = "tokens", min = 1, integer = true,
       doc = "Most prompt tokens of one step; only a single prompt may exceed it.",
       source = "SGLang default" },

@@ -12,9 +12,9 @@ local Sjf = policy.define {
   extends = VllmV1,
   params = {
     output_weight = { default = 1.0, unit = "1", min = 0,
-      doc = "Work of one output token, in prompt tokens." },
+      doc = "Work of one output token, in prompt tokens.", idle = { "no predictions" } },
     unknown_output_tokens = { default = 0, unit = "tokens", min = 0,
-      doc = "Output assumed where the workload predicts none." },
+      doc = "Output assumed where the workload predicts none.", idle = { "no predictions" } },
   },
 }
 

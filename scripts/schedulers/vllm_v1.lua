@@ -36,7 +36,7 @@ local VllmV1 = policy.define {
       source = "vLLM V1 default; 0.01 in V0" },
     prefill_schedule_interval = { default = 1, unit = "steps", min = 1, integer = true,
       doc = "Ranks of deployment.dp that decode run prompts in every n-th step of all ranks only.",
-      source = "vLLM --prefill-schedule-interval; default 1" },
+      source = "vLLM --prefill-schedule-interval; default 1", idle = { "one rank" } },
   },
 }
 

@@ -129,6 +129,7 @@ local Infersim = policy.define {
     sm_ratio = {
       default = 108 / 132, unit = "1", min = 0.01, max = 1, source = cli,
       doc = "Part of the SMs left to compute under two-batch overlap.",
+      idle = { enable_tbo = false },
     },
     prefill_only = {
       default = false, source = cli,

@@ -175,15 +175,15 @@ local Kernels = policy.define {
     },
     exchange = {
       default = "own", values = { "own", "gathered", "deepep", "nvlink_one_sided", "nvlink_two_sided" },
-      source = "kernels/exchange.lua",
+      source = "kernels/exchange.lua", idle = { "one rank" },
       doc = "How tokens reach experts of other data-parallel ranks; own = the engine's own.",
     },
     dp_padding = {
-      default = engines.default_name(), values = group.rules(), source = "kernels/group.lua",
+      default = engines.default_name(), values = group.rules(), source = "kernels/group.lua", idle = { "one rank" },
       doc = "How ranks that step together (deployment.dp) pad their tokens to the same number.",
     },
     draft_overlap = {
-      default = 0.4, unit = "1", min = 0, max = 1,
+      default = 0.4, unit = "1", min = 0, max = 1, idle = { "no speculation" },
       source = "fitted to gpt-oss-120b on H200 with 1 and 3 drafts, leaving out 7 (docs/SPECULATION.md)",
       doc = "Part of the experts of a draft that other tokens of its request touch anyway.",
     },

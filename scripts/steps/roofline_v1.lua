@@ -74,10 +74,12 @@ local RooflineV1 = policy.define {
     tp_scaling_exponent = {
       default = 0.68, unit = "1", min = 0, max = 1, source = source,
       doc = "Prefill arithmetic speeds up by tp to the power of this.",
+      idle = { "one GPU" },
     },
     decode_tp_scaling_exponent = {
       default = 1.0, unit = "1", min = 0, max = 1, source = source,
       doc = "Decode, arithmetic and traffic, speeds up by tp to the power of this.",
+      idle = { "one GPU" },
     },
     step_overhead_s = { default = 0.0, unit = "s", min = 0, doc = "Time added to every step.", source = neutral },
     prefill_overhead_s = {
@@ -91,6 +93,7 @@ local RooflineV1 = policy.define {
     all_reduce_latency_s = {
       default = 0.0, unit = "s", min = 0, source = neutral,
       doc = "Time of one all-reduce; two per layer where tp > 1.",
+      idle = { "one GPU" },
     },
   },
 }

@@ -83,10 +83,12 @@ local RooflineV2 = policy.define {
       default = 0.5, unit = "1", min = 0.0001, max = 1,
       source = "a causal mask keeps half of a square score matrix",
       doc = "Part of the scores that causal_mask keeps in prefill.",
+      idle = { attention_flop = { other_than = "causal_mask" } },
     },
     decode_mask = {
       default = 1.0, unit = "1", min = 0.0001, max = 1, source = "a decoded token attends to every key",
       doc = "Part of the scores that causal_mask keeps in decode.",
+      idle = { attention_flop = { other_than = "causal_mask" } },
     },
     softmax_flop = {
       default = false, source = reviews,
@@ -107,6 +109,7 @@ local RooflineV2 = policy.define {
       default = "arithmetic", values = { "arithmetic", "harmonic" },
       source = blis .. ": arithmetic",
       doc = "Mean of the requests' MFUs, weighted by flop. harmonic gives the exact sum of their times.",
+      idle = { decode_context = { other_than = "per_request" } },
     },
     mixed = {
       default = "max", values = { "max", "sum", "weighted" },
@@ -124,6 +127,7 @@ local RooflineV2 = policy.define {
     shard_shapes = {
       default = false, source = blis,
       doc = "Look up k and n of one rank; otherwise of the whole model, with the time divided by tp.",
+      idle = { "one GPU" },
     },
     bandwidth_efficiency = {
       default = 0.82, unit = "1", min = 0.01, max = 1, source = blis .. ", H100; 0.80 on A100",
@@ -146,6 +150,7 @@ local RooflineV2 = policy.define {
     overhead_divides_by_tp = {
       default = true, source = blis,
       doc = "Divide overhead_per_layer_s by tp.",
+      idle = { { overhead_per_layer_s = 0 }, { "one GPU" } },
     },
     overhead_per_step_s = {
       default = 0.0, unit = "s", min = 0, source = "neutral; alibaba/InferSim: 0.005",
@@ -160,7 +165,8 @@ local RooflineV2 = policy.define {
       doc = "Step times are rounded to whole multiples of this, at least one; 0 = not rounded.",
     },
     lm_head = { default = false, source = blis, doc = "Add the GEMM of the LM head, one row per request." },
-    all_reduce = { default = false, source = blis, doc = "Add two all-reduces per layer where tp > 1." },
+    all_reduce = { default = false, source = blis, doc = "Add two all-reduces per layer where tp > 1.",
+      idle = { "one GPU" } },
     head_dim = {
       default = "model", values = { "model", "hidden_over_heads" },
       source = "model: config.json; " .. blis .. ": hidden_over_heads",

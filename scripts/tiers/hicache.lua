@@ -30,7 +30,8 @@ local HiCache = policy.define {
       source = "SGLang --hicache-write-policy; hiradix_cache.py, evict and writing_check" },
     selective_uses = { default = 2, unit = "requests", min = 1, integer = true,
       doc = "Of write_through_selective: content is stored once so many requests had it.",
-      source = "SGLang hiradix_cache.py, write_through_threshold: 1, or 2 where selective (3 before 0.5.0)" },
+      source = "SGLang hiradix_cache.py, write_through_threshold: 1, or 2 where selective (3 before 0.5.0)",
+      idle = { write_policy = { other_than = "write_through_selective" } } },
     load_back_threshold = { default = 10, unit = "tokens", min = 0, integer = true,
       doc = "Fewer tokens are computed and not loaded.", source = "SGLang hiradix_cache.py, load_back_threshold" },
     prefetch_threshold = { default = 256, unit = "tokens", min = 0, integer = true,
@@ -40,10 +41,10 @@ local HiCache = policy.define {
       doc = "How long a request that could run waits for storage: not, to the end, or for the time-out below.",
       source = "SGLang --hicache-storage-prefetch-policy" },
     prefetch_timeout_base_s = { default = 1, unit = "s", min = 0, doc = "Of the time-out, for each request.",
-      source = "SGLang prefetch_timeout_base" },
+      source = "SGLang prefetch_timeout_base", idle = { prefetch_policy = { other_than = "timeout" } } },
     prefetch_timeout_per_ki_token_s = { default = 0.25, unit = "s", min = 0,
       doc = "Of the time-out, for each 1024 tokens that are fetched.",
-      source = "SGLang prefetch_timeout_per_ki_token" },
+      source = "SGLang prefetch_timeout_per_ki_token", idle = { prefetch_policy = { other_than = "timeout" } } },
   },
 }
 

@@ -15,7 +15,8 @@ local VllmTiered = policy.define {
   params = {
     store_threshold = { default = 0, unit = "requests", min = 0, max = 1, integer = true,
       doc = "0 or 1: content is stored at once. This specification refuses more.",
-      source = "vLLM docs/features/kv_offloading_usage.md, store_threshold" },
+      source = "vLLM docs/features/kv_offloading_usage.md, store_threshold",
+      idle = { why = "0 and 1 both mean at once" } },
   },
 }
 

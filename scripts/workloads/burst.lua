@@ -19,6 +19,8 @@ local Burst = policy.define {
   },
 }
 
+Burst.varies = true -- by itself: a queue that grows for a while is no sign of too few replicas
+
 --- Draws an exponential with rate 1 and advances the clock until the integral of the rate reaches it: exact for a
 --- piecewise constant rate. Whole periods are counted, so that rounding never misses the end of one.
 local function gap(state)

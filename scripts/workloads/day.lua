@@ -16,8 +16,10 @@ local Day = policy.define {
   params = {
     of = { default = false, type = "any", doc = "The workload whose arrivals are moved." },
     peak_to_trough = { default = 4.0, unit = "1", min = 1, max = 1e6,
-      doc = "Rate of the busiest hour over that of the quietest; between them a cosine." },
-    peak_hour = { default = 14, unit = "h", min = 0, max = 23, integer = true, doc = "The busiest hour." },
+      doc = "Rate of the busiest hour over that of the quietest; between them a cosine.",
+      idle = { hours = { other_than = {} } } },
+    peak_hour = { default = 14, unit = "h", min = 0, max = 23, integer = true, doc = "The busiest hour.",
+      idle = { hours = { other_than = {} } } },
     hours = { default = {}, type = "any", doc = "Instead of the cosine: 24 relative rates, that of midnight first." },
     weekdays = { default = { 1, 1, 1, 1, 1, 1, 1 }, type = "any", doc = "Relative rates of seven days, Monday first." },
     noise = { default = 0.0, unit = "1", min = 0, max = 5,
@@ -27,6 +29,8 @@ local Day = policy.define {
     hour_s = { default = 3600.0, unit = "s", min = 1e-3, doc = "Length of an hour; less is a day in a hurry." },
   },
 }
+
+Day.varies = true -- by itself: a queue that grows for a while is no sign of too few replicas
 
 local function relative_rates(list, count, key)
   local sum = 0

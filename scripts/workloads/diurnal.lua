@@ -18,6 +18,8 @@ local Diurnal = policy.define {
   },
 }
 
+Diurnal.varies = true -- by itself: a queue that grows for a while is no sign of too few replicas
+
 local turn = 2 * math.pi
 local steps = 60 -- at most, of the search for an arrival; halving alone needs 53
 

@@ -17,6 +17,8 @@ local Ramp = policy.define {
   },
 }
 
+Ramp.varies = true -- by itself: a queue that grows for a while is no sign of too few replicas
+
 local function gap(state)
   local first, last = state.rate, state.workload.end_rate_per_s
   local part = state.count > 1 and (state.sent - 1) / (state.count - 1) or 0

@@ -42,6 +42,8 @@ local Stages = policy.define {
   },
 }
 
+Stages.varies = true -- by itself: a queue that grows for a while is no sign of too few replicas
+
 -- Stages ----------------------------------------------------------------------------------------------------
 
 local known = { rate_per_s = true, duration_s = true, clients = true, requests = true }

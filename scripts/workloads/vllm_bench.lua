@@ -22,7 +22,8 @@ local VllmBench = policy.define {
   params = {
     num_prompts = { default = 1000, unit = "requests", min = 1, integer = true, doc = "Number of requests." },
     request_rate = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true, infinite = true,
-      doc = "Mean rate of arrivals; math.huge: all at once, vLLM's own default." },
+      doc = "Mean rate of arrivals; math.huge: all at once, vLLM's own default.",
+      idle = { ramp_up_strategy = { other_than = "" } } },
     burstiness = { default = 1.0, unit = "1", min = 0, exclusive_min = true, infinite = true,
       doc = "Shape of the gamma distribution of gaps; 1 is Poisson, math.huge constant." },
     max_concurrency = { default = 0, unit = "requests", min = 0, integer = true,
@@ -32,9 +33,9 @@ local VllmBench = policy.define {
       doc = "The rate goes from ramp_up_start_rps to ramp_up_end_rps, request_rate is not read, and nothing is "
         .. "rescaled. Empty: no ramp." },
     ramp_up_start_rps = { default = 1.0, unit = "requests/s", min = 0, exclusive_min = true,
-      doc = "Rate of the first request of a ramp." },
+      doc = "Rate of the first request of a ramp.", idle = { ramp_up_strategy = "" } },
     ramp_up_end_rps = { default = 10.0, unit = "requests/s", min = 0, exclusive_min = true,
-      doc = "Rate of the last request of a ramp." },
+      doc = "Rate of the last request of a ramp.", idle = { ramp_up_strategy = "" } },
     random_input_len = { default = 1024, unit = "tokens", min = 0, integer = true,
       doc = "Prompt length without the prefix." },
     random_output_len = { default = 128, unit = "tokens", min = 1, integer = true,

@@ -76,7 +76,7 @@ TEST_CASE("a line that cannot be completed is answered with nothing") {
   CHECK(rooflua::test::rooflua("completion tcsh 2>&1").status == 1);
 }
 
-TEST_CASE("bash completes commands, and values behind an equals sign") {
+TEST_CASE("bash completes commands, and values after an equals sign") {
   if (!is_there("bash")) return;
   const auto complete = [](const std::string& line) {
     return shell("bash --norc -c 'source <(rooflua completion bash); COMP_LINE=\"" + line +

@@ -91,14 +91,14 @@ TEST_CASE("a disk pays where computing takes longer, or where the GPU is busy", 
 
 TEST_CASE("a plan names GPUs, their number, settings and price", "[golden]") {
   compare_with_golden("23_plan", "--jobs 2");
-  compare_with_golden("24_plan_apart", "--jobs 1");
+  compare_with_golden("24_plan_split", "--jobs 1");
 }
 
 TEST_CASE("three engines' tables and two lookups price the same shapes", "[golden]") {
   compare_with_golden("05_two_tables", "");
 }
 
-TEST_CASE("ranks of attention wait for a prompt on one of them; apart, decodes do not",
+TEST_CASE("ranks of attention wait for a prompt on one of them; split, decodes do not",
           "[golden]") {
   compare_with_golden("18_attention_ranks", "--jobs 2");
 }
@@ -107,8 +107,8 @@ TEST_CASE("context parallel shortens a long prompt, and makes room for more deco
   compare_with_golden("44_context_parallel", "--jobs 2");
 }
 
-TEST_CASE("attention and experts apart pay for many requests, against gathered rows", "[golden]") {
-  compare_with_golden("46_attention_experts_apart", "");
+TEST_CASE("AFD pays for many requests, against gathered rows", "[golden]") {
+  compare_with_golden("46_afd", "");
 }
 
 TEST_CASE("imbalance of experts costs less than its rows", "[golden]") {

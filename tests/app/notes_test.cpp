@@ -50,7 +50,7 @@ std::string served() {
                                    "output_tokens = 20 } }");
 }
 
-/// The percentage behind "touched by notes" in a report; -1 where there is none.
+/// The percentage after "touched by notes" in a report; -1 where there is none.
 double touched(const std::string& text) {
   const std::string mark = "touched by notes ";
   const std::size_t at = text.find(mark);

@@ -93,7 +93,7 @@ TEST_CASE("a message says what is missing or wrong, and suggests") {
   misused("run", "run: scenario is missing: A Lua file");
   misused("step", "--hardware is missing: A shipped GPU");
   misused("data", "data: a command is missing: list, describe");
-  misused("run x.lua --set", "--set has no value behind it: key=value");
+  misused("run x.lua --set", "--set has no value after it: key=value");
   misused("run x.lua --json a --json b", "--json is given 2 times; once is right: ");
   misused("run x.lua --jobs abc", "expected a whole number from 1 to 1024, found 'abc'");
   misused("run x.lua --jobs 1e3", "expected a whole number from 1 to 1024, found '1e3'");

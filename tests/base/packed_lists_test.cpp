@@ -173,7 +173,7 @@ TEST_CASE("what lists have in common changes neither the document nor an error")
     const std::string expected = outcome([&] { return packed(parse_json(text, "a.json")); });
     const std::string found = outcome([&] { return parse_json_packed(text, "a.json", "k"); });
     const bool is_syntax = plain.starts_with("a.json");
-    // A list is refused where it stands, in front of bad syntax behind it.
+    // A list is refused where it stands, in front of bad syntax after it.
     if (is_syntax && found == "a.json: k: expected whole numbers from 0 to 2147483647") {
       ++refused;
       continue;

@@ -1,8 +1,6 @@
 // A user's file is read in any Unicode encoding, packed or not; every other kind is named in one
 // line.
 
-#include "base/user/text.h"
-
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/user/json_documents.h"
+#include "base/user/text.h"
 #include "tests/catch.h"
 #include "tests/scratch.h"
 
@@ -71,12 +70,12 @@ TEST_CASE(
 
 TEST_CASE("damaged UTF-16 is named, and so is text in no Unicode encoding") {
   CHECK_THAT(complaint(in_units(text, 2, false, true) + "x"),
-             Catch::Contains("UTF-16: it ends inside a character"));
+             ContainsSubstring("UTF-16: it ends inside a character"));
   CHECK_THAT(complaint(std::string("\xFF\xFE\x00\xD8{\0", 6)),
-             Catch::Contains("UTF-16: no character at byte 2"));
+             ContainsSubstring("UTF-16: no character at byte 2"));
   CHECK_THAT(complaint("{\n\"a\": \"caf\xE9\"}"),
-             Catch::Contains("f.json:2: is not UTF-8 (byte 0xE9)") && Catch::Contains("iconv"));
-  CHECK_THAT(complaint("+/v8-"), Catch::Contains("UTF-7"));
+             ContainsSubstring("f.json:2: is not UTF-8 (byte 0xE9)") && ContainsSubstring("iconv"));
+  CHECK_THAT(complaint("+/v8-"), ContainsSubstring("UTF-7"));
 }
 
 TEST_CASE("a file packed with gzip is read, whatever it is called") {
@@ -91,7 +90,7 @@ TEST_CASE("a file packed with gzip is read, whatever it is called") {
   CHECK(read_user_text(named) == text);
   std::ifstream in(plain, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  CHECK_THAT(complaint(bytes.substr(0, bytes.size() / 2)), Catch::Contains("truncated"));
+  CHECK_THAT(complaint(bytes.substr(0, bytes.size() / 2)), ContainsSubstring("truncated"));
 }
 
 TEST_CASE("files that are no text are named with the way on") {
@@ -111,15 +110,15 @@ TEST_CASE("files that are no text are named with the way on") {
       {std::string(257, 'a') + "ustar", "a tar archive"}};
   for (const auto& [bytes, words] : all) {
     INFO(words);
-    CHECK_THAT(complaint(bytes), Catch::StartsWith("f.json") && Catch::Contains(words));
+    CHECK_THAT(complaint(bytes), StartsWith("f.json") && ContainsSubstring(words));
   }
 }
 
 TEST_CASE("bytes of zero are an error, with another message where they are the end of the file") {
   CHECK_THAT(complaint(text + std::string(100, '\0')),
-             Catch::Contains("f.json:2: ends with 100 bytes of zero"));
+             ContainsSubstring("f.json:2: ends with 100 bytes of zero"));
   CHECK_THAT(complaint("{\"a\":\n" + std::string(1, '\0') + "1}"),
-             Catch::Contains("f.json:2: holds bytes of zero"));
+             ContainsSubstring("f.json:2: holds bytes of zero"));
 }
 
 TEST_CASE("documents below each other are read in any layout, with their lines") {
@@ -141,7 +140,7 @@ TEST_CASE("documents below each other are read in any layout, with their lines")
       {"{\"a\": 1, \"a\": 2}", "the key 'a' occurs twice"}};
   for (const auto& [given, words] : wrong) {
     INFO(given);
-    CHECK_THROWS_WITH(parse_json_documents(given, "f"), Catch::Contains(words));
+    CHECK_THROWS_WITH(parse_json_documents(given, "f"), ContainsSubstring(words));
   }
 }
 
@@ -154,6 +153,6 @@ TEST_CASE("Python's words for numbers are numbers outside of texts, and places s
   CHECK(std::isnan(read.find("b")->items()[1].number()));
   CHECK(read.find("c")->text() == "NaN \" Infinity");
   CHECK_THROWS_WITH(parse_json("{\"a\": NaN, \"b\": x}", "f", NumberWords::of_python),
-                    Catch::StartsWith("f:1:17"));
+                    StartsWith("f:1:17"));
   CHECK_THROWS(parse_json("{\"a\": NaN}", "f"));
 }

@@ -111,7 +111,7 @@ table() {
   echo "| what | one more | C++ | Lua | time | peak memory |$([ ${#programs[@]} -eq 1 ] || echo ' C++ before | Lua before | time before | memory before | C++ ratio |')"
   echo "|---|---|---|---|---|---|$([ ${#programs[@]} -eq 1 ] || echo '---|---|---|---|---|')"
   local seats turns replicas requests=workload.num_requests
-  # Behind the step at which the step model settles, as nearly all of a million requests are.
+  # After the step at which the step model settles, as nearly all of a million requests are.
   row saturated request $requests 80000 240000 tests/bench/saturated_1m.lua
   row sparse request $requests 5000 15000 tests/bench/sparse_1m.lua
   row a_quiet_day request $requests 1120 4480 tests/bench/quiet_day.lua

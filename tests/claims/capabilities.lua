@@ -57,7 +57,7 @@ return {
   { has = "key adapters", name = "LoRA", words = { "%f[%a]loras%f[%A]", "%f[%a]adapters" } },
   { has = "key experts", name = "expert drift", words = { "experts whose popularity" } },
   { has = "key disaggregation", name = "disaggregation", words = { "prefill and decode apart",
-    "separate prefill", "prefill and decode on separate" } },
+    "prefill and decode split", "separate prefill", "prefill and decode on separate" } },
   { has = "key replicas", name = "several replicas", words = { "many replicas" } },
   { has = "key links", name = "shared links" },
   { has = "key intervals", name = "intervals", words = { "error bars" } },

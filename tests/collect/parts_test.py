@@ -6,11 +6,12 @@ import unittest
 from unittest import mock
 
 import rehearsal
+from measure.files import digits
 from rooflua_collect import gpus
 from rooflua_collect.cases import Case
 from rooflua_collect.problem import Problem
 from rooflua_collect.provenance import Provenance
-from rooflua_collect.tables import Table, digits
+from rooflua_collect.tables import Table
 
 HEADER = "op,bytes,latency_us,latency_us_p10,latency_us_p90\n"
 
@@ -213,7 +214,8 @@ class Numbers(unittest.TestCase):
                     self.assertTrue(elementwise.kernels(bench, "elementwise", ""))
 
     def test_quantiles_run_between_neighbours(self) -> None:
-        from rooflua_collect.timing import calls_per_repeat, summary
+        from measure.timing import calls_per_repeat
+        from rooflua_collect.timing import summary
 
         found = summary([float(x) for x in range(11)][::-1], "wall")
         self.assertEqual((found.median_us, found.p10_us, found.p90_us, found.repeats), (5, 1, 9, 11))

@@ -17,7 +17,8 @@ from rooflua_collect.problem import Problem
 
 if rehearsal.HAS_TORCH:
     import torch
-    from rooflua_collect import machine, timing
+    from measure import timing
+    from rooflua_collect import machine
 
 POWER = rehearsal.ROOT / "scripts/collect/power.py"
 WATTS = 250.0
@@ -41,8 +42,8 @@ class Meter:
 
 @contextlib.contextmanager
 def on_a_cpu() -> Iterator[None]:
-    def burst(prepared, calls, _stream):  # noqa: ANN001, ANN202
-        return lambda: [prepared.call(i % prepared.sets) for i in range(calls)]
+    def burst(_cuda, _stream, call, sets, calls, _graph):  # noqa: ANN001, ANN202
+        return lambda: [call(i % sets) for i in range(calls)]
 
     with mock.patch.object(torch.cuda, "synchronize", lambda *_: None), \
             mock.patch.object(torch.cuda, "stream", lambda _: contextlib.nullcontext()), \

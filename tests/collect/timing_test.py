@@ -11,9 +11,9 @@ from unittest import mock
 import rehearsal
 
 if rehearsal.HAS_TORCH:
+    from measure.timing import ROTATION_US, WARM_UP, TooSlow, calls_per_repeat
     from rooflua_collect import timing
     from rooflua_collect.bench import Prepared
-    from rooflua_collect.problem import TooSlow
 
 
 class Recorder:
@@ -91,7 +91,7 @@ class Timing(unittest.TestCase):
         gpu = Recorder(50.0)
         found = self._measure(gpu, Prepared(gpu.call, 4, lambda: 0.0))
         last = len(gpu.log) - gpu.log[::-1].index("begin") - 1
-        self.assertEqual(gpu.log[last:], ["begin", "end"] + ["replay"] * (timing.WARM_UP + timing.REPEATS))
+        self.assertEqual(gpu.log[last:], ["begin", "end"] + ["replay"] * (WARM_UP + timing.REPEATS))
         self.assertEqual(gpu.captured, 8)  # two rotations, over 300 us
         self.assertAlmostEqual(found.median_us, 50.0)
         self.assertEqual((found.repeats, found.timer), (timing.REPEATS, "graph"))
@@ -115,13 +115,13 @@ class Timing(unittest.TestCase):
     def test_calls_come_in_whole_rotations_unless_the_device_would_take_too_long(self) -> None:
         for call_us in (0.5, 3.0, 10.0, 60.0, 299.0, 1000.0, 30000.0):
             for sets in (1, 2, 7, 51, 64, 700, 1025):
-                calls = timing.calls_per_repeat(call_us, sets)
+                calls = calls_per_repeat(call_us, sets)
                 self.assertGreaterEqual(calls, 1)
-                if call_us * sets <= timing.ROTATION_US:
+                if call_us * sets <= ROTATION_US:
                     self.assertEqual(calls % sets, 0, (call_us, sets))  # no set comes up early in the next repeat
                     self.assertGreaterEqual(calls, sets)
                 else:
-                    self.assertLessEqual(calls * call_us, max(timing.ROTATION_US, call_us))
+                    self.assertLessEqual(calls * call_us, max(ROTATION_US, call_us))
 
     def test_a_rotation_that_was_cut_short_says_what_passed(self) -> None:
         gpu = Recorder(5000.0)
@@ -169,4 +169,4 @@ class Timing(unittest.TestCase):
         for device_us in (1.0, 500.0):
             gpu, calls = Recorder(device_us), []
             self._measure(gpu, Prepared(lambda i: (calls.append(i), gpu.call(i)), 1, lambda: 0.0), calls=7)
-            self.assertEqual(len(calls), timing.WARM_UP + 7)
+            self.assertEqual(len(calls), WARM_UP + 7)

@@ -1,4 +1,4 @@
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 
 #include "tests/catch.h"
 

@@ -28,7 +28,7 @@ Model shipped(const std::string& name) {
   return load_model(name, test::source_dir());
 }
 
-const LayerOp& find(const std::vector<LayerOp>& ops, const std::string& name) {
+const LayerOp& find(const std::vector<LayerOp>& ops, std::string_view name) {
   const auto found =
       std::find_if(ops.begin(), ops.end(), [&](const LayerOp& op) { return op.name == name; });
   REQUIRE(found != ops.end());

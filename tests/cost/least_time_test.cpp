@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/ops/declaration.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -74,7 +74,7 @@ TEST_CASE("the table is not changed, and the row itself never answers") {
   CHECK(at(rows, 2).error() == Approx(table.rows[2].latency_s / bent.rows[2].latency_s - 1));
 }
 
-TEST_CASE("rows are thinned evenly, twins are passed over, and a lone row has nobody") {
+TEST_CASE("rows are thinned evenly, twins are passed over, and a lone row has none") {
   KernelTable table = straight();
   CHECK(leave_out(table, "nearest", h200(), Leave::row, 2).size() == 2);
   table.rows.push_back(table.rows[2]);
@@ -128,7 +128,7 @@ TEST_CASE("experts in tables of ours are asked for as pairs, and both halves are
 
 TEST_CASE("an unknown lookup is named, with what is known") {
   CHECK_THROWS_WITH(leave_out(straight(), "latency_liner", h200(), Leave::row, 10),
-                    Catch::Contains("latency_linear"));
+                    ContainsSubstring("latency_linear"));
 }
 
 TEST_CASE(

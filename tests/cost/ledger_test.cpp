@@ -1,4 +1,4 @@
-#include "cost/ledger.h"
+#include "cost/price/ledger.h"
 
 #include <cmath>
 #include <numeric>

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/json.h"
+#include "cost/database/mfu_database.h"
 #include "cost/lookup/lookup.h"
-#include "cost/mfu_database.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

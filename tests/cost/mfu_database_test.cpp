@@ -1,6 +1,6 @@
 // Laws of the lookups, on tables small enough to check in the head.
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 
 #include <cmath>
 #include <cstdio>
@@ -269,11 +269,11 @@ TEST_CASE("a user's lookup is asked once per question") {
 
 TEST_CASE("a question without a shape is refused by name") {
   const auto database = open({gemm_table()});
-  CHECK_THROWS_WITH(database->estimate(gemm(0, 1, 1)), Catch::Contains("gemm.m"));
-  CHECK_THROWS_WITH(database->estimate(gemm(1, NAN, 1)), Catch::Contains("gemm.k"));
-  CHECK_THROWS_WITH(database->estimate(gemm(1, 1, INFINITY)), Catch::Contains("gemm.n"));
-  CHECK_THROWS_WITH(database->estimate(decode(0, 1, 1, 1)), Catch::Contains("heads"));
-  CHECK_THROWS_WITH(database->with_lookup("latency_liner"), Catch::Contains("latency_linear"));
+  CHECK_THROWS_WITH(database->estimate(gemm(0, 1, 1)), ContainsSubstring("gemm.m"));
+  CHECK_THROWS_WITH(database->estimate(gemm(1, NAN, 1)), ContainsSubstring("gemm.k"));
+  CHECK_THROWS_WITH(database->estimate(gemm(1, 1, INFINITY)), ContainsSubstring("gemm.n"));
+  CHECK_THROWS_WITH(database->estimate(decode(0, 1, 1, 1)), ContainsSubstring("heads"));
+  CHECK_THROWS_WITH(database->with_lookup("latency_liner"), ContainsSubstring("latency_linear"));
 }
 
 TEST_CASE("the cache forgets nothing that matters") {

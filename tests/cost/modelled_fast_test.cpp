@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/model/kernel.h"
 #include "cost/work/formulas.h"
 #include "tests/catch.h"
@@ -152,7 +152,7 @@ TEST_CASE("a modelled GEMM is its equations to the last bit") {
   CHECK(differ == 0);
 }
 
-TEST_CASE("without tables a database says what the model says, whoever might lend") {
+TEST_CASE("without tables a database says what the model says, whatever might lend") {
   DatabaseOptions lending;
   lending.hardware = gpu("lender", 989.4, 4800, 132);
   DatabaseOptions options;

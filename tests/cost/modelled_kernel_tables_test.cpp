@@ -164,7 +164,7 @@ TEST_CASE("modelled bf16 GEMMs meet the measured ones in every decade of m") {
   compare("gemm bf16", "m", "gemm", 0.35, bf16_reader);
 }
 
-TEST_CASE("the constants fitted on bf16 hold for FP8 GEMMs behind a quantisation") {
+TEST_CASE("the constants fitted on bf16 hold for FP8 GEMMs after a quantisation") {
   compare("gemm fp8", "m", "gemm", 0.35, fp8_reader);
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "cost/model/kernel.h"
-#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
+#include "cost/work/op_work.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

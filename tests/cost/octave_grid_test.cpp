@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 #include "tests/catch.h"
 
 using namespace rooflua;

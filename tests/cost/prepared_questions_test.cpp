@@ -1,7 +1,7 @@
 // Questions that are asked together have the answers that they have alone, whatever was asked
 // before.
 
-#include "cost/prepared_questions.h"
+#include "cost/database/prepared_questions.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cost/work/roofline.h"
+#include "cost/price/roofline.h"
 
 #include <limits>
 

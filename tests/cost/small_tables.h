@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 
 namespace rooflua::test {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/quality/leave_out.h"
 #include "tests/catch.h"
 
@@ -115,7 +115,7 @@ TEST_CASE(
   shared.engines = {"vllm"};
   CHECK(us_of(*open({own, shared}), query) == Approx(4));
   CHECK(us_of(*open({own, rows_of("", 2, Op::gemm, wanted), shared}), query) == Approx(2));
-  // Another format is a doubling away, whoever timed it.
+  // Another format is a doubling away, whichever engine timed it.
   const auto other_format = rows_of("vllm", 3, Op::gemm, wanted, Dtype::fp8);
   CHECK(us_of(*open({own, other_format}), query) == Approx(7));
 }

@@ -31,6 +31,13 @@ for _, addition in ipairs(dofile "tests/declared/additions.lua") do
     local unit = each.file:gsub("%.%w+$", "") -- a header and its .cpp file are one place
     if not files[unit] then files[unit], count = true, count + 1 end
   end
+  for _, each in ipairs(addition.own or {}) do
+    assert(os.execute(("mkdir -p '%s/%s'"):format(copy, each[2]:match "^(.*)/")) == 0)
+    local file = assert(io.open("tests/declared/" .. each[1], "rb"))
+    write(each[2], file:read "*a")
+    file:close()
+  end
+  assert(count + 1 <= (addition.most or 9), addition.kind .. ": changes more files that are not its own than it may")
   print(("%s %s: declared in %s%s"):format(addition.kind, addition.name, addition.declaration.file,
     count > 0 and (", new code in %d more place"):format(count) or ""))
 end

@@ -1,12 +1,13 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, and one option of it, each as the texts that a person would insert.
---- `declaration` is the file that declares it; `code` are the insertions that compute something new.
+--- release of an engine with a rule of its own, one option of it, and one kind of policy, each as the texts that a
+--- person would insert. `declaration` is the file that declares it; `code` are the insertions that compute something
+--- new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of both others change.
 --- An insertion goes in front of the one place where `before` stands.
 return {
   {
     kind = "op", name = "sample_scan",
     declaration = {
-      file = "engine/cost/ops/declared.cpp",
+      file = "engine/cost/entries/declared.cpp",
       {
         before = "// The ops ---",
         text = [[
@@ -35,7 +36,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
   {
     kind = "op with a model and an index", name = "sample_gemm",
     declaration = {
-      file = "engine/cost/ops/declared.cpp",
+      file = "engine/cost/entries/declared.cpp",
       {
         before = "};\n\ntemplate <std::size_t a, std::size_t b>",
         text = [[
@@ -162,5 +163,17 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       },
     },
     code = {},
+  },
+  {
+    kind = "kind of policy", name = "samples", most = 1,
+    declaration = {
+      file = "scripts/lib/rooflua/policy/kinds.lua",
+      {
+        before = '  { folder = "candidates"',
+        text = '  { folder = "samples", of = "run", doc = "an example of a kind of policies" },\n',
+      },
+    },
+    code = {},
+    own = { { "sample_policy.lua", "scripts/samples/first.lua" } },
   },
 }

@@ -117,6 +117,15 @@ holds(output "help engines.vllm", "an example of a rule", "help engines.vllm")
 holds(output "help engines.vllm", "sample_len -> deployment.max_model_len since 0.99", "help engines.vllm")
 holds(output "help 'sample_engine 1.0'", "an example of a fork", "help of the fork")
 holds(output "__complete plan --engines ''", "sample_engine", "completion")
+
+-- The kind of policy: listed, in the help, completed, known to scripts and stubs.
+holds(output "list", "samples       an example of a kind of policies", "list")
+holds(output "list samples", "Decides nothing.", "list samples")
+holds(output "help samples", "Decides nothing.", "help samples")
+holds(output "help samples.first", "Part of nothing.", "help samples.first")
+holds(output "__complete list ''", "samples", "completion of list")
+check(require("rooflua").list("samples")[1].module == "samples.first", "rooflua.list")
+
 local folder = os.tmpname()
 os.remove(folder)
 local asked = "plan --model llama-3.1-8b --workload 200+20 --rate 2 --slo ttft_p99=5s --gpus h200-sxm:2@4 --tp 1 "
@@ -138,6 +147,7 @@ output "lua tests/generated.lua --write"
 holds(content "docs/DATA.md", "| `sample_width` | 0 to 500 elements |", "the keys of a model in docs/DATA.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_width`", "the ranges in docs/ROBUSTNESS.md")
 holds(content "scripts/meta/spec.lua", "---@field sample_width integer a sample", "scripts/meta/spec.lua")
+holds(content "scripts/meta/rooflua.lua", '---| "samples" an example', "the kinds in scripts/meta/rooflua.lua")
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
 holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_share` | 0.25 to 1", "the ranges in docs/ROBUSTNESS.md")

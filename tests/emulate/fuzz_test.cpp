@@ -1,4 +1,4 @@
-// Bodies that nobody would send: read or refused, and never anything else.
+// Bodies that no client would send: read or refused, and never anything else.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // What an emulated server tells of KV caches: names of blocks, the form of messages by release, and
-// that whoever reads all of them knows what is cached.
+// that a reader of all of them knows what is cached.
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -238,7 +238,7 @@ TEST_CASE("messages have the form of their release") {
   CHECK_THROWS_AS(kv_form(given), Error);
 }
 
-TEST_CASE("whoever reads all messages knows what is cached, at every moment") {
+TEST_CASE("a reader of all messages knows what is cached, at every moment") {
   Counts counts;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     INFO("seed " << seed);

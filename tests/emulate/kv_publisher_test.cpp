@@ -11,7 +11,7 @@ using namespace rooflua::emulate;
 
 namespace {
 
-/// A socket of somebody else's.
+/// A socket of another program.
 class Other {
  public:
   Other(int kind, const std::string& address)

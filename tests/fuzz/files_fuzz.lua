@@ -200,7 +200,7 @@ function kinds.results(random, folder)
   all(path)
   local bytes = fuzzer.read(path)
   for _ = 1, random:whole(1, 3) do
-    if random:chance(0.7) then -- where texts are: behind the header and the schema
+    if random:chance(0.7) then -- where texts are: after the header and the schema
       local at = random:whole(math.floor(#bytes / 2), #bytes)
       bytes = bytes:sub(1, at - 1) .. string.char(random:whole(32, 126)) .. bytes:sub(at + 1)
     else

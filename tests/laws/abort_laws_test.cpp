@@ -1,5 +1,5 @@
 // Aborts at any instant, of requests in any phase: nothing is lost, nothing is told twice, and
-// nobody's past changes. Random clusters: prefill and decode apart, with links or without, stages,
+// no past changes. Random clusters: prefill and decode split, with links or without, stages,
 // ranks that step together, speculation, frontends, closed loops.
 
 #include <algorithm>
@@ -82,7 +82,7 @@ TEST_CASE("an abort changes nothing of what came before it, and tokens of others
   }
 }
 
-TEST_CASE("who cancels everything at once leaves an idle, empty cluster") {
+TEST_CASE("cancelling everything at once leaves an idle, empty cluster") {
   int with_steps = 0, with_kv = 0;
   for (std::uint64_t seed = 3001; seed <= 3600; ++seed) {
     CAPTURE(seed);
@@ -102,7 +102,7 @@ TEST_CASE("who cancels everything at once leaves an idle, empty cluster") {
       CHECK(simulation.replica(i).view().waiting == 0);
       with_kv += simulation.replica(i).kv().used_blocks() > 0 && planned == 0;
     }
-    // Those that are under way land. Whoever is sent later is served as ever.
+    // Those that are under way land. Requests that are sent later are served as ever.
     while (simulation.totals().steps < steps + planned) simulation.advance();
     with_steps += planned > 0;
     simulation.run();

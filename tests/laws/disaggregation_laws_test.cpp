@@ -1,5 +1,5 @@
-// Laws of prefill and decode apart, on random clusters: when KV is pushed, who is chosen first, and
-// which prompts the decode replica computes itself.
+// Laws of prefill and decode split, on random clusters: when KV is pushed, which replica is chosen
+// first, and which prompts the decode replica computes itself.
 
 #include <cstdint>
 #include <memory>
@@ -161,8 +161,8 @@ TEST_CASE("where no prompt is split, decode replicas are a pool without prefill 
     Pools pools(seed);
     pools.made.cluster.disaggregation.order = SplitOrder::decode_first;
     pools.made.cluster.disaggregation.push = static_cast<Push>(seed % 3);
-    const Recorder apart = pools.run(&never);
-    for (const RequestDone& each : apart.done) CHECK(each.prefill_replica == -1);
+    const Recorder split = pools.run(&never);
+    for (const RequestDone& each : split.done) CHECK(each.prefill_replica == -1);
     std::vector<ReplicaConfig>& replicas = pools.made.cluster.replicas;
     std::erase_if(replicas, [](const ReplicaConfig& each) { return each.role == Role::prefill; });
     for (ReplicaConfig& each : replicas) each.role = Role::both;
@@ -170,8 +170,8 @@ TEST_CASE("where no prompt is split, decode replicas are a pool without prefill 
     pools.made.cluster.links.clear();
     pools.made.cluster.transfer.path = {};
     const Recorder together = pools.run();
-    CHECK(apart.steps == together.steps);
-    CHECK(ends(apart) == ends(together));
+    CHECK(split.steps == together.steps);
+    CHECK(ends(split) == ends(together));
   }
 }
 

@@ -237,7 +237,7 @@ struct Account {
   }
 };
 
-/// When a row behind a barrier was let go, where its times tell: what it waits for behind that is
+/// When a row after a barrier was let go, where its times tell: what it waits for after that is
 /// not_before_s, or nothing.
 inline std::optional<Picoseconds> let_go(const Account& account, std::int32_t index) {
   const PlayRow& said = account.said(index);
@@ -246,8 +246,8 @@ inline std::optional<Picoseconds> let_go(const Account& account, std::int32_t in
   return sent > *account.due(index) ? std::optional(sent) : std::nullopt;
 }
 
-/// Rows behind a barrier are let go when the warm rows in front of it have ended: those of the
-/// play, and those of others that were under way. @returns how many rows were behind one
+/// Rows after a barrier are let go when the warm rows in front of it have ended: those of the
+/// play, and those of others that were under way. @returns how many rows were after one
 inline std::int64_t check_barriers(const World& world, Watch& watch) {
   std::int64_t held = 0;
   std::map<std::int64_t, Picoseconds> begun;  // at the latest

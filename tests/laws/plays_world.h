@@ -1,5 +1,5 @@
 #pragma once
-// Random plays on random clusters: several replicas behind a router, prefill and decode apart, KV
+// Random plays on random clusters: several replicas behind a router, prefill and decode split, KV
 // in stores, caches that are too small; and runs of them that can be copied.
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Watch : public Observer {
   std::map<RowKey, RowSeen> rows;
   std::map<std::int64_t, PlaySeen> plays;
   std::int64_t preempted = 0, loaded = 0, moved = 0;
-  bool in_order = true;  // no row of a play lives when it is over, and none is sent behind it
+  bool in_order = true;  // no row of a play lives when it is over, and none is sent after it
 
   bool reads_prices() const override { return false; }
   void on_row(const RowSent& row) override {
@@ -72,7 +72,7 @@ class Watch : public Observer {
 enum class Kind : std::uint8_t { router, pools, stores, tight };
 inline constexpr Kind kinds[] = {Kind::router, Kind::pools, Kind::stores, Kind::tight};
 
-/// A prompt that goes on behind that of an earlier row, or begins as others do, or is its own.
+/// A prompt that goes on after that of an earlier row, or begins as others do, or is its own.
 inline void draw_prompt(Dice& dice, Play& play, PlayRow& row) {
   const auto count = static_cast<std::int32_t>(play.rows.size());
   std::vector<Segment> prompt;
@@ -145,7 +145,7 @@ struct World {
   SplitsSome decider;
   std::vector<Play> plays;
   PlaysOptions options;
-  std::set<std::int64_t> aborts;  // behind so many advances the oldest request is aborted
+  std::set<std::int64_t> aborts;  // after so many advances the oldest request is aborted
 
   World(std::uint64_t seed, Kind kind, const Shape& shape = {}) : bench(60) {
     Dice dice(seed);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/serve/tiers/eviction_model.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/tiers/bench.h"
+#include "tests/serve/tiers/eviction_model.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

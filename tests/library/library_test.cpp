@@ -179,7 +179,7 @@ TEST_CASE("the memory is that of the command capacity") {
   script::Vm vm(sandbox_options());
   Json about = parse_json(small, "small");
   const Json told =
-      *vm.call("rooflua.applied.capacity_text", "command", {about, Json::array(), Json()})
+      *vm.call("rooflua.program.capacity", "command", {about, Json::array(), Json()})
            .find("document");
   CHECK(memory.kv_tokens == told.find("kv_tokens")->integer());
   CHECK(memory.kv_blocks == told.find("kv_blocks")->integer());

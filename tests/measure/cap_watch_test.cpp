@@ -10,7 +10,7 @@ using namespace rooflua;
 
 namespace {
 
-/// A step that no cap touched: 600 tokens of a budget of 2,048, nobody waits.
+/// A step that no cap touched: 600 tokens of a budget of 2,048, no request waits.
 struct Step {
   Batch batch;
   std::vector<PrefillWork> prefills = std::vector<PrefillWork>(1);
@@ -34,7 +34,7 @@ struct Step {
 
 }  // namespace
 
-TEST_CASE("a step that leaves nobody waiting and room in its budget is not limited") {
+TEST_CASE("a step that leaves no request waiting and room in its budget is not limited") {
   CHECK_FALSE(Step().limits());
   Step unlimited;
   unlimited.done.max_num_batched_tokens = unlimited.done.max_num_seqs = 0;
@@ -52,7 +52,7 @@ TEST_CASE("the most requests that run in a step are those of the fullest one") {
   CHECK(watch.most_running() == 11);
 }
 
-TEST_CASE("who waits after a plan, a cut prompt, the last seat and a spent budget are limits") {
+TEST_CASE("waits after a plan, a cut prompt, the last seat and a spent budget are limits") {
   Step full;
   full.done.running = 64;
   CHECK(full.limits());

@@ -1,5 +1,5 @@
 #pragma once
-// Changes rows of a results file behind its back.
+// Changes rows of a results file after its back.
 
 #include <sqlite3.h>
 

@@ -6,9 +6,9 @@
 
 #include "measure/write/requests.h"
 #include "tests/catch.h"
-#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/random_case.h"
 #include "tests/serve/random_cluster.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -110,7 +110,7 @@ TEST_CASE("the file's gaps add up to each answer, and are all that the simulatio
 }
 
 TEST_CASE("the file's gaps are those of each answer where prompts are computed elsewhere") {
-  std::map<Push, int> seen;  // completed answers behind prompts of other replicas
+  std::map<Push, int> seen;  // completed answers after prompts of other replicas
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Scenario scenario(seed);
     CAPTURE(seed, static_cast<int>(scenario.cluster().disaggregation.push));

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "tests/catch.h"
-#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/random_case.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

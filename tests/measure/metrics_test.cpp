@@ -74,7 +74,7 @@ TEST_CASE("a document has the declared metrics in the declared order") {
     const std::string name(metric.name);
     const bool of_drafts = name == "tokens_per_round" || name == "acceptance_rate";
     const bool of_gate = name.starts_with("held_s");
-    if (!of_drafts && !of_gate) expected.push_back(name);  // nobody speculates or is held here
+    if (!of_drafts && !of_gate) expected.push_back(name);  // no drafts and no gate here
   }
   for (const auto& metric : replica_metrics()) expected.emplace_back(metric.name);
   CHECK(keys(replica) == expected);

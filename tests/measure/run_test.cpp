@@ -75,7 +75,7 @@ TEST_CASE("the summary of a run adds up to the engine's own counts") {
   }
 }
 
-TEST_CASE("rows behind end tokens are steps' work and nobody's tokens") {
+TEST_CASE("rows after end tokens are steps' work and no request's tokens") {
   struct Rows : Observer {
     std::int64_t sampled = 0, discarded = 0;
     void on_step(const StepDone& step) override {
@@ -237,7 +237,7 @@ TEST_CASE("operations and reasons add up to their headings, to the last picoseco
   }
 }
 
-TEST_CASE("who waits is told what for, and behind whom") {
+TEST_CASE("a request that waits is told what for, and behind which others") {
   SECTION("one seat: three steps of request 0, then the rest of those of request 1") {
     Bench bench(1000, 64);
     bench.replica().max_num_seqs = 1;
@@ -270,7 +270,7 @@ TEST_CASE("who waits is told what for, and behind whom") {
   }
 }
 
-TEST_CASE("a request that waits behind a prefill is told so") {
+TEST_CASE("a request that waits after a prefill is told so") {
   Bench bench(1000, 64);
   WhyObserver observer(1);
   ListedWorkload workload({spec(0, 128, 3), spec(0.5, 32, 3)});

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "cost/work/roofline.h"
+#include "cost/price/roofline.h"
 #include "measure/html/page.h"
 #include "serve/contract/words.h"
 #include "tests/catch.h"

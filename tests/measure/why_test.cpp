@@ -4,8 +4,8 @@
 
 #include "tests/catch.h"
 #include "tests/measure/synthetic_run.h"
-#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/native_policies.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -39,7 +39,7 @@ void chunk(WhyObserver& why, Picoseconds start, std::int32_t context, std::int32
   why.on_step(step);
 }
 
-/// A request of 100 tokens that lost its seat after `emitted` tokens, and then computes KV behind
+/// A request of 100 tokens that lost its seat after `emitted` tokens, and then computes KV after
 /// its first 110 tokens.
 Why preempted_after(std::int32_t emitted, std::int32_t computed) {
   WhyObserver why(0);

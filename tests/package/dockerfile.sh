@@ -5,55 +5,26 @@
 #
 #     tests/package/dockerfile.sh [FOLDER]      trees and logs go to FOLDER (default: a temporary one, removed)
 #
-# SKIPPED (exit status 4) where debootstrap is missing or the user is not root. debootstrap and apt take packages from
-# where they are set up to take them; MIRROR names another place.
+# SKIPPED (exit status 4) where debootstrap is missing or the user is not root. Where packages come from:
+# tests/systems/tree.sh.
 set -euo pipefail
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 dockerfile=$source_dir/docs/package/Dockerfile
-command -v debootstrap > /dev/null || { echo "SKIPPED: debootstrap is not installed"; exit 4; }
-[ "$(id -u)" = 0 ] || { echo "SKIPPED: only root can make and enter such a tree"; exit 4; }
-
-# What is mounted in a stage must be gone before its tree is removed.
-leave() {
-  local each
-  for each in "$top"/stage*/proc; do
-    if mountpoint -q "$each" 2> /dev/null; then umount "$each"; fi
-  done
-  if [ -n "$temporary" ]; then rm -rf "$top"; fi
-}
-
-temporary=''
-if [ $# -gt 0 ]; then
-  top=$1
-  mkdir -p "$top"
-else
-  top=$(mktemp -d)
-  temporary=yes
-fi
-trap leave EXIT
+# shellcheck source=tests/systems/tree.sh
+. "$source_dir/tests/systems/tree.sh"
+in_private "${1:-}" "$0" "$@"
 
 # The tree of an image "debian:12-slim": a release's number is the suite that apt knows by its name.
 make_base() {
   case $1 in
-    debian:12-slim) suite=bookworm ;;
+    debian:12-slim) base=$top/bookworm ;;
     *) echo "FAIL: FROM $1: no tree is known for it"; exit 1 ;;
   esac
-  base=$top/$suite
-  [ -e "$base/.complete" ] || {
-    rm -rf "$base"
-    debootstrap --variant=minbase "$suite" "$base" ${MIRROR:-} > "$top/debootstrap.log" 2>&1 ||
-      { tail -20 "$top/debootstrap.log"; echo "FAIL: debootstrap $suite"; exit 1; }
-    touch "$base/.complete"
-  }
+  make_tree "${base##*/}" "$base"
 }
 
-# A command in the tree of the stage, in its WORKDIR.
-inside() {
-  local user=$1
-  shift
-  chroot --userspec="$user" "$stage" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    HOME=/tmp DEBIAN_FRONTEND=noninteractive /bin/sh -c 'cd "$0" && exec "$@"' "$workdir" "$@"
-}
+# A command in the tree of the stage, in its WORKDIR, as its USER.
+in_stage() { inside "$stage" "$user" "$workdir" "$@"; }
 
 declare -A stages
 stage='' workdir=/ user=0 number=0 entry='[]'
@@ -66,15 +37,13 @@ run_line() {
       number=$((number + 1)) workdir=/ user=0
       make_base "${rest%% *}"
       stage=$top/stage$number
-      if mountpoint -q "$stage/proc"; then umount "$stage/proc"; fi
       rm -rf "$stage"
       cp -a "$base" "$stage"
-      mount -t proc proc "$stage/proc"
-      cp -L /etc/resolv.conf "$stage/etc/resolv.conf" 2> /dev/null || true
+      mount_in "$stage"
       case $rest in *" AS "*) stages[${rest##* }]=$stage ;; esac
       ;;
     RUN)
-      inside "$user" /bin/sh -c "$rest" > "$top/stage$number.log" 2>&1 ||
+      in_stage /bin/sh -c "$rest" > "$top/stage$number.log" 2>&1 ||
         { tail -30 "$top/stage$number.log"; echo "FAIL: $word $rest"; exit 1; }
       ;;
     COPY)
@@ -116,10 +85,10 @@ cat > "$stage/work/mine.lua" <<'SCENARIO'
 return { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm",
   workload = require "workloads.poisson" { rate_per_s = 2, num_requests = 20, prompt_tokens = 300, output_tokens = 20 } }
 SCENARIO
-version=$(inside "$user" "$program" --version)
+version=$(in_stage "$program" --version)
 echo "$version"
-inside "$user" "$program" run /work/mine.lua --quiet | grep -q "20 of 20 completed" || { echo "FAIL: run"; exit 1; }
-inside "$user" "$program" list models > /dev/null || { echo "FAIL: list"; exit 1; }
-[ "$(inside "$user" id -u)" = "$user" ] || { echo "FAIL: USER $user"; exit 1; }
+in_stage "$program" run /work/mine.lua --quiet | grep -q "20 of 20 completed" || { echo "FAIL: run"; exit 1; }
+in_stage "$program" list models > /dev/null || { echo "FAIL: list"; exit 1; }
+[ "$(in_stage id -u)" = "$user" ] || { echo "FAIL: USER $user"; exit 1; }
 [ ! -e "$stage/source" ] || { echo "FAIL: the sources are in the image"; exit 1; }
 echo "passed: the image is $(du -smx "$stage" | cut -f 1) MB, $(($(du -smx "$stage" | cut -f 1) - $(du -smx "$base" | cut -f 1))) MB more than $(basename "$base")"

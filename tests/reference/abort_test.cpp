@@ -13,7 +13,7 @@ namespace rooflua::reference {
 
 namespace {
 
-/// Times at which something happens to somebody, and times in between.
+/// Times at which something happens to a request, and times in between.
 Ps draw_time(Dice& dice, const Served& of, const History& calm) {
   const Ps end = std::max(of.last, of.arrival);
   const auto any = [&](Ps low, Ps high) {
@@ -124,7 +124,7 @@ TEST_CASE("the engine and a naive cluster agree on aborts, wherever a request is
 TEST_CASE("the engine and a naive cluster agree on aborts while KV is pushed") {
   const Aborted aborted = compare("pushed", 1500, [](ClusterCase cluster) {
     cluster.pushes_chunks = true;
-    cluster.decode_first = cluster.apart() && cluster.question.seed % 2 == 0;
+    cluster.decode_first = cluster.split() && cluster.question.seed % 2 == 0;
     for (ClusterReplica& each : cluster.replicas)
       if (each.role == Role::prefill)
         each.config.max_num_batched_tokens = std::min(each.config.max_num_batched_tokens, 64);

@@ -4,13 +4,13 @@
 #include <cstdio>
 
 #include "tests/catch.h"
-#include "tests/reference/engines/adapter_worker.h"
-#include "tests/reference/chaos.h"
-#include "tests/reference/engine_run.h"
-#include "tests/reference/naive/naive.h"
-#include "tests/reference/plan_policies.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
+#include "tests/reference/chaos.h"
+#include "tests/reference/engine_run.h"
+#include "tests/reference/engines/adapter_worker.h"
+#include "tests/reference/naive/naive.h"
+#include "tests/reference/plan_policies.h"
 
 namespace rooflua::reference {
 
@@ -115,7 +115,7 @@ std::string against_naive(const ServingCase& plain) {
   return !found.empty() ? found : counted.wrong ? "more adapters in a step than slots" : "";
 }
 
-/// One adapter for all is none, and slots for all hold nobody.
+/// One adapter for all is none, and slots for all hold up none.
 std::string is_neutral(const ServingCase& plain) {
   VllmThroughPlan scheduler(plain.config, false, false);
   const History expected = run_engine(plain, scheduler);
@@ -161,7 +161,7 @@ TEST_CASE("with adapters the engine and a naive simulator agree under a schedule
   CHECK(held_in_all >= 300);
 }
 
-TEST_CASE("one adapter for all is none, and slots for all hold nobody") {
+TEST_CASE("one adapter for all is none, and slots for all hold up none") {
   check_all("neutral adapters", 200, Range{}, is_neutral);
 }
 

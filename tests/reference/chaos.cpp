@@ -44,7 +44,7 @@ void Chaos::plan(const VisibleReplica& replica, Plan& plan) {
   if (plan.view().tokens == 0) do_something(replica, plan);
 }
 
-/// Anybody with a seat who was not admitted just now.
+/// A request with a seat that was not admitted just now.
 void Chaos::preempt_somebody(const VisibleReplica& replica, Plan& plan) {
   if (replica.view().seats == 0 || plan.view().admitted > 0) return;
   plan.preempt(victim(replica));
@@ -52,7 +52,7 @@ void Chaos::preempt_somebody(const VisibleReplica& replica, Plan& plan) {
 
 void Chaos::decode_some(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
-  if (has_victim() && plan.view().admitted > 0) return;  // it might pick who was just admitted
+  if (has_victim() && plan.view().admitted > 0) return;  // it might pick the one just admitted
   const int budget = left(replica, plan);
   const int way = dice_.between(1, 10);
   if (way <= 3) {  // one by one, most of them, in any order of halves

@@ -27,7 +27,7 @@ bool is_sent_before(const ClusterCase& cluster, Ps arrival, const CaseAttempt& o
   return of.before < than.before;
 }
 
-/// The prompt of the attempt behind the one at `place`.
+/// The prompt of the attempt after the one at `place`.
 Prompt next_prompt(const ClusterCase& cluster, std::size_t place, int tokens, Ps arrival) {
   Prompt prompt = cluster.question.prompts[place];
   const int kept = cluster.client.keeps ? std::min(tokens, prompt.plain.output - 1) : 0;
@@ -48,7 +48,7 @@ Prompt next_prompt(const ClusterCase& cluster, std::size_t place, int tokens, Ps
   return prompt;
 }
 
-/// Tokens of answers go on behind those that were kept.
+/// Tokens of answers go on after those that were kept.
 void spell(ClusterCase& cluster) {
   cluster.question.spell_tokens();
   for (std::size_t id = 0; id < cluster.question.prompts.size(); ++id) {
@@ -82,7 +82,7 @@ void insert(ClusterCase& cluster, std::size_t before, Ps ended, int tokens) {
   spell(cluster);
 }
 
-/// The earliest end behind which a request is sent again that is not among the prompts yet.
+/// The earliest end after which a request is sent again that is not among the prompts yet.
 bool add_retry(ClusterCase& cluster, const History& history) {
   const std::vector<CaseAttempt>& attempts = cluster.client.attempts;
   std::size_t best = attempts.size();

@@ -1,11 +1,12 @@
-// Clusters against a naive cluster: routers with stale signals, prefill and decode apart,
+// Clusters against a naive cluster: routers with stale signals, prefill and decode split,
 // frontends, mixed replicas, ranks that step together, schedulers that sleep.
+
+#include "tests/reference/cases/cluster.h"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "tests/catch.h"
-#include "tests/reference/cases/cluster.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
 
@@ -36,8 +37,8 @@ ClusterCase on_ticks(ClusterCase cluster) {
 
 TEST_CASE("the engine and a naive cluster agree in every step and every request's times") {
   Coverage coverage;
-  int reads_group = 0, grouped = 0, with_empty_steps = 0, apart_in_groups = 0, synchronised = 0;
-  int apart = 0, waited = 0, cached = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0,
+  int reads_group = 0, grouped = 0, with_empty_steps = 0, split_in_groups = 0, synchronised = 0;
+  int split = 0, waited = 0, cached = 0, stale = 0, frontends = 0, sleepers = 0, spread = 0,
       routers[5] = {};
   const auto [first, last] = seeds(1, 400);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
@@ -47,7 +48,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     const std::string differs = difference(expected, run_engine(cluster));
     REQUIRE(differs == "");
     coverage.add(expected);
-    apart += cluster.apart();
+    split += cluster.split();
     waited += expected.held_back > 0;
     stale += cluster.staleness > 0;
     frontends += cluster.frontend_base > 0;
@@ -55,7 +56,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     grouped += cluster.grouped();
     reads_group += std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
                                [](const ClusterReplica& each) { return each.policy == 3; });
-    apart_in_groups += cluster.grouped() && cluster.apart();
+    split_in_groups += cluster.grouped() && cluster.split();
     synchronised += cluster.grouped() && expected.empty_steps > 0 &&
                     std::any_of(cluster.replicas.begin(), cluster.replicas.end(),
                                 [](const ClusterReplica& each) { return each.sync > 0; });
@@ -69,16 +70,16 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
     spread += elsewhere;
   }
   coverage.print("clusters", first, last);
-  std::printf("prefill apart %d, of them waited for decode %d, found parts there %d\n", apart,
+  std::printf("prefill split %d, of them waited for decode %d, found parts there %d\n", split,
               waited, cached);
   std::printf("stale signals %d, frontends %d, sleeping schedulers %d\n", stale, frontends,
               sleepers);
-  std::printf("ranks that step together %d, with empty steps %d, prefill apart %d\n", grouped,
-              with_empty_steps, apart_in_groups);
+  std::printf("ranks that step together %d, with empty steps %d, prefill split %d\n", grouped,
+              with_empty_steps, split_in_groups);
   CHECK(grouped >= 100);
   CHECK(reads_group >= 30);
   CHECK(with_empty_steps >= 80);
-  CHECK(apart_in_groups >= 30);
+  CHECK(split_in_groups >= 30);
   CHECK(synchronised >= 30);
   CHECK(coverage.questions >= 200);
   CHECK(coverage.unfinished * 20 <
@@ -88,7 +89,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
   CHECK(coverage.with_prefix_hits >= 50);
   CHECK(coverage.with_discarded >= 150);
   CHECK(coverage.ended_waiting >= 10);
-  CHECK(apart >= 100);
+  CHECK(split >= 100);
   CHECK(waited >= 50);
   CHECK(cached >= 10);
   CHECK(stale >= 100);
@@ -100,7 +101,7 @@ TEST_CASE("the engine and a naive cluster agree in every step and every request'
 
 namespace {
 
-/// Prefill and decode apart, KV pushed by chunks, some prompts computed by their decode replica.
+/// Prefill and decode split, KV pushed by chunks, some prompts computed by their decode replica.
 /// Budgets of prefill replicas cut most prompts.
 ClusterCase pushed(ClusterCase cluster) {
   const std::uint64_t seed = cluster.question.seed;
@@ -122,7 +123,7 @@ TEST_CASE("the engine and a naive cluster agree on KV that is pushed and on prom
   const auto [begin, end] = seeds(1, 1200);
   for (std::uint64_t seed = begin; seed <= end; ++seed) {
     const ClusterCase cluster = pushed(draw_cluster(seed));
-    if (!cluster.apart()) continue;
+    if (!cluster.split()) continue;
     INFO("seed " << seed << "\n" << text(cluster));
     const History expected = run_naive(cluster);
     REQUIRE(difference(expected, run_engine(cluster)) == "");
@@ -141,7 +142,7 @@ TEST_CASE("the engine and a naive cluster agree on KV that is pushed and on prom
 
 TEST_CASE("the engine and a naive cluster agree where some replicas have stages") {
   Coverage coverage;
-  int apart = 0, waited = 0, prefill_stages = 0, dealt = 0;
+  int split = 0, waited = 0, prefill_stages = 0, dealt = 0;
   const auto [first, last] = seeds(1, 300);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_cluster(seed);
@@ -158,7 +159,7 @@ TEST_CASE("the engine and a naive cluster agree where some replicas have stages"
     const History expected = run_naive(cluster);
     REQUIRE(difference(expected, run_engine(cluster)) == "");
     coverage.add(expected);
-    apart += cluster.apart();
+    split += cluster.split();
     waited += expected.held_back > 0;
     dealt += expected.dealt_over_plans > 0;
   }
@@ -167,7 +168,7 @@ TEST_CASE("the engine and a naive cluster agree where some replicas have stages"
   CHECK(coverage.questions >= 150);
   CHECK(coverage.with_preemption >= 50);
   CHECK(coverage.with_prefix_hits >= 30);
-  CHECK(apart >= 40);
+  CHECK(split >= 40);
   CHECK(waited >= 15);
   CHECK(prefill_stages >= 30);
   CHECK(dealt >= 50);
@@ -175,7 +176,7 @@ TEST_CASE("the engine and a naive cluster agree where some replicas have stages"
 
 TEST_CASE("with stages, both agree where requests are sent and handed over while steps end") {
   Coverage coverage;
-  int apart = 0, dealt = 0;
+  int split = 0, dealt = 0;
   const auto [first, last] = seeds(1, 300);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ClusterCase cluster = on_ticks(draw_cluster(seed));
@@ -183,12 +184,12 @@ TEST_CASE("with stages, both agree where requests are sent and handed over while
     const History expected = run_naive(cluster);
     REQUIRE(difference(expected, run_engine(cluster)) == "");
     coverage.add(expected);
-    apart += cluster.apart();
+    split += cluster.split();
     dealt += expected.dealt_over_plans > 0;
   }
   coverage.print("clusters on ticks", first, last);
   std::printf("requests of one instant dealt out over plans: %d\n", dealt);
-  CHECK(apart >= 80);
+  CHECK(split >= 80);
   CHECK(dealt >= 100);
 }
 

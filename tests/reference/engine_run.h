@@ -2,8 +2,8 @@
 // The fast engine, asked a random question.
 
 #include "serve/loop/simulation.h"
-#include "tests/reference/cases/speculation.h"
 #include "tests/reference/cases/serving.h"
+#include "tests/reference/cases/speculation.h"
 
 namespace rooflua::reference {
 

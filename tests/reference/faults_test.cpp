@@ -53,7 +53,7 @@ TEST_CASE(
   const auto [first, last] = seeds(1, 1000);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_cluster(seed);
-    if (cluster.apart()) continue;
+    if (cluster.split()) continue;
     for (std::size_t i = 0; i < cluster.replicas.size(); ++i) {
       ClusterReplica& each = cluster.replicas[i];
       if (each.group < 0 && seed % 4 == 0) each.config.stages = draw_stages(seed + 17 * i);

@@ -10,14 +10,14 @@
 
 namespace rooflua::reference {
 
-TEST_CASE("the engine and a naive cluster agree on who is held, and when it goes") {
+TEST_CASE("the engine and a naive cluster agree on what is held, and when it goes") {
   Coverage coverage;
-  int held = 0, clocks = 0, stale = 0, refused = 0, expired = 0, apart = 0, kinds[4] = {},
+  int held = 0, clocks = 0, stale = 0, refused = 0, expired = 0, split = 0, kinds[4] = {},
       fair[4] = {}, left = 0;
   const auto [first, last] = seeds(1, 600);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_cluster(seed);
-    cluster.gate = draw_gate(seed, cluster.apart());
+    cluster.gate = draw_gate(seed, cluster.split());
     INFO("seed " << seed << "\n" << text(cluster));
     const History expected = run_naive(cluster);
     REQUIRE(difference(expected, run_engine(cluster)) == "");
@@ -34,17 +34,17 @@ TEST_CASE("the engine and a naive cluster agree on who is held, and when it goes
     left += count("waits");
     clocks += waits && cluster.gate.interval > 0;
     stale += waits && cluster.gate.staleness > 0;
-    apart += waits && cluster.apart();
+    split += waits && cluster.split();
     kinds[cluster.gate.kind] += waits;
     fair[static_cast<int>(cluster.gate.rules.queue.fair)] += waits;
   }
   coverage.print("gates", first, last);
-  std::printf("held %d, clocks %d, stale %d, apart %d, refused %d, expired %d, of them queued %d\n",
-              held, clocks, stale, apart, refused, expired, left);
+  std::printf("held %d, clocks %d, stale %d, split %d, refused %d, expired %d, of them queued %d\n",
+              held, clocks, stale, split, refused, expired, left);
   CHECK(held >= 300);
   CHECK(clocks >= 100);
   CHECK(stale >= 100);
-  CHECK(apart >= 80);
+  CHECK(split >= 80);
   CHECK(refused >= 100);
   CHECK(expired >= 500);
   CHECK(left >= 50);

@@ -5,12 +5,12 @@
 #include <filesystem>
 
 #include "tests/catch.h"
+#include "tests/reference/cases/random_questions.h"
+#include "tests/reference/cases/shrink.h"
 #include "tests/reference/engine_run.h"
 #include "tests/reference/lua_policies.h"
 #include "tests/reference/lua_trials.h"
 #include "tests/reference/naive/naive.h"
-#include "tests/reference/cases/random_questions.h"
-#include "tests/reference/cases/shrink.h"
 
 namespace rooflua::reference {
 

@@ -46,7 +46,7 @@ struct Row {
 };
 using Rows = std::vector<Row>;
 
-/// Layers in several stages, one behind the other; fewer than two shares: they are in one.
+/// Layers in several stages, one after the other; fewer than two shares: they are in one.
 struct Stages {
   std::vector<double> shares;          // of a step's duration; they sum to 1
   std::vector<Ps> latency, per_token;  // of the way to each stage but the first
@@ -63,7 +63,7 @@ struct Served {
   int tokens = 0;
   int preemptions = 0;
   int cached = 0;                         // prefix hits at the first admission, tokens
-  int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if apart
+  int replica = 0, prefill_replica = -1;  // where it ended; where its prompt was computed, if split
   Ps pulled = unset;                      // when its KV set off from there
   int drafted = 0, accepted = 0;          // drafts of decodes that landed
   Ps aborted = unset;
@@ -77,7 +77,7 @@ struct Abort {
   int id = -1;
 };
 
-/// What is compared of a store beside the GPUs.
+/// What is compared of a store outside the GPUs.
 struct StoreCounts {
   int loads = 0, stores = 0, skipped = 0, hit_tokens = 0, evictions = 0;
   bool operator==(const StoreCounts&) const = default;
@@ -100,7 +100,7 @@ struct History {
   int ended_waiting = 0;     // requests that lost their seat while their end token was in flight
   int empty_steps = 0;       // of ranks without tokens, beside others of their group
   int most_under_way = 0;    // steps at once, with stages
-  int dealt_over_plans = 0;  // plans behind which requests were left to enter, with stages
+  int dealt_over_plans = 0;  // plans after which requests were left to enter, with stages
   int cached_pulls = 0;      // prompts of which a part was cached where they are decoded
   int held_back = 0;         // prompts whose KV found no room at its decode replica at first
   bool finished = true;      // false: requests were left and nothing could run

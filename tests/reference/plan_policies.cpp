@@ -33,7 +33,7 @@ std::int32_t VllmThroughPlan::victim(const VisibleReplica& replica) {
 
 void VllmThroughPlan::plan(const VisibleReplica& replica, Plan& plan) {
   const ReplicaView& view = replica.view();
-  // Decodes are one call where they stand before the only unfinished prompt, and nobody else
+  // Decodes are one call where they stand before the only unfinished prompt, and no other
   // could be a victim.
   const bool in_front =
       view.prefilling == 0 || (view.prefilling == 1 && view.prefilling_head == view.running_tail);

@@ -10,9 +10,9 @@
 
 #include "tests/catch.h"
 #include "tests/reference/cases/cluster.h"
-#include "tests/reference/lua_policies.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/shrink.h"
+#include "tests/reference/lua_policies.h"
 
 namespace rooflua::reference {
 
@@ -98,7 +98,7 @@ ClusterCase widened(ClusterCase cluster, std::size_t count) {
 
 /// What one router was asked.
 struct Asked {
-  int clusters = 0, stale = 0, mixed = 0, sharing = 0, apart = 0, unlike_round_robin = 0,
+  int clusters = 0, stale = 0, mixed = 0, sharing = 0, split = 0, unlike_round_robin = 0,
       unlike_fresh = 0;
 };
 
@@ -133,7 +133,7 @@ TEST_CASE("every shipped router sends every request where the naive cluster does
       ++asked.clusters;
       asked.mixed += mixed(cluster);
       asked.sharing += cluster.question.shares() && cluster.question.config.prefix_caching;
-      asked.apart += cluster.apart();
+      asked.split += cluster.split();
       asked.unlike_round_robin +=
           places(expected) != places(run_naive(cluster, *make("round_robin")));
       if (!reads_old_signals || cluster.staleness == 0) continue;
@@ -143,15 +143,15 @@ TEST_CASE("every shipped router sends every request where the naive cluster does
     }
     coverage.print(("router " + name).c_str(), first, last);
     std::printf(
-        "  %d clusters: %d mixed, %d share prefixes, %d prefill apart, %d unlike round robin",
-        asked.clusters, asked.mixed, asked.sharing, asked.apart, asked.unlike_round_robin);
+        "  %d clusters: %d mixed, %d share prefixes, %d prefill split, %d unlike round robin",
+        asked.clusters, asked.mixed, asked.sharing, asked.split, asked.unlike_round_robin);
     std::printf(reads_old_signals ? "; %d of %d with old signals unlike fresh ones\n" : "\n",
                 asked.unlike_fresh, asked.stale);
     CAPTURE(name);
     CHECK(asked.clusters >= 30);
     CHECK(asked.mixed >= 20);
     CHECK(asked.sharing >= 10);
-    CHECK(asked.apart >= 10);
+    CHECK(asked.split >= 10);
     CHECK(coverage.with_prefix_hits >= 5);
     if (name != "round_robin") CHECK(asked.unlike_round_robin >= 15);
     if (reads_old_signals) CHECK(asked.unlike_fresh >= 5);

@@ -4,15 +4,15 @@
 #include <cstdio>
 
 #include "tests/catch.h"
-#include "tests/reference/chaos.h"
 #include "tests/reference/cases/draw_speculation.h"
-#include "tests/reference/engine_run.h"
-#include "tests/reference/naive/naive.h"
-#include "tests/reference/plan_policies.h"
 #include "tests/reference/cases/random_questions.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/shrink.h"
+#include "tests/reference/chaos.h"
+#include "tests/reference/engine_run.h"
 #include "tests/reference/engines/vllm_v1.h"
+#include "tests/reference/naive/naive.h"
+#include "tests/reference/plan_policies.h"
 
 namespace rooflua::reference {
 
@@ -83,7 +83,7 @@ TEST_CASE("the engine and a naive simulator agree on drafts under a scheduler th
 TEST_CASE("the engine and a naive cluster agree where some replicas speculate") {
   Coverage coverage;
   DraftsSeen seen;
-  int apart = 0, grouped = 0, mixed = 0, stale = 0;
+  int split = 0, grouped = 0, mixed = 0, stale = 0;
   const auto [first, last] = seeds(1, 400);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const ClusterCase cluster = speculative(draw_cluster(seed));
@@ -96,19 +96,19 @@ TEST_CASE("the engine and a naive cluster agree where some replicas speculate") 
     const auto all = static_cast<std::ptrdiff_t>(cluster.replicas.size());
     const auto some = std::count_if(cluster.replicas.begin(), cluster.replicas.end(), speculates);
     mixed += some > 0 && some < all;
-    apart += some > 0 && cluster.apart();
+    split += some > 0 && cluster.split();
     grouped += some > 0 && cluster.grouped();
     stale += some > 0 && cluster.staleness > 0;
   }
   coverage.print("clusters with drafts", first, last);
   seen.print("clusters with drafts");
-  std::printf("prefill apart %d, in groups %d, beside replicas without drafts %d, stale %d\n",
-              apart, grouped, mixed, stale);
+  std::printf("prefill split %d, in groups %d, beside replicas without drafts %d, stale %d\n",
+              split, grouped, mixed, stale);
   CHECK(coverage.with_preemption >= 50);
   CHECK(coverage.with_prefix_hits >= 50);
   CHECK(coverage.with_discarded >= 100);
   CHECK(seen.accepted >= 10000);
-  CHECK(apart >= 80);
+  CHECK(split >= 80);
   CHECK(grouped >= 60);
   CHECK(mixed >= 100);
   CHECK(stale >= 80);

@@ -3,12 +3,12 @@
 #include <cstdio>
 
 #include "tests/catch.h"
+#include "tests/reference/cases/random_questions.h"
+#include "tests/reference/cases/shrink.h"
 #include "tests/reference/chaos.h"
 #include "tests/reference/engine_run.h"
 #include "tests/reference/naive/naive.h"
 #include "tests/reference/plan_policies.h"
-#include "tests/reference/cases/random_questions.h"
-#include "tests/reference/cases/shrink.h"
 
 namespace rooflua::reference {
 

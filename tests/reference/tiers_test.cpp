@@ -1,4 +1,4 @@
-// Stores of KV beside the GPU: the engine against a naive cluster.
+// Stores of KV outside the GPU: the engine against a naive cluster.
 
 #include <cstdio>
 

@@ -58,10 +58,10 @@ TEST_CASE("a chunk is that of its text and name, in every state") {
 TEST_CASE("a syntax error is told each time, and bytecode in a file is refused") {
   State state;
   for (int round = 0; round < 2; ++round)
-    CHECK_THAT(state.run("return (", "@a.lua"), Catch::Contains("a.lua:1: unexpected"));
+    CHECK_THAT(state.run("return (", "@a.lua"), ContainsSubstring("a.lua:1: unexpected"));
   const std::string bytecode =
       state.vm.run_text("return string.dump(function() return 1 end)", "=test");
-  CHECK_THAT(state.run(bytecode, "@a.lua"), Catch::Contains("attempt to load chunk"));
+  CHECK_THAT(state.run(bytecode, "@a.lua"), ContainsSubstring("attempt to load chunk"));
 }
 
 TEST_CASE("a packed library answers for the text that it was packed from, and for no other") {
@@ -83,5 +83,6 @@ TEST_CASE("a packed library answers for the text that it was packed from, and fo
 }
 
 TEST_CASE("a script that cannot be parsed is named when the library is packed") {
-  CHECK_THROWS_WITH(pack_library(scripts_of("broken", "return (")), Catch::Contains("unexpected"));
+  CHECK_THROWS_WITH(pack_library(scripts_of("broken", "return (")),
+                    ContainsSubstring("unexpected"));
 }

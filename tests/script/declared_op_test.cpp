@@ -3,8 +3,8 @@
 
 #include <fstream>
 
+#include "cost/database/mfu_database.h"
 #include "cost/lookup/lookup.h"
-#include "cost/mfu_database.h"
 #include "cost/ops/declaration.h"
 #include "cost/quality/verify.h"
 #include "tests/scratch.h"
@@ -168,11 +168,11 @@ TEST_CASE("another key stands in, and the latency goes with what it scales") {
   CHECK(wide.latency_s == Approx(20e-6));
   CHECK(wide.evidence == Evidence::stand_in);
   Query other = scan(100, 128, 1, 1);
-  other.own[1] = 512;  // nobody measured this chunk
+  other.own[1] = 512;  // this chunk was not measured
   CHECK(db->estimate(other).evidence == Evidence::stand_in);
   other.dtype = Dtype::fp8;  // nor this format
-  CHECK_THROWS_WITH(db->estimate(other), Catch::Matchers::Contains("no table of this op"));
-  CHECK_THROWS_WITH(db->estimate(scan(0)), Catch::Matchers::Contains("state_scan.tokens"));
+  CHECK_THROWS_WITH(db->estimate(other), ContainsSubstring("no table of this op"));
+  CHECK_THROWS_WITH(db->estimate(scan(0)), ContainsSubstring("state_scan.tokens"));
 }
 
 TEST_CASE("a declared op is verified and described") {

@@ -74,7 +74,7 @@ int spoil(const std::function<std::vector<Json>(const Json&)>& wrong) {
     for (const Json& each : wrong(Json(value))) {
       value = each;
       INFO(path << " = " << dump_json(each));
-      CHECK_THAT(problem_of(given), Catch::StartsWith(path + ": "));
+      CHECK_THAT(problem_of(given), StartsWith(path + ": "));
       ++spoilt;
     }
   });
@@ -150,7 +150,7 @@ TEST_CASE("a number out of its range, with a fraction or not finite is an error 
                           "max_model_len", "context_chunk", "lookahead", "seed", "group"}) {
     Json given = document();
     const_cast<Json::Array&>(given["replicas"].items())[0][key] = 1.5;
-    CHECK_THAT(problem_of(given), Catch::StartsWith("replicas[1]." + std::string(key) + ": "));
+    CHECK_THAT(problem_of(given), StartsWith("replicas[1]." + std::string(key) + ": "));
   }
 }
 
@@ -161,8 +161,8 @@ TEST_CASE("a key that nothing reads is an error that names it, in every table") 
     if (!value.is_object()) return;
     value["no_such_key"] = 1;
     INFO(path);
-    CHECK_THAT(problem_of(given), Catch::StartsWith(path.empty() ? "unknown key" : path + ": "));
-    CHECK_THAT(problem_of(given), Catch::Contains("unknown key 'no_such_key'"));
+    CHECK_THAT(problem_of(given), StartsWith(path.empty() ? "unknown key" : path + ": "));
+    CHECK_THAT(problem_of(given), ContainsSubstring("unknown key 'no_such_key'"));
     ++tables;
   });
   CHECK(tables == 11);

@@ -77,7 +77,7 @@ function harness.has(found, ...)
 end
 
 --- The program that is tested, by its whole path.
-local function program()
+function harness.program()
   local path = assert(os.getenv "ROOFLUA_PROGRAM", "run by ctest, or set ROOFLUA_PROGRAM")
   return path:find "^/" and path or io.popen("pwd"):read "*l" .. "/" .. path
 end
@@ -85,10 +85,10 @@ end
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
 --- What the program prints, errors included.
----@param line string the words behind its name, as a shell reads them
+---@param line string the words after its name, as a shell reads them
 ---@param folder string where it runs
 function harness.printed(line, folder)
-  local pipe = assert(io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(program()), line)))
+  local pipe = assert(io.popen(("cd %s && %s %s 2>&1"):format(quoted(folder), quoted(harness.program()), line)))
   local out = pipe:read "*a"
   pipe:close()
   return out
@@ -97,7 +97,7 @@ end
 --- The keys of a scenario that nothing reads, and why, as one text.
 function harness.unread(given)
   local out = {}
-  for i, each in ipairs(require("rooflua.scenario.shape").unread(given, given.kind or "serve")) do
+  for i, each in ipairs(require("rooflua.serving.unread_keys").of(given, given.kind or "serve")) do
     out[i] = each[1] .. ": " .. each[2]
   end
   return table.concat(out, "; ")

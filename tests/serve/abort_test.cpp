@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "tests/catch.h"
-#include "tests/serve/speculation/drafts.h"
 #include "tests/serve/native_policies.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;
@@ -89,7 +89,7 @@ TEST_CASE("the seat of a request that decodes is free at the end of the running 
       CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* p1:16+0* w1 u2", "1..2: d2 w1 u4",
                                           "2..3: d2 x1 w1 u4", "3..4: d1 p2:16+0* w0 u3",
                                           "4..5: d1 w0 u2"});
-    } else {  // the step behind was planned at 2, with a row of it
+    } else {  // the step after was planned at 2, with a row of it
       CHECK(bench.recorder.steps == Lines{"0..1: p0:16+0* p1:16+0* w1 u2", "1..2: d2 w1 u4",
                                           "2..3: d2 x1 w1 u4", "3..4: d2 x1 w1 u4",
                                           "4..5: d1 p2:16+0* w0 u3"});
@@ -117,7 +117,7 @@ TEST_CASE("a prompt that is being computed gives no first token") {
 }
 
 TEST_CASE("a seat without a row in flight is free now, and an idle replica plans at once") {
-  class Sleeps : public Fcfs {  // prompts only: nobody decodes before 7
+  class Sleeps : public Fcfs {  // prompts only: no decode before 7
     void plan(const VisibleReplica& replica, Plan& plan) override {
       const ReplicaView& view = replica.view();
       if (view.decodes > 0 && view.now_s < 7) plan.wake_at(7);
@@ -195,8 +195,8 @@ TEST_CASE("completion wins at the instant of the last token") {
 namespace {
 
 /// Replica 1 computes prompts, replica 2 decodes; KV takes two seconds.
-struct Apart : Bench {
-  explicit Apart(std::int32_t decode_blocks) : Bench(8, 64, 4) {
+struct Split : Bench {
+  explicit Split(std::int32_t decode_blocks) : Bench(8, 64, 4) {
     replica().role = Role::prefill;
     cluster.replicas.push_back(replica());
     cluster.replicas[1].role = Role::decode;
@@ -210,7 +210,7 @@ struct Apart : Bench {
 TEST_CASE("blocks on both sides stay until KV that is on its way has come") {
   for (const bool over_links : {false, true}) {
     CAPTURE(over_links);
-    Apart bench(8);
+    Split bench(8);
     if (over_links) {
       bench.cluster.links = {{"nic", 1e30, 0, LinkScope::node}};
       bench.cluster.transfer.path.between = {"nic"};
@@ -238,7 +238,7 @@ TEST_CASE("blocks on both sides stay until KV that is on its way has come") {
 }
 
 TEST_CASE("a prompt that waits for room at its decode replica frees the prefill's blocks now") {
-  Apart bench(3);
+  Split bench(3);
   bench.scheduler.full_must_fit = true;
   ListedWorkload workload({spec(0, 8, 4), spec(0, 8, 4)});
   Simulation simulation(bench.cluster, bench.bindings(workload));
@@ -282,7 +282,7 @@ TEST_CASE("drafts of a row that is discarded are counted nowhere") {
   CHECK(simulation.totals().output_tokens == 5 + 9);
 }
 
-TEST_CASE("an abort of nobody is a defect of the caller, and so is an end that is no abort") {
+TEST_CASE("an abort of no request is a defect of the caller, and so is an end that is no abort") {
   Bench bench(100, 64);
   ListedWorkload workload({spec(0, 16, 2)});
   Simulation simulation(bench.cluster, bench.bindings(workload));

@@ -195,5 +195,5 @@ TEST_CASE("a client that never gives up and does not wait is an error") {
   bindings.client = &client;
   bindings.router = &router;
   Simulation simulation(bench.cluster, bindings);
-  CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("give up"));
+  CHECK_THROWS_WITH(simulation.run(), ContainsSubstring("give up"));
 }

@@ -72,7 +72,7 @@ TEST_CASE("stale signals stand still between multiples of the staleness") {
   CHECK(router.seen == Lines{"0: 0 0", "1: 0 0", "2: 2 0", "3: 2 1"});
 }
 
-TEST_CASE("prefill and decode apart: KV travels, the first token comes from the decode replica") {
+TEST_CASE("prefill and decode split: KV travels, the first token comes from the decode replica") {
   Bench bench(10, 64);
   bench.replica().role = Role::prefill;
   bench.cluster.replicas.push_back(bench.replica());

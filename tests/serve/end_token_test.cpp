@@ -30,7 +30,7 @@ Bench two_in_flight(std::int32_t blocks, std::int32_t block_size) {
 
 }  // namespace
 
-TEST_CASE("the step behind an end token holds one more row, which no request waits for") {
+TEST_CASE("the step after an end token holds one more row, which no request waits for") {
   Bench bench = two_in_flight(100, 16);
   const Totals totals = bench.run({limited(0, 16, 3, 8), spec(0, 16, 5), spec(2.5, 16, 1)});
   CHECK(bench.recorder.steps == Lines{
@@ -134,7 +134,7 @@ TEST_CASE("a request that loses its seat while its end token is in flight ends o
   }
 }
 
-TEST_CASE("an end token counts also where the cache has no room for the row behind it") {
+TEST_CASE("an end token counts also where the cache has no room for the row after it") {
   Bench bench = two_in_flight(2, 4);
   const Totals totals = bench.run({limited(0, 7, 2, 9), spec(5, 4, 1)});
   CHECK(bench.recorder.steps ==
@@ -145,8 +145,8 @@ TEST_CASE("an end token counts also where the cache has no room for the row behi
   CHECK(totals.ended[static_cast<int>(Outcome::completed)] == 2);
 }
 
-TEST_CASE("what is computed behind an end token is no prefix of any request") {
-  // 4 + 5 tokens: with the row behind, 9 of them would have KV, and so would a third block of 3.
+TEST_CASE("what is computed after an end token is no prefix of any request") {
+  // 4 + 5 tokens: with the row after, 9 of them would have KV, and so would a third block of 3.
   const std::vector<Segment> first{{1, 4}}, second{{1, 4}, {2, 5}, {3, 4}};
   for (const bool row : {false, true}) {
     Bench bench = two_in_flight(100, 3);

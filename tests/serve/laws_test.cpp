@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "tests/catch.h"
+#include "tests/serve/kv/walked_bounds.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
-#include "tests/serve/kv/walked_bounds.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

@@ -1,5 +1,5 @@
 // Replicas that start, drain, fail, are repaired and are slow, at any instant of random clusters:
-// every request ends once, all blocks come free, nobody plans on a replica that is not there.
+// every request ends once, all blocks come free, no step is planned on a replica that is not there.
 
 #include <cmath>
 #include <cstdint>
@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(held > 100);
 }
 
-TEST_CASE("who drains by finish or requeue without a grace loses no request") {
+TEST_CASE("a drain by finish or requeue without a grace loses no request") {
   int drained = 0;
   for (std::uint64_t seed = 2001; seed <= 2300; ++seed) {
     CAPTURE(seed);
@@ -266,9 +266,8 @@ TEST_CASE("a pool's mistakes are named") {
   bench.cluster.pools = {pool};
   ListedWorkload workload({spec(0, 16, 60)});
   const Bindings bindings = bench.bindings(workload);
-  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings), Catch::Matchers::Contains("pools[1].max"));
+  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings), ContainsSubstring("pools[1].max"));
   bench.cluster.pools[0].max = 1;
   bench.cluster.pools[0].start.weight_bytes = 5;
-  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings),
-                    Catch::Matchers::Contains("pools[1].start.link"));
+  CHECK_THROWS_WITH(Simulation(bench.cluster, bindings), ContainsSubstring("pools[1].start.link"));
 }

@@ -124,7 +124,7 @@ TEST_CASE("first tokens are stamped, and tokens of resumed requests have a gap")
   CHECK(gaps == Times{13});
 }
 
-TEST_CASE("a row behind an end token is counted in its step and lands nothing") {
+TEST_CASE("a row after an end token is counted in its step and lands nothing") {
   TestBoard at;
   const std::int32_t ended = at.add(1);
   Pipeline pipeline(2);

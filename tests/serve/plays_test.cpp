@@ -251,7 +251,7 @@ TEST_CASE("four children at the first token of their parent are sent then, and a
   }
 }
 
-TEST_CASE("idle time is capped, and what is behind moves forward by the same") {
+TEST_CASE("idle time is capped, and what is after moves forward by the same") {
   Play play;
   play.rows.push_back(row(16, 1));
   play.rows.push_back(row(16, 1, {{0, RowEvent::done, 100}}));
@@ -281,7 +281,7 @@ TEST_CASE("from until_s on nothing is sent, and plays under way are cut") {
   CHECK(watch.rows[{1, 1}].done->outcome == Outcome::completed);
 }
 
-TEST_CASE("rows behind a barrier wait for the warm rows of all plays") {
+TEST_CASE("rows after a barrier wait for the warm rows of all plays") {
   Play play;
   play.rows.push_back(row(16, 4));
   play.rows.back().warm = true;

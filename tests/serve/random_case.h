@@ -37,7 +37,7 @@ inline void draw_bounds(std::uint64_t seed, ReplicaConfig& replica) {
   replica.context_chunk = dice.upto(0, 3) == 0 ? 0 : dice.upto(1, 200);
 }
 
-/// What a request holds beside its tokens, in some cases; and more blocks for it.
+/// What a request holds besides its tokens, in some cases; and more blocks for it.
 inline void draw_seat_blocks(std::uint64_t seed, ReplicaConfig& replica) {
   Dice dice(seed + 177);
   if (dice.upto(0, 2) > 0) return;
@@ -45,15 +45,15 @@ inline void draw_seat_blocks(std::uint64_t seed, ReplicaConfig& replica) {
   replica.kv_blocks += replica.seat_blocks * dice.upto(1, 4);
 }
 
-/// When KV is pushed, who is chosen first, and leases.
+/// When KV is pushed, which replica is chosen first, and leases.
 inline void draw_disaggregation(std::uint64_t seed, ClusterConfig& cluster) {
   Dice dice(seed + 31);
-  Disaggregation& apart = cluster.disaggregation;
-  apart.push = static_cast<Push>(dice.upto(0, 2));
-  if (dice.upto(0, 1) == 1) apart.order = SplitOrder::decode_first;
-  if (dice.upto(0, 2) == 0) apart.lease_s = 0.25 * dice.upto(1, 20);
+  Disaggregation& split = cluster.disaggregation;
+  split.push = static_cast<Push>(dice.upto(0, 2));
+  if (dice.upto(0, 1) == 1) split.order = SplitOrder::decode_first;
+  if (dice.upto(0, 2) == 0) split.lease_s = 0.25 * dice.upto(1, 20);
   for (const ReplicaConfig& each : cluster.replicas)
-    if (each.stages.several() && apart.push == Push::layers) apart.push = Push::chunks;
+    if (each.stages.several() && split.push == Push::layers) split.push = Push::chunks;
 }
 
 inline Case random_case(std::uint64_t seed, bool shared) {

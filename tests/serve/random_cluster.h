@@ -1,6 +1,6 @@
 #pragma once
 // A random cluster with its policies, for laws of what ends early and of what comes and goes:
-// prefill and decode apart, with links or without, stages, ranks that step together, speculation,
+// prefill and decode split, with links or without, stages, ranks that step together, speculation,
 // frontends, closed loops. What it tells is written down in words.
 
 #include <algorithm>
@@ -133,7 +133,7 @@ class Scenario {
     if (dice.upto(0, 2) == 0) it_.cluster.frontend = {0.125, 1.0 / 256, 0.25};
     speculates_ = dice.upto(0, 3) == 0;
     if (!speculates_) stages_or_groups(dice);
-    if (is_apart()) draw_disaggregation(seed, it_.cluster);
+    if (is_split()) draw_disaggregation(seed, it_.cluster);
     // A request that drafts alone must not take its own blocks for ever.
     if (speculates_)
       for (ReplicaConfig& each : replicas()) each.kv_blocks += 200;
@@ -145,7 +145,7 @@ class Scenario {
   struct Run;
   std::function<void(Run&, Bindings&)> more;
 
-  /// Pools: one of all replicas, or where prefill and decode are apart one of each replica, and
+  /// Pools: one of all replicas, or where prefill and decode are split one of each replica, and
   /// none where those are groups.
   void make_pools(Dice& dice) {
     const auto count = static_cast<std::int32_t>(replicas().size());
@@ -153,12 +153,12 @@ class Scenario {
     const bool over_link = dice.upto(0, 1) == 1;
     if (over_link) it_.cluster.links.push_back({"store", 64, 0.125, LinkScope::cluster, true, 0});
     const bool grouped = replicas().front().group >= 0;
-    if (is_apart() && grouped) return;
-    for (std::int32_t first = 0; first < count; first += is_apart() ? 1 : count) {
+    if (is_split() && grouped) return;
+    for (std::int32_t first = 0; first < count; first += is_split() ? 1 : count) {
       PoolConfig pool;
       pool.first = first;
-      pool.replicas = is_apart() ? 1 : count;
-      pool.max = is_apart() ? 1 : groups;
+      pool.replicas = is_split() ? 1 : count;
+      pool.max = is_split() ? 1 : groups;
       pool.min = dice.upto(0, 1);
       pool.count = dice.upto(pool.min, pool.max);
       pool.drain = static_cast<Drain>(dice.upto(0, 2));
@@ -220,7 +220,7 @@ class Scenario {
     for (ReplicaConfig& each : replicas()) each.node = dice.upto(-1, 1);
   }
 
-  bool is_apart() { return replicas().front().role == Role::prefill; }
+  bool is_split() { return replicas().front().role == Role::prefill; }
 
   void stages_or_groups(Dice& dice) {
     const std::int32_t depth = dice.upto(1, 2);

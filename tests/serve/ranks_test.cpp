@@ -272,7 +272,7 @@ TEST_CASE("ranks that step together have the same depth, role and synchronisatio
     cluster.replicas = {replica, replica};
     validate(cluster);
     change.second(cluster.replicas[1]);
-    CHECK_THROWS_WITH(validate(cluster), Catch::Matchers::StartsWith(change.first + ": differs"));
+    CHECK_THROWS_WITH(validate(cluster), StartsWith(change.first + ": differs"));
     cluster.replicas[1].group = 4;
     if (cluster.replicas[1].role == Role::both) validate(cluster);
   }

@@ -87,7 +87,7 @@ struct Cluster {
     if (blocks > 0) first.kv_blocks = blocks;
     first.max_model_len.reset();  // a prompt that is refused was sent all the same
     router.rules.block_tokens = first.block_size;
-    it.cluster.replicas.resize(3, first);  // `first` is gone behind this
+    it.cluster.replicas.resize(3, first);  // `first` is gone after this
     schedulers.assign(3, it.scheduler);
     for (Fcfs& scheduler : schedulers) bindings.schedulers.push_back(&scheduler);
     bindings.steps.assign(3, &steps);

@@ -1,4 +1,4 @@
-// Layers in stages, one behind the other: the clock of the stages, lanes by hand, and laws.
+// Layers in stages, one after the other: the clock of the stages, lanes by hand, and laws.
 
 #include <cstdlib>
 #include <map>
@@ -292,7 +292,7 @@ TEST_CASE("stages that cannot be are refused by name") {
     return "";
   };
   const auto says = [&](const StageConfig& stages, const char* part, int group = -1) {
-    CHECK_THAT(problem(stages, group), Catch::Contains(part));
+    CHECK_THAT(problem(stages, group), ContainsSubstring(part));
   };
   StageConfig stages = equal_stages(2);
   CHECK(problem(stages) == "");

@@ -96,7 +96,7 @@ TEST_CASE("a key that is not a number is an error that names the request") {
   TestBoard at;
   WaitingQueue queue(at.board);
   const std::int32_t slot = at.add(1);
-  CHECK_THROWS_WITH(queue.join(slot, policy), Catch::Matchers::Contains("request 0"));
+  CHECK_THROWS_WITH(queue.join(slot, policy), ContainsSubstring("request 0"));
 }
 
 TEST_CASE("the queue counts its requests and their tokens whatever happens") {

@@ -92,7 +92,7 @@ TEST_CASE("a class that a checkpoint excludes keeps 16 bit, in the names of its 
   const Model glm =
       excluding("glm-5", each_layer("model.", "self_attn*", 78) + R"(, "model.layers.78*")");
   CHECK(format(glm, attention) == "bf16");
-  CHECK(format(glm, index) == "bf16");
+  CHECK(format(glm, WeightClass::index) == "bf16");
   CHECK(format(glm, experts) == "nvfp4");
   CHECK(format(glm, dense_mlp) == "nvfp4");
   CHECK(glm.kv_dtype == Dtype::fp8);
@@ -128,7 +128,7 @@ TEST_CASE("a checkpoint of several formats names each class's") {
           "language_model.model.layers.*.block_sparse_moe.experts.*": {"quant_algo": "NVFP4"},
           "lm_head": {"quant_algo": "W4A16_NVFP4"}}})");
   CHECK(format(m3, attention) == "mxfp8");
-  CHECK(format(m3, index) == "mxfp8");
+  CHECK(format(m3, WeightClass::index) == "mxfp8");
   CHECK(format(m3, experts) == "nvfp4");
   CHECK(format(m3, shared) == "bf16");
   CHECK(format(m3, router) == "bf16");

@@ -289,7 +289,7 @@ TEST_CASE("other files of a release are named") {
   refused(parse_json(R"({"do_sample": true, "top_p": 0.9})", "p"), "is generation_config.json");
   refused(parse_json(R"({"peft_type": "LORA", "r": 8})", "p"), "is an adapter's config");
   CHECK_THROWS_WITH(load_model("/nowhere/model.gguf", test::source_dir()),
-                    Catch::Matchers::Contains("is a GGUF file"));
+                    ContainsSubstring("is a GGUF file"));
 }
 
 TEST_CASE("architectures without a description are refused in a sentence that names the key") {

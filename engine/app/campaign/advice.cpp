@@ -51,7 +51,7 @@ void advise(const CampaignFiles& campaign, const CampaignArguments& arguments,
                  grouped(campaign.runs).c_str(), *all_s < 10 ? 1 : 0, *all_s,
                  arguments.scenario.c_str());
   } catch (const Error&) {
-    // What is wrong with a run is told where it is done.
+    // What is wrong with a run is printed where it runs.
   }
 }
 

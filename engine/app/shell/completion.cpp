@@ -26,7 +26,7 @@ using Candidates = std::vector<Candidate>;
 /// The line being completed: its command, the words before the cursor and the one at the cursor.
 struct Line {
   const CLI::App* command;
-  std::vector<std::string> before;  // behind the command
+  std::vector<std::string> before;  // after the command
   std::string current;
 };
 
@@ -82,7 +82,7 @@ std::string plain_text(const Json& value) {
   return value.is_text() ? value.text() : dump_json(value);
 }
 
-/// What `--set` may name: "steps.host_step_s=", with the value that it has now; behind the "=" that
+/// What `--set` may name: "steps.host_step_s=", with the value that it has now; after the "=" that
 /// value, or the names of models and GPUs.
 Candidates settings(const Line& line, const fs::path& home) {
   const auto file = std::find_if(line.before.begin(), line.before.end(),
@@ -165,7 +165,7 @@ Candidates positional(const CLI::App& root, const Line& line, const fs::path& ho
   if (!out.empty()) return out;
   const std::string& name = line.command->get_name();
   if (name == "help") return topics(root, home);
-  if (name == "list") return named(list_kinds());
+  if (name == "list") return named(list_kinds(home));
   if (name == "completion") return named({"bash", "zsh", "fish"});
   if (name == "new" || name == "step" || name == "capacity") return {};
   if (name == "describe" || name == "compare") out = named(all_hardware_names(home));

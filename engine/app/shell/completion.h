@@ -13,10 +13,10 @@ namespace rooflua::app {
 /// @throws Error for another shell
 std::string completion_script(const std::string& shell);
 
-/// What may stand in place of the last word, one line each: the word, and behind a tab what it is.
+/// What may stand in place of the last word, one line each: the word, and after a tab what it is.
 /// The line ":files" stands for names of files. A word that ends with "=" is not complete.
 ///
-/// @param words  the words behind the program's name up to the cursor, the last may be ""
+/// @param words  the words after the program's name up to the cursor, the last may be ""
 /// @return "" where nothing can be said, whatever the reason
 std::string completions(const CLI::App& app, const std::vector<std::string>& words,
                         const std::filesystem::path& home);

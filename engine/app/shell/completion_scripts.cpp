@@ -7,7 +7,7 @@ namespace rooflua::app {
 
 namespace {
 
-// bash ends words at "=" and ":", and replaces what is behind the last of them. So the words are
+// bash ends words at "=" and ":", and replaces what is after the last of them. So the words are
 // taken from the line, and of an answer only that part is given.
 constexpr const char* bash =
     R"(# bash completion for rooflua. Use: source <(rooflua completion bash)

@@ -99,7 +99,7 @@ void JsonBuilder::open() {
   open_.push_back(values_.size());
 }
 
-/// Takes the container with the values behind `first` as the value that waits for it.
+/// Takes the container with the values after `first` as the value that waits for it.
 void JsonBuilder::close(Json container) {
   values_.resize(open_.back());
   open_.pop_back();

@@ -11,7 +11,7 @@
 
 namespace rooflua {
 
-/// What a reader of JSON needs to know beside the text.
+/// What a reader of JSON needs to know besides the text.
 struct JsonReading {
   const std::string& name;       // of the text, in errors
   bool marks = false;            // texts that are marks of number_words stand for numbers

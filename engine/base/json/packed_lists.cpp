@@ -19,7 +19,7 @@ std::size_t same(const char* a, const char* b, std::size_t most) {
 }  // namespace
 
 /// How many numbers of an earlier list need not be read again. The last number in common is read
-/// again, so that the reader sees what follows a number: behind the comma it would take a ']'.
+/// again, so that the reader sees what follows a number: after the comma it would take a ']'.
 std::size_t PackedLists::common(const List& other) const {
   if (other.ends.size() < 2) return 0;
   const auto left = static_cast<std::size_t>(cursor_->end - cursor_->at);

@@ -1,5 +1,5 @@
 #pragma once
-// Lists of whole numbers that a document says again and again, each time with some more behind.
+// Lists of whole numbers that a document says again and again, each time with some more after.
 
 #include <array>
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace rooflua {
 
-/// Where a reader of a text stands. Who moves `at` says where the reader goes on.
+/// Where a reader of a text stands. `at` says where the reader goes on.
 struct TextCursor {
   const char* at = nullptr;
   const char* end = nullptr;
 };
 
 /// Packs the lists of one document, four bytes a number. Of a list whose text begins like that of
-/// an earlier list, the numbers in common are taken from there, and the reader goes on behind them:
+/// an earlier list, the numbers in common are taken from there, and the reader goes on after them:
 /// equal bytes mean equal numbers, and the bytes before were read. Time of a list is that of the
 /// reader for what is new, and that of a comparison of bytes for what is not.
 ///
@@ -26,9 +26,9 @@ class PackedLists {
   /// @param cursor  of the reader; null: every list is read as a whole
   explicit PackedLists(TextCursor* cursor) : cursor_(cursor) {}
 
-  /// The reader stands behind the '[' of a list.
+  /// The reader stands after the '[' of a list.
   void open();
-  /// The reader has read a number, and the character behind it.
+  /// The reader has read a number, and the character after it.
   void add(std::int32_t value) {
     List& own = lists_[open_];
     own.numbers.push_back(value);
@@ -40,8 +40,8 @@ class PackedLists {
  private:
   struct List {
     std::vector<std::int32_t> numbers;
-    const char* text = nullptr;     // behind its '['
-    std::vector<std::size_t> ends;  // by number, characters of the text as far as the one behind it
+    const char* text = nullptr;     // after its '['
+    std::vector<std::size_t> ends;  // by number, characters of the text as far as the one after it
     std::uint64_t used = 0;         // when
   };
 

@@ -89,7 +89,7 @@ void philox_blocks(std::uint64_t key, std::uint64_t counter, std::span<std::uint
 }
 #endif
 
-/// The values of so many draws of the stream, which ends behind a whole block of the generator.
+/// The values of so many draws of the stream, which ends after a whole block of the generator.
 /// @pre single() took the parameters
 void fill(RandomStream& stream, Distribution distribution, double first, double second,
           std::span<double> out) {

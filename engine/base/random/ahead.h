@@ -1,8 +1,8 @@
 #pragma once
-// Draws that are made ahead. Who asks a stream for the same distribution again and again gets its
-// values from blocks, which cost less than single draws: the rounds of the generator and the
+// Draws that are made ahead. A stream that is asked for the same distribution again and again gives
+// its values from blocks, which cost less than single draws: the rounds of the generator and the
 // quantiles of several draws run beside each other. The values are those of single draws, to the
-// last bit, and the stream stands behind those that were taken, whatever it is asked next.
+// last bit, and the stream stands after those that were taken, whatever it is asked next.
 
 #include "base/random.h"
 
@@ -26,7 +26,7 @@ using Draws = rooflua_draws;
 /// distribution is drawn alone, then follow blocks of 8 and of 32.
 /// @throws Error as that function does
 double next_value(Draws& draws, Distribution distribution, double first, double second);
-/// The stream behind the values that were taken. No others are kept.
+/// The stream after the values that were taken. No others are kept.
 RandomStream& stream_of(Draws& draws);
 
 }  // namespace rooflua

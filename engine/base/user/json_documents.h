@@ -1,5 +1,5 @@
 #pragma once
-// A text of several JSON documents: one per line, or one behind the other however they are laid
+// A text of several JSON documents: one per line, or one after the other however they are laid
 // out, as `vllm bench serve --append-result` and SGLang's benchmark write them.
 
 #include <string>

@@ -56,7 +56,7 @@ constexpr Signature signatures[] = {
     {"version https://git-lfs.github.com/spec/"sv,
      "is a pointer of Git LFS, not the file itself; fetch it with git lfs pull"}};
 
-/// Pages and pointers that begin with a word in any case, behind spaces.
+/// Pages and pointers that begin with a word in any case, after spaces.
 constexpr Signature openings[] = {
     {"<!doctype html", "is a page of the web (HTML), not the file itself; download the raw file"},
     {"<html", "is a page of the web (HTML), not the file itself; download the raw file"},

@@ -30,7 +30,7 @@ Strategy along_prompt(Strategy strategy) {
 
 AttentionIndex::AttentionIndex(Op op, const std::vector<const KernelTable*>& tables) : op_(op) {
   const bool one_token = is_decode(op);
-  const std::size_t more = is_window(op) ? 1 : 0;  // the window stands behind the heads
+  const std::size_t more = is_window(op) ? 1 : 0;  // the window stands after the heads
   for (const KernelTable* table : tables) {
     Shape* shape = nullptr;
     for (std::size_t i = 0; i < table->rows.size(); ++i) {

@@ -16,7 +16,7 @@
 
 #include "cost/lookup/keyed.h"
 #include "cost/lookup/row_index.h"
-#include "cost/recent_values.h"
+#include "cost/price/recent_values.h"
 
 namespace rooflua {
 

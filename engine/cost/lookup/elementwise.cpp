@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "cost/ops/fields.h"
-#include "cost/ops/work.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cost/lookup/row_index.h"
-#include "cost/recent_values.h"
+#include "cost/price/recent_values.h"
 
 namespace rooflua {
 

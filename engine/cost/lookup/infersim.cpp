@@ -8,7 +8,7 @@
 
 #include "cost/lookup/infersim_plans.h"
 #include "cost/lookup/lookup.h"
-#include "cost/recent_values.h"
+#include "cost/price/recent_values.h"
 
 namespace rooflua {
 namespace {

@@ -16,7 +16,7 @@ struct Lender {
   std::string libraries;  // engines with one word here take most kernels from the same libraries
 };
 
-/// Empty where nobody asks for an engine's kernels: then the rows of all engines are alike.
+/// Empty where no engine's kernels are asked for: then the rows of all engines are alike.
 using Lenders = std::vector<Lender>;
 
 inline Lenders::const_iterator find_lender(const Lenders& lenders, std::string_view engine) {
@@ -24,8 +24,8 @@ inline Lenders::const_iterator find_lender(const Lenders& lenders, std::string_v
                       [&](const Lender& each) { return each.engine == engine; });
 }
 
-/// The engine that is asked for: one of the lenders, the first where none is named. Throws Error for
-/// one that is not known.
+/// The engine that is asked for: one of the lenders, the first where none is named. Throws Error
+/// for one that is not known.
 inline std::string engine_among(const Lenders& lenders, const std::string& asked) {
   if (asked.empty()) return lenders.empty() ? "" : lenders.front().engine;
   if (find_lender(lenders, asked) != lenders.end()) return asked;

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cost/estimate.h"
 #include "cost/lookup/lenders.h"
-#include "cost/ops/work.h"
+#include "cost/price/estimate.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/kernel_table.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua {
 

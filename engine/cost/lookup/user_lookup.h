@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 #include "cost/tables/kernel_table.h"
 
 namespace rooflua {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "cost/model/arithmetic.h"
-#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua::modelled {
 

@@ -8,7 +8,7 @@
 // with the link, from the bandwidth of the GPUs that they were fitted on; the intercepts a do not.
 
 #include "base/units.h"
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 #include "spec/hardware.h"
 
 namespace rooflua {

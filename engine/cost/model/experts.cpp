@@ -4,8 +4,8 @@
 #include <array>
 
 #include "cost/model/arithmetic.h"
-#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua::modelled {
 

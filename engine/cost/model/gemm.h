@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "cost/model/gpu.h"
-#include "cost/recent_values.h"
+#include "cost/price/recent_values.h"
 
 namespace rooflua::modelled {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "cost/ops/work.h"
 #include "cost/tables/kernel_table.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua::modelled {
 

@@ -2,7 +2,7 @@
 // A GPU as the modelled kernels see it: plain numbers of its datasheet, and the fitted constants of
 // its family.
 
-#include "cost/estimate.h"
+#include "cost/price/estimate.h"
 #include "spec/hardware.h"
 
 namespace rooflua::modelled {

@@ -8,8 +8,8 @@
 #include "cost/model/collective.h"
 #include "cost/model/gemm.h"
 #include "cost/ops/declaration.h"
-#include "cost/ops/work.h"
 #include "cost/work/formulas.h"
+#include "cost/work/op_work.h"
 
 namespace rooflua {
 namespace modelled {

@@ -3,9 +3,9 @@
 // roofline and a launch floor. Evidence `modelled`. A GPU contributes its datasheet (peak,
 // bandwidth, SMs, clock) and the fitted constants of its family (spec/kernel_constants.h).
 
-#include "cost/estimate.h"
 #include "cost/model/attention.h"
 #include "cost/model/experts.h"
+#include "cost/price/estimate.h"
 #include "spec/hardware.h"
 
 namespace rooflua {
@@ -25,11 +25,11 @@ namespace rooflua {
 ///
 /// traffic = bytes / (memory_efficiency bandwidth). Never above peak, never below bytes /
 /// bandwidth, and monotone in m, tokens, batch and context: every tiling is, and so is the minimum
-/// of them. Queries are as in estimate.h; memory reads `bytes` as bytes moved; those of elementwise
-/// are elementwise_bytes() (ops/work.h), and quantize is quantize_time(). `distance` is 0. mfu
-/// counts exact causal work for attention and is NaN where there is no arithmetic. Weights narrower
-/// than 16 bits on a GPU without a peak for them compute at the bf16 peak; attention computes in 16
-/// bits whatever format is asked for.
+/// of them. Queries are as in price/estimate.h; memory reads `bytes` as bytes moved; those of
+/// elementwise are elementwise_bytes() (work/op_work.h), and quantize is quantize_time().
+/// `distance` is 0. mfu counts exact causal work for attention and is NaN where there is no
+/// arithmetic. Weights narrower than 16 bits on a GPU without a peak for them compute at the bf16
+/// peak; attention computes in 16 bits whatever format is asked for.
 /// @throws Error if the GPU has no peak for the dtype, no SMs or clock, or a shape is not positive
 Estimate modelled_kernel(const Query& query, const Hardware& hardware);
 /// Whether a question has a model: ops that only tables price have none, and copies over the bus.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cost/estimate.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
+#include "cost/price/estimate.h"
 
 namespace rooflua {
 

@@ -8,11 +8,11 @@
 #include "base/gzip.h"
 #include "base/numbers/digits.h"
 #include "base/toml.h"
-#include "cost/ops/work.h"
 #include "cost/quality/questions.h"
 #include "cost/tables/columns.h"
 #include "cost/tables/importers.h"
 #include "cost/tables/lines.h"
+#include "cost/work/op_work.h"
 #include "spec/catalogue.h"
 
 namespace rooflua {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "cost/database/mfu_database.h"
 #include "cost/lookup/near_rows.h"
-#include "cost/mfu_database.h"
 #include "cost/quality/questions.h"
 
 namespace rooflua {

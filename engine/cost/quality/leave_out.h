@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cost/estimate.h"
 #include "cost/lookup/lenders.h"
 #include "cost/lookup/user_lookup.h"
+#include "cost/price/estimate.h"
 #include "cost/tables/kernel_table.h"
 #include "spec/hardware.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cost/estimate.h"
+#include "cost/price/estimate.h"
 #include "cost/tables/kernel_table.h"
 
 namespace rooflua {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "cost/quality/finding.h"
 #include "cost/tables/kernel_table.h"
 #include "spec/hardware.h"

@@ -203,7 +203,7 @@ std::optional<Op> op_of_file(std::string_view stem) {
   return found;
 }
 
-/// What the name of a file says behind that of its op: "_bf16", "_fp8_block_vllm", "_vllm".
+/// What the name of a file says after that of its op: "_bf16", "_fp8_block_vllm", "_vllm".
 struct NameEnd {
   std::string word;  // as it stands where a format is expected
   std::optional<Dtype> dtype;

@@ -18,7 +18,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double powers_of_ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// What stands before `end` or a comma: digits and at most one point behind the first of them, 15
+/// What stands before `end` or a comma: digits and at most one point after the first of them, 15
 /// digits or fewer, as nearly every cell. Both parts of the quotient are exact, so that it is the
 /// double nearest to the text. NaN for other text.
 /// @param at  the first character; afterwards the comma or `end`

@@ -17,7 +17,7 @@ namespace rooflua::flop {
 /// [m,k] x [k,n] -> [m,n]: 2 m k n.
 double gemm(double m, double k, double n);
 
-/// Query-key pairs of t new tokens behind p old ones under a causal mask: token i sees p + i keys.
+/// Query-key pairs of t new tokens after p old ones under a causal mask: token i sees p + i keys.
 ///
 ///     sum over i = 1..t of (p + i)  =  t p + t (t + 1) / 2
 ///

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cost/tables/kernel_table.h"
+#include "cost/ops/declaration.h"
 #include "cost/work/formulas.h"
 #include "spec/layer_kinds.h"
 
@@ -326,7 +326,7 @@ class ForwardPass {
     const Dtype shared = format(WeightClass::shared), linear = format(WeightClass::experts);
     if (moe.latent_size > 0) gemm("latent_down", hidden_, inner, count, shared);
     LayerOp& experts = add("experts", Op::grouped_gemm, count);
-    if (widths_.groups() > 1 || widths_.apart()) experts.rows = Rows::group_tokens;
+    if (widths_.groups() > 1 || widths_.afd()) experts.rows = Rows::group_tokens;
     experts.rows_per_token = moe.experts_per_token;
     experts.k = inner;
     experts.n = double(moe.intermediate_size) / widths_.moe_tp;
@@ -346,7 +346,7 @@ class ForwardPass {
   void mlp_reduction(const std::vector<MlpLayers>& mlps, double layers) {
     if (widths_.groups() == 1) return all_reduce("mlp_all_reduce", layers, hidden_ * act_);
     double routed = 0;
-    for (const MlpLayers& each : mlps) routed += each.moe && !widths_.apart() ? each.layers : 0;
+    for (const MlpLayers& each : mlps) routed += each.moe && !widths_.afd() ? each.layers : 0;
     if (tp_ > 1 && layers > routed) all_reduce("mlp_all_reduce", layers - routed, hidden_ * act_);
     if (routed == 0) return;
     all_reduce("expert_exchange", routed, hidden_ * act_);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cost/estimate.h"
+#include "cost/price/estimate.h"
 #include "spec/deployment.h"
 #include "spec/model.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 
 namespace rooflua {
 
@@ -23,7 +23,7 @@ Place place_of(double x) noexcept {
     const auto index = static_cast<std::int32_t>(x);
     return {index, static_cast<double>(index), 1, 1};
   }
-  // The exponent and the first two bits behind the point say which of four an octave it is.
+  // The exponent and the first two bits after the point say which of four an octave it is.
   constexpr int other_bits = 50;
   constexpr auto of_four =
       static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(4.0) >> other_bits);

@@ -37,7 +37,7 @@ class Face {
   virtual std::string opening(Answer& answer) const = 0;
   /// The event of the next `count` tokens. @param last  whether the answer ends with them
   virtual std::string tokens(Answer& answer, std::int32_t count, bool last) const = 0;
-  /// Events behind the last token.
+  /// Events after the last token.
   virtual std::string ending(Answer& answer) const = 0;
   /// The answer in one piece.
   virtual Json whole(const Answer& answer) const = 0;

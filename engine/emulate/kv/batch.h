@@ -11,7 +11,7 @@
 
 namespace rooflua::emulate {
 
-/// Blocks behind each other in a prompt that are cached now.
+/// Blocks after each other in a prompt that are cached now.
 struct KvStored {
   std::vector<std::uint64_t> names;    // of the blocks, from the left
   std::optional<std::uint64_t> front;  // the name of the block in front of them

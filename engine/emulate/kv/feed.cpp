@@ -46,9 +46,9 @@ void KvFeed::sent(std::int32_t id, std::span<const std::int64_t> tokens,
   requests_[id] = std::move(hashes);
 }
 
-// --- what caches tell
+// --- events of caches
 
-/// Blocks behind each other: an event names them as far as they are known.
+/// Blocks after each other: an event names them as far as they are known.
 void KvFeed::keep(const KvEvents::Event& event, KvBatch& out) {
   KvStored stored;
   for (const std::uint64_t hash : event.hashes) {

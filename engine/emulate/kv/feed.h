@@ -1,7 +1,7 @@
 #pragma once
-// What is told of the KV caches: the blocks of prompts that were given as tokens, as they get into
+// Events of the KV caches: the blocks of prompts that were given as tokens, as they get into
 // the caches of replicas and leave them. Blocks of text have no tokens to name them by; neither
-// have blocks with generated tokens. They are told of nowhere.
+// have blocks with generated tokens. They have no events.
 
 #include <cstdint>
 #include <functional>
@@ -43,7 +43,7 @@ class KvFeed {
     bool is_first = false;
     std::vector<std::int64_t> tokens;
     std::int32_t requests = 0;          // under way
-    std::vector<std::int32_t> holders;  // replicas that have it, as was told
+    std::vector<std::int32_t> holders;  // replicas that have it, by the events sent
   };
   using Blocks = std::unordered_map<std::uint64_t, Block>;
   void add(const KvEvents::Event& event);
@@ -62,7 +62,7 @@ class KvFeed {
   std::unordered_map<std::int32_t, std::vector<std::uint64_t>> requests_;  // by id
   std::vector<std::int32_t> ended_;
   std::vector<KvBatch> batches_;       // of this instant, by replica
-  std::vector<std::int64_t> told_;     // blocks that each replica has, as was told
+  std::vector<std::int64_t> told_;     // blocks that each replica has, by the events sent
   std::vector<std::int32_t> touched_;  // replicas with a batch
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// How a release of an engine tells of blocks in its KV cache. Which release has which form is said
+// The form of a release's events of blocks in its KV cache. Which release has which form is said
 // in the engine's file (scripts/engines/vllm/kv_events.lua); here is what can be said.
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class BlockNames {
   BlockNames(std::string_view seed, bool chains_64_bits);
   /// What stands in front of the first block.
   const Digest& none() const { return none_; }
-  /// The name of the block with these tokens behind `front`.
+  /// The name of the block with these tokens after `front`.
   Digest next(const Digest& front, std::span<const std::int64_t> tokens) const;
 
  private:

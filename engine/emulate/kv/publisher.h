@@ -1,5 +1,5 @@
 #pragma once
-// A socket of ZeroMQ that tells of the blocks of one replica, and one that tells again.
+// A socket of ZeroMQ that sends events of the blocks of one replica, and one that sends them again.
 //
 //     PUB      [topic, number of the message, message]; the number is 8 bytes, the highest first
 //     ROUTER   asked by [empty, the number of the first message]: [empty, number, message] for each
@@ -17,13 +17,13 @@ namespace rooflua::emulate {
 
 struct KvAddress {
   std::string events;  // "tcp://HOST:PORT", HOST may be *
-  std::string replay;  // empty: nobody is told again
+  std::string replay;  // empty: none is sent again
   std::string topic;
   std::size_t kept_messages = 10'000;              // buffer_steps of vLLM
   std::size_t kept_bytes = std::size_t{64} << 20;  // of these together
 };
 
-/// "5557", "tcp://HOST:PORT" -> the port `more` behind it as "tcp://HOST:PORT". A number alone is a
+/// "5557", "tcp://HOST:PORT" -> the port `more` after it as "tcp://HOST:PORT". A number alone is a
 /// port of 127.0.0.1. Port 0 stays: any free one.
 /// @throws Error at `option`
 std::string tcp_address(const std::string& given, int more, const char* option);
@@ -37,10 +37,10 @@ class KvPublisher {
   KvPublisher& operator=(const KvPublisher&) = delete;
 
   void send(std::string message);
-  /// Answers who wants to be told again. To be called when replay_fd() can be read, behind each
-  /// send(), and now and then.
+  /// Answers clients that want messages again. To be called when replay_fd() can be read, after
+  /// each send(), and now and then.
   void answer_replays();
-  /// -1: nobody is told again.
+  /// -1: none is sent again.
   int replay_fd() const;
   /// Where it listens.
   std::string events_address() const;

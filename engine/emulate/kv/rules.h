@@ -1,5 +1,5 @@
 #pragma once
-// What is told of KV caches, and where.
+// Which events of KV caches are sent, and where.
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ struct KvRules {
 struct KvServed {
   KvRules rules;
   std::string events;  // a port or tcp://HOST:PORT, of the first replica
-  std::string replay;  // the same; empty: nobody is told again
+  std::string replay;  // the same; empty: none is sent again
   std::string topic;   // may hold %replica
 };
 

@@ -67,7 +67,7 @@ void KvServer::sent(std::int32_t id, std::span<const std::int64_t> tokens,
   if (parts_->texts++ == 0)
     std::fprintf(stderr,
                  "rooflua: a prompt is text: no KV event tells of its blocks, because no tokenizer "
-                 "is at hand; lists of tokens are told of\n");
+                 "is at hand; lists of tokens have events\n");
 }
 
 void KvServer::ended(std::int32_t id) {

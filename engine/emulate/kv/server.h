@@ -1,5 +1,5 @@
 #pragma once
-// The part of an emulated server that tells of its KV caches over ZeroMQ.
+// An emulated server sends events of its KV caches over ZeroMQ.
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +34,7 @@ class KvServer {
   void tick();
   /// {events, replay}: addresses, by replica
   Json addresses() const;
-  /// {messages, texts}: how many were sent, and prompts of which nothing could be told.
+  /// {messages, texts}: how many were sent, and prompts without events.
   Json told() const;
 
  private:

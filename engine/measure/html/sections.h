@@ -16,7 +16,7 @@
 //     axis  = {label, unit, log, ticks: [where they should be, instead of at round numbers]}
 //
 // Everything but the heading may be missing. `kind` is "scatter" (default), "line" or "bar";
-// `folded` is the line behind which tables, cards and text are folded away. A limit is a value of
+// `folded` is the line after which tables, cards and text are folded away. A limit is a value of
 // y, a mark one of x (kind "line"). A series has one colour in all charts of the page. The value of
 // a limit is added to its label, in the unit of the axis, unless the limit is `plain`. An axis whose
 // label is a parameter of the scenario shows its unit.

@@ -175,7 +175,7 @@ void add_links(HtmlPage& page, const std::vector<Served>& variants) {
   page.note("stretch: the time of a transfer over what it takes where no other shares its links.");
 }
 
-/// What stores beside the GPUs amounted to, of variants that have any.
+/// What stores outside the GPUs amounted to, of variants that have any.
 void add_tiers(HtmlPage& page, const std::vector<Served>& variants) {
   std::vector<std::vector<std::string>> rows{tier_labels()};
   rows[0].insert(rows[0].begin(), "variant");

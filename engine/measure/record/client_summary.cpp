@@ -1,4 +1,4 @@
-// Clients that send requests again: the part of summary.h that counts questions, not attempts.
+// Figures of clients that send requests again: questions, not attempts.
 
 #include <algorithm>
 

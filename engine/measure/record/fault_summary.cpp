@@ -1,4 +1,4 @@
-// Replicas that fail: the part of summary.h that counts what is lost.
+// Figures of replicas that fail: what is lost.
 
 #include <algorithm>
 #include <numeric>
@@ -58,7 +58,7 @@ void SummaryObserver::note_lost(const RequestDone& done, bool is_good) {
   ++faults_.good[place];
 }
 
-/// In whole seconds, behind whole ones.
+/// In whole seconds, after whole ones.
 std::optional<double> SummaryObserver::recovery_s() const {
   if (faults_.first == never) return std::nullopt;
   const auto from = static_cast<std::size_t>(first_arrival_ / second);

@@ -1,4 +1,4 @@
-// Gates and tenants: the parts of summary.h that count who was held, and what each tenant got.
+// Figures of gates and tenants: requests held, and what each tenant got.
 
 #include <cmath>
 

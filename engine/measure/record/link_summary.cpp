@@ -1,4 +1,4 @@
-// What went over links: the part of summary.h that counts transfers.
+// Figures of links: the transfers that went over them.
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace rooflua {
 
 void SummaryObserver::on_transfer(const TransferSeen& transfer) {
-  if (options_.apart && transfer.store < 0) note_transfer(transfer);
+  if (options_.split && transfer.store < 0) note_transfer(transfer);
   if (transfer.wires.empty()) return;
   told_.reset();
   if (transfer.is_load) {

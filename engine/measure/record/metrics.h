@@ -55,7 +55,7 @@ struct MetricOf {
 };
 using Metric = MetricOf<Summary>;
 
-/// In the order of the document; classes, replicas and sessions come behind them.
+/// In the order of the document; classes, replicas and sessions come after them.
 std::span<const Metric> run_metrics();
 /// Of a class or a replica.
 std::span<const MetricOf<GroupSummary>> group_metrics();
@@ -64,10 +64,10 @@ std::span<const MetricOf<ReplicaSummary>> replica_metrics();
 std::span<const MetricOf<SessionSummary>> session_metrics();
 /// Of a link that transfers share, besides its name.
 std::span<const MetricOf<LinkSummary>> link_metrics();
-/// Of a store of KV beside the GPUs, besides its name.
+/// Of a store of KV outside the GPUs, besides its name.
 std::span<const MetricOf<TierSummary>> tier_metrics();
-/// Of replicas that are apart for prefill and decode.
-std::span<const MetricOf<ApartSummary>> apart_metrics();
+/// Of replicas that are split for prefill and decode.
+std::span<const MetricOf<SplitSummary>> split_metrics();
 /// Of a pool of engines that come and go, besides its name.
 std::span<const MetricOf<PoolSummary>> pool_metrics();
 /// Of plays, requests that depend on each other.
@@ -118,7 +118,6 @@ using Column = ColumnOf<Summary>;
 using GroupColumn = ColumnOf<GroupSummary>;
 using ReplicaColumn = ColumnOf<ReplicaSummary>;
 using LinkColumn = ColumnOf<LinkSummary>;
-using TierColumn = ColumnOf<TierSummary>;
 
 /// The column "ttft_s_p50" or "preemptions". A name that no metric has is our mistake.
 Column run_column(std::string_view name);

@@ -1,5 +1,5 @@
 // The metrics of the parts of a run that only some runs have: speculation, links, stores, prefill
-// and decode apart, plays, clients, failures, adapters, experts.
+// and decode split, plays, clients, failures, adapters, experts.
 
 #include "measure/record/metrics.h"
 
@@ -19,7 +19,7 @@ constexpr MetricOf<S> of_speculation[] = {
     {"acceptance_rate", "accepted", "1", more, "accepted over drafted tokens", &S::acceptance_rate},
     {"tokens_per_round", "tokens/round", "tokens", more,
      "1 + accepted tokens over rounds, as engines count it", &S::tokens_per_round},
-    {"overshoot_tokens", "overshoot", "tokens", less, "accepted behind the end of an answer",
+    {"overshoot_tokens", "overshoot", "tokens", less, "accepted after the end of an answer",
      &S::overshoot_tokens},
     {"discarded_tokens", "discarded", "tokens", less,
      "tokens of decodes whose request had ended when they ran, or was aborted",
@@ -62,8 +62,8 @@ constexpr MetricOf<T> of_tier[] = {
      &T::used_bytes_max},
 };
 
-using A = ApartSummary;
-constexpr MetricOf<A> of_apart[] = {
+using A = SplitSummary;
+constexpr MetricOf<A> of_split[] = {
     {"split_frac", "split", "1", neither,
      "part of the completed requests whose prompt a prefill replica computed", &A::split_frac},
     {"kv_bytes", "KV sent", "bytes", neither, "KV that was sent between replicas", &A::kv_bytes},
@@ -156,7 +156,7 @@ constexpr MetricOf<G> of_gate[] = {
     {"held", "held", "requests", neither, "requests that the gate held for some time", &G::held},
     {"completed_frac", "completed", "1", more, "completed over offered requests",
      &G::completed_frac},
-    {"held_s", "held", "s", less, "how long requests were held that were admitted behind it",
+    {"held_s", "held", "s", less, "how long requests were held that were admitted after it",
      &G::held_s},
 };
 
@@ -285,8 +285,8 @@ std::span<const MetricOf<TierSummary>> tier_metrics() {
   return of_tier;
 }
 
-std::span<const MetricOf<ApartSummary>> apart_metrics() {
-  return of_apart;
+std::span<const MetricOf<SplitSummary>> split_metrics() {
+  return of_split;
 }
 
 std::span<const MetricOf<PoolSummary>> pool_metrics() {

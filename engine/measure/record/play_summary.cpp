@@ -1,5 +1,4 @@
-// Requests that depend on each other: the part of summary.h that counts plays, and leaves out their
-// warm requests.
+// Figures of requests that depend on each other: plays, without their warm requests.
 
 #include "measure/record/summary.h"
 

@@ -1,4 +1,4 @@
-// Pools of engines: the part of summary.h that counts how many there were, and how long.
+// Figures of pools of engines: how many there were, and how long.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What speculation amounts to: the part of summary.h that counts rows of several tokens.
+// Figures of speculation: rows of several tokens.
 
 #include "measure/record/summary.h"
 

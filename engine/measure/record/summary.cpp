@@ -102,7 +102,7 @@ void SummaryObserver::on_done(const RequestDone& done) {
     ++part_->ends.back();
   }
   ++ended_[static_cast<std::size_t>(done.outcome)];
-  if (options_.apart) note_apart(done);
+  if (options_.split) note_split(done);
   if (options_.clients) note_attempt(done);
   if (ends_early(done.outcome)) {
     const std::int32_t kept = done.keeps_output ? done.output_tokens : 0;
@@ -377,7 +377,7 @@ Summary SummaryObserver::sum_up() const {
   out.links = link_summaries();
   out.pools = pool_summaries(all);
   out.tiers = tier_summaries();
-  if (options_.apart) out.apart = apart_summary();
+  if (options_.split) out.split = split_summary();
   out.plays = play_summary();
   if (options_.gate) out.gate = gate_summary();
   out.tenants = tenant_summaries(all);

@@ -23,7 +23,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cost/ledger.h"
+#include "cost/price/ledger.h"
 #include "measure/record/quantile.h"
 #include "measure/record/summary_parts.h"
 #include "serve/contract/observer.h"
@@ -59,7 +59,7 @@ struct SummaryOptions {
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
-  bool apart = false;     // whether prefill and decode replicas are summed up
+  bool split = false;     // whether prefill and decode replicas are summed up
   bool clients = false;   // whether attempts are summed up by client
   bool faults = false;    // whether failures are summed up
   bool gate = false;      // whether a gate is
@@ -102,7 +102,7 @@ struct Summary {
   std::optional<SpeculationSummary> speculation;  // nothing without
   std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
   std::vector<TierSummary> tiers;                 // as declared; empty where there are none
-  std::optional<ApartSummary> apart;              // nothing where SummaryOptions do not ask
+  std::optional<SplitSummary> split;              // nothing where SummaryOptions do not ask
   std::optional<PlaySummary> plays;               // nothing without
   std::optional<GateSummary> gate;                // nothing without
   std::optional<FairnessSummary> fairness;        // nothing where no request says its tenant
@@ -273,11 +273,11 @@ class SummaryObserver : public Observer {
   std::vector<LogHistogram> load_times_;  // by store
   std::vector<TierSummary> tier_summaries() const;
   /// Means are not set: their sums.
-  struct Apart {
-    ApartSummary counts;
-    std::int64_t completed = 0, split = 0, transfers = 0;
+  struct Split {
+    SplitSummary counts;
+    std::int64_t completed = 0, computed = 0, transfers = 0;
     LogHistogram room_wait, kv_wait;
-  } apart_;
+  } split_;
   struct PlayCounts {
     bool used = false;
     PlaySummary counts;
@@ -352,8 +352,8 @@ class SummaryObserver : public Observer {
   std::vector<GroupSummary> tenant_summaries(const GroupSummary& all) const;
   std::optional<FairnessSummary> fairness_summary(const Summary& of) const;
   void note_transfer(const TransferSeen& transfer);
-  void note_apart(const RequestDone& done);
-  ApartSummary apart_summary() const;
+  void note_split(const RequestDone& done);
+  SplitSummary split_summary() const;
   mutable std::optional<Summary> told_;  // the last answer, while nothing has happened since
 };
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/ledger.h"
+#include "cost/price/ledger.h"
 #include "measure/record/quantile.h"
 #include "serve/contract/observer.h"
 
@@ -57,7 +57,7 @@ struct SpeculationSummary {
   std::int64_t rounds = 0, drafted_tokens = 0, accepted_tokens = 0;
   double acceptance_rate = 0;         // accepted / drafted; 0 without drafts
   double tokens_per_round = 0;        // 1 + accepted / rounds; 0 without rounds
-  std::int64_t overshoot_tokens = 0;  // accepted behind the end of an answer
+  std::int64_t overshoot_tokens = 0;  // accepted after the end of an answer
   std::int64_t discarded_tokens = 0;  // of decodes of requests that had ended
   double wasted_share = 0;            // (refused + overshoot + discarded) / tokens of all decodes
   double draft_time_share = 0;        // of the time of all steps
@@ -73,7 +73,7 @@ struct LinkSummary {
   double busiest_frac = 0;  // bytes of the link's busiest wire over what it could carry in the run
 };
 
-/// What a store of KV beside the GPUs amounted to, over its instances.
+/// What a store of KV outside the GPUs amounted to, over its instances.
 struct TierSummary {
   std::string name;
   std::int64_t hit_tokens = 0, peer_hit_tokens = 0;  // loaded from it; from other instances of it
@@ -84,9 +84,9 @@ struct TierSummary {
   Statistics load_s;                              // of its transfers to a GPU
 };
 
-/// What replicas that are apart for prefill and decode amounted to, over completed requests unless
+/// What replicas that are split for prefill and decode amounted to, over completed requests unless
 /// it says otherwise.
-struct ApartSummary {
+struct SplitSummary {
   double split_frac = 0;        // requests whose prompt a prefill replica computed
   double kv_bytes = 0;          // that were sent, of all requests
   std::int64_t recomputed = 0;  // of those split, whose KV was not asked for within the lease
@@ -95,7 +95,7 @@ struct ApartSummary {
   Statistics room_wait_s, kv_wait_s;
   double stretch_mean = 0, stretch_max = 0;  // of transfers, all: time over what each takes alone
   double kept_block_s =
-      0;  // blocks that prefill replicas keep, times the seconds behind the prefill
+      0;  // blocks that prefill replicas keep, times the seconds after the prefill
 };
 
 /// A pool of engines that come and go, from time 0 to the end of the last step or request. Times
@@ -154,7 +154,7 @@ struct ClientSummary {
   double answered_frac = 0;                            // answered / asked
   double attempts_mean = 0;                            // of questions that are over
   std::int64_t attempts_max = 0;
-  double retried_frac = 0;  // attempts behind a first one, of all requests
+  double retried_frac = 0;  // attempts after a first one, of all requests
   /// Of answered questions: first sending to the first token that the client kept, and to the last.
   Statistics client_ttft_s, client_e2e_s;
   /// Questions whose answers hold the limits, by these two times; nothing without an SLO.

@@ -69,7 +69,7 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
   note_tokens(step.end, step.tokens_landed());
 }
 
-/// So many steps like this one; those behind the first begin no load and hold nobody.
+/// So many steps like this one; those after the first begin no load and hold no request.
 void SummaryObserver::note_adapters(const Batch& batch, std::int64_t steps) {
   adapters_.steps += steps;
   adapters_.loads += batch.adapter_loads;
@@ -142,7 +142,7 @@ inline void SummaryObserver::note_tokens(Picoseconds end, std::int32_t tokens) {
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
 }
 
-/// The first one like any other. Those behind it differ from it in their times, prices and blocks.
+/// The first one like any other. Those after it differ from it in their times, prices and blocks.
 void SummaryObserver::on_steps(const StepsDone& done) {
   on_step(done.first);
   ReplicaCount& count = count_of(done.first.replica);

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cost/ledger.h"
-#include "cost/work/roofline.h"
+#include "cost/price/ledger.h"
+#include "cost/price/roofline.h"
 #include "serve/contract/observer.h"
 
 namespace rooflua {
@@ -36,7 +36,7 @@ enum class LatencyHeading : std::int32_t {
   recompute,        // a step computed KV again that a preemption lost
   transfer,         // its KV moved to another replica
   queue_ranks,      // waiting, and only other ranks of the replica's group had tokens
-  load,             // its KV came from a store beside the GPUs
+  load,             // its KV came from a store outside the GPUs
   held,             // in front of the router: a gate held it, or no replica was ready
 };
 inline constexpr int latency_heading_count = 15;

@@ -17,7 +17,7 @@
 
 namespace rooflua {
 
-/// Time by heading: before a row was sent (its delay behind what it waited for), and from then on.
+/// Time by heading: before a row was sent (its delay after what it waited for), and from then on.
 struct PathTime {
   Picoseconds tool = 0;
   std::array<Picoseconds, latency_heading_count> time{};  // by LatencyHeading

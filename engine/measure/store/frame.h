@@ -33,7 +33,7 @@ std::vector<ResultSet> chosen_sets(const ResultStore& store, const std::string& 
 std::vector<std::string> chosen_builds(const ResultStore& store, const std::string& build);
 
 /// Visits the chosen runs in order of sets and positions, each once; then, where no set is chosen,
-/// those of no set. Altered rows are left out, and told on stderr.
+/// those of no set. Altered rows are left out, and reported on stderr.
 void each_chosen(const ResultStore& store, const FrameChoice& choice,
                  const std::function<void(const NamedRun&)>& visit);
 

@@ -150,7 +150,7 @@ void take_file(Union& all, const std::string& file) {
   }
 }
 
-/// The same for a file that nobody named, because it lies in a folder of results.
+/// The same for a file that no argument names, because it lies in a folder of results.
 void take_file_of(Union& all, const std::string& folder, const std::string& file) {
   try {
     take_file(all, file);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 #include "measure/record/summary.h"
 
 namespace rooflua {

@@ -163,7 +163,7 @@ std::vector<bool> chosen_of_runs(const Characters& head, const std::vector<Span>
 }
 
 /// Which columns stay of another table: the first, those of `kept_longest`, and from the left what
-/// still fits. A column that does not fit ends a table, except where columns stay behind it anyway.
+/// still fits. A column that does not fit ends a table, except where columns stay after it anyway.
 std::vector<bool> chosen(const Characters& head, const std::vector<Span>& columns,
                          std::size_t limit) {
   const auto wide = [&](std::size_t i) { return columns[i].to - (i == 0 ? 0 : columns[i - 1].to); };

@@ -106,16 +106,16 @@ std::string play_lines(const PlaySummary& plays) {
          percent(plays.reuse) + ", ideal " + percent(plays.reuse_ideal) + "\n";
 }
 
-/// What replicas that are apart for prefill and decode amounted to, in two lines.
-std::string apart_line(const ApartSummary& apart) {
-  std::string out = "split     " + percent(apart.split_frac) + " of requests, " +
-                    figure(apart.kv_bytes / 1e9) + " GB of KV sent, stretch " +
-                    figure(apart.stretch_mean) + " (max " + figure(apart.stretch_max) + ")";
-  if (apart.recomputed > 0) out += ", " + grouped(apart.recomputed) + " computed again";
-  return out + "\n          wait for room " + duration(apart.room_wait_s.mean) + " (p99 " +
-         duration(apart.room_wait_s.p99) + "), for KV " + duration(apart.kv_wait_s.mean) +
-         " (p99 " + duration(apart.kv_wait_s.p99) + "); kept behind prefill " +
-         figure(apart.kept_block_s) + " block-seconds\n";
+/// What replicas that are split for prefill and decode amounted to, in two lines.
+std::string split_line(const SplitSummary& split) {
+  std::string out = "split     " + percent(split.split_frac) + " of requests, " +
+                    figure(split.kv_bytes / 1e9) + " GB of KV sent, stretch " +
+                    figure(split.stretch_mean) + " (max " + figure(split.stretch_max) + ")";
+  if (split.recomputed > 0) out += ", " + grouped(split.recomputed) + " computed again";
+  return out + "\n          wait for room " + duration(split.room_wait_s.mean) + " (p99 " +
+         duration(split.room_wait_s.p99) + "), for KV " + duration(split.kv_wait_s.mean) +
+         " (p99 " + duration(split.kv_wait_s.p99) + "); kept after prefill " +
+         figure(split.kept_block_s) + " block-seconds\n";
 }
 
 std::string groups(const Summary& s) {
@@ -178,7 +178,7 @@ std::string groups(const Summary& s) {
     for (const TierSummary& tier : s.tiers) table.add(tier_cells(tier));
     out += "\n" + table.text();
   }
-  if (s.apart) out += "\n" + apart_line(*s.apart);
+  if (s.split) out += "\n" + split_line(*s.split);
   out += surroundings_text(s);
   if (s.plays) out += "\n" + play_lines(*s.plays);
   if (s.sessions) {

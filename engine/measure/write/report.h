@@ -16,7 +16,7 @@ std::string report(const Summary& summary);
 /// A row for a link that transfers share: what stands above its columns, and its cells.
 std::vector<std::string> link_labels();
 std::vector<std::string> link_cells(const LinkSummary& link);
-/// The same for a store of KV beside the GPUs.
+/// The same for a store of KV outside the GPUs.
 std::vector<std::string> tier_labels();
 std::vector<std::string> tier_cells(const TierSummary& tier);
 

@@ -21,7 +21,7 @@ namespace rooflua {
 /// ends, in that order; times exact to the picosecond, cells empty where a request did not get
 /// that far. Replicas count from 1. Memory does not grow.
 /// Where it is speculated for requests there are three columns more: rounds,drafted_tokens,
-/// accepted_tokens. They count rounds that landed; accepted tokens behind the end of an answer
+/// accepted_tokens. They count rounds that landed; accepted tokens after the end of an answer
 /// count. With KV tiers there are tier_tokens, which its last load brought, and load_s, how long
 /// that took. With clients there are attempt, from 0, and origin, the id of the first attempt. With
 /// a gate there is tenant, its number; with a gate, pools or faults held_s, how long it waited in

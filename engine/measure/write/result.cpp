@@ -260,7 +260,7 @@ Json to_json(const Summary& s) {
     write(entry, pool_metrics(), pool);
     out["pools"].push_back(std::move(entry));
   }
-  write_part(out, "disaggregation", apart_metrics(), s.apart);
+  write_part(out, "disaggregation", split_metrics(), s.split);
   write_part(out, "clients", client_metrics(), s.clients);
   write_part(out, "faults", fault_metrics(), s.faults);
   write_part(out, "experts", expert_metrics(), s.experts);
@@ -341,7 +341,7 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     pool.name = fields.text("name").value_or("");
     read(fields, pool_metrics(), pool);
   }
-  read_part(f, "disaggregation", apart_metrics(), s.apart);
+  read_part(f, "disaggregation", split_metrics(), s.split);
   read_part(f, "clients", client_metrics(), s.clients);
   read_part(f, "faults", fault_metrics(), s.faults);
   read_part(f, "experts", expert_metrics(), s.experts);

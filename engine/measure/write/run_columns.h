@@ -31,7 +31,7 @@ struct WantedColumn {
 
 enum class Empty { keep, drop };
 
-/// The wanted columns that say something of these runs, and behind them what the scenario's own
+/// The wanted columns that say something of these runs, and after them what the scenario's own
 /// metrics gave. Counts that are 0 in every run are left out, as is goodput where no run has any;
 /// other columns without a number in any run are kept or dropped as `empty` says.
 std::vector<RunColumn> run_columns(const std::vector<WantedColumn>& wanted,

@@ -37,7 +37,7 @@ std::vector<std::string> cells(const LedgerRow& row, double time_s) {
           row.bound,
           micros(time_of(row)),
           percent(share(time_of(row), time_s)),
-          is_correction(row) ? "" : std::string(name(row.evidence)),
+          std::string(name(row.evidence)),
           row.note};
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cost/ledger.h"
+#include "cost/price/ledger.h"
 
 namespace rooflua {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/json.h"
-#include "cost/evidence.h"
-#include "cost/work/roofline.h"
+#include "cost/price/evidence.h"
+#include "cost/price/roofline.h"
 
 namespace rooflua {
 

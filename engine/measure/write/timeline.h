@@ -23,7 +23,7 @@ namespace rooflua {
 
 struct TimelineOptions {
   std::int64_t requests = 20'000;  // spans for so many requests, those that end first
-  std::int64_t steps = 1'000'000;  // and so many steps; what was left out is told in the trace
+  std::int64_t steps = 1'000'000;  // and so many steps; what was left out stands in the trace
   std::vector<std::string> classes;
   std::vector<std::string> replicas;  // names by index; "replica 3" where there is none
 };

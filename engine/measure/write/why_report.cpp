@@ -168,7 +168,7 @@ std::string report(const Why& why) {
   out += table.text(2) + "\n";
   if (done.rounds > 0) {
     const std::int32_t tokens = done.output_tokens - 1;
-    out += "behind the first token: " + grouped(tokens) + " tokens in " + grouped(done.rounds) +
+    out += "after the first token: " + grouped(tokens) + " tokens in " + grouped(done.rounds) +
            " rounds, " + figure(static_cast<double>(tokens) / done.rounds) + " per round; " +
            grouped(done.accepted_tokens) + " of " + grouped(done.drafted_tokens) +
            " drafts accepted\n\n";

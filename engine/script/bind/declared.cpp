@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cost/evidence.h"
-#include "cost/work/roofline.h"
+#include "cost/price/evidence.h"
+#include "cost/price/roofline.h"
 #include "measure/record/metrics.h"
 #include "script/serving/config.h"
 #include "script/vm/context.h"

@@ -48,7 +48,7 @@ int json_decode(lua_State* L) {
 
 struct Line {
   std::string text;
-  double behind = 0;  // the byte behind it
+  double behind = 0;  // the byte after it
 };
 
 /// Reads the line of a file that begins at that byte; false at the end of the file.
@@ -62,7 +62,7 @@ bool read_line(const std::string& path, double offset, Line& line) {
   return true;
 }
 
-/// packed_json_line(path, offset, name, key) -> the byte behind the line that begins at that byte,
+/// packed_json_line(path, offset, name, key) -> the byte after the line that begins at that byte,
 /// and its value, in which an array at that key is a text of whole numbers, four bytes each
 /// (base/json.h); no value for an empty line, nothing at the end of the file. For files that are
 /// larger than what a run takes of them.

@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "base/error.h"
+#include "cost/database/prepared_questions.h"
 #include "cost/model/collective.h"
-#include "cost/prepared_questions.h"
+#include "cost/price/roofline.h"
 #include "cost/work/octave_grid.h"
-#include "cost/work/roofline.h"
 #include "script/bind/questions.h"
 #include "script/vm/context.h"
 

@@ -1,7 +1,7 @@
 // db:prepare: questions of which one or two numbers change, made once and asked through FFI.
 
 #include "base/error.h"
-#include "cost/prepared_questions.h"
+#include "cost/database/prepared_questions.h"
 #include "script/bind/questions.h"
 #include "script/vm/context.h"
 

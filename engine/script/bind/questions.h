@@ -6,7 +6,7 @@
 #include <string>
 
 #include "border.h"
-#include "cost/mfu_database.h"
+#include "cost/database/mfu_database.h"
 #include "script/vm/stack.h"
 
 namespace rooflua {

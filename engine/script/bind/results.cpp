@@ -239,15 +239,16 @@ int serve_requests(lua_State* L, Run& run) {
   return push_json(L, kept->columns(), false);
 }
 
-/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests; nothing
-/// without growth = true, or where a half has no completed request.
+/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests, and whether
+/// the load changes by itself; nothing without growth = true, or where a half has no completed request.
 int serve_growth(lua_State* L, Run& run) {
   const auto* watch = run.find<GrowthWatch>();
   const auto halves = watch != nullptr ? watch->halves() : std::nullopt;
   if (!halves) return 0;
   lua_pushnumber(L, halves->early_s);
   lua_pushnumber(L, halves->late_s);
-  return 2;
+  lua_pushboolean(L, watch->load_varies() ? 1 : 0);
+  return 3;
 }
 
 /// serve_limited(run) -> whether seats or token budgets decided anything, and the most requests

@@ -103,7 +103,7 @@ int serve_open(lua_State* L) {
   listen_metrics(L, 6, *run);
   run->simulation = std::make_unique<Simulation>(config.cluster, run->bindings());
   push_object<Run>(L, run);
-  // Who closes the run gives its memory back: the collector need not look for it.
+  // close() gives the memory of the run back: the collector need not look for it.
   if (!config.closes) account_growth(L);
   return 1;
 }
@@ -318,11 +318,8 @@ int serve_fork(lua_State* L, Run& run) {
   fork->workload = run.workload->fork();
   if (auto* workload = dynamic_cast<OfSimulation*>(fork->workload.get()))
     workload->belong_to(fork->asking);
-  if (fork->workload == nullptr) {
-    throw Error("fork",
-                "the workload's requests(rng) returned a function, whose state cannot be copied; "
-                "return a table with next(state)");
-  }
+  if (fork->workload == nullptr)
+    throw Error("fork", "what comes to an emulated server cannot be copied");
   fork->summary = fork->listen(std::make_unique<SummaryObserver>(*run.summary));
   if (const Journal* journal = run.find<Journal>())
     fork->listen(std::make_unique<Journal>(*journal));
@@ -332,11 +329,6 @@ int serve_fork(lua_State* L, Run& run) {
   fork->simulation = run.simulation->fork(fork->bindings());
   push_object<Run>(L, fork);
   account_growth(L);
-  return 1;
-}
-
-int serve_can_fork(lua_State* L, Run& run) {
-  lua_pushboolean(L, run.workload->fork() != nullptr);
   return 1;
 }
 
@@ -386,7 +378,6 @@ void bind_serve(lua_State* L) {
   set_function(L, "serve_finish", on_run<"result", serve_finish>);
   set_function(L, "serve_set", on_run<"set", serve_set>);
   set_function(L, "serve_fork", on_run<"fork", serve_fork>);
-  set_function(L, "serve_can_fork", on_run<"fork", serve_can_fork>);
   set_function(L, "serve_is_broken", on_run<"fork", serve_is_broken>);
   set_function(L, "serve_close", on_run<"close", serve_close>);
 }

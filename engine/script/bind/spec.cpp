@@ -48,7 +48,7 @@ int open_hardware(lua_State* L) {
     auto hardware = std::make_shared<Hardware>(
         hardware_from_script(to_json(L, 1, "hardware"), origin, base.get(), home));
     if (!hardware->tables_from.empty()) {
-      // It lies in no folder beside others: who lends is one that can be named.
+      // It lies in no folder beside others: a lender is a GPU that has a name.
       const Hardware lender = load_hardware(hardware->tables_from, home);
       hardware->tables_from = std::filesystem::absolute(lender.origin).parent_path().string();
     }

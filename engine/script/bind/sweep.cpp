@@ -105,7 +105,7 @@ bool is_here(const Json& row) {
 ///   function(i))
 ///   -> {document or false...}, {problem...}, {reused, missing, foreign, interrupted}
 /// With `partial` Ctrl-C ends only this call, and the caller goes on. With `told` an earlier call
-/// has told of files whose runs are all of other builds.
+/// has reported files whose runs are all of other builds.
 int run_many(lua_State* L) {
   lua_settop(L, 3);
   const Json given = to_json(L, 1, "rows"), options = to_json(L, 2, "options");

@@ -47,6 +47,7 @@ class TraceWorkload : public Workload {
     if (max_output_tokens_ == 0) spec.max_output_tokens = row.max_output_tokens;
     spec.priority = row.priority;
     spec.adapter = row.adapter;
+    spec.tenant = row.tenant;
     spec.klass = std::max(row.class_index, 0);
     spec.session = row.session;
     spec.segments = trace_->content(row);

@@ -33,7 +33,7 @@ void set_text(lua_State* L, const char* key, std::string_view text) {
 }
 
 /// What makes the engine's form of a lookup in Lua: {function, whether it returns MFUs, the function
-/// that the user wrote} at `first` and behind it; empty where there is none.
+/// that the user wrote} at `first` and after it; empty where there is none.
 std::function<UserLookup()> own_lookup(lua_State* L, int first, const std::string& name) {
   if (lua_isnoneornil(L, first) != 0) return {};
   if (lua_type(L, first) != LUA_TFUNCTION) wrong_type(L, first, "db:leave_one_out", "a function");

@@ -9,7 +9,7 @@ namespace rooflua::script {
 /// Whom a simulation asks. Its policies point to it.
 struct Asking {
   lua_State* L = nullptr;          // the thread of Lua in which the simulation goes on now
-  const char* callback = nullptr;  // "its scheduler (plan)"; null: it asks nobody
+  const char* callback = nullptr;  // "its scheduler (plan)"; null: it asks none
   bool busy = false;               // a script's call of the simulation has not returned
 };
 

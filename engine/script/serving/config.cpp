@@ -59,7 +59,7 @@ const FigureTable& figures<SummaryOptions>() {
 template <>
 const FigureTable& figures<Listeners>() {
   static const auto table =
-      table_of<Listeners>("ListenerOptions", "Who listens to a run.", listener_rows);
+      table_of<Listeners>("ListenerOptions", "Listeners of a run.", listener_rows);
   return table;
 }
 template <>
@@ -271,7 +271,7 @@ ServingConfig serving_config(const Json& given) {
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   for (const Fields& each : fields.tables("pools"))
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
-  out.summary.apart = fields.has("disaggregation");
+  out.summary.split = fields.has("disaggregation");
   out.summary.gate = fields.has("gate");
   out.summary.adapters = out.cluster.adapters.count > 0;
   out.summary.clients = fields.boolean("clients").value_or(false);

@@ -13,7 +13,7 @@
 
 namespace rooflua::script {
 
-/// Who listens to a run besides its summary.
+/// Listeners of a run besides its summary.
 struct ListenerOptions {
   std::optional<std::string> requests_path, rows_path, trace_path;
   std::optional<std::string> progress;            // the title of a bar
@@ -32,7 +32,7 @@ struct ServingConfig {
   ClusterConfig cluster;
   SummaryOptions summary;
   ListenerOptions listeners;
-  bool closes = false;  // who opens the run gives its memory back
+  bool closes = false;  // close() gives its memory back
 };
 
 /// @throws Error naming the key: it is unknown, missing, of another kind or out of range

@@ -71,8 +71,8 @@ Json run_part(Run& run, std::int32_t part, std::int32_t parts, std::FILE* file) 
   return out;
 }
 
-/// Why one process simulates all replicas of this run; "": several can. Whoever hears in order what
-/// all replicas do, listeners but the summary, is such a reason.
+/// Why one process simulates all replicas of this run; "": several can. A listener that hears in
+/// order what all replicas do, listeners but the summary, is such a reason.
 std::string obstacle(const Run& run) {
   if (run.listeners.size() > 1) return "what all replicas do is written or drawn in order";
   if (has_time_limit()) return "its CPU time is limited";

@@ -48,7 +48,7 @@ class Fill {
   lua_State* L_;
 };
 
-/// Calls the function with what is on the stack behind it; its error becomes ours.
+/// Calls the function with what is on the stack after it; its error becomes ours.
 void call(lua_State* L, int results, const std::string& when) {
   if (lua_pcall(L, 0, results, 0) == 0) return;
   const char* text = lua_tostring(L, -1);

@@ -149,7 +149,7 @@ void read_parents(const Reader& from, PlayRow& row) {
   });
 }
 
-/// Segments of an earlier row that this row's content goes on behind. @returns that row, or -1
+/// Segments of an earlier row that this row's content goes on after. @returns that row, or -1
 std::int32_t read_prefix(const Reader& from, const Play& play, std::vector<Segment>& segments) {
   std::int32_t row = -1;
   from.field("prefix", [&](int at) {
@@ -336,10 +336,7 @@ bool LuaPlaySource::next(Play& play) {
 }
 
 std::unique_ptr<PlaySource> LuaPlaySource::fork() const {
-  lua_State* L = asking_->L;
-  library_function(L, "rooflua.border.views", "copy").push(L);
-  state_.push(L);
-  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "copying the workload");
+  push_twin(asking_->L, state_);
   auto copy = std::make_unique<LuaPlaySource>(*asking_);
   copy->taken_ = taken_;
   return copy;

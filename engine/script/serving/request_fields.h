@@ -1,5 +1,5 @@
 #pragma once
-// What a workload in Lua says of a request, behind its arrival and its lengths.
+// What a workload in Lua says of a request, after its arrival and its lengths.
 
 #include <cstdint>
 #include <vector>

@@ -285,15 +285,17 @@ std::vector<std::string> classes_of(const Asking& asking, int state) {
 }
 
 std::unique_ptr<Workload> LuaWorkload::fork() const {
-  if (!state_) return nullptr;
-  lua_State* L = asking_->L;
-  library_function(L, "rooflua.border.views", "copy").push(L);
-  state_.push(L);
-  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "copying the workload");
+  push_twin(asking_->L, state_ ? state_ : next_);
   auto copy = std::make_unique<LuaWorkload>(*asking_);
   copy->count_ = count_;
   copy->cancelled_ = cancelled_;
   return copy;
+}
+
+void push_twin(lua_State* L, const LuaReference& state) {
+  library_function(L, "rooflua.serving.twins", "of_workload").push(L);
+  state.push(L);
+  if (lua_pcall(L, 1, 1, 0) != 0) rethrow(L, "copying the workload");
 }
 
 }  // namespace rooflua::script

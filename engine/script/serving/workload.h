@@ -19,13 +19,16 @@ std::optional<Unsent> left_out_of(const Asking& asking, const LuaReference& stat
 /// The sentences of a state's notes: a list, or a function of the state that returns one.
 std::vector<std::string> notes_of(const Asking& asking, const LuaReference& state);
 
+/// Pushes a copy of what a workload keeps, for a fork. @throws Error if some of it cannot be copied
+void push_twin(lua_State* L, const LuaReference& state);
+
 /// The classes = {name, ..} of the requests of a workload's state: the name of class 0 first. None
 /// for a function, and where the state does not name them.
 std::vector<std::string> classes_of(const Asking& asking, int state);
 
 /// scripts/workloads: what `requests(rng)` returned, where it has no plays (plays.h). Either a
-/// function, or a table of plain state with next(state) and optionally done(state, now_s, session,
-/// class, completed, landed_tokens), more(state) and cancels(state), which can be copied. `done`
+/// function, or a table of state with next(state) and optionally done(state, now_s, session,
+/// class, completed, landed_tokens), more(state) and cancels(state). `done`
 /// returns one request or a list of them; `more` is asked after every `done`, until it has no
 /// request; then `cancels`, until it has no session whose requests the client cancels at that time.
 class LuaWorkload : public Workload, public OfSimulation {
@@ -41,7 +44,6 @@ class LuaWorkload : public Workload, public OfSimulation {
   bool shares_content() const override { return shares_content_; }
   std::optional<Unsent> left_out() const override;
   std::vector<std::string> notes() const override;
-  /// Null for a function: its state cannot be reached.
   std::unique_ptr<Workload> fork() const override;
   void belong_to(Asking& asking) override { asking_ = &asking; }
 

@@ -70,7 +70,7 @@ std::size_t number_at(std::string_view bytes, std::size_t place) {
   return static_cast<std::size_t>(wide);
 }
 
-/// A packed library: the text of compiler() behind its length, the number of chunks, then for
+/// A packed library: the text of compiler() after its length, the number of chunks, then for
 /// each its key, where its bytecode begins and how long it is, in the order of keys; then all
 /// bytecode.
 class PackedLibrary {

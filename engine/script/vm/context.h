@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "border.h"
-#include "cost/ledger.h"
-#include "cost/mfu_database.h"
-#include "cost/prepared_questions.h"
+#include "cost/database/mfu_database.h"
+#include "cost/database/prepared_questions.h"
+#include "cost/price/ledger.h"
 #include "script/vm/library_options.h"
 #include "script/vm/stack.h"
 #include "spec/deployment.h"

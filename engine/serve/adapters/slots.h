@@ -32,8 +32,6 @@ class AdapterSlots {
   void unseat(std::int32_t adapter);
   /// Whether it is in a slot, or on its way into one.
   bool holds(std::int32_t adapter) const { return adapter > 0 && of(adapter).slotted; }
-  /// Different adapters of seated requests.
-  std::int32_t in_use() const { return in_use_; }
   /// Everything is lost. @pre no request is seated
   void lose();
 

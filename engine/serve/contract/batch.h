@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "border.h"
-#include "cost/evidence.h"
+#include "cost/price/evidence.h"
 
 namespace rooflua {
 

@@ -24,7 +24,7 @@ struct Fates {
   }
 };
 
-/// Which draws of the positions behind Fates are below a_1, a_2, ...: bit i of below[j] is that of
+/// Which draws of the positions after Fates are below a_1, a_2, ...: bit i of below[j] is that of
 /// position 16 `group` + i and a_(j+1).
 struct DrawsBehind {
   std::uint16_t below[Fates::most_drafts] = {};

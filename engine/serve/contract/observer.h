@@ -51,7 +51,7 @@ struct RequestDone {
   std::int32_t tenant = -1, program = -1;  // RequestSpec
   std::int32_t adapter = 0;                // 0: none
   std::int32_t attempt = 0, origin = -1;   // RequestSpec
-  Picoseconds held = 0;                    // how long a gate held it, behind the frontend
+  Picoseconds held = 0;                    // how long a gate held it, after the frontend
   /// Its client sends it again: the workload is not told of this end.
   bool is_retried = false;
   bool keeps_output = false;        // and its output becomes the end of the next attempt's prompt
@@ -142,7 +142,7 @@ struct StepDone {
   std::int32_t tokens_landed() const { return batch->sampled - discarded + accepted - overshoot; }
   /// Where the replica speculates: the decodes, those that are discarded among them. The numbers
   /// are those of rows that land: drafts that they verified; drafts accepted; of these, drafts
-  /// behind the end of an answer; how many rows accepted draft 1, 2, ...
+  /// after the end of an answer; how many rows accepted draft 1, 2, ...
   bool speculates = false;
   std::span<const Row> rows;
   std::int32_t drafted = 0, accepted = 0, overshoot = 0;
@@ -162,7 +162,7 @@ struct RepeatedStep {
   std::int32_t used_blocks = 0, left_blocks = 0;
 };
 
-/// Steps of one replica that ended one right behind the other, while nothing else happened.
+/// Steps of one replica that ended one right after the other, while nothing else happened.
 struct StepsDone {
   StepDone first;
   /// All of them. Serials follow each other, and contexts grow by a token of each decode. A step

@@ -1,6 +1,6 @@
 #pragma once
 // The steps of one replica that are planned and not over: at most one runs, and at most
-// async_depth - 1 wait behind it. @source SERVING A1.7
+// async_depth - 1 wait after it. @source SERVING A1.7
 //
 // A decoding request's last token may be in one of these steps. At the common pace
 // (lanes/decode_pool.h) no request is stamped: common_token_at() is the moment of all of them. A
@@ -19,7 +19,7 @@
 
 namespace rooflua {
 
-/// A planned step: it runs, or waits behind the one that runs.
+/// A planned step: it runs, or waits after the one that runs.
 struct Step {
   std::int64_t serial = 0;  // of its plan
   Picoseconds planned = 0, start = 0, end = 0;
@@ -33,7 +33,7 @@ struct Step {
   std::vector<PrefillWork> prefills;
   // Where the replica speculates, which sets them for every step: its decodes in admission order.
   std::vector<Row> rows;
-  // Of the rows that land: drafts that they verified, accepted drafts, and of these such behind an
+  // Of the rows that land: drafts that they verified, accepted drafts, and of these such after an
   // end; how many rows accepted 0, 1, ... drafts.
   std::int32_t drafted = 0, accepted = 0, overshoot = 0;
   std::vector<std::int32_t> accepted_counts;
@@ -62,7 +62,7 @@ class Pipeline {
 
   /// The step planned last. @pre planned() > 0
   Step& last() { return at(planned_ - 1); }
-  /// An empty step behind the others, but for what the part about rows says. @pre not full()
+  /// An empty step after the others, but for what the part about rows says. @pre not full()
   Step& append();
   /// The same with the batch of the front step, which is plain and ran: it has left.
   Step& replace_plain();
@@ -104,12 +104,12 @@ class Pipeline {
   /// A decoding request leaves the common pace: Progress::last_token is set, now or when the step
   /// that holds its last token lands. @pre it is at the common pace
   void leave_common_pace(std::int32_t slot, Progress& progress);
-  /// A request ended in the front step, and the step behind it computes one more token of it: that
+  /// A request ended in the front step, and the step after it computes one more token of it: that
   /// does not land.
   void discard_behind(std::int32_t slot);
 
  private:
-  /// Where the step behind the one at `place` of steps_ stands.
+  /// Where the step after the one at `place` of steps_ stands.
   std::int32_t behind(std::int32_t place) const { return depth_ > 1 ? place ^ 1 : place; }
 
   std::array<Step, 2> steps_;  // with a depth of 1 the first

@@ -119,7 +119,7 @@ class Plan {
   std::string refusal_text() const;
 
  protected:
-  /// Who is asked about a request of which stores have something; null: there are none.
+  /// The policy that is asked about a request of which stores have something; null: no stores.
   virtual TierPolicy* tier_policy() const { return nullptr; }
 
   Plan() = default;

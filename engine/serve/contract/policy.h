@@ -60,7 +60,7 @@ class StepModel {
 
   /// The same price with what observers want to know besides (Observer::wanted_detail).
   /// `operations` gets one entry per operation of the step where `detail` asks for operations.
-  /// A model that has nothing to tell prices as always.
+  /// A model without findings prices as always.
   virtual void explain(const Batch& batch, PriceDetail detail, StepPrice& price,
                        std::vector<OpTime>& operations) {
     (void)detail, (void)operations;
@@ -88,7 +88,7 @@ struct RouterIndex {
   enum class Kind : std::int32_t {
     fresh,  // it looks into the caches
     sent,   // it remembers what it sent to each replica, and looks into the caches besides
-    told,   // replicas tell of blocks that they keep and evict: later, and not of all of them
+    told,   // replicas report blocks that they keep and evict: later, and not of all of them
   };
   Kind kind = Kind::fresh;
   std::int32_t block_tokens = 64;        // of a block of a prompt that was sent
@@ -131,9 +131,9 @@ class Router {
   /// 0 = always fresh.
   virtual double staleness_s() const { return 0; }
 
-  /// Whether waiting, running and kv_used_frac are what engines told last, at the end of a step:
-  /// the requests that the step's plan left waiting, and those that run and the KV in use when it
-  /// ended. Else they are of the moment.
+  /// Whether waiting, running and kv_used_frac are what engines reported last, at the end of a
+  /// step: the requests that the step's plan left waiting, and those that run and the KV in use
+  /// when it ended. Else they are of the moment.
   virtual bool reads_reports() const { return false; }
 
   /// Whether it reads the signal landing_prompts; without that it stays 0.
@@ -181,7 +181,7 @@ class TierPolicy {
   /// So long a patience has no end.
   static constexpr double endless_s = 1e6;
   struct Load {
-    std::int32_t tokens = 0;        // behind those in the GPU; 0: compute them; ask_later
+    std::int32_t tokens = 0;        // after those in the GPU; 0: compute them; ask_later
     double patience_s = endless_s;  // what has not come by then is computed
   };
   static constexpr std::int32_t ask_later = -1;

@@ -27,7 +27,7 @@ struct RequestSpec {
   std::int32_t priority = 0;                  // lower is served first, as in vLLM
   std::int32_t klass = 0;                     // class, for metrics per class
   std::int32_t session = -1;
-  std::int32_t tenant = -1;   // who sends it, for fairness; -1: nobody says
+  std::int32_t tenant = -1;   // that sends it, for fairness; -1: unknown
   std::int32_t program = -1;  // of which it is a part, for fairness; -1: of none
   double deadline_s = 0;      // > 0: so long after it was sent its answer is of no use
   std::int32_t attempt = 0;   // 0, or which retry it is

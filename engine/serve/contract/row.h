@@ -19,7 +19,7 @@ struct Row {
   std::int32_t drafts = 0;       // k; the row has 1 + k tokens
   std::int32_t accepted = 0;     // of them; resolved when the step is planned, and hidden until it
                                  // lands
-  std::int32_t landed = 0;       // tokens: 1 + accepted, less those behind the request's end
+  std::int32_t landed = 0;       // tokens: 1 + accepted, less those after the request's end
   std::int32_t next_drafts = 0;  // that the request brings to the next plan, where they differ
   bool discarded = false;        // its request ends in the step before it: nothing lands
   bool ends = false;             // the request's last token is in it

@@ -40,7 +40,7 @@ class SpeculatorPolicy {
   /// The most drafts that it ever asks for; fixed.
   virtual int depth() const = 0;
 
-  /// Drafts of every request that samples in the planned step, for the step behind: 0 to depth().
+  /// Drafts of every request that samples in the planned step, for the step after: 0 to depth().
   /// The batch is complete but for the numbers of drafts. Its contexts are those that the scheduler
   /// knows, so that nothing in it depends on what is accepted in flight.
   virtual int drafts(const Batch& batch, const ReplicaView& view) = 0;
@@ -55,7 +55,7 @@ class SpeculatorPolicy {
 
 /// The acceptance of one request's drafts. Exactly one list is used.
 struct Curve {
-  std::vector<double> accepted;      // a_1, a_2, ...; 0 behind the end
+  std::vector<double> accepted;      // a_1, a_2, ...; 0 after the end
   std::vector<std::int32_t> rounds;  // tokens per round, in a circle, instead of draws
 };
 
@@ -72,7 +72,7 @@ struct Round {
 ///
 /// The draft that stands for output position p is accepted iff u(p) < a_j, looked at from the left
 /// until the first refusal; u(p) is draw number p of the request's stream. The refused position is
-/// filled by the model's own token and the next round starts behind it, so each u is looked at at
+/// filled by the model's own token and the next round starts after it, so each u is looked at at
 /// most once: acceptances are independent with the given probabilities, and a request meets the
 /// same luck under every policy, schedule and replica.
 class AcceptanceModel {

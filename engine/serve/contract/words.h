@@ -12,7 +12,7 @@ enum class Phase : std::int32_t {
   absent,
   pending,
   waiting,
-  prefilling,  // this one and those behind it have a seat
+  prefilling,  // this one and those after it have a seat
   decoding,
   finishing,
   in_flight,
@@ -59,7 +59,7 @@ enum class Outcome : std::int32_t {
   rejected,
   unfinished,
   refused,
-  expired,  // this one and those behind it end a request wherever it is: Simulation::abort()
+  expired,  // this one and those after it end a request wherever it is: Simulation::abort()
   timed_out,
   cancelled,
   replica_lost,
@@ -103,7 +103,7 @@ constexpr std::string_view name(Lifecycle state) {
   return lifecycle_words[static_cast<std::size_t>(state)].name;
 }
 
-/// Whether a request ended because somebody wanted so, wherever it was.
+/// Whether a request was ended on purpose, wherever it was.
 constexpr bool ends_early(Outcome outcome) {
   return outcome >= Outcome::expired;
 }

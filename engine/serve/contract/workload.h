@@ -82,7 +82,7 @@ class Workload {
   /// When on_due() is to be called; `never`: not at all. Asked at the start, and after each call of
   /// on_done(), on_first_token() and on_due().
   virtual Picoseconds due() const { return never; }
-  /// It is time: behind steps and transfers that end now, in front of what reaches the router.
+  /// It is time: after steps and transfers that end now, in front of what reaches the router.
   virtual void on_due(Picoseconds now, Client& client) { (void)now, (void)client; }
 
   /// True if two requests may have tokens in common. Where it is false and prefix caching is on,

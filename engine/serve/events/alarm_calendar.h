@@ -31,7 +31,7 @@ class AlarmCalendar {
 
   bool empty() const { return count_ == 0; }
   void push(const Alarm& alarm);
-  /// Moves all alarms of the first day that has any behind those of `out`. @pre not empty
+  /// Moves all alarms of the first day that has any after those of `out`. @pre not empty
   void take_day(std::vector<Alarm>& out);
 
  private:

@@ -15,11 +15,11 @@ class AlarmQueue {
   bool empty() const { return first_ == near_.size(); }
   /// The alarm that is due first. @pre not empty
   const Alarm& front() const { return near_[first_]; }
-  /// The one so many behind it, if that many are sorted; else null.
+  /// The one so many after it, if that many are sorted; else null.
   const Alarm* ahead(std::size_t places) const {
     return first_ + places < near_.size() ? &near_[first_ + places] : nullptr;
   }
-  /// Whether another alarm is as early as `time` or earlier, beside the front one. @pre not empty
+  /// Whether another alarm is as early as `time` or earlier, besides the front one. @pre not empty
   bool is_tied(Picoseconds time) const {
     const Alarm* next = ahead(1);
     return next != nullptr && next->time <= time;

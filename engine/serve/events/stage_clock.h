@@ -1,5 +1,5 @@
 #pragma once
-// Pipeline parallelism: the layers of a model in stages, one behind the other, each on GPUs of its
+// Pipeline parallelism: the layers of a model in stages, one after the other, each on GPUs of its
 // own. Several steps are under way at once, each in another stage. Step j leaves stage s at
 //
 //     C(j, s) = max( C(j, s-1) + x(j, s), C(j-1, s) ) + w(s) time(j)

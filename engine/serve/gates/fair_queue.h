@@ -44,7 +44,7 @@ class FairQueue {
   void remove(std::int32_t slot);
   /// Which one goes next; -1: none is held.
   std::int32_t first() const;
-  /// The flows of the highest band in order of their ids, for who chooses among them.
+  /// The flows of the highest band in order of their ids, for a policy that chooses among them.
   void list_flows(std::vector<GateFlow>& out, Picoseconds now) const;
   void list_bands(std::vector<GateBand>& out) const;
   /// Slots of all held requests.

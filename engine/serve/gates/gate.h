@@ -1,6 +1,6 @@
 #pragma once
-// The state of a gate: who is held, who passed and has not ended, the signals that its policy sees,
-// and when something of it is due. What happens when stands in loop/gating.cpp.
+// The state of a gate: requests held, requests that passed and have not ended, the signals that its
+// policy sees, and when something of it is due. What happens when stands in loop/gating.cpp.
 
 #include <cstdint>
 #include <span>
@@ -69,7 +69,7 @@ class Gate {
   void refused(Picoseconds again) { unseen_ = false, again_ = again; }
   /// It said yes.
   void agreed() { again_ = never; }
-  /// Everything of an instant has happened. `moved`: something beside futile asking.
+  /// Everything of an instant has happened. `moved`: something besides futile asking.
   void end_instant(bool moved, Picoseconds now);
   /// When next() must be asked though nothing else happens; never: not at all.
   Picoseconds next_turn() const { return next_turn_; }

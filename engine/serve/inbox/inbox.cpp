@@ -35,7 +35,7 @@ bool Inbox::next(RequestSpec& spec) {
   return true;
 }
 
-/// While it is open something will happen, so that requests which nobody serves now go on waiting.
+/// While it is open something will happen, so that requests without a replica go on waiting.
 Picoseconds Inbox::due() const {
   const Picoseconds at_last = is_open_ ? picoseconds(latest_s, "inbox") : never;
   return leaving_.empty() ? at_last : std::min(at_last, leaving_.front().time);

@@ -2,7 +2,7 @@
 // A workload whose requests are given from outside while the run goes: by the clients of an
 // emulated server. It reads a workload of the scenario for the lengths of answers only.
 //
-// A request that a client sends arrives on a whole microsecond, behind everything that has
+// A request that a client sends arrives on a whole microsecond, after everything that has
 // happened: a file with these times (serve/traces) replays to the same schedule.
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Inbox final : public Workload {
   /// @returns the number, which is the request's id in the simulation as well
   std::int32_t send(RequestSpec spec, std::vector<Segment> segments);
   /// Its client leaves at that time: it is cancelled, if it has not ended. look_at_workload() must
-  /// follow. @pre the time is behind its arrival, and not before now
+  /// follow. @pre the time is after its arrival, and not before now
   void leave(std::int32_t row, Picoseconds time) { leaving_.push({time, row}); }
   /// No request comes any more.
   void close() { is_open_ = false; }

@@ -9,8 +9,8 @@
 // own from that block on. A hash is on one path at most.
 //
 // Extents of a path that got their content first are its primary ones: they are hit. They tile it:
-// whoever holds a block holds those in front of it too, and gives them back behind it, so that no
-// block loses its last copy before those behind it. Other copies wait in the order in which they
+// a holder of a block holds those before it too, and gives them back after it, so that no
+// block loses its last copy before those after it. Other copies wait in the order in which they
 // got their content, and become primary when the primary one loses it.
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class BlockExtents {
     std::int32_t low = 0, high = 0;         // blocks [low, high) of the path
     std::int32_t references = 0;            // requests that hold it; 0: in the free queue
     std::int32_t next = -1, previous = -1;  // in the queue
-    std::int32_t deeper = -1;               // what was cut off behind it last
+    std::int32_t deeper = -1;               // what was cut off after it last
     bool is_primary = false;
     std::int32_t blocks() const { return high - low; }
   };
@@ -66,7 +66,7 @@ class BlockExtents {
   void prefetch(std::uint64_t hash, Part part) const;
 
   /// Takes blocks from the head of the queue. Content of which no copy is left is added to `lost`;
-  /// blocks that are lost right behind those that follow them in a sequence are one run with them.
+  /// blocks that are lost right after those that follow them in a sequence are one run with them.
   /// @returns whether content was lost
   bool pop(std::int32_t blocks, LostRuns* lost = nullptr);
   /// The first `blocks` of an extent become an extent of their own, with the same references.
@@ -164,7 +164,7 @@ void BlockExtents::add(std::int32_t last, std::span<const std::uint64_t> hashes,
       blocks = common(hashes, known.subspan(static_cast<std::size_t>(place.block)));
       last = add_copy(last, place, blocks);
     } else {
-      // Nobody has the first of them, so nobody has those behind it.
+      // No request holds the first of them, so none holds those after it.
       last = add_new(last, hashes);
     }
     held(last, blocks);

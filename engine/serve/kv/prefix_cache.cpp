@@ -48,7 +48,7 @@ PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progr
                                    std::int32_t tokens) const {
   const std::int32_t most = askable_blocks(request, progress, tokens);
   if (most <= 0) return {};
-  // Hashes cost more than the search: those far behind a hit are not needed for it.
+  // Hashes cost more than the search: those far after a hit are not needed for it.
   std::span<const std::uint64_t> known;
   std::int32_t asked = 0;
   Hit hit;
@@ -118,7 +118,7 @@ void PrefixCache::take(std::int32_t more) {
   pop(more);
 }
 
-/// Free blocks are somebody's now.
+/// Free blocks have a holder now.
 void PrefixCache::pop(std::int32_t blocks) {
   if (blocks_.pop(blocks, tells_lost_ ? &lost_ : nullptr)) ++version_;
 }
@@ -140,7 +140,7 @@ bool PrefixCache::shares_output(const Request& request, const Progress& progress
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                            std::int32_t full) {
   const std::int32_t shared = public_blocks(progress, block_size_);
-  // A state behind private tokens is one that no other request can use.
+  // A state after private tokens is one that no other request can use.
   if (keeps_states_ && full > 0 && (full <= shared || keeps_private_))
     states_.set(
         block_hashes(request, progress, block_size_, full)[static_cast<std::size_t>(full) - 1], 0);
@@ -181,7 +181,7 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
 
 // --- blocks are given back
 
-/// Those with content, the deepest first: from block `full` on they lose it, where nobody else
+/// Those with content, the deepest first: from block `full` on they lose it, where no other
 /// holds them. @returns how many became free
 std::int32_t PrefixCache::release_content(Chain& own, std::int32_t full) {
   std::int32_t freed = 0, end = own.remembered;

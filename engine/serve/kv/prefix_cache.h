@@ -1,6 +1,6 @@
 #pragma once
 // Real blocks for workloads that share prefixes: which of them each request holds, and which
-// prefixes it could hit. What blocks contain is told by their chained hashes (block_hashes.h);
+// prefixes it could hit. Chained hashes say what blocks contain (block_hashes.h);
 // where they are, by extents of them (block_extents.h).
 //
 // Content that only one request can ask for (private tokens, and every token after them) is indexed
@@ -31,7 +31,7 @@ class PrefixCache {
   /// `holders` is a copy of the index that knew them
   void tell(PrefixHolders* holders, std::int32_t replica) { blocks_.tell(holders, replica); }
 
-  /// A hit is of use only where recurrent states were kept: behind the last block of a prompt's
+  /// A hit is of use only where recurrent states were kept: after the last block of a prompt's
   /// chunk, or of a request. From now on hits end there.
   /// @source vLLM v1/core/single_type_kv_cache_manager.py (MambaManager); SGLang
   /// srt/mem_cache/mamba_radix_cache.py
@@ -67,7 +67,7 @@ class PrefixCache {
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
   std::int32_t remembered(std::int32_t slot) const { return chain(slot).remembered; }
-  /// @pre blocks behind the first `full` got their content from the plan at hand, or have none
+  /// @pre blocks after the first `full` got their content from the plan at hand, or have none
   /// @returns how many blocks became free
   std::int32_t release(std::int32_t slot, const Request& request, const Progress& progress,
                        std::int32_t held, std::int32_t full, bool returns);
@@ -82,7 +82,7 @@ class PrefixCache {
   void lose_content(std::int32_t blocks);
 
  private:
-  /// So many blocks of an extent and of what was cut off behind it since.
+  /// So many blocks of an extent and of what was cut off after it since.
   struct Hold {
     std::int32_t extent = -1;
     std::int32_t blocks = 0;
@@ -116,7 +116,7 @@ class PrefixCache {
   mutable std::vector<std::int32_t> spare_chains_;
   mutable HashMap chain_of_;  // by slot
   bool keeps_states_ = false;
-  HashMap states_;  // hashes of blocks behind which a state was kept
+  HashMap states_;  // hashes of blocks after which a state was kept
 };
 
 }  // namespace rooflua

@@ -1,5 +1,5 @@
 #pragma once
-// What a replica with several stages has besides: the steps under way behind the front one, and
+// What a replica with several stages has besides: the steps under way after the front one, and
 // when the stages are free.
 //
 // As in vLLM's queue of batches: while there is room, the next step is planned at once; else, and

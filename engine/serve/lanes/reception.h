@@ -10,7 +10,7 @@
 // Without this rule, requests that a client sends together would stay together in one lane for
 // ever, and the other stages would idle, which no engine shows under load.
 //
-// A request that is aborted before any plan saw its instant is not counted. Behind that, the others
+// A request that is aborted before any plan saw its instant is not counted. After that, the others
 // keep the plans that they were divided over.
 //
 // @source vLLM issues 14213 (requests spread over the batches of a pipeline by themselves) and

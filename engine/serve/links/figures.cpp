@@ -16,7 +16,7 @@ constexpr auto link_rows = rows_of<LinkConfig>(
                                      "bandwidth of one of its wires, in one direction"),
     figure<&LinkConfig::alpha_s>("alpha_s", "s", 0, latest_s, open,
                                  "before the first byte of each transfer"),
-    word<&LinkConfig::per, link_scope_words>("per", open, "who shares one of its wires"),
+    word<&LinkConfig::per, link_scope_words>("per", open, "what shares one of its wires"),
     figure<&LinkConfig::duplex>("duplex", open, "whether each direction has a wire of its own"),
     figure<&LinkConfig::streams>(
         "streams", "transfers", 0, 1e6, open,

@@ -46,13 +46,6 @@ void Flows::start(FlowRequest what, Picoseconds now) {
   add_due(slot);
 }
 
-double Flows::rate_of(std::int32_t slot) const {
-  for (const std::int32_t flow : due_) {
-    if (at(flow).what.slot == slot) return std::max(0.0, at(flow).rate);
-  }
-  return 0;
-}
-
 double Flows::share_of(const std::vector<std::int32_t>& path) const {
   double share = std::numeric_limits<double>::infinity();
   for (const std::int32_t wire : path) {
@@ -276,7 +269,7 @@ void Flows::set_rate(Flow& flow, double rate, Picoseconds now) {
   }
 }
 
-// --- who is due
+// --- what is due
 
 bool Flows::is_before(std::int32_t a, std::int32_t b) const {
   return at(a).due != at(b).due ? at(a).due < at(b).due : at(a).serial < at(b).serial;

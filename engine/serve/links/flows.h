@@ -6,7 +6,7 @@
 // wire with them, and so on. A flow whose rate stays the same keeps its end, to the picosecond. One
 // that never shared anything ends at after(start, alpha_s + bytes / bytes_per_s).
 //
-// A wire with `streams` carries so many flows at once. Others wait behind their alpha_s, first
+// A wire with `streams` carries so many flows at once. Others wait after their alpha_s, first
 // come, first served.
 // Wires may carry less for a while. A flow stands still while one of its wires carries nothing; it
 // fails when that lasts too long. Bytes of the start of an engine wait for ever.
@@ -70,8 +70,6 @@ class Flows {
   void fail_after(double timeout_s) { timeout_s_ = timeout_s; }
 
   std::int32_t under_way() const { return static_cast<std::int32_t>(due_.size() + queued_.size()); }
-  /// Bytes per second that a flow of this slot gets now; 0: it waits, or there is none. O(flows)
-  double rate_of(std::int32_t slot) const;
   /// Bytes per second that one flow more would get of these wires, if every flow on each of them
   /// had an equal part.
   double share_of(const std::vector<std::int32_t>& path) const;

@@ -1,6 +1,6 @@
 #pragma once
-// Max-min fair shares of wires: all rates rise together; whoever reaches its own limit or a full
-// wire stops there, and the others go on.
+// Max-min fair shares of wires: all rates rise together; a flow that reaches its own limit or a
+// full wire stops there, and the others go on.
 // @source D. Bertsekas, R. Gallager, "Data Networks" (1992), 6.5.2
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace rooflua {
 
-/// What one who sends asks for, and gets. `path`: wires, each once.
+/// What one sender asks for, and gets. `path`: wires, each once.
 struct Share {
   std::span<const std::int32_t> path;
   double most = std::numeric_limits<double>::infinity();  // bytes/s

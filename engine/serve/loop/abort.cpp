@@ -16,7 +16,7 @@
 //   it ended at this instant          nothing: its end comes first
 //
 // The client's end is always now: observers and the workload are told at once, and only once, and
-// no token lands any more. Rows in steps under way are computed and discarded, as those behind an
+// no token lands any more. Rows in steps under way are computed and discarded, as those after an
 // end token. A slot stays taken until no seat and no transfer needs it.
 //
 // @source vLLM v1/core/sched/scheduler.py (finish_requests; blocks of a request whose KV is on its
@@ -60,7 +60,7 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   if (bindings_.client != nullptr) Trying(*this).end(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
-    if (apart_) leave_promise(slot);
+    if (split_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
     if (!was_held) deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
@@ -167,7 +167,7 @@ void Simulation::free_slot(std::int32_t slot) {
     let_go(slot);
     plan_again(from);
   }
-  if (apart_) cancel_reserved(slot);
+  if (split_) cancel_reserved(slot);
   at(index).forget(slot);
   if (from >= 0) at(from).forget(slot);
   requests_.close(slot);

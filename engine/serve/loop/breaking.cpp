@@ -166,11 +166,11 @@ void Life::fail_hand_over(std::int32_t slot) {
   s_.let_go(slot);
   s_.touch(to);
   if (s_.has_left(slot)) return s_.refuse_kv(slot);
-  HandOver& apart = s_.hand_over_of(slot);
-  if (apart.pushed) {
+  HandOver& hand_over = s_.hand_over_of(slot);
+  if (hand_over.pushed) {
     for (Observer* observer : s_.bindings_.observers) observer->on_kv(s_.requests_[slot], s_.now_);
   }
-  progress.remote_tokens = apart.cached_tokens;
+  progress.remote_tokens = hand_over.cached_tokens;
   s_.at(to).receive(slot, s_.scheduler(to));
 }
 

@@ -12,9 +12,9 @@ namespace rooflua {
 /// first, that one.
 bool Life::has_candidates() const {
   const bool decode_first =
-      s_.apart_ && s_.config_.disaggregation.order == SplitOrder::decode_first;
+      s_.split_ && s_.config_.disaggregation.order == SplitOrder::decode_first;
   if (!decode_first && s_.candidates(Simulation::Stage::prompt).empty()) return false;
-  return !s_.apart_ || !s_.candidates(Simulation::Stage::decode).empty();
+  return !s_.split_ || !s_.candidates(Simulation::Stage::decode).empty();
 }
 
 bool Life::may_have_candidates() const {

@@ -1,7 +1,7 @@
 // Requests that wait in front of the router: what a gate's policy sees and decides.
 //
 // A held request keeps its slot, in the phase pending, without a replica and without blocks. One
-// that passes is routed at the same instant. next() is asked behind the arrivals of an instant,
+// that passes is routed at the same instant. next() is asked after the arrivals of an instant,
 // until it says no. It is not asked again before something that it reads has changed
 // (GateRules::interval_s): a policy that reads the clock says when to ask again.
 

@@ -50,7 +50,7 @@ struct GroupWork {
 /// The price of a rank's step in a group whose slowest rank has the price `slowest`.
 StepPrice price_in_group(const StepPrice& own, const StepPrice& slowest, double sync_s);
 
-/// The operations of a rank's step, and behind them what it waits: for the slowest rank, with the
+/// The operations of a rank's step, and after them what it waits: for the slowest rank, with the
 /// evidence that most of that rank's time has, and for the synchronisation.
 void add_waits(std::vector<OpTime>& operations, const StepPrice& price, double sync_s);
 

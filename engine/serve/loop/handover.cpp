@@ -24,25 +24,25 @@ namespace rooflua {
 /// does not see it either.
 void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   requests_[slot].emitted_tokens = 0;
-  HandOver& apart = hand_over_of(slot);
-  if (apart.to < 0 && candidates(Stage::decode).empty()) return end_without_decoder(slot, from);
-  if (apart.to < 0) promise(slot, choose(slot, Stage::decode));
+  HandOver& hand_over = hand_over_of(slot);
+  if (hand_over.to < 0 && candidates(Stage::decode).empty()) return end_without_decoder(slot, from);
+  if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
   Progress& progress = requests_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
   progress.remote_tokens = requests_[slot].prompt_tokens - 1;
-  apart.computed = now_;
-  apart.kept_blocks = progress.kept_blocks;
-  if (apart.reserved_blocks > 0) {
-    at(apart.to).adopt(slot, std::exchange(apart.reserved_blocks, 0));
-    limit_output(slot, at(apart.to).config());
+  hand_over.computed = now_;
+  hand_over.kept_blocks = progress.kept_blocks;
+  if (hand_over.reserved_blocks > 0) {
+    at(hand_over.to).adopt(slot, std::exchange(hand_over.reserved_blocks, 0));
+    limit_output(slot, at(hand_over.to).config());
     for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
     send_kv(slot, requests_[slot].prompt_tokens);
     if (progress.flows == 0) arrive(slot);
     return;
   }
   const std::int32_t id = requests_[slot].id;
-  join(slot, apart.to);
+  join(slot, hand_over.to);
   const double lease_s = config_.disaggregation.lease_s;
   if (lease_s > 0 && is_live(slot) && requests_[slot].id == id)
     leases_.push_back({after(now_, lease_s, "disaggregation.lease_s"), slot, id});
@@ -61,11 +61,11 @@ void Simulation::end_without_decoder(std::int32_t slot, std::int32_t from) {
 /// It has blocks at the decode replica: its KV sets off, but for what is cached there.
 void Simulation::pull(const StepPlan::Pulled& pulled) {
   const std::int32_t slot = pulled.slot;
-  HandOver& apart = hand_over_of(slot);
-  apart.room = now_;
-  apart.cached_tokens = std::min(pulled.cached_tokens, requests_[slot].prompt_tokens - 1);
-  apart.sent_tokens = apart.cached_tokens;
-  if (kv_links_) {  // nobody knows yet when it is there
+  HandOver& hand_over = hand_over_of(slot);
+  hand_over.room = now_;
+  hand_over.cached_tokens = std::min(pulled.cached_tokens, requests_[slot].prompt_tokens - 1);
+  hand_over.sent_tokens = hand_over.cached_tokens;
+  if (kv_links_) {  // its arrival is not known yet
     for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
   }
   send_kv(slot, requests_[slot].prompt_tokens);
@@ -77,22 +77,22 @@ void Simulation::pull(const StepPlan::Pulled& pulled) {
 /// @param not_before  the step that computes it ends then
 void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before) {
   const Request& request = requests_[slot];
-  HandOver& apart = hand_over_of(slot);
+  HandOver& hand_over = hand_over_of(slot);
   const KvTransfer& transfer = config_.transfer;
-  if (tokens <= apart.sent_tokens) return;
+  if (tokens <= hand_over.sent_tokens) return;
   const bool is_last = tokens == request.prompt_tokens;
-  const double sent = transfer.bytes_per_token * apart.sent_tokens;
+  const double sent = transfer.bytes_per_token * hand_over.sent_tokens;
   const double bytes =
       is_last ? transfer.bytes(tokens) - sent : transfer.bytes_per_token * tokens - sent;
-  const bool is_first = apart.sent_tokens == apart.cached_tokens;
-  apart.sent_tokens = tokens;
+  const bool is_first = hand_over.sent_tokens == hand_over.cached_tokens;
+  hand_over.sent_tokens = tokens;
   if (bytes <= 0 && !(is_first && is_last)) return;
-  apart.sent_bytes += bytes;
+  hand_over.sent_bytes += bytes;
   ++requests_.progress(slot).flows;
   const std::int32_t from =
-      apart.computed == never ? request.replica : requests_.progress(slot).prefill_replica;
+      hand_over.computed == never ? request.replica : requests_.progress(slot).prefill_replica;
   if (kv_links_) {
-    KvLinks::Sent what{slot, from, apart.to, bytes, transfer.alpha_s, transfer.bytes_per_s};
+    KvLinks::Sent what{slot, from, hand_over.to, bytes, transfer.alpha_s, transfer.bytes_per_s};
     if (not_before > now_) {
       const double pace = bytes / seconds(not_before - now_);
       what.bytes_per_s = transfer.bytes_per_s > 0 ? std::min(transfer.bytes_per_s, pace) : pace;
@@ -103,15 +103,15 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
   const double moving_s = std::max(bytes / transfer.bytes_per_s, seconds(not_before - now_));
   const Picoseconds end = after(now_, transfer.alpha_s + moving_s,
                                 "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
-  post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = apart.to});
+  post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = hand_over.to});
   for (Observer* observer : bindings_.observers)
     observer->on_transfer({.id = request.id,
                            .from = from,
-                           .to = apart.to,
+                           .to = hand_over.to,
                            .start = now_,
                            .end = end,
                            .bytes = bytes,
-                           .is_pushed = apart.pushed});
+                           .is_pushed = hand_over.pushed});
 }
 
 /// Its KV is no longer needed where it was computed.

@@ -30,7 +30,7 @@
 //      plans twice at one instant. While a step is running, arrivals only queue.
 //      A replica with several stages has as many steps under way as ReplicaConfig::stages says, in
 //      place of async_depth. Each starts when it is planned, or when the first stage is free; plans
-//      are made when the oldest one lands, at once behind 1 (a client cannot answer before), or
+//      are made when the oldest one lands, at once after 1 (a client cannot answer before), or
 //      when none is under way (lanes/flight.h). What comes then, enters with the next plans
 //      (lanes/reception.h).
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
@@ -213,7 +213,7 @@ void Simulation::tell_preemptions(Replica& replica) {
   for (Observer* observer : bindings_.observers) {
     for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
   }
-  if (apart_) {
+  if (split_) {
     for (const std::int32_t slot : preempted) cancel_reserved(slot);
   }
   if (!tiers_) return;

@@ -40,11 +40,11 @@ void Simulation::look_at_workload() {
   read_due();
 }
 
-/// It has an id, and everybody is told.
+/// It has an id, and observers hear of it.
 void Simulation::begin(std::int32_t slot) {
   Request& request = requests_[slot];
   request.id = next_id_++;
-  if (apart_) begin_hand_over(slot);
+  if (split_) begin_hand_over(slot);
   ++totals_.arrived;
   if (requests_.progress(slot).row >= 0) tell_row(slot);
   for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
@@ -65,7 +65,7 @@ void Simulation::send(std::int32_t slot) {
 }
 
 /// Through the gate, if there is one. One that had waited for a replica, or comes back from one
-/// that drains, is behind it.
+/// that drains, is after it.
 void Simulation::route(std::int32_t slot) {
   gate_ && !gate_->has_passed(slot) ? meet_gate(slot) : send_to_router(slot);
 }
@@ -73,7 +73,7 @@ void Simulation::route(std::int32_t slot) {
 /// To the replica that the router chooses.
 void Simulation::send_to_router(std::int32_t slot) {
   if (fleet_ && Life(*this).wait_at_door(slot)) return;
-  if (config_.disaggregation.order == SplitOrder::decode_first && apart_)
+  if (config_.disaggregation.order == SplitOrder::decode_first && split_)
     return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
   if (chosen == Router::refused) return finish(slot, Outcome::refused);
@@ -207,13 +207,13 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
     done.tier_tokens = loaded.tokens;
     if (loaded.end != never) done.load = loaded.end - loaded.start;
   }
-  if (apart_) {
-    const HandOver& apart = hand_overs_[static_cast<std::size_t>(slot)];
-    done.computed = apart.computed;
-    done.room = apart.room;
-    done.arrived = apart.arrived;
-    done.kept_blocks = apart.kept_blocks;
-    done.sent_bytes = apart.sent_bytes;
+  if (split_) {
+    const HandOver& hand_over = hand_overs_[static_cast<std::size_t>(slot)];
+    done.computed = hand_over.computed;
+    done.room = hand_over.room;
+    done.arrived = hand_over.arrived;
+    done.kept_blocks = hand_over.kept_blocks;
+    done.sent_bytes = hand_over.sent_bytes;
   }
   done.rounds = request.rounds;
   done.drafted_tokens = request.drafted_tokens;
@@ -256,7 +256,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
   RequestDone done = describe(slot, outcome);
   if (gate_) leave_gate(slot, done.output_tokens);
   if (bindings_.client != nullptr) Trying(*this).end(slot, done);
-  if (apart_) break_promise(slot);
+  if (split_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) at(done.replica).forget(slot);
   if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);

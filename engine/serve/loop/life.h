@@ -37,7 +37,7 @@ class Life {
   void adjust(std::int32_t pool);
   /// The prices of a replica are those of its step model, or slow ones.
   void set_speed(std::int32_t replica);
-  /// All content of its caches is gone. @pre it holds none for anybody
+  /// All content of its caches is gone. @pre it holds none for a request
   void forget_content(std::int32_t replica);
 
   // --- links (breaking.cpp)

@@ -259,7 +259,7 @@ void Life::drain(std::int32_t engine) {
   }
 }
 
-/// Whether no step has had anything of a request that waits at its replica, nor has anybody else.
+/// Whether no step has had anything of a request that waits at its replica, nor any other replica.
 bool Life::may_go_elsewhere(std::int32_t slot) const {
   const Request& request = s_.requests_[slot];
   const Progress& progress = s_.requests_.progress(slot);
@@ -276,7 +276,7 @@ void Life::requeue_waiting(std::int32_t index) {
     if (!may_go_elsewhere(slot)) continue;
     Replica& replica = s_.at(index);
     s_.leave_replica(slot, index);
-    if (s_.apart_) {
+    if (s_.split_) {
       s_.leave_promise(slot);
       s_.hand_over_of(slot) = {};
     }

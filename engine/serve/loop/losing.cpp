@@ -44,7 +44,7 @@ class Simulation::Losing {
   bool touches(std::int32_t slot) const {
     const Progress& progress = s_.requests_.progress(slot);
     if (s_.requests_[slot].replica == index_ || progress.prefill_replica == index_) return true;
-    return s_.apart_ && s_.hand_over_of(slot).to == index_;
+    return s_.split_ && s_.hand_over_of(slot).to == index_;
   }
 
   /// Whether the request cannot go on without this replica.
@@ -52,9 +52,9 @@ class Simulation::Losing {
     const Progress& progress = s_.requests_.progress(slot);
     if (s_.requests_[slot].replica == index_) return true;
     if (progress.kept_blocks > 0 && progress.prefill_replica == index_) return true;
-    if (!s_.apart_) return false;
-    const HandOver& apart = s_.hand_over_of(slot);
-    return apart.to == index_ && apart.reserved_blocks > 0;
+    if (!s_.split_) return false;
+    const HandOver& hand_over = s_.hand_over_of(slot);
+    return hand_over.to == index_ && hand_over.reserved_blocks > 0;
   }
 
   void end_requests() {
@@ -62,7 +62,7 @@ class Simulation::Losing {
       if (!s_.is_live(slot)) continue;
       if (rests_here(slot)) {
         s_.abort(slot, Outcome::replica_lost);
-      } else if (s_.apart_ && s_.hand_over_of(slot).to == index_) {
+      } else if (s_.split_ && s_.hand_over_of(slot).to == index_) {
         s_.leave_promise(slot);
       }
     }
@@ -104,7 +104,7 @@ class Simulation::Losing {
       } else if (s_.requests_.progress(slot).kept_blocks > 0) {
         s_.let_go(slot);
         s_.refuse_kv(slot);
-      } else if (s_.apart_ && s_.hand_over_of(slot).reserved_blocks > 0) {
+      } else if (s_.split_ && s_.hand_over_of(slot).reserved_blocks > 0) {
         s_.end_left(slot);
       } else {
         s_.refuse_kv(slot);  // it came from stores

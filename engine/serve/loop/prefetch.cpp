@@ -15,7 +15,7 @@ constexpr std::size_t few_replicas = 64;
 
 }  // namespace
 
-/// The alarm that is due first leaves. Each of those behind it moves up by one place, and what it
+/// The alarm that is due first leaves. Each of those after it moves up by one place, and what it
 /// needs at its new place is fetched: none is left out, whichever way the steps take.
 Alarm Simulation::take_alarm() {
   const Alarm out = alarms_.pop();
@@ -27,7 +27,7 @@ Alarm Simulation::take_alarm() {
 /// Those of the next alarms come there meanwhile: first each itself, then what it points to, then
 /// requests.
 void Simulation::prefetch_ahead() const {
-  constexpr std::size_t far = 3, near = 2, next = 1;  // behind the front
+  constexpr std::size_t far = 3, near = 2, next = 1;  // after the front
   if (replicas_.size() <= few_replicas) return;
   if (const Alarm* alarm = alarms_.ahead(far)) {
     const auto index = static_cast<std::size_t>(alarm->replica);

@@ -19,35 +19,35 @@ namespace rooflua {
 
 /// Blocks for all of a prompt at its decode replica, if they are to be had.
 bool Simulation::reserve(std::int32_t slot) {
-  HandOver& apart = hand_over_of(slot);
-  if (apart.reserved_blocks > 0) return true;
-  if (apart.to < 0 && candidates(Stage::decode).empty()) return false;
-  if (apart.to < 0) promise(slot, choose(slot, Stage::decode));
-  Replica& replica = at(apart.to);
+  HandOver& hand_over = hand_over_of(slot);
+  if (hand_over.reserved_blocks > 0) return true;
+  if (hand_over.to < 0 && candidates(Stage::decode).empty()) return false;
+  if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
+  Replica& replica = at(hand_over.to);
   const std::int32_t prompt_tokens = requests_[slot].prompt_tokens;
   if (!replica.could_hold(prompt_tokens)) return false;
   const std::optional<std::int32_t> most = replica.config().max_model_len;
   if (most && *most <= prompt_tokens) return false;
-  apart.reserved_blocks = replica.reserve(slot);
-  if (apart.reserved_blocks == 0) return false;
-  apart.room = now_;
-  apart.pushed = true;
-  signals_.changed(apart.to);
-  tell_blocks(apart.to);
+  hand_over.reserved_blocks = replica.reserve(slot);
+  if (hand_over.reserved_blocks == 0) return false;
+  hand_over.room = now_;
+  hand_over.pushed = true;
+  signals_.changed(hand_over.to);
+  tell_blocks(hand_over.to);
   return true;
 }
 
 /// Reserved blocks are free, where there are some. @pre none of its KV is on its way
 void Simulation::cancel_reserved(std::int32_t slot) {
-  HandOver& apart = hand_over_of(slot);
-  if (apart.reserved_blocks == 0) return;
-  at(apart.to).cancel(slot, apart.reserved_blocks);
-  at(apart.to).forget(slot);
-  apart.reserved_blocks = apart.sent_tokens = 0;
-  apart.room = never;
-  apart.pushed = false;
-  tell_blocks(apart.to);
-  plan_again(apart.to);
+  HandOver& hand_over = hand_over_of(slot);
+  if (hand_over.reserved_blocks == 0) return;
+  at(hand_over.to).cancel(slot, hand_over.reserved_blocks);
+  at(hand_over.to).forget(slot);
+  hand_over.reserved_blocks = hand_over.sent_tokens = 0;
+  hand_over.room = never;
+  hand_over.pushed = false;
+  tell_blocks(hand_over.to);
+  plan_again(hand_over.to);
 }
 
 /// A step of a prefill replica has ended: what it computed of prompts that go on is sent.

@@ -9,12 +9,12 @@
 
 namespace rooflua {
 
-/// Behind a plain step of that replica: those that end in front of everything else. @returns how
+/// After a plain step of that replica: those that end in front of everything else. @returns how
 /// many
 std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
   const Alarm alarm = alarms_.front();
   if (alarm.replica != index) return 0;
-  if (knowledge_ && knowledge_->hears()) return 0;  // caches tell at the time of each step
+  if (knowledge_ && knowledge_->hears()) return 0;  // caches report at the time of each step
   Picoseconds before = std::min(signals_.next_tick(), until == never ? never : until + 1);
   if (gate_) before = std::min({before, gate_->next_tick(), gate_due()});
   if (const Alarm* other = alarms_.ahead(1)) before = std::min(before, other->time);

@@ -21,7 +21,7 @@ class RouterSignals {
 
   /// Signals are taken at 0, s, 2s, ... from now on. 0: whenever they are read.
   void set_staleness(Picoseconds staleness) { staleness_ = staleness; }
-  /// Whether waiting, running and kv_used_frac are those that replicas told when a step ended.
+  /// Whether waiting, running and kv_used_frac are those that replicas reported when a step ended.
   void set_reports(bool reports);
   bool reads_reports() const { return reports_; }
   /// A step ended, with this much KV in use and so many requests that run.
@@ -71,7 +71,7 @@ class RouterSignals {
   }
 
  private:
-  /// What an engine tells of its load.
+  /// What an engine reports of its load.
   struct Report {
     double kv_used_frac = 0;
     std::int32_t waiting = 0, running = 0;

@@ -24,7 +24,7 @@ void Simulation::bind_router() {
 
 namespace {
 
-/// Whether events tell what a look into the caches finds: they are never late, none is lost, and
+/// Whether events say what a look into the caches finds: they are never late, none is lost, and
 /// every replica can be a holder of each block.
 bool are_exact(const RouterIndex& rules, std::size_t replicas) {
   const bool all =
@@ -52,7 +52,7 @@ void Simulation::bind_knowledge() {
   holders_.tell(hears ? &knowledge_->events() : nullptr);
 }
 
-/// The caches of several replicas tell which prompts they begin.
+/// The caches of several replicas report which prompts they begin.
 void Simulation::bind_holders() {
   of_each_block_size_.clear();
   holders_.publish(nullptr);
@@ -64,7 +64,7 @@ void Simulation::bind_holders() {
   }
 }
 
-/// A cache alone tells nobody until it is asked to.
+/// A cache reports nothing until it is asked to.
 void Simulation::publish_kv(KvEvents& events) {
   events.read(&now_);
   holders_.publish(&events);

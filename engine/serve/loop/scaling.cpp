@@ -100,7 +100,7 @@ void Life::note_arrival(std::int32_t slot, std::int32_t replica) {
   pool->record.add(PoolSeries::prompt_tokens, s_.requests_[slot].prompt_tokens);
 }
 
-/// Whoever waits for a replica has come to every pool that could have it.
+/// Requests that wait for a replica have come to every pool that could have them.
 void Life::note_waiting(std::int32_t slot) {
   for (const Fleet::Pool& pool : fleet().pools)
     if (!s_.is_decoder(pool.config.first)) note_arrival(slot, pool.config.first);

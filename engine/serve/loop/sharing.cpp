@@ -16,7 +16,7 @@ std::string Sharing::obstacle() const {
   if (bound.workload->reads_ends() || bound.workload->watches_first_tokens())
     return "the workload sends requests when others end";
   if (bound.workload->due() != never) return "clients of the workload cancel requests";
-  if (s_.apart_) return "prefill and decode are apart";
+  if (s_.split_) return "prefill and decode are split";
   if (s_.tiers_) return "stores are shared";
   if (s_.config_.adapters.count > 0) return "requests have adapters";
   if (!s_.experts_.empty()) return "experts move between ranks";

@@ -93,7 +93,7 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
                            index_of(replica, *bindings_.workload, !config_.tiers.stores.empty()),
                            requests_);
     ++built_[replica.role == Role::decode ? 1 : 0];
-    apart_ = apart_ || replica.role == Role::prefill;
+    split_ = split_ || replica.role == Role::prefill;
   }
   if (!config_.pools.empty() || bindings_.faults != nullptr) Life(*this).open();
   Life(*this).gather_candidates();

@@ -89,11 +89,11 @@ class Simulation final : public RouteSource, public PairSource {
   std::int32_t slot_of(std::int32_t id) const;
   std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
   const ClusterConfig& config() const { return config_; }
-  /// Stores beside the GPUs; null: there are none.
+  /// Stores outside the GPUs; null: there are none.
   const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
 
-  /// Who was sent and has not ended, by id: for the files of a run that was stopped. Their
-  /// output_tokens landed or are in flight, and their last_token is not known.
+  /// Requests that were sent and have not ended, by id: for the files of a run that was stopped.
+  /// Their output_tokens landed or are in flight, and their last_token is not known.
   std::vector<RequestDone> unfinished() const;
 
   /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed so
@@ -127,7 +127,7 @@ class Simulation final : public RouteSource, public PairSource {
   void set_scheduler(std::int32_t replica, SchedulerPolicy& policy);
   void set_steps(std::int32_t replica, StepModel& model);
   void set_router(Router& router);
-  /// From now on `events` has what the caches get and lose. A copy of the simulation does not tell.
+  /// From now on `events` has what the caches get and lose. A copy of the simulation reports none.
   /// @pre nothing is cached
   void publish_kv(KvEvents& events);
   /// @pre the order is decode_first
@@ -342,18 +342,18 @@ class Simulation final : public RouteSource, public PairSource {
   Picoseconds now_ = 0;
   EventHeap<Delivery> deliveries_;
   std::optional<KvLinks> kv_links_;     // where KV goes over links
-  std::optional<Tiers> tiers_;          // where there are stores beside the GPUs
+  std::optional<Tiers> tiers_;          // where there are stores outside the GPUs
   std::optional<Gate> gate_;            // where there is an admission policy
   std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
   Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
   std::vector<FlowEnded> flows_ended_;
-  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, behind the deliveries
+  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, after the deliveries
   std::vector<Left> left_;              // in the order in which they were aborted
-  bool apart_ = false;                  // there are prefill replicas
+  bool split_ = false;                  // there are prefill replicas
   std::optional<Fleet> fleet_;          // where an engine may come or go
   std::vector<std::optional<SlowSteps>> slowed_;  // by replica; empty until one is slow
   std::vector<ExpertSteps> experts_;              // by group; empty where no expert moves
-  std::vector<HandOver> hand_overs_;              // by slot; empty where none are apart
+  std::vector<HandOver> hand_overs_;              // by slot; empty where none are split
   std::deque<Lease> leases_;  // by time; also of prompts that were asked for since
   AlarmQueue alarms_;
   std::vector<Reception> receptions_;  // by replica; of those with stages

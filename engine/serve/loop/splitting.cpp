@@ -1,4 +1,4 @@
-// Which replicas a prompt has where prefill and decode are apart: a decode replica is promised to
+// Which replicas a prompt has where prefill and decode are split: a decode replica is promised to
 // it, from then on it counts there as outstanding; with SplitOrder::decode_first a decider says
 // whether a prefill replica is used at all. And how long a prefill replica keeps a computed prompt.
 // @source llm-d/llm-d-router pkg/epp/framework/plugins/scheduling/profilehandler/disagg (the decode
@@ -23,12 +23,12 @@ void Simulation::promise(std::int32_t slot, std::int32_t to) {
 
 /// A request that is not at its decode replica yet is outstanding there no longer.
 void Simulation::leave_promise(std::int32_t slot) {
-  HandOver& apart = hand_over_of(slot);
-  if (apart.to < 0 || requests_[slot].replica == apart.to) return;
-  leave_replica(slot, apart.to);
-  if (apart.reserved_blocks > 0) return;  // until its KV is there
-  at(apart.to).forget(slot);
-  apart.to = -1;
+  HandOver& hand_over = hand_over_of(slot);
+  if (hand_over.to < 0 || requests_[slot].replica == hand_over.to) return;
+  leave_replica(slot, hand_over.to);
+  if (hand_over.reserved_blocks > 0) return;  // until its KV is there
+  at(hand_over.to).forget(slot);
+  hand_over.to = -1;
 }
 
 /// The same of one that ends: its reserved blocks are free.

@@ -52,7 +52,7 @@ bool Life::helps_somebody() {
 
 /// When something in the life of an engine is due, for the sake of requests that are not over.
 /// @param other  when anything else is due. Faults and repairs alone help those that wait for a
-/// replica, or whose KV stands still, and nobody else
+/// replica, or whose KV stands still, and no other
 Picoseconds Simulation::next_life(Picoseconds other) {
   const Picoseconds next = fleet_->next();
   if (next == never) return never;

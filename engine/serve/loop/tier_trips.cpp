@@ -1,11 +1,11 @@
-// KV that goes into stores beside the GPUs and comes from them (stores/tiers.h).
+// KV that goes into stores outside the GPUs and comes from them (stores/tiers.h).
 //
 //   computed   a step lands that computed part of a prompt. The policy says which stores get it.
 //              The blocks stay taken until the writes end, even if the request ends before
 //   load       a request is admitted whose beginning stores have, and its policy loads it. Blocks
 //              are taken, and the request waits aside (or runs layer by layer) until all has come
 //
-// A request that waits aside does not hold up those behind it.
+// A request that waits aside does not hold up those after it.
 // @source vllm-project/vllm vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py
 
 #include <algorithm>
@@ -110,8 +110,8 @@ void Simulation::ring(std::int32_t slot, double after_s) {
   expect_flows();
 }
 
-/// What has come of a load stays, and the rest is computed. Whoever waits for a prefetch is asked
-/// about again (ask_again()).
+/// What has come of a load stays, and the rest is computed. Requests that wait for a prefetch are
+/// asked about again (ask_again()).
 void Simulation::lose_patience(const FlowEnded& alarm) {
   const std::int32_t slot = alarm.what.slot;
   if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;

@@ -1,6 +1,6 @@
 // Clients with patience. A client's end of a request is an abort (abort.cpp). A request that is
 // sent again is a new one with the same content. Observers are told every end; the workload is told
-// the last one alone, so that whoever waits for an answer waits on.
+// the last one alone, so that a client that waits for an answer waits on.
 //
 // Random numbers of a client depend on which origin it is, on the attempt and on what is asked:
 // how the cluster does changes none of them.
@@ -36,7 +36,7 @@ void check_wait(double wait_s, const char* what) {
                             "; seconds from 0 on are right, or nothing");
 }
 
-/// The same content, with the `kept` tokens that were generated behind it.
+/// The same content, with the `kept` tokens that were generated after it.
 /// @param carries  an attempt before has put such tokens there
 RequestSpec same_content(const Request& request, const Progress& progress,
                          std::vector<Segment>& segments, std::int32_t kept, bool carries) {

@@ -39,7 +39,7 @@ struct Play {
   double arrival_s = 0;  // of an open loop
   std::string name;
   std::vector<PlayRow> rows;
-  /// Prompts, as far as rows share them: a row whose prompt goes on behind that of another row uses
+  /// Prompts, as far as rows share them: a row whose prompt goes on after that of another row uses
   /// the same list.
   std::vector<std::vector<Segment>> lists;
 

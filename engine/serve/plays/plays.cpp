@@ -17,7 +17,7 @@ std::string numbered(std::int64_t play) {
   return "play " + std::to_string(play + 1);
 }
 
-/// `delay_s` behind an event. The sum is one of seconds, as that of a workload in Lua would be.
+/// `delay_s` after an event. The sum is one of seconds, as that of a workload in Lua would be.
 Picoseconds behind(Picoseconds event, double delay_s, const char* what) {
   return std::max(event, picoseconds(seconds(event) + delay_s, what));
 }

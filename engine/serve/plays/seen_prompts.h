@@ -26,7 +26,7 @@ class SeenPrompts {
   };
 
   /// @param mark  of the list that `prompt` is the beginning of; moved to its end. With it the time
-  ///              is O(segments behind the mark)
+  ///              is O(segments after the mark)
   /// @returns p. From then on the prompt and its answer have been seen.
   std::int64_t see(std::span<const Segment> prompt, Mark& mark, std::uint64_t output_content,
                    std::int32_t output_tokens);
@@ -44,12 +44,12 @@ class SeenPrompts {
     std::size_t operator()(const Edge& edge) const;
   };
   struct Step {
-    std::int32_t node = 0, shared = 0;  // behind the segment; tokens that were there before
+    std::int32_t node = 0, shared = 0;  // after the segment; tokens that were there before
     bool whole = false;                 // the same segment was there
   };
   Step add(std::int32_t node, const Segment& segment);
 
-  std::unordered_map<Edge, std::int32_t, Hash> edges_;  // the node behind; or the most tokens
+  std::unordered_map<Edge, std::int32_t, Hash> edges_;  // the node after; or the most tokens
   std::int32_t nodes_ = 1;
 };
 

@@ -86,7 +86,7 @@ struct KvTransfer {
   double bytes(std::int32_t tokens) const;
 };
 
-/// Who is chosen first for a prompt.
+/// The replica that is chosen first for a prompt.
 enum class SplitOrder : std::int32_t { prefill_first, decode_first };
 inline constexpr Word<SplitOrder> split_order_words[] = {
     {SplitOrder::prefill_first, "prefill_first",
@@ -138,7 +138,7 @@ using ReplicaSignals = rooflua_signals;
 /// What a router may ask of a replica besides its signals. The numbers are those of border.h.
 enum class RouterFact : std::int32_t {
   sent_tokens,     // of the routed prompt, that the router sent there before, in whole blocks
-  stored_tokens,   // of the routed request, that stores have behind those in the GPU
+  stored_tokens,   // of the routed request, that stores have after those in the GPU
   prefill_tokens,  // of prompts in flight: not cached, and their first token has not come
   blocks,          // of prompts in flight, each once
   shared_blocks,   // of the routed prompt, that are among these blocks, from the left

@@ -18,7 +18,7 @@ constexpr auto replica_rows = rows_of<Config>(
     figure<&Config::kv_blocks>("kv_blocks", "blocks", 1, most_kv_blocks, needed,
                                "usable KV blocks"),
     figure<&Config::seat_blocks>("seat_blocks", "blocks", 0, most_kv_blocks, open,
-                                 "KV blocks that a request holds beside those of its tokens"),
+                                 "KV blocks that a request holds besides those of its tokens"),
     figure<&Config::block_size>("block_size", "tokens", 1, most_block_size, open,
                                 "tokens in a KV block"),
     figure<&Config::max_num_seqs>("max_num_seqs", "requests", 0, most, open, "seats; 0: no limit"),
@@ -39,7 +39,7 @@ constexpr auto replica_rows = rows_of<Config>(
                                     "a prefix hit loses its last block: the drafter needs its "
                                     "states"),
     figure<&Config::keeps_states>("keeps_states", open,
-                                  "prefix hits end where recurrent states were kept: behind a "
+                                  "prefix hits end where recurrent states were kept: after a "
                                   "prompt's chunk or a request"),
     figure<&Config::seed>("seed", "1", 0, 9007199254740992, open, "of the streams \"acceptance\""),
     figure<&Config::group>("group", "1", -1, 1e6, open,
@@ -57,7 +57,7 @@ constexpr auto stage_rows = rows_of<StageConfig>(
 
 constexpr auto link_rows = rows_of<StageLink>(
     figure<&StageLink::pp_send_s>("pp_send_s", "s", 0, latest_s, open,
-                                  "what a transfer from stage to stage takes beside its bytes; "
+                                  "what a transfer from stage to stage takes besides its bytes; "
                                   "assumed"),
     figure<&StageLink::s_per_token>("s_per_token", "s", 0, latest_s, open,
                                     "that the activations of a token take"));
@@ -86,7 +86,8 @@ constexpr auto frontend_rows = rows_of<Frontend>(
                                           "of each token of its answer"));
 
 constexpr auto disaggregation_rows = rows_of<Disaggregation>(
-    word<&Disaggregation::order, split_order_words>("order", open, "who is chosen first"),
+    word<&Disaggregation::order, split_order_words>("order", open,
+                                                    "the replica that is chosen first"),
     word<&Disaggregation::push, push_words>("push", open, "when KV of a prompt sets off"),
     figure<&Disaggregation::lease_s>(
         "lease_s", "s", 0, latest_s, open,

@@ -76,7 +76,7 @@ Picoseconds Replica::land_apart(const Row& row, Picoseconds now) {
   request.emitted_tokens += row.landed - 1;
   if (!seated(request.phase)) {
     if (request.phase == Phase::waiting) board_.view.waiting_tokens += row.landed - 1;
-  } else if (!row.ends) {  // what is accepted behind an end is no context
+  } else if (!row.ends) {  // what is accepted after an end is no context
     request.context_tokens += row.accepted;
     know_landed(row.slot, request.context_tokens);
   }

@@ -145,7 +145,7 @@ class Fleet {
     const Lifecycle state = engine(group).state;
     return state == Lifecycle::ready || state == Lifecycle::draining;
   }
-  /// Whether it may be ready some day without anybody deciding so.
+  /// Whether it may be ready some day without a decision.
   bool will_come(std::int32_t group) const {
     const Engine& own = engine(group);
     return own.state == Lifecycle::starting ||

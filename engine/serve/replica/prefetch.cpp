@@ -8,7 +8,7 @@ namespace rooflua {
 
 namespace {
 
-/// Everything from the beginning of one object to the end of another one behind it.
+/// Everything from the beginning of one object to the end of another one after it.
 void prefetch_between(const void* first, const void* end) {
   constexpr std::ptrdiff_t line_bytes = 64;
   for (auto at = static_cast<const char*>(first); at < end; at += line_bytes)

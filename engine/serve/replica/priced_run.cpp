@@ -72,7 +72,7 @@ void PricedRun::look_ahead(const Batch& batch) {
   prices_ = {};
 }
 
-/// Prices of the batch and of those behind it, if they are remembered: contexts grow by a token
+/// Prices of the batch and of those after it, if they are remembered: contexts grow by a token
 /// each.
 bool PricedRun::use_found(const RememberedPrices::Found& found, const Batch& batch) {
   if (found.chunk == nullptr) return false;

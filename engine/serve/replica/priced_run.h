@@ -31,7 +31,7 @@ class PricedRun {
   /// The price of the next batch of the run, if the run has one and the decodes are these. Sums
   /// under bounds are compared where `bounded` is given. Null: ask price().
   const StepPrice* next(std::int32_t decodes, double context_tokens, const Batch* bounded);
-  /// The prices of the batch that has these decodes and of those behind it, whose contexts grow by
+  /// The prices of the batch that has these decodes and of those after it, whose contexts grow by
   /// a token each; empty if the run has none. Bounds of contexts are not looked at.
   std::span<const StepPrice> ahead(std::int32_t decodes, double context_tokens) const {
     const bool known = decodes == expected_.decodes && growth_.decode_context_tokens == decodes &&

@@ -49,7 +49,7 @@ class RememberedPrices {
            batch.decodes <= most_decodes && batch.bounds == nullptr && batch.adapters == 0 &&
            batch.adapter_loads == 0 && batch.expert_load == 0;
   }
-  /// Prices of the batch and of those behind it; null and nothing where that of the batch is not
+  /// Prices of the batch and of those after it; null and nothing where that of the batch is not
   /// known. The chunk is as it is while it is held. @pre keeps(batch)
   struct Found {
     std::shared_ptr<const Chunk> chunk;

@@ -271,7 +271,7 @@ void Replica::finish(std::int32_t slot) {
 //
 // A request ends by its limit or by its end token. The first can be foreseen: the request is not
 // planned again once its last token is in flight. The second cannot: the request is planned as one
-// that goes on until the token lands, so that with async_depth 2 the step behind may hold one more
+// that goes on until the token lands, so that with async_depth 2 the step after may hold one more
 // row of it, which costs what a row costs and is discarded.   @source SERVING A1.7
 
 StepDone Replica::land(Picoseconds now, bool keep_blocks, std::vector<Picoseconds>& gaps,
@@ -321,7 +321,7 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
                 .prefills = {},
                 .skipped = {},
                 .finished = {}};
-  if (step.plain) return done;  // nothing else is to be told
+  if (step.plain) return done;  // no observer needs more
   done.discarded = step.discarded;
   done.speculates = speculator_ != nullptr;
   done.rows = step.rows;
@@ -357,7 +357,7 @@ void Replica::end(std::int32_t slot, bool keep_blocks) {
   board_.request(slot).phase = Phase::pending;
 }
 
-/// The step behind computes one more token of the request: its KV is no content, and it does not
+/// The step after computes one more token of the request: its KV is no content, and it does not
 /// land.
 void Replica::discard_row(std::int32_t slot) {
   pipeline_.discard_behind(slot);

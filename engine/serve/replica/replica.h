@@ -23,7 +23,7 @@ class Replica final : public ReplicaState {
 
   /// The same state over another arena (a copied simulation).
   void rebind(Requests& requests);
-  /// Who speculates from now on; null: requests bring no drafts.
+  /// The speculator from now on; null: requests bring no drafts.
   void speculate_by(SpeculatorPolicy* speculator, AcceptanceModel* acceptance);
 
   // --- the life of a step, in this order
@@ -35,11 +35,11 @@ class Replica final : public ReplicaState {
   StepPlan& repeat_plan(Picoseconds now);
   /// The plan at hand: the one made last.
   const StepPlan& plan() const { return plan_; }
-  /// Its batch, without drafts for the step behind it. Valid until commit, as planned_batch().
+  /// Its batch, without drafts for the step after it. Valid until commit, as planned_batch().
   const Batch& batch_of_plan();
   Batch& planned_batch() { return batch_; }
-  /// Where it speculates: everyone who samples in the planned batch brings drafts to the next one.
-  /// To be called when the batch is complete otherwise. @throws Error as the speculator does
+  /// Where it speculates: every request that samples in the planned batch brings drafts to the next
+  /// one. To be called when the batch is complete otherwise. @throws Error as the speculator does
   void ask_for_drafts();
   /// Contexts and phases advance; the step joins the pipeline. Its tokens are in flight. A plan
   /// without tokens becomes an empty step, beside those of other ranks.
@@ -84,13 +84,13 @@ class Replica final : public ReplicaState {
   const StepPrice* price_of_repeat(PricedRun& run);
   /// land() of such a step.
   StepDone land_plain(Picoseconds now);
-  /// repeat_plan() and commit() behind it.
+  /// repeat_plan() and commit() after it.
   void repeat(const StepPrice& price, Picoseconds now);
 
   // --- the same for several such steps
 
   /// Plans a step at the end of each one that ends in front of `before`, at most so many.
-  /// @param steps  gets those that end, and behind them those that are planned then
+  /// @param steps  gets those that end, and after them those that are planned then
   /// @returns how many end
   std::size_t repeat_until(Picoseconds before, std::size_t most, const PricedRun& run,
                            std::vector<RepeatedStep>& steps);

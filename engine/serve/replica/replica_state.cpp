@@ -227,8 +227,8 @@ void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std
   request.context_tokens = request.cached_tokens = 0;
   request.draft_tokens = 0;
   request.phase = Phase::pending;
-  if (finishing) return;
   ++request.preemptions;
+  if (finishing) return;
   if (fits) {
     queue_.rejoin(slot);
   } else {

@@ -5,7 +5,7 @@
 // contract/pipeline.h, kv/kv_cache.h). This class moves requests between them: when they come, are
 // seated, preempted or sent on. A plan (step_plan.h) acts on it; replica.h adds the life of a step.
 //
-// A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks beside it.
+// A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks besides.
 // They are taken and given back with the blocks of the KV, and never carry content.
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class ReplicaState : public VisibleReplica {
   /// Blocks that the admission of a waiting request would take for its whole sequence.
   std::int32_t missing_blocks(std::int32_t slot) const noexcept;
 
-  /// Where routers look for cached prefixes; null: nobody does.
+  /// Where routers look for cached prefixes; null: none does.
   void tell(PrefixHolders* holders) { kv_.tell(holders, view().index); }
   /// Stores beside its blocks; null: there are none. Again after a copy.
   void use_tiers(Tiers* tiers);

@@ -30,7 +30,7 @@ class EventIndex {
   /// @param rules  lag_s, loss, seed, most_holders, speculative_s and capacity_blocks count here
   EventIndex(const RouterIndex& rules, std::size_t replicas);
 
-  /// What caches tell.
+  /// What caches report.
   KvEvents& events() { return events_; }
   bool speculates() const { return speculative_ > 0; }
   /// A prompt with these blocks goes to the replica. @pre speculates(), and `now` was heard

@@ -16,7 +16,7 @@
 
 namespace rooflua {
 
-/// The blocks of a prompt: those with a hash (kv/block_hashes.h), and so many behind them that no
+/// The blocks of a prompt: those with a hash (kv/block_hashes.h), and so many after them that no
 /// other prompt can have.
 struct PromptBlocks {
   std::span<const std::uint64_t> hashes;

@@ -29,7 +29,7 @@ class RouterKnowledge {
   const RouterIndex& rules() const { return rules_; }
   bool hears() const { return rules_.kind == RouterIndex::Kind::told; }
   bool counts() const { return in_flight_.has_value(); }
-  /// What caches tell; @pre hears()
+  /// What caches report; @pre hears()
   KvEvents& events() { return told_index_.events(); }
 
   /// The router is asked about this request from now on.

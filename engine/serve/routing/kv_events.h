@@ -1,5 +1,5 @@
 #pragma once
-// What replicas tell of their caches, on its way to a router: blocks that got content, and blocks
+// What replicas report of their caches, on its way to a router: blocks that got content, and blocks
 // that lost it. One event is a run of blocks of one replica.
 // @source vLLM v1/core/block_pool.py: BlockStored and BlockRemoved, without an answer; an event
 // that is lost is not sent again

@@ -18,9 +18,9 @@ class PrefixHolders {
   void add(std::uint64_t hash, std::int32_t replica);
   void remove(std::uint64_t hash, std::int32_t replica);
 
-  /// Where caches tell of every block; null: no router listens.
+  /// Where caches report every block; null: no router listens.
   void tell(KvEvents* events) { events_ = events; }
-  /// The same for who is outside of the simulation; null: nobody is.
+  /// The same for a reader outside of the simulation; null: there is none.
   void publish(KvEvents* events) { published_ = events; }
   void kept(std::span<const std::uint64_t> hashes, std::int32_t replica) {
     if (events_ != nullptr) events_->tell(replica, true, hashes);

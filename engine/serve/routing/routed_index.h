@@ -1,7 +1,7 @@
 #pragma once
 // Which blocks of prompts each of several replicas is believed to have: of each replica the blocks
 // that were added last, as many as the capacity allows. It stands for the index of a router, not
-// for a cache: what a replica has evicted stays here until it is forgotten, and what nobody added
+// for a cache: what a replica has evicted stays here until it is forgotten, and what was not added
 // is not here.
 //
 // Blocks are chained hashes (kv/block_hashes.h). Blocks that no other prompt can have take room and
@@ -30,7 +30,7 @@ class RoutedIndex {
   /// What stands for a replica in add(), remove() and blocks() for the second reason.
   std::int32_t second(std::int32_t replica) const { return replica + replicas_; }
 
-  /// A prompt goes to a replica: its blocks with a hash, and so many behind them without one.
+  /// A prompt goes to a replica: its blocks with a hash, and so many after them without one.
   void add(std::int32_t replica, std::span<const std::uint64_t> hashes, std::int32_t others,
            Picoseconds now);
   /// The replica has these no longer. Those that are not here are left out.

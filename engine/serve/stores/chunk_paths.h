@@ -4,8 +4,8 @@
 //
 // A path is a list of hashes of consecutive chunks. A sequence follows a path from its first chunk
 // on; where it differs it goes on with a path of its own, which begins there and is found by its
-// first hash. A hash tells of all that is in front of it, so that a path and a sequence agree up to
-// some chunk and nowhere behind it: that chunk is found by halving.
+// first hash. A hash stands for all that is in front of it, so that a path and a sequence agree up
+// to some chunk and nowhere after it: that chunk is found by halving.
 //
 // Chunks of a path that the store has are extents (eviction.h). Paths stay where one of their
 // chunks is in the store, or a path begins on them that stays.

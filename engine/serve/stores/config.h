@@ -1,5 +1,5 @@
 #pragma once
-// The stores of a cluster beside the memory of its GPUs, as they are configured.
+// The stores of a cluster outside the memory of its GPUs, as they are configured.
 
 #include <cstdint>
 #include <string>

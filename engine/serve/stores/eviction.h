@@ -46,7 +46,7 @@ struct StoredExtent {
   bool arrives = false;     // it is being written: no hit, and it stays
   bool deep_first = false;  // the deepest of its chunks leaves first; else the shallowest
   std::int64_t round = 0;   // Store: of the last put that may not evict it
-  // of a keyed order: what policies read, of whose request who put it or asked for it last
+  // of a keyed order: what policies read, of the request that put it or asked for it last
   std::int32_t klass = 0, session = -1, priority = 0;
   Picoseconds put = 0, used = 0;
   // of the order
@@ -100,7 +100,7 @@ class EvictionOrder {
     std::int32_t head = -1, tail = -1;
     std::int64_t size = 0;  // chunks
   };
-  /// Hashes that have left, the oldest first. One that leaves again stands behind the others.
+  /// Hashes that have left, the oldest first. One that leaves again stands after the others.
   class Ghosts {
    public:
     bool has(std::uint64_t hash) const { return place_.find(hash) >= 0; }

@@ -14,11 +14,11 @@ using enum Stated;
 constexpr auto store_rows = rows_of<StoreConfig>(
     figure<&StoreConfig::capacity_bytes>("capacity_bytes", "bytes", 0, 1e18, needed,
                                          "of one instance: of a replica, a node or the cluster"),
-    word<&StoreConfig::per, link_scope_words>("per", open, "who shares one instance"),
+    word<&StoreConfig::per, link_scope_words>("per", open, "what shares one instance"),
     figure<&StoreConfig::chunk_tokens>("chunk_tokens", "tokens", 1, 1e6, open,
                                        "tokens that are stored, loaded and evicted together"),
     figure<&StoreConfig::alpha_s>("alpha_s", "s", 0, latest_s, open,
-                                  "before the first byte of each transfer, beside its links"),
+                                  "before the first byte of each transfer, besides its links"),
     word<&StoreConfig::eviction, eviction_words>("eviction", open, "which chunk leaves first"));
 
 constexpr auto tiers_rows = rows_of<TiersConfig>(
@@ -35,7 +35,7 @@ constexpr auto tiers_rows = rows_of<TiersConfig>(
 template <>
 const FigureTable& figures<StoreConfig>() {
   static const auto table =
-      table_of<StoreConfig>("StoreConfig", "A store of KV beside the GPUs' memory.", store_rows);
+      table_of<StoreConfig>("StoreConfig", "A store of KV outside the GPUs' memory.", store_rows);
   return table;
 }
 template <>

@@ -1,4 +1,4 @@
-// What stores have of a prompt behind what the GPU has.
+// What stores have of a prompt after what the GPU has.
 
 #include <algorithm>
 #include <cstddef>

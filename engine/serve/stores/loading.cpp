@@ -99,7 +99,7 @@ std::int32_t Tiers::begin_load(std::int32_t slot, const Request& request, const 
     if (count == 0) break;
     const std::int32_t ticket = open_load(each, count, slot, request, progress);
     LoadTrip& load = loads_[static_cast<std::size_t>(ticket)];
-    // A chunk that begins in front of `at` brings what is behind it.
+    // A chunk that begins in front of `at` brings what is after it.
     const std::int32_t upto = (each.first + count) * size;
     load.tokens = upto - at;
     at = upto;

@@ -18,7 +18,7 @@ void belongs_to(StoredExtent& extent, const Request* request) {
 
 // --- extents of a path
 
-/// The first extent of a path that ends behind this chunk.
+/// The first extent of a path that ends after this chunk.
 std::size_t Store::first_behind(std::int32_t path, std::int32_t chunk) const {
   const std::vector<std::int32_t>& all = paths_.extents(path);
   const auto found = std::partition_point(all.begin(), all.end(),
@@ -74,7 +74,7 @@ void Store::cut_at(std::int32_t path, std::int32_t chunk) {
   all.insert(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, deeper);
 }
 
-/// The extent at place `i` of a path and the one behind it become one, if they can.
+/// The extent at place `i` of a path and the one after it become one, if they can.
 bool Store::join_behind(std::int32_t path, std::size_t i) {
   std::vector<std::int32_t>& all = paths_.extents(path);
   if (i + 1 >= all.size() || !order_.join(extents_, all[i], all[i + 1])) return false;

@@ -1,7 +1,7 @@
 #pragma once
-// KV beside the memory of the GPUs: stores of each replica, of each node or of the cluster.
+// KV outside the memory of the GPUs: stores of each replica, of each node or of the cluster.
 //
-//   find    of a waiting request: the chunks behind those in the GPU that stores have, one after
+//   find    of a waiting request: the chunks after those in the GPU that stores have, one after
 //           the other; of several stores that have one, the first in the order of declaration. The
 //           own instance comes before another instance of the same store.
 //   load    they are read; a flow from each store brings them into blocks of the GPU
@@ -54,7 +54,7 @@ class Tiers {
   enum class Verdict : std::int32_t { nothing, ask, later, load };
   struct Decision {
     Verdict verdict = Verdict::nothing;
-    std::int32_t tokens = 0;  // to be loaded behind those in the GPU
+    std::int32_t tokens = 0;  // to be loaded after those in the GPU
   };
   /// What is decided of a request of which the GPU has so many tokens; `ask`: its policy must be
   /// asked with found(), and answer() be called. `waiting`: other requests that wait there.
@@ -113,7 +113,7 @@ class Tiers {
   std::int32_t cut_load(std::int32_t slot, const Requests& requests, Picoseconds now,
                         const std::function<double(std::int32_t ticket)>& through);
 
-  /// Tokens of a request that a load could bring behind the first `from`.
+  /// Tokens of a request that a load could bring after the first `from`.
   std::int32_t stored_tokens(std::int32_t replica, const Request& request, const Progress& progress,
                              std::int32_t from) const;
 
@@ -249,7 +249,7 @@ class Tiers {
   /// Of the first `end` chunks of a sequence; until other blocks of it are asked for.
   ChunkHashes chunk_hashes(std::int32_t store, const Request& request, const Progress& progress,
                            std::int32_t end) const;
-  /// Stretches from `from` on, to the last but one token. @returns tokens behind them that arrive
+  /// Stretches from `from` on, to the last but one token. @returns tokens after them that arrive
   std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
                     std::int32_t from, Where where, std::vector<Stretch>& out) const;
   void describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "serve/traces/dates.h"
 #include "serve/traces/identity.h"
 
 namespace rooflua {
@@ -23,7 +24,8 @@ constexpr std::string_view role_names[trace_role_count] = {
     "class",     "session",      "round",          "priority",
     "prompt_id", "prefix_group", "prefix_length",  "server_input_tokens",
     "hash_ids",  "failure",      "declared limit", "cancelled",
-    "adapter"};
+    "adapter",      "tenant",         "attempt",
+    "cached tokens"};
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
@@ -40,59 +42,6 @@ std::optional<std::int64_t> parse_whole(std::string_view text) {
   const auto number = parse_number(text);  // also 16.0
   if (!number || std::floor(*number) != *number || std::abs(*number) > 1e15) return std::nullopt;
   return static_cast<std::int64_t>(*number);
-}
-
-/// Days since 1970-01-01. @source H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"
-std::int64_t days_from_civil(std::int64_t y, std::int64_t m, std::int64_t d) {
-  y -= m <= 2;
-  const std::int64_t era = (y >= 0 ? y : y - 399) / 400;
-  const std::int64_t year = y - era * 400;
-  const std::int64_t day = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-  return era * 146097 + year * 365 + year / 4 - year / 100 + day - 719468;
-}
-
-std::int64_t days_of_month(std::int64_t year, std::int64_t month) {
-  const auto next =
-      month == 12 ? days_from_civil(year + 1, 1, 1) : days_from_civil(year, month + 1, 1);
-  return next - days_from_civil(year, month, 1);
-}
-
-/// "2023-11-16 18:15:46.6805900" in nanoseconds since 1970; nothing if it is not such a date.
-std::optional<std::int64_t> parse_date_ns(std::string_view text) {
-  if (text.ends_with('Z')) text.remove_suffix(1);
-  if (text.ends_with("+00:00")) text.remove_suffix(6);
-  constexpr std::string_view form = "dddd-dd-dd dd:dd:dd";
-  if (text.size() < form.size()) return std::nullopt;
-  std::int64_t part[6] = {};
-  int index = 0;
-  for (std::size_t i = 0; i < form.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (form[i] == 'd' ? !digit : text[i] != form[i] && !(form[i] == ' ' && text[i] == 'T')) {
-      return std::nullopt;
-    }
-    if (digit)
-      part[index] = part[index] * 10 + (text[i] - '0');
-    else
-      ++index;
-  }
-  const auto [year, month, day, hour, minute, second] = part;
-  if (year < 1970 || year > 2200 || month < 1 || month > 12) return std::nullopt;
-  if (day < 1 || day > days_of_month(year, month)) return std::nullopt;
-  if (hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  std::int64_t ns = 0, unit = 1'000'000'000;
-  for (std::size_t i = form.size(); i < text.size(); ++i) {
-    if (i == form.size() ? text[i] != '.' : text[i] < '0' || text[i] > '9') return std::nullopt;
-    if (i == form.size()) continue;
-    unit /= 10;
-    ns += unit * (text[i] - '0');
-  }
-  const std::int64_t seconds =
-      days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
-  return seconds * 1'000'000'000 + ns;
-}
-
-bool looks_like_date(std::string_view text) {
-  return text.size() > 4 && text[4] == '-';
 }
 
 std::string quoted(std::string_view text) {
@@ -226,7 +175,9 @@ void TraceBuilder::append(const RawTraceRow& raw) {
   row.max_output_tokens = static_cast<std::int32_t>(whole(raw, TraceRole::limit, 0));
   row.cancelled_s = cancelled(raw, row);
   row.first_segment = static_cast<std::uint32_t>(trace_.segments.size());
+  row.tenant = tenant(raw);
   const std::int64_t known = append_content(raw, row);
+  not_replayed_.add(raw, row, known > 0);
   if (known > 0 && known < row.prompt_tokens) {
     trace_.segments.push_back({0, static_cast<std::int32_t>(row.prompt_tokens - known)});
   }
@@ -283,6 +234,13 @@ std::int64_t TraceBuilder::prompt(const RawTraceRow& raw) const {
     return tokens + whole(raw, TraceRole::prefix_length, 0);
   const std::int64_t counted = whole(raw, TraceRole::server_prompt, 0);
   return counted > 0 ? counted : tokens;
+}
+
+std::int32_t TraceBuilder::tenant(const RawTraceRow& raw) {
+  const std::string_view text = raw[TraceRole::tenant];
+  const auto number = parse_whole(text);
+  if (number && *number >= 0 && *number <= most_tokens) return static_cast<std::int32_t>(*number);
+  return index_of(text, tenants_, tenant_index_);
 }
 
 std::int64_t TraceBuilder::append_content(const RawTraceRow& raw, const TraceRow& row) {
@@ -379,6 +337,7 @@ void TraceBuilder::finish() {
   }
   if (sorts()) sort();
   name_classes();
+  for (std::string& note : not_replayed_.notes(trace_.file)) trace_.notes.push_back(std::move(note));
 }
 
 void TraceBuilder::sort() {

@@ -1,24 +1,16 @@
 #pragma once
 // From the texts of one row to a checked TraceRow. Used by the readers in read.cpp only.
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "serve/traces/columns.h"
+#include "serve/traces/not_replayed.h"
 #include "serve/traces/time_unit.h"
 #include "serve/traces/trace.h"
 
 namespace rooflua {
-
-/// One row as text, by role; empty where the file has no such column or the cell is empty.
-struct RawTraceRow {
-  int line = 0;
-  std::array<std::string_view, trace_role_count> text;
-  std::string_view& operator[](TraceRole role) { return text[static_cast<std::size_t>(role)]; }
-  std::string_view operator[](TraceRole role) const { return text[static_cast<std::size_t>(role)]; }
-};
 
 class TraceBuilder {
  public:
@@ -40,7 +32,7 @@ class TraceBuilder {
   bool has_enough() const {
     return options_.limit > 0 && trace_.rows.size() >= options_.limit && !sorts();
   }
-  /// Makes seconds of the stamps of all rows, whose unit is told by them.
+  /// Makes seconds of the stamps of all rows, whose unit is inferred from them.
   void tell_unit();
   void sort();
   bool sorts() const { return options_.sort || trace_.format == TraceFormat::requests; }
@@ -51,6 +43,8 @@ class TraceBuilder {
   /// When the client left; never_cancelled where it did not.
   double cancelled(const RawTraceRow& raw, const TraceRow& row) const;
   std::int64_t prompt(const RawTraceRow& raw) const;
+  /// Its number, or that of its name.
+  std::int32_t tenant(const RawTraceRow& raw);
   /// Both append the segments of a row to the trace and return their tokens.
   std::int64_t append_content(const RawTraceRow& raw, const TraceRow& row);
   std::int64_t append_hash_ids(const RawTraceRow& raw, const TraceRow& row);
@@ -63,6 +57,7 @@ class TraceBuilder {
   std::int32_t index_of(std::string_view name, std::vector<std::string>& names,
                         std::unordered_map<std::string, std::int32_t>& known) const;
 
+  std::vector<std::string> tenants_;  // names, in order of appearance
   Trace& trace_;
   const TraceOptions& options_;
   double units_per_s_ = 1;
@@ -73,7 +68,9 @@ class TraceBuilder {
   std::optional<std::int64_t> start_ns_;  // of a trace with dates
   std::optional<double> start_s_;         // of a trace with Unix times
   double last_arrival_s_ = 0;
-  std::unordered_map<std::string, std::int32_t> class_index_, session_index_;  // looked up only
+  NotReplayed not_replayed_;
+  std::unordered_map<std::string, std::int32_t> class_index_, session_index_,
+      tenant_index_;  // looked up only
 };
 
 }  // namespace rooflua

@@ -92,6 +92,7 @@ constexpr Spelling plain_columns[] = {
     {"round_index", {TraceRole::round}},
     {"priority", {TraceRole::priority}},
     {"adapter", {TraceRole::adapter}},
+    {"tenant", {TraceRole::tenant}},
     {"prompt_id", {TraceRole::prompt_id}},
     {"prefix_group", {TraceRole::prefix_group}},
     {"prefix_length", {TraceRole::prefix_length}},
@@ -121,6 +122,15 @@ std::span<const Spelling> columns_of(TraceFormat format) {
       break;
   }
   return plain_columns;
+}
+
+/// "cached_tokens", "num_cached_tokens", "cache_read_input_tokens".
+bool counts_hits(std::string_view column) {
+  const auto holds = [&](std::string_view part) {
+    return column.find(part) != std::string_view::npos;
+  };
+  return holds("tok") && (holds("cached") || holds("cache_read") || holds("cache_hit")) &&
+         !holds("uncached");
 }
 
 bool has(const std::vector<std::string>& columns, std::string_view name) {
@@ -158,9 +168,11 @@ std::string plain_spelling(std::string_view column) {
 
 TraceColumn trace_column(TraceFormat format, std::string_view column) {
   if (format == TraceFormat::requests && column == "outcome") return {TraceRole::failure};
+  if (format == TraceFormat::requests && column == "attempt") return {TraceRole::attempt};
   for (const Spelling& spelling : columns_of(format)) {
     if (spelling.text == column) return spelling.column;
   }
+  if (counts_hits(column)) return {TraceRole::cached};
   return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What the columns of recorded requests mean, format by format.
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,19 @@ enum class TraceRole {
   limit,
   cancelled,
   adapter,
+  tenant,
+  attempt,
+  cached,  // prompt tokens that were in a prefix cache, in every format
 };
-inline constexpr int trace_role_count = 17;
+inline constexpr int trace_role_count = 20;
+
+/// One row as text, by role; empty where the file has no such column or the cell is empty.
+struct RawTraceRow {
+  int line = 0;
+  std::array<std::string_view, trace_role_count> text;
+  std::string_view& operator[](TraceRole role) { return text[static_cast<std::size_t>(role)]; }
+  std::string_view operator[](TraceRole role) const { return text[static_cast<std::size_t>(role)]; }
+};
 
 /// What a column means, and for an arrival its unit.
 struct TraceColumn {

@@ -23,6 +23,7 @@ struct NestedRow {
   std::int64_t start_ns = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0;
   bool failed = false, warm_up = false;
+  std::int64_t cached_tokens = 0;
   std::string session, prompt_id;
   std::int64_t round = 0;
 };
@@ -77,6 +78,16 @@ void for_each_document(std::string_view text, const std::string& file,
   }
 }
 
+std::span<const Json> list_of(const Json& object, std::string_view key) {
+  const Json* list = object.find(key);
+  if (list == nullptr || !list->is_array()) return {};
+  return list->items();
+}
+
+bool counts_hits(std::string_view key) {
+  return trace_column(TraceFormat::plain, plain_spelling(key)).role == TraceRole::cached;
+}
+
 // --- AIPerf
 
 NestedRow aiperf_row(const Json& record, const std::string& where, int line) {
@@ -95,6 +106,8 @@ NestedRow aiperf_row(const Json& record, const std::string& where, int line) {
   const Json* output = at_path(record, {"metrics", "output_sequence_length", "value"});
   if (output == nullptr) output = at_path(record, {"metrics", "output_token_count", "value"});
   row.output_tokens = needed(output, where, "metrics.output_sequence_length.value");
+  for (const Json::Member& each : record.find("metrics")->members())
+    if (counts_hits(each.key)) row.cached_tokens = whole_of(each.value.find("value")).value_or(0);
   row.round = whole_of(at_path(record, {"metadata", "turn_index"})).value_or(0);
   const Json& metadata = *record.find("metadata");
   row.session = text_of(metadata, "x_correlation_id");
@@ -135,13 +148,10 @@ NestedRow otlp_row(const Json& span, const std::string& where, int line) {
       needed(attribute(span, "gen_ai.usage.prompt_tokens"), where, "gen_ai.usage.prompt_tokens");
   row.output_tokens = needed(attribute(span, "gen_ai.usage.completion_tokens"), where,
                              "gen_ai.usage.completion_tokens");
+  for (const Json& each : list_of(span, "attributes"))
+    if (const std::string key = text_of(each, "key"); counts_hits(key))
+      row.cached_tokens = whole_of(attribute(span, key)).value_or(0);
   return row;
-}
-
-std::span<const Json> list_of(const Json& object, std::string_view key) {
-  const Json* list = object.find(key);
-  if (list == nullptr || !list->is_array()) return {};
-  return list->items();
 }
 
 std::vector<NestedRow> otlp_rows(std::string_view text, const std::string& file) {
@@ -223,6 +233,8 @@ void read_nested(std::string_view text, Trace& trace, const TraceOptions& option
     const std::string prompt = std::to_string(row.prompt_tokens);
     const std::string output = std::to_string(row.output_tokens);
     const std::string round = std::to_string(row.round);
+    const std::string cached = std::to_string(row.cached_tokens);
+    raw[TraceRole::cached] = cached;
     raw[TraceRole::arrival] = arrival;
     raw[TraceRole::prompt] = prompt;
     raw[TraceRole::output] = output;

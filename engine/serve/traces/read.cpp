@@ -37,6 +37,10 @@ class ColumnMap {
       roles.push_back(column.role);
       if (column.role == TraceRole::none) continue;
       std::string_view& other = taken[static_cast<std::size_t>(column.role)];
+      if (!other.empty() && column.role == TraceRole::cached) {
+        roles.back() = TraceRole::none;  // the first of them says it
+        continue;
+      }
       if (!other.empty()) {
         throw Error(where, "columns '" + std::string(other) + "' and '" + name +
                                "' mean the same; name the format or drop one");

@@ -27,7 +27,7 @@
 //                    prompt_id, prefix_group with prefix_length (a part of the prompt)
 //
 // A column of arrivals whose name does not state its unit is in the unit that the caller states,
-// else in that which its stamps tell (serve/traces/time_unit.h), and a note says so. Dates and Unix
+// else in that of its stamps (serve/traces/time_unit.h), and a note says so. Dates and Unix
 // times (1e9 s or more) count from the first row. Files may be in any encoding that
 // base/user/text.h reads, and packed with gzip.
 // @source Azure: Splitwise, ISCA 2024; Mooncake: FAST 2025; BurstGPT: arXiv 2401.17644;

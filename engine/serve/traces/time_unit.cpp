@@ -16,7 +16,7 @@ constexpr std::array<StampUnit, 4> units = {{{"s", 1}, {"ms", 1e3}, {"us", 1e6},
 
 constexpr double unix_time_s = 1e9;  // 2001
 constexpr double farthest_s = 1e11;  // the year 5138
-constexpr double longest_gap = 20;   // in the unit that the mean gap tells
+constexpr double longest_gap = 20;   // in the unit that the mean gap shows
 constexpr double longest_gap_of_fractions = 100;
 constexpr double longest_documented_gap = 1e4;
 constexpr double most_rate_per_s = 500, least_rate_per_s = 1e-3;

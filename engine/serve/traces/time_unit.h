@@ -2,8 +2,8 @@
 // The unit of a trace's arrivals, where neither the caller nor the name of the column states it.
 // Used by builder.cpp only.
 //
-// It is told from the stamps alone, never from which other columns there are: public traces have
-// the same columns in seconds and in milliseconds. In this order:
+// It is inferred from the stamps alone, never from which other columns there are: public traces
+// have the same columns in seconds and in milliseconds. In this order:
 //
 //     Unix times     every stamp is 1e9 or more: the unit in which the last is before the year 5138
 //     fractions      some stamp has one, and the mean gap is below 100: seconds
@@ -11,7 +11,7 @@
 //                    to 50 requests/s, and in seconds perhaps more
 //
 // A format whose source documents seconds (BurstGPT) is in seconds unless the mean gap is 1e4 or
-// more. What was told is a note of the trace, with the rate that follows.
+// more. What was inferred is a note of the trace, with the rate that follows.
 
 #include <cstdint>
 #include <string>
@@ -45,7 +45,8 @@ struct ToldUnit {
 /// @param documented_s  whether the source of the format documents seconds
 ToldUnit told_unit(const Stamps& stamps, bool documented_s);
 
-/// The note on a unit that was told; "" where the stamps are all equal, so that it has no effect.
+/// The note on a unit that was inferred; "" where the stamps are all equal, so that it has no
+/// effect.
 std::string note_on_told(const std::string& file, const Stamps& stamps, const ToldUnit& told);
 
 /// The note on a unit that was stated and gives a rate that is rarely one: more than 500 requests/s

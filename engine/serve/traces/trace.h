@@ -44,6 +44,7 @@ struct TraceRow {
   std::int32_t session = -1;       // into Trace::sessions; -1: none
   std::int32_t round = 0;          // turn in that session
   std::int32_t priority = 0;
+  std::int32_t tenant = -1;                       // RequestSpec::tenant
   std::int32_t adapter = -1;                      // RequestSpec::adapter
   std::int32_t max_output_tokens = 0;             // the limit that the client declared; 0: none
   double cancelled_s = never_cancelled;           // when its client left, on the clock of arrivals
@@ -65,7 +66,7 @@ struct Trace {
   /// "warm-up".
   std::map<std::string, SkippedRows> skipped;
   std::int64_t read = 0;  // rows that were read, skipped ones included
-  /// Sentences for every output: the unit of time where it was told, or gives an odd rate.
+  /// Sentences for every output: the unit of time where it was inferred, or gives an odd rate.
   std::vector<std::string> notes;
 
   /// What the prompt consists of, adding up to prompt_tokens (content 0: shared with no other);
@@ -81,8 +82,8 @@ struct TraceOptions {
                                       // (requests: always)
   std::size_t limit = 0;              // rows to read, the first to arrive; 0: all
   std::int64_t hash_block_tokens = 512;  // tokens that one id of hash_ids stands for
-  /// The unit of arrivals, 1000 for ms; nothing: by the name of their column, else told from the
-  /// stamps (time_unit.h).
+  /// The unit of arrivals, 1000 for ms; nothing: by the name of their column, else inferred from
+  /// the stamps (time_unit.h).
   std::optional<double> units_per_s;
   std::string run;  // which result of a file of several: its number or name (vllm_bench)
 };

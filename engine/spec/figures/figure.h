@@ -134,7 +134,7 @@ struct ListedFigure {
 std::vector<ListedFigure> list_figures(const FigureTable& table, const std::string& prefix);
 /// The row of that name, which the table has.
 const FigureRow& row_named(const FigureTable& table, std::string_view name);
-/// The tables of its parts, and of theirs, behind the table itself.
+/// The tables of its parts, and of theirs, after the table itself.
 void collect_tables(const FigureTable& table, std::vector<const FigureTable*>& out);
 /// The value that a figure has where a description leaves it out; null: none, or it is needed.
 Json left_out(const FigureTable& table, const FigureRow& row);

@@ -131,7 +131,7 @@ const FigureTable& figures<Sampling>() {
 template <>
 const FigureTable& figures<VisionEncoder>() {
   static const FigureTable table = table_of<VisionEncoder>(
-      "VisionEncoder", "takes memory beside the language model, whose counts leave it out",
+      "VisionEncoder", "takes memory besides the language model, whose counts leave it out",
       vision_rows);
   return table;
 }

@@ -107,7 +107,7 @@ void read_kda(ModelDraft& model, const Fields& config) {
   put(model, layers_of(model.mla ? Kind::latent : Kind::full, full, model));
 }
 
-/// Granite: state-space layers, each with an MLP behind it.
+/// Granite: state-space layers, each with an MLP after it.
 void read_mamba(ModelDraft& model, const Fields& config) {
   const int mamba = count(layer_types(config, model.layers), "mamba");
   if (mamba == 0) return;

@@ -39,7 +39,7 @@ void read_index(ModelDraft& model, const Fields& config) {
   put(model, reused);
 }
 
-/// DeepSeek-V4. Behind the layers of the model the list names those of prediction.
+/// DeepSeek-V4. After the layers of the model the list names those of prediction.
 void read_compressed(ModelDraft& model, const Fields& config) {
   const std::vector<int> ratios = numbers_of(config, "compress_ratios");
   const std::size_t all =

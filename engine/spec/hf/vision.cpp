@@ -47,7 +47,7 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, int hidden_siz
   for (const double each : {width, layers, inner, side}) {
     if (!(each >= 1 && each <= most)) return std::nullopt;
   }
-  // SiLU stands between gate and up, the others behind one projection.
+  // SiLU stands between gate and up, the others after one projection.
   const double matrices = vision->text("hidden_act").value_or("") == "silu" ? 3 : 2;
   const double patch = first_of(*vision, {"patch_size"}, 14);
   const double channels = first_of(*vision, {"in_channels", "in_chans", "num_channels"}, 3);

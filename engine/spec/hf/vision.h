@@ -1,5 +1,5 @@
 #pragma once
-// The part of a multi-modal config.json beside the language model: the vision encoder and what
+// What a multi-modal config.json has besides the language model: the vision encoder and what
 // projects its output.
 
 #include <optional>

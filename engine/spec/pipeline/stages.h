@@ -1,5 +1,5 @@
 #pragma once
-// A model in stages, one behind the other, each on GPUs of its own: pipeline parallelism.
+// A model in stages, one after the other, each on GPUs of its own: pipeline parallelism.
 //
 // The layers are dealt in order, as vLLM does: each stage gets layers / pp of them, and those that
 // are left go to the last but one, the one before it, and so on. The first stage has the input

@@ -9,9 +9,9 @@ import signal
 import sys
 import time
 
+from files import Problem
 from folder import Folder
 from gpu import Gpu
-from problem import Problem
 from rehearsed import Rehearsal, seconds_of
 from shapes import asked_first, planned, why_not
 

@@ -2,13 +2,11 @@
 next is measured."""
 
 import datetime
-import json
 import os
 
-from problem import Problem
+from files import Problem, Table, replace, toml
 from shapes import COLUMNS, op_of
 
-LATENCIES = ("latency_us", "latency_us_p10", "latency_us_p90")
 FLOP = {"gemm": "2mkn", "attention_prefill": "causal_half", "attention_decode": "full"}
 AXES = {"gemm": "m", "attention_decode": "context_tokens", "attention_prefill": "new_tokens", "elementwise": "tokens",
         "launch": "none"}
@@ -16,11 +14,6 @@ AXES = {"gemm": "m", "attention_decode": "context_tokens", "attention_prefill": 
 COMPARED = {"elementwise": "PyTorch launches several kernels where an engine has one fused kernel",
             "launch": "prices of engines have launch times of their own",
             "memory": "to be compared with memory_gb_per_s of hardware.toml"}
-
-
-def toml(value):
-    """A value of a TOML file. Text is quoted as in JSON, which TOML reads."""
-    return json.dumps(value) if isinstance(value, (str, bool, list)) else repr(value)
 
 
 def hardware_text(source):
@@ -34,29 +27,15 @@ def hardware_text(source):
     return "\n".join(lines) + "\n"
 
 
-def order(key):
-    """Sorts the cells of a row: numbers by size, then words."""
-    return [(0, int(cell), "") if cell.isdigit() else (1, 0, cell) for cell in key]
-
-
-def replace(path, text):
-    """Writes a whole file, or leaves the old one."""
-    with open(path + ".new", "w", encoding="utf-8") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(path + ".new", path)
-
-
 class Folder:
     """Opens a folder, or carries on in one that the same GPU, driver and PyTorch began.
 
-    known  the rows that are there: {table: {values as text: line}}
-    @raises Problem where another machine began it, or a file in it is none of ours
+    tables  those that are open, by name
+    @raises Problem where another machine began it
     """
 
     def __init__(self, path, source, hardware_file=None):
-        self.path, self.source, self.known, self.files = path, source, {}, {}
+        self.path, self.source, self.tables = path, source, {}
         self.heading = f"# scripts/collect/measure on {source.name}, driver {source.driver}, {source.library}"
         try:
             os.makedirs(path, exist_ok=True)
@@ -82,55 +61,27 @@ class Folder:
             raise Problem(f"{self.path}: has tables and no tables.toml that says who measured them: choose another "
                           "--out")
 
-    def rows(self, table):
-        """The rows of a table that are there. A last line that a crash left incomplete is cut off. @raises Problem"""
-        if table in self.known:
-            return self.known[table]
-        columns = (*COLUMNS[op_of(table)], *LATENCIES)
-        self.known[table], path = {}, self.place(table + ".csv")
-        self.files[table] = open(path, "a+", encoding="utf-8", newline="\n")
-        self.files[table].seek(0)
-        text = self.files[table].read()
-        whole = text[:text.rfind("\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
-            cells = line.split(",")
-            if number == 1 and cells != list(columns) or len(cells) != len(columns):
-                raise Problem(f"{path}:{number}: expected {','.join(columns)}, found {line}: move the file away")
-            if number > 1:
-                self.known[table][tuple(cells[:-3])] = line
-        if len(whole) < len(text):
-            self.files[table].truncate(len(whole.encode()))
-        if not whole:
-            self.append(table, ",".join(columns))
-        return self.known[table]
-
-    def append(self, table, line):
-        self.files[table].write(line + "\n")
-        self.files[table].flush()
+    def table(self, name):
+        """A table of the folder, open. @raises Problem"""
+        if name not in self.tables:
+            self.tables[name] = Table(self.place(name + ".csv"), COLUMNS[op_of(name)])
+        return self.tables[name]
 
     def has(self, row):
-        return tuple(map(str, row[1])) in self.rows(row[0])
+        return tuple(map(str, row[1])) in self.table(row[0]).rows
 
     def add(self, row, times_us):
         """Adds a row with median, p10 and p90."""
-        key = tuple(map(str, row[1]))
-        line = ",".join((*key, *(f"{us:.6g}" if us < 1e5 else f"{us:.1f}" for us in times_us)))
-        self.rows(row[0])[key] = line
-        self.append(row[0], line)
+        self.table(row[0]).put(tuple(map(str, row[1])), times_us)
 
     def close(self):
-        """Sorts the rows of each table by their shapes, and writes tables.toml. A table without rows leaves no file."""
+        """Closes the tables, and writes tables.toml."""
         lines = [self.heading, "# The keys are explained in docs/DATA.md."]
-        for table, file in sorted(self.files.items()):
-            file.close()
-            op, rows, path = op_of(table), self.known[table], self.place(table + ".csv")
-            if not rows:
-                os.remove(path)
-                continue
-            ordered = [",".join((*COLUMNS[op], *LATENCIES)), *(rows[key] for key in sorted(rows, key=order))]
-            replace(path, "\n".join(ordered) + "\n")
-            lines += ["", f"[{table}]"]
-            lines += [f"{key} = {toml(value)}" for key, value in self.entry(table, op, rows).items()]
+        for name, table in sorted(self.tables.items()):
+            table.close()
+            if table.rows:
+                lines += ["", f"[{name}]"]
+                lines += [f"{key} = {toml(value)}" for key, value in self.entry(name, op_of(name), table.rows).items()]
         replace(self.place("tables.toml"), "\n".join(lines) + "\n")
 
     def entry(self, table, op, rows):

@@ -6,9 +6,10 @@ import socket
 import subprocess
 import time
 
-from kernels import MOST_SETS, check, kernel_of, rank_main, timed
-from problem import Problem
+from files import Problem
+from kernels import MOST_SETS, check, kernel_of, rank_main, times_of
 from shapes import MESSAGES, op_of, work_of
+from timing import TooSlow
 
 # By compute capability: family, and dense flop per multiprocessor and clock in 16 and in 8 bits (0: none), from
 # NVIDIA's whitepapers of these families.
@@ -70,8 +71,8 @@ class Gpu:
                 sets = max(1, min(sets, int(0.4 * torch.cuda.mem_get_info()[0] / moved)))
                 call, reference = kernel_of(torch, row, sets)
                 check(torch, call, reference, moved)
-                return timed(torch, call, sets, graph=row[1] != ("kernel",))
-        except (RuntimeError, NotImplementedError, TypeError) as error:
+                return times_of(torch, call, sets, graph=row[1] != ("kernel",))
+        except (RuntimeError, NotImplementedError, TypeError, TooSlow) as error:
             torch.cuda.synchronize()
             raise LookupError(f"{type(error).__name__}: {str(error).splitlines()[0]}") from None
 

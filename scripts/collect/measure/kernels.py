@@ -1,12 +1,12 @@
-"""PyTorch's kernels: the call of a row, the same in float32, and how long the call takes."""
+"""PyTorch's kernels: the call of a row, the same in float32, and how long the call takes (timing.py)."""
 
 import math
-import statistics
 
 from shapes import op_of, shape_of
+from timing import median_p10_p90, timed
 
 DEVICE = "cuda"
-WARM_UP, REPEATS, REPEAT_US, ROTATION_US, MOST_SETS = 3, 20, 300.0, 20e3, 256
+REPEATS, MOST_SETS = 20, 256
 CHECKED_BYTES, TOLERANCE = 2**26, 0.03  # rows that move more are not compared; relative error, root mean square
 
 
@@ -70,7 +70,7 @@ def decode(torch, s, sets):
 
 
 def prefill(torch, s, sets):
-    """Causal; behind earlier tokens the mask is aligned to the end."""
+    """Causal; after earlier tokens the mask is aligned to the end."""
     batch, new, total = s["batch"], s["new_tokens"], s["context_tokens"] + s["new_tokens"]
     q = drawn(torch, sets, batch, s["heads"], new, s["head_dim"])
     k, v = (drawn(torch, sets, batch, s["kv_heads"], total, s["head_dim"]) for _ in range(2))
@@ -141,54 +141,9 @@ def check(torch, call, reference, moved_bytes):
         raise LookupError(f"the kernel's result is {error:.2g} off that in float32")
 
 
-def timed(torch, call, sets, graph=True, calls=0):
-    """(median, p10, p90) of a call in microseconds over REPEATS repeats.
-
-    A repeat replays a CUDA graph of many calls between two events: whole rotations through the input sets that take
-    REPEAT_US or longer, or ROTATION_US of a longer rotation. Without `graph` the calls are launched one by one.
-    @param calls  of a repeat; 0: as many as it needs
-    """
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for i in range(WARM_UP):
-            call(i % sets)
-        rough_us = max(1.0, statistics.median(between(torch, lambda: call(0), 5)))
-        many = calls or calls_of(rough_us, sets)
-
-        def burst():
-            for i in range(many):
-                call(i % sets)
-
-        if graph:
-            captured = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(captured, stream=stream, capture_error_mode="thread_local"):
-                burst()
-            burst = captured.replay
-        for _ in range(WARM_UP):
-            burst()
-        times = sorted(us / many for us in between(torch, burst, REPEATS))
-    torch.cuda.current_stream().wait_stream(stream)
-    return statistics.median(times), times[len(times) // 10], times[-1 - len(times) // 10]
-
-
-def calls_of(call_us, sets):
-    """Whole rotations through the sets that last REPEAT_US; of rotations longer than ROTATION_US a part."""
-    enough = max(1, math.ceil(REPEAT_US / call_us))
-    if call_us * sets > ROTATION_US:
-        return max(enough, int(ROTATION_US / call_us))
-    return sets * math.ceil(enough / sets)
-
-
-def between(torch, burst, repeats):
-    """Microseconds of each of `repeats` bursts that follow one another."""
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
-    for event in events[:-1]:
-        event.record()
-        burst()
-    events[-1].record()
-    events[-1].synchronize()
-    return [before.elapsed_time(after) * 1e3 for before, after in zip(events, events[1:])]
+def times_of(torch, call, sets, graph=True, calls=0):
+    """(median, p10, p90) of a call in microseconds (timing.timed())."""
+    return median_p10_p90(timed(torch.cuda, torch.cuda.Stream(), call, sets, REPEATS, graph, calls)[0])
 
 
 def rank_main(rank, ranks, port, sizes, answers):
@@ -202,7 +157,7 @@ def rank_main(rank, ranks, port, sizes, answers):
     for size in sizes:
         message = torch.zeros(size // 2, dtype=torch.bfloat16, device=DEVICE)
         dist.all_reduce(message)
-        times = timed(torch, lambda i: dist.all_reduce(message), 1, calls=20 if size > 2**22 else 100)
+        times = times_of(torch, lambda i: dist.all_reduce(message), 1, calls=20 if size > 2**22 else 100)
         slowest = torch.tensor(times, device=DEVICE)
         dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
         found.append(tuple(slowest.tolist()))

@@ -2,9 +2,10 @@
 
 import json
 
-from kernels import MOST_SETS, REPEATS, REPEAT_US, ROTATION_US, WARM_UP
-from problem import Problem
+from files import Problem
+from kernels import MOST_SETS, REPEATS
 from shapes import op_of, work_of
+from timing import REPEAT_US, ROTATION_US, WARM_UP
 
 
 class Rehearsal:

@@ -3,7 +3,7 @@
 import json
 import math
 
-from problem import Problem
+from files import Problem
 
 COLUMNS = {
     "gemm": ("m", "k", "n"),
@@ -14,12 +14,6 @@ COLUMNS = {
     "launch": ("op",),
     "memory": ("op", "bytes"),
 }
-FLOP = {"gemm": "2mkn", "attention_prefill": "causal_half", "attention_decode": "full"}
-LATENCIES = ("latency_us", "latency_us_p10", "latency_us_p90")
-# Eager kernels of PyTorch are slower than the fused ones of engines, so lookups do not use these rows.
-COMPARED = {"elementwise": "PyTorch launches several kernels where an engine has one fused kernel",
-            "launch": "prices of engines have launch times of their own",
-            "memory": "to be compared with memory_gb_per_s of hardware.toml"}
 
 # In the order in which tables are measured within a level.
 TABLES = ("gemm_bf16", "attention_decode_bf16", "attention_prefill_bf16", "gemm_fp8", "all_reduce_bf16", "launch",

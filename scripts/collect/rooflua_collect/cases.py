@@ -35,7 +35,6 @@ FORMS: dict[str, Form] = {
     "elementwise": Form(("op", "tokens", "width", "dtype"), "none", (), "tokens"),
     "sampling": Form(("method", "tokens", "vocab_size"), "none", (), "tokens"),
 }
-LATENCIES = ("latency_us", "latency_us_p10", "latency_us_p90")
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from types import ModuleType
 
 import torch
 
+from measure.timing import TooSlow
 from rooflua_collect import timing
 from rooflua_collect.bench import FEW_SETS, MOST_SETS, Bench, Prepared
 from rooflua_collect.cases import FORMS, Case, bytes_of, flop_of
 from rooflua_collect.kernels import Kernel
 from rooflua_collect.machine import Machine, describe
 from rooflua_collect.ops import all_reduce, attention, elementwise, gemm, grouped_gemm, launch, memory, sampling
-from rooflua_collect.problem import BROKEN, BUDGET, DONE, INCOMPLETE, Problem, TooLarge, TooSlow
+from rooflua_collect.problem import BROKEN, BUDGET, DONE, INCOMPLETE, Problem, TooLarge
 from rooflua_collect.progress import Progress
 from rooflua_collect.provenance import Provenance
 from rooflua_collect.tables import Table

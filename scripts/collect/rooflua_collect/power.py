@@ -135,6 +135,7 @@ def _repeated(bench: object, load: Load) -> tuple[Callable[[], None], int]:
     """A function that launches BURST_US of calls on the device, and how many calls those are."""
     import torch
 
+    from measure import timing as gpu_timing
     from rooflua_collect import timing
     from rooflua_collect.collection import FAMILIES
 
@@ -146,7 +147,7 @@ def _repeated(bench: object, load: Load) -> tuple[Callable[[], None], int]:
         call_us = timing.measure(bench, prepared, 3).median_us
         with torch.cuda.stream(bench.stream):
             calls = max(1, round(BURST_US / call_us))
-            replay = timing.burst(prepared, calls, bench.stream)
+            replay = gpu_timing.burst(torch.cuda, bench.stream, prepared.call, prepared.sets, calls, prepared.graph)
 
     def run() -> None:
         with torch.cuda.stream(bench.stream):

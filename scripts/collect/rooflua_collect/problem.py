@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from measure.files import Problem
+
 DONE = 0
 INCOMPLETE = 1  # rows were refused, or `rooflua data verify` found errors
 USAGE = 2  # the command line or the machine is wrong
@@ -12,20 +14,8 @@ BUDGET = 3  # stopped by --budget-s: run the same command again
 BROKEN = 4  # a kernel broke the GPU context, or hung: run again, the kernel's row is then left out
 
 
-class Problem(Exception):
-    """An error that the user can correct. The text says what was found and what would be right."""
-
-    def __init__(self, text: str, status: int = USAGE) -> None:
-        super().__init__(text)
-        self.status = status
-
-
 class TooLarge(Exception):
     """A row needs more memory than there is."""
-
-
-class TooSlow(Exception):
-    """A row takes longer than any row of its table should."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> Problem:

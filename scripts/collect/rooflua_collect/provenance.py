@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from measure.files import replace, toml
 from rooflua_collect.models import read_toml
-from rooflua_collect.tables import replace
 
 KEYS = ("op", "dtype", "flop", "kernel", "library", "timer", "warm_up", "repeats", "inputs", "rotation", "check", "gpu",
         "driver", "clocks", "date", "rows", "missing")
@@ -64,12 +63,5 @@ class Provenance:
                 continue
             parts.append(f"\n[{name}]\n")
             keys = [key for key in KEYS if key in entry] + sorted(set(entry) - set(KEYS))
-            parts += [f"{key} = {_toml(entry[key])}\n" for key in keys]
+            parts += [f"{key} = {toml(entry[key])}\n" for key in keys]
         replace(self.path, "".join(parts))
-
-
-def _toml(value: Any) -> str:
-    """TOML text of a value: basic strings, integers and arrays are written as in JSON."""
-    if isinstance(value, list):
-        return "[\n" + "".join(f"  {json.dumps(each)},\n" for each in value) + "]" if value else "[]"
-    return json.dumps(value)

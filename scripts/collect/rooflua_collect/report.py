@@ -6,10 +6,10 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
+from measure.files import replace
 from rooflua_collect.cases import FORMS, Case, bytes_of, flop_of
 from rooflua_collect.gpus import Gpu
 from rooflua_collect.provenance import Provenance
-from rooflua_collect.tables import replace
 
 TOLERANCE = 0.10  # more work in less time is a violation beyond this relative difference
 WIDE = 1.10  # p90 over p10 above which a row counts as scattered

@@ -6,7 +6,8 @@ local of_replicas = {
   detect_s = { default = 0, unit = "s", min = 0,
     doc = "How long routers believe that a replica is ready which has failed; 0: they know at once." },
   connect_s = { default = 0, unit = "s", min = 0,
-    doc = "How long a request that is sent to it meanwhile waits until it ends as replica_lost." },
+    doc = "How long a request that is sent to it meanwhile waits until it ends as replica_lost.",
+    idle = { detect_s = 0 } },
 }
 
 local of_links = {

@@ -74,7 +74,7 @@ function arrivals.parameters(more)
     prefix_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Prompt tokens that requests of one prefix group share, in front of prompt_tokens." },
     prefix_groups = { default = 1, unit = "groups", min = 1, integer = true,
-      doc = "Prefix groups, drawn with equal probability." },
+      doc = "Prefix groups, drawn with equal probability.", idle = { prefix_tokens = 0 } },
   }
   for name, declaration in pairs(core.table(more or {}, "arrivals.parameters")) do
     params[name] = declaration

@@ -4,24 +4,16 @@ local core = require "rooflua.base.core"
 
 local rooflua = {}
 
-local kinds = { steps = true, schedulers = true, routers = true, workloads = true, bucketing = true,
-  corrections = true, lookup = true, metrics = true, speculators = true, acceptance = true, drafters = true,
-  tiers = true, eviction = true, deciders = true, admission = true, clients = true, autoscalers = true,
-  faults = true, balancers = true, candidates = true, objectives = true, strategies = true, power = true,
-  campaigns = true }
-
 --- The policies of one folder of scripts/, with doc and parameters.
----@param kind string steps, schedulers, routers, workloads, bucketing, corrections, lookup, metrics, speculators,
----acceptance, drafters, tiers, eviction, deciders, admission, clients, autoscalers, faults, balancers, candidates,
----objectives, strategies, power or campaigns; or engines,
----with name and doc alone
+---@param kind string one of policy/kinds.lua; or engines, with name and doc alone
 function rooflua.list(kind)
   if kind == "engines" then return require("rooflua.help.engines").list() end
-  if not kinds[kind] then
+  local known = require("rooflua.policy.kinds").folders()
+  if not core.is_among(kind, known) then
     if type(kind) ~= "string" then
       core.fail("rooflua.list: expected a kind, found %s", core.describe(kind))
     end
-    local known = core.sorted_keys(kinds)
+    table.sort(known)
     known[#known + 1] = "engines"
     core.fail("rooflua.list: %s", native.unknown_name("kind", kind, known))
   end

@@ -7,6 +7,7 @@ local values = require "rooflua.policy.values"
 local policy = {}
 local fail, type = core.fail, type
 
+local class_meta -- of classes
 local classes = setmetatable({}, { __mode = "k" })   -- class -> its definition
 local records = setmetatable({},
   { __mode = "k" })   -- instance -> {class, parameters, where, preset}
@@ -20,7 +21,7 @@ local inherited_keys = { "signals", "staleness_s", "load_signals", "refuses", "u
   "lookahead", "reserve", "drops_last_hit", "prefix_index", "native", "outputs", "counts", "promote",
   "write_back", "overlap", "prefetch" }
 local parameter_keys = { "default", "unit", "doc", "source", "values", "min", "max", "exclusive_min", "exclusive_max",
-  "integer", "infinite", "policy", "type", "optional" }
+  "integer", "infinite", "policy", "type", "optional", "idle" }
 
 -- Values ------------------------------------------------------------------------------------------
 
@@ -60,12 +61,15 @@ end
 
 -- Instances ---------------------------------------------------------------------------------------
 
+--- The metatable of the instances of a class: a twin of a class has one of its own.
+local function instances_meta(class) return debug.getmetatable(class).instances or classes[class].instance_meta end
+
 --- @param said table<string, any> the parameters that were given: true by the user, "preset" by the preset alone
 local function make(class, parameters, where, preset, said)
   local instance = {}
   for name, value in pairs(parameters) do instance[name] = copy(value) end
   records[instance] = { class = class, parameters = parameters, where = where, preset = preset, said = said }
-  return setmetatable(instance, classes[class].instance_meta)
+  return setmetatable(instance, instances_meta(class))
 end
 
 --- An instance from a preset (or nil) and overrides. Raises at the user's line.
@@ -126,6 +130,22 @@ function policy.fresh(instance)
     if type(method) == "function" and rawget(fresh, name) == nil then rawset(fresh, name, method) end
   end
   return fresh
+end
+
+--- A class with the definition of another, and no field yet: a fork's, of a class that may keep state.
+function policy.twin_class(class)
+  local out, meta = {}, core.copy(class_meta)
+  meta.instances = core.copy(classes[class].instance_meta, { __index = out })
+  classes[out] = classes[class]
+  return setmetatable(out, meta)
+end
+
+--- An instance with the same parameters, and no other field yet: a fork's. `class` is its class, or a twin of that.
+function policy.twin(instance, class)
+  local record, out = record_of(instance, "policy.twin"), {}
+  for name, value in pairs(record.parameters) do out[name] = value end
+  records[out] = record
+  return setmetatable(out, instances_meta(class))
 end
 
 -- instance -> metatable of instances that read its parameters and methods in one table
@@ -231,6 +251,14 @@ local function check_parameters(name, params)
     local declared = core.table(params[key], where)
     core.check_keys(declared, parameter_keys, where)
     if declared.doc == nil then fail("%s: needs a doc", where) end
+    for _, case in ipairs(declared.idle and declared.idle[1] and type(declared.idle[1]) == "table" and declared.idle
+      or { declared.idle }) do
+      for other in pairs(case) do
+        if type(other) == "string" and other ~= "why" and not params[other] then
+          fail("%s.idle: %s", where, core.unknown_name("parameter", other, core.sorted_keys(params)))
+        end
+      end
+    end
     for _, bound in ipairs { "min", "max" } do
       if declared[bound] ~= nil then core.number(declared[bound], where .. "." .. bound) end
     end
@@ -285,7 +313,7 @@ function class_methods.preset(class, preset)
   return function(overrides) return construct(class, overrides, preset) end
 end
 
-local class_meta = {
+class_meta = {
   __call = function(class, overrides) return construct(class, overrides) end,
   __tostring = function(class) return "policy " .. classes[class].name end,
   __index = class_methods,

@@ -2,7 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local named_files = require "rooflua.sandbox.named_files"
-local power_rows = require "rooflua.tables.power"
+local power_rows = require "rooflua.border.power"
 local specs = require "rooflua.border.specs"
 
 local spec = {}

@@ -84,7 +84,7 @@ local function spread_of(found, loads)
 end
 
 --- The curve of a GPU; nil and why where the rows do not give one.
----@param rows table[] of rooflua.tables.power
+---@param rows table[] of rooflua.border.power
 ---@param limit_w number
 function curve.fit(rows, limit_w)
   local given, all, differ, count = { loads = {} }, {}, {}, 0

@@ -13,6 +13,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+from .kinds import FOLDERS
 from .results import Result
 from .requests import requests as read_requests
 
@@ -83,14 +84,6 @@ def call(*words):
 
 # A scenario without a file ------------------------------------------------------------------------------------------
 
-# Keys whose value is a policy: {"name": "poisson", "rate_per_s": 5} is require "workloads.poisson" { rate_per_s = 5 }.
-FOLDERS = {"workload": "workloads", "scheduler": "schedulers", "router": "routers", "steps": "steps",
-           "bucketing": "bucketing", "speculation": "speculators", "corrections": "corrections"}
-# The same inside of a key.
-INNER = {"tiers": {"policy": "tiers", "eviction": "eviction"}, "disaggregation": {"decider": "deciders"},
-         "experts": {"balancer": "balancers"}}
-
-
 def _number(value, where):
     """A number as Lua writes it."""
     if value != value:
@@ -114,7 +107,16 @@ def _refuse(value, where):
     raise Mistake(f"{where}: expected a number, text, a list or a dict, found {name}{more}", 2)
 
 
-def _lua(value, where):
+def _folder(path):
+    """The folder of the policies that stand at a key path; None where none do. Values and cases of `vary` have the
+    paths of the keys that they are for."""
+    path = re.sub(r"^vary\.(?:[^[]+\[\]\.set\.|([^[]+)\[\](?:\.value)?)", r"\1", path or "")
+    return FOLDERS.get(path) or FOLDERS.get(re.sub(r"\.[^.]+$", ".*", path))
+
+
+def _lua(value, where, path=None):
+    """A value as Lua. At a path that takes policies, {"name": "poisson", "rate_per_s": 5} is one of them:
+    require "workloads.poisson" { rate_per_s = 5 }."""
     value = _plain(value)
     if value is None:
         return "nil"
@@ -127,50 +129,23 @@ def _lua(value, where):
     if isinstance(value, dict):
         if not all(isinstance(key, (str, int)) for key in value):
             raise Mistake(f"{where}: the keys of a dict are text or whole numbers", 2)
-        return "{ " + ", ".join(f"[{_lua(key, where)}] = {_lua(each, f'{where}.{key}')}"
+        if _folder(path) and "name" in value:
+            given = {key: each for key, each in value.items() if key != "name"}
+            return f"require {_lua(_folder(path) + '.' + str(value['name']), where)} {_lua(given, where)}"
+        return "{ " + ", ".join(f"[{_lua(key, where)}] = {_lua(each, f'{where}.{key}', path and f'{path}.{key}')}"
                                 for key, each in value.items()) + " }"
     if isinstance(value, (list, tuple)):
         if any(each is None for each in value):
             raise Mistake(f"{where}: None in a list ends the list for the program", 2)
-        return "{ " + ", ".join(_lua(each, f"{where}[{i}]") for i, each in enumerate(value)) + " }"
+        inside = path if _folder(path) else path and path + "[]"
+        return "{ " + ", ".join(_lua(each, f"{where}[{i}]", inside) for i, each in enumerate(value)) + " }"
     return _refuse(value, where)
-
-
-def _policy(folder, value, where):
-    if isinstance(value, (list, tuple)):
-        return "{ " + ", ".join(_policy(folder, each, f"{where}[{i}]") for i, each in enumerate(value)) + " }"
-    if not isinstance(value, dict) or "name" not in value:
-        return _lua(value, where)
-    given = {key: each for key, each in value.items() if key != "name"}
-    return f"require {_lua(folder + '.' + str(value['name']), where)} {_lua(given, where)}"
-
-
-def _nested(folders, value, where):
-    """A table some of whose keys, at any depth, are policies."""
-    if isinstance(value, (list, tuple)):
-        if any(each is None for each in value):
-            raise Mistake(f"{where}: None in a list ends the list for the program", 2)
-        return "{ " + ", ".join(_nested(folders, each, f"{where}[{i}]") for i, each in enumerate(value)) + " }"
-    if not isinstance(value, dict):
-        return _lua(value, where)
-    parts = []
-    for key, each in value.items():
-        inner = f"{where}.{key}"
-        text = _policy(folders[key], each, inner) if key in folders else _nested(folders, each, inner)
-        parts.append(f"[{_lua(key, where)}] = {text}")
-    return "{ " + ", ".join(parts) + " }"
 
 
 def scenario_text(keys):
     """The Lua file of a scenario from its keys; a policy is a dict with its name."""
-    lines = ["return {", "  rooflua = 1,"]
-    for key, value in keys.items():
-        if key in FOLDERS:
-            text = _policy(FOLDERS[key], value, key)
-        else:
-            text = _nested(INNER[key], value, key) if key in INNER else _lua(value, key)
-        lines.append(f"  {key} = {text},")
-    return "\n".join([*lines, "}", ""])
+    lines = [f"  {key} = {_lua(value, key, key)}," for key, value in keys.items()]
+    return "\n".join(["return {", "  rooflua = 1,", *lines, "}", ""])
 
 
 # Running -------------------------------------------------------------------------------------------------------------

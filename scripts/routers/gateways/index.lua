@@ -10,26 +10,28 @@ local llm_d = "llm-d-inference-scheduler requestcontrol/dataproducer/approximate
 ---   holders: boolean?}  holders: whether its precise index is llm-d's
 --- @param kinds string[]? kinds of indices
 function index.params(own, defaults, kinds)
+  local precise, approximate = { index = "precise" }, { index = "approximate" }
   local source = defaults.source or llm_d
   own.index = { default = defaults.index, values = kinds or { "approximate", "precise" }, source = defaults.source,
     doc = "Where the router knows from what replicas hold: from what it sent, or from the engines' events." }
   own.block_tokens = { default = defaults.block_tokens, unit = "tokens", min = 1, integer = true, source = source,
     doc = "Tokens of a block of the approximate index." }
   own.lru_blocks = { default = defaults.lru_blocks, unit = "blocks", min = 1, integer = true, source = source,
-    doc = "Blocks that the approximate index remembers of each replica." }
+    idle = precise, doc = "Blocks that the approximate index remembers of each replica." }
   if defaults.ttl_s then
-    own.ttl_s = { default = defaults.ttl_s, unit = "s", min = 0, source = source,
+    own.ttl_s = { default = defaults.ttl_s, unit = "s", min = 0, source = source, idle = precise,
       doc = "What the approximate index has not used for so long is forgotten; 0 = nothing is." }
   end
-  own.lag_s = { default = 0, unit = "s", min = 0, doc = "Events reach the precise index so much later." }
-  own.loss = { default = 0, unit = "1", min = 0, max = 1,
+  own.lag_s = { default = 0, unit = "s", min = 0, idle = approximate,
+    doc = "Events reach the precise index so much later." }
+  own.loss = { default = 0, unit = "1", min = 0, max = 1, idle = approximate,
     doc = "Share of events that never reach the precise index, drawn by the seed." }
   if defaults.holders then
-    own.most_holders = { default = 10, unit = "entries", min = 0, integer = true,
+    own.most_holders = { default = 10, unit = "entries", min = 0, integer = true, idle = approximate,
       source = "llm-d-kv-cache pkg/kvcache/kvblock/in_memory.go, since 0.2: podCacheSize",
       doc = "Entries of one block in the precise index: a replica has one by its events, and one by a prompt that was "
         .. "sent there. The one that was added the longest ago goes first; 0 = no limit." }
-    own.speculative_ttl_s = { default = 0, unit = "s", min = 0,
+    own.speculative_ttl_s = { default = 0, unit = "s", min = 0, idle = approximate,
       source = "llm-d-inference-scheduler since 0.7: speculativeIndexing = false; with it speculativeTTL = 2 s",
       doc = "For so long the precise index takes a prompt that was sent for one that is held; 0 = it does not." }
   end

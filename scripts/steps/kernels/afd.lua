@@ -48,10 +48,12 @@ function afd.with_parameters(params)
     default = 15e-6, unit = "s", min = 0,
     source = "DeepEP, docs/legacy.md: dispatches of 128 tokens to 64 to 256 ranks (kernels/afd.lua)",
     doc = "What rows between GPUs of attention and of experts take beside their bytes, over the network.",
+    idle = { "no expert GPUs" },
   }
   params.afd_network_share = {
     default = 0.8, unit = "1", min = 0.01, max = 1, source = "the same",
     doc = "Share of the network's bandwidth that they reach.",
+    idle = { "no expert GPUs" },
   }
   return params
 end

@@ -1,5 +1,5 @@
 --- What a whole attention module takes beyond its parts, where rows time the module of a kind: projections, norms,
---- rope, cache write, index, selection and attention of one layer (dsa_module_decode; engine/cost/ops/declared.cpp).
+--- rope, cache write, index, selection and attention of one layer (dsa_module_decode; cost/entries/declared.cpp).
 ---
 ---     excess(n, tokens) = module(n, tokens) - module_eager_s - projections(n) - attention - index      at least 0
 ---

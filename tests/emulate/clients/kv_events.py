@@ -132,7 +132,7 @@ def prompt():
 
 
 prompts = [prompt() for _ in range(120)]
-complete(prompts[0], 2)  # before anybody reads: it is missed, and told again
+complete(prompts[0], 2)  # before any reader: it is missed, and sent again
 read_all()
 waiting = list(prompts)
 

@@ -13,7 +13,7 @@ namespace rooflua::reference {
 
 namespace {
 
-/// First come first served; admits nobody before the head of the queue is `hold` old, and asks to
+/// First come first served; admits none before the head of the queue is `hold` old, and asks to
 /// be woken then. Where prompts only are computed, a prompt begins when all of it fits: blocks may
 /// be kept for a decode replica for long, and its chunks would be lost again and again.
 class Sleeper : public SchedulerPolicy {
@@ -152,13 +152,13 @@ ClusterCase draw_cluster(std::uint64_t seed) {
   out.question = draw_case(seed, Range{50, true, true, false, false});
   out.question.config.chunked_prefill = true;
   Dice dice(seed * 7919 + 1);
-  const bool apart = dice.chance(40);
-  const int prefills = apart ? dice.between(1, 3) : 0;
-  const int count = apart ? prefills + dice.between(1, 3) : dice.between(2, 5);
+  const bool split = dice.chance(40);
+  const int prefills = split ? dice.between(1, 3) : 0;
+  const int count = split ? prefills + dice.between(1, 3) : dice.between(2, 5);
   for (int i = 0; i < count; ++i) {
     ClusterReplica replica;
     draw_replica(dice, out.question, replica);
-    if (apart) replica.role = i < prefills ? Role::prefill : Role::decode;
+    if (split) replica.role = i < prefills ? Role::prefill : Role::decode;
     replica.policy = replica.role == Role::prefill ? 2 : dice.between(0, 2);
     if (dice.chance(50)) replica.hold = dice.between(1, 1 << dice.between(4, 18));
     out.replicas.push_back(replica);

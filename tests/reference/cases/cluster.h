@@ -1,15 +1,15 @@
 #pragma once
 // Random questions to clusters: replicas of their own hardware, seats and budgets, routers with
-// fresh and stale signals, a frontend, prefill and decode apart, and schedulers that sleep.
+// fresh and stale signals, a frontend, prefill and decode split, and schedulers that sleep.
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "serve/loop/simulation.h"
-#include "tests/reference/cases/gate.h"
 #include "tests/reference/cases/client.h"
 #include "tests/reference/cases/fault.h"
+#include "tests/reference/cases/gate.h"
 #include "tests/reference/cases/serving.h"
 #include "tests/reference/cases/tier.h"
 
@@ -39,10 +39,10 @@ struct ClusterCase {
   bool decode_first = false;  // the decode replica is chosen first; it computes some prompts itself
   std::vector<Abort> aborts;  // by time
   ClientCase client;
-  FaultCase faults;  // not with prefill and decode apart, stores or a gate
+  FaultCase faults;  // not with prefill and decode split, stores or a gate
   TierCase tiers;
   GateCase gate;
-  bool apart() const { return replicas.front().role != Role::both; }
+  bool split() const { return replicas.front().role != Role::both; }
   /// Whether two replicas step together.
   bool grouped() const {
     for (const ClusterReplica& a : replicas)

@@ -11,7 +11,7 @@ Ps deadline_of(int id) {
   return (Ps{1} << (8 + id * 7 % 12)) + id;
 }
 
-GateCase draw_gate(std::uint64_t seed, bool apart) {
+GateCase draw_gate(std::uint64_t seed, bool split) {
   Dice dice(seed * 2750159 + 17);
   GateCase out;
   out.kind = dice.chance(20) ? 3 : dice.between(1, 2);
@@ -19,7 +19,7 @@ GateCase draw_gate(std::uint64_t seed, bool apart) {
   rules.queue.flow = static_cast<FlowKey>(dice.between(0, 4));
   rules.queue.fair = static_cast<FairRule>(dice.between(0, 3));
   rules.queue.order = static_cast<FlowOrder>(dice.between(0, 1));
-  rules.queue.count = static_cast<ServiceCount>(dice.between(apart ? 1 : 0, 2));
+  rules.queue.count = static_cast<ServiceCount>(dice.between(split ? 1 : 0, 2));
   rules.queue.estimate_tokens = dice.between(0, 50);
   rules.queue.prompt_weight = dice.between(0, 2);
   if (dice.chance(20)) rules.queue.max_held = dice.between(1, 20);

@@ -16,7 +16,7 @@ struct GateCase {
   bool refuses = false, passes = false;  // some of the requests, at once
 };
 
-GateCase draw_gate(std::uint64_t seed, bool apart);
+GateCase draw_gate(std::uint64_t seed, bool split);
 
 /// What a request of a case with a gate says besides.
 inline std::int32_t tenant_of(int id) {

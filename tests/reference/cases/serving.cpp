@@ -154,7 +154,7 @@ bool draw_turn(Dice& dice, const std::vector<Prompt>& before, Prompt& prompt, in
   return true;
 }
 
-/// What a request holds beside its tokens: a window or a state; in a third of the questions.
+/// What a request holds besides its tokens: a window or a state; in a third of the questions.
 void draw_seat_blocks(std::uint64_t seed, VllmConfig& c) {
   Dice dice(seed * 3935559000370003845ull + 7);
   if (!dice.chance(35)) return;
@@ -164,7 +164,7 @@ void draw_seat_blocks(std::uint64_t seed, VllmConfig& c) {
   c.blocks += c.seat_blocks * dice.between(1, most);
 }
 
-/// Limits that are not reached, in most questions: whoever has one ends by an end token.
+/// Limits that are not reached, in most questions: a request with one ends by an end token.
 void draw_limits(std::uint64_t seed, const Range& range, ServingCase& question) {
   Dice dice(seed * 6364136223846793005ull + 5);
   if (!dice.chance(70)) return;
@@ -178,7 +178,7 @@ void draw_limits(std::uint64_t seed, const Range& range, ServingCase& question) 
   }
   VllmConfig& c = question.config;
   const auto blocks = [&](int tokens) { return (tokens + c.block_size - 1) / c.block_size; };
-  // The KV of a last token is never computed, unless nobody knew that it was the last.
+  // The KV of a last token is never computed, unless it was not known to be the last.
   if (range.thresholds && dice.chance(20)) c.blocks = blocks(longest - 1);
   // Schedulers of other engines reserve what is declared.
   if (!range.thresholds) c.blocks = std::max(c.blocks, blocks(longest_declared));

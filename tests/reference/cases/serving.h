@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/reference/plain.h"
 #include "tests/reference/engines/vllm_v1.h"
+#include "tests/reference/plain.h"
 
 namespace rooflua::reference {
 

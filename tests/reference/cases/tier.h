@@ -1,5 +1,5 @@
 #pragma once
-// Stores beside the GPUs, as a random question states them. A token of KV is a byte.
+// Stores outside the GPUs, as a random question states them. A token of KV is a byte.
 
 #include <vector>
 

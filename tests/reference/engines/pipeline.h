@@ -17,7 +17,7 @@
 // With stages, requests enter with the plans, whether or not a plan takes them up. Those that are
 // sent at one instant, n of them, are dealt out over at most `batches` plans, ceil(n / batches) to
 // each, in the order of sending; the first of these plans is the next one. Who is sent at that
-// instant but behind that plan is dealt out apart. A plan that is empty while none is under way is
+// instant but after that plan is dealt out alone. A plan that is empty while none is under way is
 // followed by another at once, until all have entered.
 
 #include "tests/reference/plain.h"

@@ -4,7 +4,7 @@
 //
 // Deviations:
 //   - a request that reaches max_new with the token in flight is not run again (the original with
-//     overlap runs one wasted row, as the engine and the original do behind an end token); it keeps
+//     overlap runs one wasted row, as the engine and the original do after an end token); it keeps
 //     seat and KV until that step is over and cannot be retracted
 //   - `batch_is_full` is cleared as soon as the shrunken batch is seen; the original decodes once
 //     more before it looks
@@ -18,7 +18,7 @@ namespace rooflua::reference {
 struct SglangConfig {
   int max_running_requests = 256;
   int pool_tokens = 16384;  // KV tokens
-  int seat_tokens = 0;      // of them, what a request holds beside its own
+  int seat_tokens = 0;      // of them, what a request holds besides its own
   int chunked_prefill_size = 8192;
   int max_prefill_tokens = 16384;
   double schedule_conservativeness = 1.0;

@@ -220,7 +220,7 @@ void VllmV1::update(const Rows& rows) {
       stopped = r.output >= r.given->output || r.num_tokens() >= config_.max_model_len;
     }
     if (async()) r.placeholders -= appended;
-    // async: the token is known only now; nothing behind an end token counts
+    // async: the token is known only now; nothing after an end token counts
     if (async() && r.status == VllmStatus::running)
       cache_blocks(r, stopped ? r.computed - r.placeholders : std::min(r.computed, r.num_tokens()));
     if (!stopped) continue;

@@ -27,7 +27,7 @@ struct VllmConfig {
   int max_num_seqs = 256;
   int max_num_batched_tokens = 8192;
   int blocks = 1024;    // usable ones: the null block is not among them
-  int seat_blocks = 0;  // that a request holds beside those of its tokens
+  int seat_blocks = 0;  // that a request holds besides those of its tokens
   int block_size = 16;
   int max_model_len = 1 << 30;
   int async_depth = 1;
@@ -51,7 +51,7 @@ struct VllmConfig {
   std::uint64_t acceptance_seed = 0;
 
   bool speculates() const { return drafts >= 0; }
-  /// What a request brings to the step behind one with so many decodes.
+  /// What a request brings to the step after one with so many decodes.
   int next_drafts(int id, int decodes) const;
   /// a_j of one request: every third has the rates, the next their squares, the next their cubes.
   std::vector<double> curve_of(int id) const;

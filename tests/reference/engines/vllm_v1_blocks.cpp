@@ -1,4 +1,4 @@
-// Blocks of the vLLM V1 engine, their content, and who loses them.
+// Blocks of the vLLM V1 engine, their content, and which request loses them.
 
 #include <algorithm>
 #include <tuple>

@@ -26,7 +26,7 @@ struct VllmRequest {
   int true_output = 0;   // what the GPU knows: tokens and KV, those in flight as they will land
   int true_computed = 0;
   std::vector<int> blocks;
-  std::vector<int> seat;    // blocks beside those of its tokens
+  std::vector<int> seat;    // blocks besides those of its tokens
   int hashed = 0;           // blocks of it that carry content
   std::vector<int> hashes;  // chain of its full blocks, as far as known
   bool prefilling = false;  // admitted, and its sequence is not complete yet

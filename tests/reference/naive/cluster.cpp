@@ -38,7 +38,7 @@ NaiveCluster::NaiveCluster(const ClusterCase& cluster, Router& router)
   sent_.assign(prompts().size(), false);
   over_.assign(prompts().size(), false);
   at_.assign(prompts().size(), -1);
-  apart_.assign(prompts().size(), {});
+  split_.assign(prompts().size(), {});
   for (const Prompt& prompt : prompts()) {
     history_.requests.push_back({.arrival = prompt.plain.arrival});
     show(prompt);
@@ -118,7 +118,7 @@ std::optional<Ps> NaiveCluster::next_instant() const {
   }
   for (std::size_t id = 0; id < prompts().size(); ++id)
     if (!sent_[id]) consider(at_router(id));
-  // The frontend counts as an instant too: whoever is sent is seen there.
+  // The frontend counts as an instant too: a request that is sent is seen there.
   for (const Prompt& prompt : prompts())
     if (prompt.plain.arrival > now_) consider(prompt.plain.arrival);
   return next;

@@ -26,7 +26,7 @@ struct Parcel {  // KV on its way from a prefill replica to a decode replica
 };
 
 /// Of a prompt that one replica computes and another one decodes.
-struct Apart {
+struct Split {
   int to = -1;              // its decode replica; -1: not chosen yet
   int sent = 0, flows = 0;  // tokens whose KV was sent, or is cached there; parcels on their way
   int cached = 0;           // tokens that were found there
@@ -56,7 +56,7 @@ class NaiveCluster : public RouteSource {
   void land(std::size_t i);
   void deliver_parcels();
 
-  // --- prefill and decode apart (cluster_apart.cpp)
+  // --- prefill and decode split (cluster_split.cpp)
 
   void promise(int id, int to);
   void break_promise(int id);
@@ -69,7 +69,7 @@ class NaiveCluster : public RouteSource {
   void end_parcel(const Parcel& parcel);
   void route(int id);
 
-  // --- stores beside the GPUs (cluster_tiers.cpp)
+  // --- stores outside the GPUs (cluster_tiers.cpp)
 
   void bind_tiers();
   Ps wait_for_writes(std::size_t i, Ps start) const;
@@ -205,7 +205,7 @@ class NaiveCluster : public RouteSource {
   std::vector<std::int32_t> outstanding_;
   mutable std::vector<std::int32_t> holders_;  // what prefix_holders() returned
   std::vector<Parcel> parcels_;
-  std::vector<Apart> apart_;  // by id
+  std::vector<Split> split_;  // by id
   std::optional<NaiveTiers> tiers_;
   std::vector<bool> sent_;
   std::vector<bool> over_;  // by id: it ended, or was aborted

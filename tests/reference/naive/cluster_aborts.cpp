@@ -76,8 +76,8 @@ bool NaiveCluster::has_row_in_flight(int id, std::size_t i) const {
 /// @returns where it was
 std::string NaiveCluster::take_back(int id) {
   const auto i = static_cast<std::size_t>(at_[static_cast<std::size_t>(id)]);
-  const Apart& apart = apart_[static_cast<std::size_t>(id)];
-  if (apart.flows > 0 && apart.computed) return "KV on its way";
+  const Split& split = split_[static_cast<std::size_t>(id)];
+  if (split.flows > 0 && split.computed) return "KV on its way";
   NaiveReplica& engine = *engines_[i];
   const Phase phase = engine.request(id).phase;
   const bool landed_kv = engine.request(id).landed_kv, rows = has_row_in_flight(id, i);
@@ -90,7 +90,7 @@ std::string NaiveCluster::take_back(int id) {
     return phase == Phase::prefilling ? "prompt in flight" : "token in flight";
   }
   touched_[i] = true;
-  if (apart.flows > 0) {
+  if (split.flows > 0) {
     engine.leave_with_blocks(id);
     return "a part of its KV on its way";
   }
@@ -125,7 +125,7 @@ Rows NaiveCluster::without_aborted(StepLog& step) {
 
 void NaiveCluster::leave_seats(std::size_t i) {
   for (const int id : std::exchange(leave_[i], {})) {
-    if (apart_[static_cast<std::size_t>(id)].flows > 0) {
+    if (split_[static_cast<std::size_t>(id)].flows > 0) {
       ++history_.aborted["a part of its KV on its way"];
       engines_[i]->leave_with_blocks(id);
       continue;

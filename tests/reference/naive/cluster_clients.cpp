@@ -1,5 +1,5 @@
 // Clients of the naive cluster that wait no longer. Patience counts from the sending. It is over at
-// its instant behind steps and KV that end there, and in front of requests that reach the router.
+// its instant after steps and KV that end there, and in front of requests that reach the router.
 
 #include "tests/reference/naive/cluster.h"
 

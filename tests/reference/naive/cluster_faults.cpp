@@ -1,4 +1,4 @@
-// Replicas of the naive cluster that fail, are repaired and are slow. At one instant behind steps
+// Replicas of the naive cluster that fail, are repaired and are slow. At one instant after steps
 // that end: repairs and detections by engine, then faults in the order of their list. A replica
 // that fails loses its requests, its steps and its caches, and so do all of its group. Requests
 // without a replica wait; they are refused where none will come.

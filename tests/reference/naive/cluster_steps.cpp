@@ -17,7 +17,7 @@ void NaiveCluster::start_front(const std::vector<std::size_t>& group) {
   }
 }
 
-/// The next plan of one replica; with stages, behind those who enter with it.
+/// The next plan of one replica; with stages, after those who enter with it.
 StepLog NaiveCluster::next_plan(std::size_t i) {
   if (!stages_of(i).several()) return plan_with_those_inside(i);
   while (true) {

@@ -155,7 +155,7 @@ void NaiveReplica::update(const Rows& rows) {
     const bool late = !speculates() || config_.async_depth == 2;  // content is known at the end
     const bool ends = r.landed == stop_at(r);
     const auto seat = std::find(running_.begin(), running_.end(), &r);
-    // What is computed behind an end token is no content.
+    // What is computed after an end token is no content.
     if (ends && late && seat != running_.end()) r.computed = r.given->plain.prompt + r.landed - 1;
     if (late && seat != running_.end()) cache_blocks(r, r.computed);
     if (!ends) continue;

@@ -9,11 +9,11 @@
 #include "serve/contract/speculation.h"
 #include "serve/loop/group.h"
 #include "serve/replica/cluster.h"
-#include "tests/reference/engines/block_pool.h"
-#include "tests/reference/cases/speculation.h"
-#include "tests/reference/naive/tiers.h"
-#include "tests/reference/engines/pipeline.h"
 #include "tests/reference/cases/serving.h"
+#include "tests/reference/cases/speculation.h"
+#include "tests/reference/engines/block_pool.h"
+#include "tests/reference/engines/pipeline.h"
+#include "tests/reference/naive/tiers.h"
 
 namespace rooflua::reference {
 
@@ -41,7 +41,7 @@ struct NaiveRequest {
   double key = 0;
   Ps scheduled = unset;  // the plan that admitted it first, even if it lost its seat in that plan
   std::vector<int> blocks, hashes;
-  std::vector<int> seat;   // blocks beside those of its tokens
+  std::vector<int> seat;   // blocks besides those of its tokens
   int hashed = 0;          // blocks that carry content
   int remote = 0;          // KV that another replica computed
   bool away = false;       // its KV is at a prefill replica, and it has no blocks here
@@ -124,7 +124,7 @@ class NaiveReplica : public Engine {
   void release_kept(int id);
 
   // --- KV that is sent before its prompt is computed
-  /// Blocks for the whole prompt; false: there is no room, or somebody waits for some.
+  /// Blocks for the whole prompt; false: there is no room, or another request waits for some.
   bool reserve(int id);
   /// The prompt is computed elsewhere, and its KV comes into reserved blocks.
   void adopt(int id);
@@ -134,7 +134,7 @@ class NaiveReplica : public Engine {
   /// Requests that lost their seat in the last plan.
   std::vector<int> preempted() const;
 
-  // --- stores beside the GPU
+  // --- stores outside the GPU
   void use_tiers(NaiveTiers* tiers, std::size_t replica) {
     tiers_ = tiers;
     place_ = replica;

@@ -44,7 +44,7 @@ std::vector<int> NaiveReplica::pin(int id, int tokens) {
   return blocks;
 }
 
-/// A block that left right behind the one that follows it is of one run with it.
+/// A block that left right after the one that follows it is of one run with it.
 std::vector<NaiveTiers::Lost> NaiveReplica::take_lost() {
   std::vector<NaiveTiers::Lost> out;
   int follower = -1;

@@ -1,5 +1,5 @@
 #pragma once
-// Stores beside the GPUs of the naive simulator, and the flows to them and from them. Every chunk
+// Stores outside the GPUs of the naive simulator, and the flows to them and from them. Every chunk
 // is looked at where one is to leave, and the rates of all flows are found anew at every event.
 //
 // Of the rules that documents leave open:
@@ -16,7 +16,7 @@
 //            every store those that end in what is told
 //   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete,
 //   in
-//            runs of blocks that left one right behind the other, the deepest first, and in one
+//            runs of blocks that left one right after the other, the deepest first, and in one
 //            write per store; its loads begin, and its step starts, when those should be over
 //   written  where all chunks of a run are there already, there is no write; a run without room
 //            is one skipped store
@@ -63,7 +63,7 @@ class NaiveTiers {
  public:
   NaiveTiers(const TierCase& tiers, const std::vector<Prompt>& prompts, std::size_t replicas);
 
-  /// Tokens of the request behind `gpu` that the replica can load.
+  /// Tokens of the request after `gpu` that the replica can load.
   int find(std::size_t replica, int id, int gpu, int sequence) const;
   /// They are read from now on.
   void begin_load(std::size_t replica, int id, int gpu, int tokens);
@@ -74,7 +74,7 @@ class NaiveTiers {
   /// stores, the tokens up to the end of its run. pin() then says for each, from the first on,
   /// which blocks stay taken until it ends.
   std::vector<int> computed(std::size_t replica, int id, int tokens, Ps now);
-  /// Content that left: tokens of a sequence, of which those behind the first `kept` left.
+  /// Content that left: tokens of a sequence, of which those after the first `kept` left.
   struct Lost {
     std::vector<Token> tokens;
     int kept = 0;

@@ -1,4 +1,4 @@
--- Attention and experts apart (deployment.expert_gpus): what is refused, what both pools hold, runs and plans. Prices:
+-- AFD (deployment.expert_gpus): what is refused, what both pools hold, runs and plans. Prices:
 -- prices_test.lua.
 local capacity = require "rooflua.applied.capacity"
 local capacity_text = require "rooflua.applied.capacity_text"
@@ -6,11 +6,11 @@ local flags = require "rooflua.plan.flags"
 local runs = require "rooflua.explore.runs"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
-local apart = dofile "tests/scripts/afd/setup.lua"
+local afd = dofile "tests/scripts/afd/setup.lua"
 local setup = dofile "tests/scripts/plan/setup.lua"
 local test = dofile "tests/scripts/harness.lua"
 
-local merged, scenario = apart.merged, apart.scenario
+local merged, scenario = afd.merged, afd.scenario
 
 -- What cannot be --------------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ test("runs end every request with the same tokens, with and without micro-batche
     end
   end)
 
-test("decode engines may be apart behind engines that are not", function()
+test("decode engines may have both pools where prefill engines have one", function()
   local summary = serve.run(scenario({ tp = 8 }, { replicas = { { role = "prefill" },
     { role = "decode", deployment = { dp = 4, ep = 16, expert_gpus = 16, micro_batches = 2 } } },
     network = {} })).summary

@@ -1,4 +1,4 @@
--- What computes the price of attention and experts apart is tested: with one of many operations of the file taken out,
+-- What computes the price of AFD is tested: with one of many operations of the file taken out,
 -- a test fails.
 local test = dofile "tests/scripts/harness.lua"
 

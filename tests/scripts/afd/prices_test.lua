@@ -1,4 +1,4 @@
--- The price of attention and experts apart: the pipeline against a simulation of it, laws on random batches.
+-- The price of AFD: the pipeline against a simulation of it, laws on random batches.
 -- mutations_test.lua takes operations out of the model and expects a failure here.
 local afd = require "steps.kernels.afd"
 local spec = require "rooflua.spec"

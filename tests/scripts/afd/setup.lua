@@ -1,5 +1,5 @@
--- What tests of attention and experts apart share.
-local Kernels = require "steps.kernels" -- of this environment, in which afd_mutations_test.lua changes it
+-- What tests of AFD share.
+local Kernels = require "steps.kernels" -- of this environment, in which mutations_test.lua changes it
 local Prepared = require "rooflua.machine.prepared"
 local prices = require "rooflua.machine.prices"
 local Reader = require "rooflua.scenario.reader"

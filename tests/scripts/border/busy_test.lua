@@ -1,4 +1,5 @@
 -- A simulation is busy while it asks a policy; a simulation inside a policy of another one leaves that one alone.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, policy, cost = rooflua.serve, rooflua.policy, rooflua.cost
@@ -26,11 +27,9 @@ end
 
 --- A small scenario; `changes` replace keys of it.
 local function scenario(changes)
-  local out = { model = "llama-3.1-8b", hardware = "h200-sxm", seed = 2, deployment = { kv_blocks = 24 },
+  return scene({ hardware = "h200-sxm", seed = 2, deployment = { kv_blocks = 24 },
     scheduler = VllmV1 { max_num_seqs = 8, max_num_batched_tokens = 64 },
-    workload = Poisson { rate_per_s = 500, num_requests = 40, prompt_tokens = 50, output_tokens = 20 } }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+    workload = Poisson { rate_per_s = 500, num_requests = 40, prompt_tokens = 50, output_tokens = 20 } }, changes)
 end
 
 --- Scenarios in which act() is called in one kind of callback, by the name that messages have for it.

@@ -53,7 +53,7 @@ test("a parameter outside its range is an error, and takes no draw", function()
   test.equal(stream:normal(0, 1), next_value)
 end)
 
-test("a script cannot write to a stream, nor look behind its end", function()
+test("a script cannot write to a stream, nor look after its end", function()
   local stream = random.streams(4):stream "own"
   test.raises("read-only", function() stream.seed = 1 end)
   test.raises("constant", function() stream.n1 = 1 end)

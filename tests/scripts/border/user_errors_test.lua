@@ -1,4 +1,5 @@
 -- Errors name the user's line and key, never a line of the library, whatever a key or an argument holds.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local schema = require "rooflua.scenario.schema"
@@ -7,10 +8,8 @@ local serve, measure, fit, sweep, json = rooflua.serve, rooflua.measure, rooflua
 local here = debug.getinfo(1, "S").source:sub(2)
 
 local function scenario(more)
-  local out = { model = "llama-3.1-8b", hardware = "h200-sxm", workload = require "workloads.poisson" { rate_per_s = 50,
-    num_requests = 3, prompt_tokens = 10, output_tokens = 3 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  return scene({ hardware = "h200-sxm", workload = require "workloads.poisson" { rate_per_s = 50,
+    num_requests = 3, prompt_tokens = 10, output_tokens = 3 } }, more)
 end
 
 --- The message of a call that fails; nil where it does not.

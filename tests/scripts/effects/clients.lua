@@ -11,7 +11,7 @@ local function losing(served, faults, client)
   return served { client = client, faults = faults, replicas = 3, router = "least_outstanding" }
 end
 
---- Prefill and decode apart, over one of two links.
+--- Prefill and decode split, over one of two links.
 local function behind_link(served, faults)
   return served { faults = faults, links = { nic = { bytes_per_s = 2e9 }, other = { bytes_per_s = 1e9 } },
     network = { path = { "nic", "other" } },

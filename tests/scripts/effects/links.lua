@@ -1,5 +1,5 @@
 -- Keys of what goes from replica to replica: what scenes.lua has of them.
-local function apart(more)
+local function split(more)
   local out = { replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } } }
   for key, value in pairs(more) do out[key] = value end
   return out
@@ -7,14 +7,14 @@ end
 
 --- Two links on the path, one of which several transfers fill.
 local function over_links()
-  return apart { network = { path = { "nic", "switch" } },
+  return split { network = { path = { "nic", "switch" } },
     links = { nic = { bytes_per_s = 2e9 }, switch = { bytes_per_s = 3e9, per = "cluster" },
       idle = { bytes_per_s = 1e8 } } }
 end
 
 --- Conversations whose prompts decode replicas have cached from the second turn on.
 local function conversations(decider)
-  return apart { router = "prefix_affinity", network = { bytes_per_s = 1e10 },
+  return split { router = "prefix_affinity", network = { bytes_per_s = 1e10 },
     replicas = { { role = "prefill" }, { role = "decode", count = 2 } },
     scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 512 },
     disaggregation = { order = "decode_first", decider = decider },
@@ -42,7 +42,7 @@ function links.add(add, served)
   add(function() return served(conversations()) end, { ["disaggregation.decider"] = { "isl_bounding" },
     ["disaggregation.order"] = { "prefill_first" }, ["disaggregation.push"] = { "chunks", "layers" } })
   add(function()
-    return served(apart { deployment = { kv_blocks = 450 }, disaggregation = {}, router = "least_outstanding" })
+    return served(split { deployment = { kv_blocks = 450 }, disaggregation = {}, router = "least_outstanding" })
   end, { ["disaggregation.lease_s"] = { 0.01 } })
   add(function()
     return served { model = "deepseek-v3", deployment = { tp = 8 }, replicas = { { role = "prefill" },
@@ -60,7 +60,7 @@ function links.add(add, served)
     return served(given)
   end, { ["network.within"] = { { "idle" } } })
   add(function() -- KV leaves and enters each node
-    return served(apart { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1e8 } },
+    return served(split { network = { path = { "nic" } }, links = { nic = { bytes_per_s = 1e8 } },
       replicas = { { role = "prefill", node = 1 }, { role = "decode", node = 2 }, { role = "prefill", node = 2 },
         { role = "decode", node = 1 } } })
   end, { ["links.nic.duplex"] = { false } })

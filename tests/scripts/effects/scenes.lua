@@ -8,6 +8,7 @@ local links = dofile "tests/scripts/effects/links.lua"
 local widths = dofile "tests/scripts/effects/widths.lua"
 local routers = dofile "tests/scripts/effects/routers.lua"
 local tiers = dofile "tests/scripts/effects/tiers.lua"
+local based_on = dofile "tests/scripts/scene.lua"
 local effects = { folders = { "acceptance", "bucketing", "corrections", "drafters", "lookup", "metrics", "routers",
   "schedulers", "speculators", "steps", "workloads", "power", "objectives", "strategies", "candidates", "tiers",
   "eviction", "deciders", "admission", "clients", "faults", "autoscalers", "balancers" } }
@@ -24,20 +25,16 @@ end
 
 --- A served scenario: fast, and short of blocks, so that requests wait and are preempted.
 local function served(more)
-  local out = { model = "llama-3.1-8b", hardware = "h200", engine = "vllm 0.24", steps = "roofline_v1",
-    workload = load(), metrics = { requests = true } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  return based_on({ hardware = "h200", engine = "vllm 0.24", steps = "roofline_v1", workload = load(),
+    metrics = { requests = true } }, more)
 end
 
 local function priced(more)
-  local out = { kind = "price", model = "llama-3.1-8b", hardware = "h200", engine = "vllm 0.24", price = {
+  return based_on({ kind = "price", hardware = "h200", engine = "vllm 0.24", price = {
     { prefills = { { new_tokens = 300, context_tokens = 0 }, { new_tokens = 700, context_tokens = 2000 } } },
     { decode_contexts = { 300, 900, 5000 } },
     { prefills = { { new_tokens = 200, context_tokens = 100 } }, decode_contexts = { 300, 900, 5000 } },
-    { decodes = 700, decode_context_tokens = 700 * 900 } } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+    { decodes = 700, decode_context_tokens = 700 * 900 } } }, more)
 end
 
 local function speculating(slot)
@@ -390,8 +387,8 @@ function effects.of(test)
 end
 
 function effects.with(given, key, value)
-  local paths, Reader = require "rooflua.scenario.paths", require "rooflua.scenario.reader"
-  return paths.set(Reader.new "made up", given, key, value)
+  local changes, Reader = require "rooflua.applied.changes", require "rooflua.scenario.reader"
+  return changes.set(Reader.new "made up", given, key, value)
 end
 
 return effects

@@ -285,7 +285,7 @@ test("blocks that a scenario states are not computed", function()
   test.equal(replicas.deployment(Reader.new "scenario", given).kv_blocks, 77)
 end)
 
-test("what fits by nobody's rule is refused with the engine's reason", function()
+test("what fits by no rule is refused with the engine's reason", function()
   local given = scenario { model = "llama-3.1-70b", hardware = "h100-sxm", engine = "vllm 0.19" }
   test.raises("does not fit on h100-sxm", function() replicas.deployment(Reader.new "scenario", given) end)
   given = scenario { model = "qwen3-32b", hardware = "h100-sxm", engine = { "vllm 0.11.0", max_num_seqs = 2000 } }

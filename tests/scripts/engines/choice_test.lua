@@ -1,4 +1,5 @@
 -- A scenario that says which engine runs it: what follows, what the scenario's own keys win, and what is refused.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local application = require "rooflua.applied.application"
@@ -10,11 +11,9 @@ local VllmV1 = require "schedulers.vllm_v1"
 local Sglang = require "schedulers.sglang"
 
 local function scenario(engine, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = engine, seed = 3,
+  return scene({ engine = engine, seed = 3,
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 40, prompt_tokens = 400,
-      output_tokens = 30 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      output_tokens = 30 } }, more)
 end
 
 local function applied(engine, more) return application.of(Reader.new "scenario", scenario(engine, more), true) end
@@ -121,9 +120,8 @@ end)
 
 test("no graphs change the price: vLLM takes about twice as long at batch 1", function()
   local function step_s(engine, more)
-    local given = { kind = "price", model = "qwen3-14b", hardware = "a100-sxm-80gb", engine = engine,
-      price = { { decode_contexts = { 16000 } } } }
-    for key, value in pairs(more or {}) do given[key] = value end
+    local given = scene({ kind = "price", model = "qwen3-14b", hardware = "a100-sxm-80gb", engine = engine,
+      price = { { decode_contexts = { 16000 } } } }, more)
     local Prepared = require "rooflua.machine.prepared"
     return require("rooflua.machine.prices").price(Prepared.of(Reader.new "scenario", given)).time_s
   end
@@ -220,15 +218,15 @@ test("a newer release and a build have the newest rules, which the result says",
 end)
 
 test("--set reaches the engine, its options and the scheduler that it brings", function()
-  local paths = require "rooflua.scenario.paths"
+  local changes = require "rooflua.applied.changes"
   local reader = Reader.new "scenario"
-  local given = paths.set(reader, scenario "sglang 0.5.9", "engine.mem_fraction_static", 0.7)
+  local given = changes.set(reader, scenario "sglang 0.5.9", "engine.mem_fraction_static", 0.7)
   test.equal(json.encode(application.of(reader, given, true).memory), '["static",0.7]')
-  given = paths.set(reader, scenario "sglang 0.5.9", "scheduler.chunked_prefill_size", 99)
+  given = changes.set(reader, scenario "sglang 0.5.9", "scheduler.chunked_prefill_size", 99)
   test.equal(given.scheduler.name, "sglang")
-  given = paths.set(reader, scenario "trtllm 1.2.0rc0", "engine.kv_cache_config.free_gpu_memory_fraction", 0.6)
+  given = changes.set(reader, scenario "trtllm 1.2.0rc0", "engine.kv_cache_config.free_gpu_memory_fraction", 0.6)
   test.equal(json.encode(application.of(reader, given, true).memory), '["free",0.6]')
-  test.raises("states no engine", function() paths.set(reader, scenario(nil), "engine.max_num_seqs", 4) end)
+  test.raises("states no engine", function() changes.set(reader, scenario(nil), "engine.max_num_seqs", 4) end)
 end)
 
 test("a policy that a live simulation gets follows from its engine as well", function()

@@ -42,7 +42,7 @@ test("blocks of 128 x 128 are scaled per token and step: nothing is fused", func
   test.check(not (own.qkv.note or ""):find "fused", "FP8 in blocks is not fused")
 end)
 
-test("a norm behind an all-reduce has no launch of its own; on one rank there is no all-reduce", function()
+test("a norm after an all-reduce has no launch of its own; on one rank there is no all-reduce", function()
   local launch_s = Kernels {}.small_kernel_s
   local batch = bound.decodes(8, 1000)
   for _, tp in ipairs { 1, 4 } do
@@ -105,7 +105,7 @@ test("hosts of Hopper's machines are slower", function()
   test.equal(own("vllm", "h100-sxm"), 0, "vLLM compiles its layers")
 end)
 
-test("prompts take a part of their kernels' time beside them, as the engine and the GPU say", function()
+test("prompts take a part of their kernels' time besides them, as the engine and the GPU say", function()
   local function steps_of(parameters, gpu, engine)
     return of(engine or "vllm", { model = "llama-3.1-70b", tp = 4 }, parameters, gpu)
   end

@@ -1,4 +1,5 @@
 -- What engines do with drafts, roles and the back ends that they are told to use: the keys of a scenario that follow.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local application = require "rooflua.applied.application"
 local policy = require "rooflua.policy"
@@ -7,8 +8,7 @@ local rooflua = require "rooflua"
 local serve = rooflua.serve
 
 local function applied(engine, more)
-  local given = { model = "deepseek-v3", hardware = "h200-sxm", engine = engine }
-  for key, value in pairs(more or {}) do given[key] = value end
+  local given = scene({ model = "deepseek-v3", hardware = "h200-sxm", engine = engine }, more)
   return application.of(Reader.new "scenario", given, true)
 end
 

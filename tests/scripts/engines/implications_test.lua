@@ -3,7 +3,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local application = require "rooflua.applied.application"
-local capacity_text = require "rooflua.applied.capacity_text"
+local capacity_of = require "rooflua.program.capacity"
 local catalogue = require "rooflua.engines.catalogue"
 local command = require "rooflua.applied.command"
 local json = require "rooflua.json"
@@ -185,7 +185,7 @@ local function deployment_of(case, version, text)
   local keys = command.keys(command.read(text, { engine = case[1] .. " " .. version }))
   local given = { model = keys.model, hardware = case[5], engine = keys.engine, speculation = keys.speculation }
   local applied = application.of(Reader.new "scenario", given, true)
-  local ledger = capacity_text.command({ hardware = case[5] }, {}, { text = text,
+  local ledger = capacity_of.command({ hardware = case[5] }, {}, { text = text,
     engine = case[1] .. " " .. version }).document
   ledger.notes = nil
   return json.encode { deployment = applied.given.deployment, scheduler = applied.given.scheduler.name,

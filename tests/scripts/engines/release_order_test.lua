@@ -12,7 +12,7 @@ local ordered = { "0.1.dev19262", "0.4.6", "0.4.6.post1", "0.4.6.post5", "0.4.7"
   "1.2.0rc6", "1.2.0rc6.post1", "1.2.0", "1.3.0a1", "1.3.0b2", "1.3.0rc1", "1.3.0rc10", "1.3.0rc20", "1.3.0",
   "nightly-dev-20260216-d3bae71e", "nightly-20260301", "main" }
 
-test("every version comes before all that stand behind it, and behind all in front of it", function()
+test("every version comes before all that stand after it, and after all in front of it", function()
   test.at_least(#ordered, 60)
   for i = 1, #ordered do
     for j = 1, #ordered do

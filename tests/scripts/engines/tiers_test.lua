@@ -68,7 +68,7 @@ test("vLLM's OffloadingConnector says bytes, chunk, order and threshold", functi
   test.equal(said(all, "outputs"), false)
 end)
 
-test("vLLM's older names and parts behind dots mean the same", function()
+test("vLLM's older names and parts after dots mean the same", function()
   local front = "--kv-transfer-config.kv_connector OffloadingConnector --kv-transfer-config.kv_connector_extra_config."
   test.equal(store(vllm(front .. "num_cpu_blocks 1000")).capacity_bytes, 1000 * 16 * 131072)
   test.equal(store(vllm("-tp 2 " .. front .. "kv_bytes_per_rank 3000000000")).capacity_bytes, 6e9)

@@ -36,7 +36,7 @@ test("the first placement is every expert in order, and then the copies", functi
   test.equal(table.concat(placement.first(shape_of(4, 2, 3)), " "), "1 2 3 4 1 2")
 end)
 
-test("every expert has a slot and every slot an expert, whoever placed them", function()
+test("every expert has a slot and every slot an expert, whatever placed them", function()
   each_case(function(shape, counts)
     test.equal(placement.problem(shape, placement.first(shape)), nil)
     for _, balancer in ipairs(balancers) do

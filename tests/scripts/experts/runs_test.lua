@@ -1,4 +1,5 @@
 -- Experts that drift and move in simulations: what results, memory and prices say of them, and what is refused.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
@@ -18,10 +19,8 @@ local function load(rate_per_s, requests, output)
 end
 
 local function scenario(more)
-  local out = { rooflua = 1, seed = 7, model = "mixtral-8x7b", hardware = "h200-sxm", steps = Kernels {},
-    deployment = { tp = 4, ep = 4 }, workload = load(3, 60) }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  return scene({ rooflua = 1, seed = 7, model = "mixtral-8x7b", hardware = "h200-sxm", steps = Kernels {},
+    deployment = { tp = 4, ep = 4 }, workload = load(3, 60) }, more)
 end
 
 local function summary_of(more)

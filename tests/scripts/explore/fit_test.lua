@@ -2,7 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local fit, serve, cost, json = rooflua.fit, rooflua.serve, rooflua.cost, rooflua.json
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 
@@ -146,7 +146,7 @@ test("measured runs give the parameter back", function()
   local target = {}
   for i, rate in ipairs { 2, 5, 9 } do
     local given = run_scenario(2e-3)
-    given = paths.set(Reader.new "test", given, "workload.rate_per_s", rate)
+    given = changes.set(Reader.new "test", given, "workload.rate_per_s", rate)
     local summary = serve.run(given).summary
     target[i] = { group = "rate " .. rate, set = { ["workload.rate_per_s"] = rate },
       metrics = { ttft_s_mean = summary.ttft_s.mean, ["tpot_s.p50"] = summary.tpot_s.p50 } }
@@ -177,7 +177,7 @@ local function behind_a_wall(evaluations)
     params = { host = { 0.7, 70, start = 7, log = true }, base = { 0, 1000, start = 0 }, idle = { 1, 9, start = 3 } } }
 end
 
-test("a valley behind a plain is found, and what has no effect is not called known", function()
+test("a valley after a plain is found, and what has no effect is not called known", function()
   local result = behind_a_wall(150)
   test.near(result.values.host, 61, 0.02)
   test.at_least(0.02, result.error.after)

@@ -1,4 +1,5 @@
 -- How sure an answer is: run, step and Lua say the same of the same deployment, from what was measured of its kind.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local serve = require "rooflua.serve"
@@ -11,11 +12,9 @@ if not program then
 end
 
 local function scenario(changes)
-  local out = { model = "gpt-oss-120b", hardware = "b200", engine = "vllm 0.19", deployment = { tp = 2 },
+  return scene({ model = "gpt-oss-120b", hardware = "b200", engine = "vllm 0.19", deployment = { tp = 2 },
     workload = require "workloads.closed_loop" { clients = 4, num_requests = 8, prompt_tokens = 500,
-      output_tokens = 20 } }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+      output_tokens = 20 } }, changes)
 end
 
 local function intervals(changes) return serve.run(scenario(changes)).intervals end
@@ -119,7 +118,7 @@ test("where requests wait for seats the load is saturated", function()
   test.check(found.about:find("saturated; ", 1, true), found.about)
 end)
 
-test("engines apart are of class pd; attention on data-parallel ranks of dpa, whole experts of tep", function()
+test("split engines are of class pd; attention on data-parallel ranks of dpa, whole experts of tep", function()
   test.equal(intervals { replicas = { { role = "prefill" }, { role = "decode" } },
     network = { bytes_per_s = 1e11, alpha_s = 1e-4 } }.kinds[1].class, "pd")
   test.equal(intervals { deployment = { tp = 2, ep = 2 } }.kinds[1].class, "tep")

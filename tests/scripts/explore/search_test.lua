@@ -1,4 +1,5 @@
 -- Searches and sensitivities against step models whose answers are known.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy, sweep, json = rooflua.policy, rooflua.sweep, rooflua.json
@@ -15,11 +16,9 @@ function Loaded:time(_)
 end
 
 local function scenario(parameters, more)
-  local given = { model = "llama-3.1-8b", hardware = "h200", seed = 1, async_depth = 1, steps = Loaded(parameters),
+  return scene({ hardware = "h200", seed = 1, async_depth = 1, steps = Loaded(parameters),
     workload = require "workloads.constant" { rate_per_s = 0.5, num_requests = 4, prompt_tokens = 16,
-      output_tokens = 10 } }
-  for key, value in pairs(more or {}) do given[key] = value end
-  return given
+      output_tokens = 10 } }, more)
 end
 
 local function rate(options)

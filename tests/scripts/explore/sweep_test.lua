@@ -1,17 +1,16 @@
 -- Sweeps: order, jobs, common random numbers, samples, results files.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local Reader = require "rooflua.scenario.reader"
 local sweep, serve, json = rooflua.sweep, rooflua.serve, rooflua.json
 
 local function scenario(more)
-  local given = { model = "llama-3.1-8b", hardware = "h200", seed = 3, steps = require "steps.roofline_v1" {},
+  return scene({ hardware = "h200", seed = 3, steps = require "steps.roofline_v1" {},
     scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16 },
     workload = require "workloads.gamma" { rate_per_s = 20, num_requests = 60,
       prompt_tokens = { distribution = "uniform", min = 50, max = 900 },
-      output_tokens = { distribution = "lognormal", mean = 60, sigma = 0.7 } } }
-  for key, value in pairs(more or {}) do given[key] = value end
-  return given
+      output_tokens = { distribution = "lognormal", mean = 60, sigma = 0.7 } } }, more)
 end
 
 local vary = { ["scheduler.max_num_seqs"] = { 4, 16 } }
@@ -101,7 +100,7 @@ local space = { ["scheduler.max_num_seqs"] = { min = 1, max = 64, log = true },
   ["workload.rate_per_s"] = { 1, 9 }, ["hardware"] = { "h200", "h100", "l40s" } }
 
 local function sampled(method, n, seed)
-  local points = require("rooflua.explore.sampling").points(Reader.new "test", (function()
+  local points = require("rooflua.scenario.sampling").points(Reader.new "test", (function()
     local given = scenario()
     given.sweep = { method = method, n = n, params = space, seed = seed }
     return given
@@ -119,7 +118,7 @@ test("a Latin hypercube has one point in every slice of every dimension", functi
 end)
 
 test("the first 2^k Sobol points have one in every dyadic slice, and pairs in every square", function()
-  local sobol = require "rooflua.explore.sobol"
+  local sobol = require "rooflua.scenario.sobol"
   local points = sobol.points(64, sobol.most_dimensions)
   for d = 1, sobol.most_dimensions do
     local seen = {}

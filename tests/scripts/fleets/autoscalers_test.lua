@@ -1,4 +1,5 @@
 -- Autoscalers in whole runs: each changes a figure in the direction that its source claims, and what is wrong is named.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local serve = require "rooflua.serve"
 local Diurnal = require "workloads.diurnal"
@@ -6,12 +7,10 @@ local Diurnal = require "workloads.diurnal"
 local function scenario(own, more)
   local entry = { max = 6, start = { init_s = 20 } }
   for key, value in pairs(own) do entry[key] = value end
-  local out = { model = "qwen3-8b", hardware = "h100-sxm", seed = 3, router = "least_outstanding",
+  return scene({ model = "qwen3-8b", seed = 3, router = "least_outstanding",
     replicas = { entry },
     workload = Diurnal { rate_per_s = 12, swing = 0.9, period_s = 600, peak_s = 300, num_requests = 7000,
-      prompt_tokens = 1500, output_tokens = 200 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      prompt_tokens = 1500, output_tokens = 200 } }, more)
 end
 
 local function run(own, more) return serve.run(scenario(own, more)).summary end
@@ -64,7 +63,7 @@ test("what a gate holds counts for KEDA, and an HPA on the queues of replicas do
   test.check(peak(require "autoscalers.keda") > 2)
 end)
 
-test("KEDA scales to none and back: who comes then waits for a start", function()
+test("KEDA scales to none and back: a request that comes then waits for a start", function()
   local s = run({ min = 0, autoscaler = require "autoscalers.keda" { target = 16, cooldown_s = 60, polling_s = 15 } },
     { workload = require "workloads.poisson" { rate_per_s = 0.002, num_requests = 4, prompt_tokens = 100,
       output_tokens = 10 } })

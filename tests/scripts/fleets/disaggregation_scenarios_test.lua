@@ -1,4 +1,4 @@
--- The shipped scenarios of prefill and decode apart have the results that their headers expect.
+-- The shipped scenarios of prefill and decode split have the results that their headers expect.
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local program = os.getenv "ROOFLUA_PROGRAM" or "build/release/bin/rooflua"

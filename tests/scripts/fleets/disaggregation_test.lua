@@ -1,18 +1,17 @@
--- Prefill and decode apart: what a scenario says of it, what results hold, deciders, and what is refused.
+-- Prefill and decode split: what a scenario says of it, what results hold, deciders, and what is refused.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
-local shape = require "rooflua.scenario.shape"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local function scenario(changes)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3,
+  return scene({ seed = 3,
     replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } },
     router = "least_outstanding", network = { path = { "nic" } }, links = { nic = { bytes_per_s = 8e9 } },
     scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 512 },
     workload = require "workloads.poisson" { rate_per_s = 12, num_requests = 60, prompt_tokens = 2000,
-      output_tokens = 20 } }
-  for key, value in pairs(changes) do out[key] = value end
-  return out
+      output_tokens = 20 } }, changes)
 end
 
 local function run(settings, more)
@@ -37,14 +36,14 @@ test("KV that is pushed carries the same bytes and is there sooner", function()
   local last
   for _, push in ipairs { "end", "chunks", "layers" } do
     local s = run { push = push }
-    local apart = s.disaggregation
-    test.near(apart.kv_bytes, 60 * 2000 * 131072, 1e-9)
+    local split = s.disaggregation
+    test.near(split.kv_bytes, 60 * 2000 * 131072, 1e-9)
     test.equal(s.completed, 60)
     if last then
-      test.check(apart.kv_wait_s.mean < last.kv_wait_s.mean, "%s: %g s", push, apart.kv_wait_s.mean)
-      test.check(apart.kept_block_s < last.kept_block_s, "%s: %g", push, apart.kept_block_s)
+      test.check(split.kv_wait_s.mean < last.kv_wait_s.mean, "%s: %g s", push, split.kv_wait_s.mean)
+      test.check(split.kept_block_s < last.kept_block_s, "%s: %g", push, split.kept_block_s)
     end
-    last = apart
+    last = split
   end
 end)
 
@@ -194,9 +193,9 @@ test("what is wrong is named by its key", function()
   test.check(not ok and tostring(problem):find("stages of pp", 1, true), "%s", tostring(problem))
 end)
 
-test("without replicas that are apart the key is told to change nothing", function()
+test("without replicas that are split the key is told to change nothing", function()
   local given = { model = "llama-3.1-8b", hardware = "h200-sxm", replicas = 2, disaggregation = {} }
-  local told = shape.unread(given, "serve")
+  local told = unread_keys.of(given, "serve")
   test.equal(told[1][1], "disaggregation")
   test.check(told[1][2]:find("no KV is sent", 1, true), "%s", told[1][2])
 end)

@@ -1,5 +1,6 @@
 -- One run in several processes that each simulate a part of the replicas: the same bytes as one process, or one process
 -- and the reason why.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
@@ -14,13 +15,11 @@ local function told(given, jobs)
 end
 
 local function scenario(changes)
-  local out = { rooflua = 1, model = "llama-3.1-8b", hardware = "h200-sxm", seed = 3, replicas = 5,
+  return scene({ rooflua = 1, hardware = "h200-sxm", seed = 3, replicas = 5,
     steps = require "steps.kernels" {}, scheduler = require "schedulers.vllm_v1" { max_num_seqs = 32 },
     router = require "routers.round_robin" {},
     workload = require "workloads.poisson" { rate_per_s = 60, num_requests = 300, prompt_tokens = 300,
-      output_tokens = 40 } }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+      output_tokens = 40 } }, changes)
 end
 
 local lengths = { distribution = "lognormal", mean = 400, sigma = 1, max = 6000 }

@@ -1,16 +1,15 @@
 -- Links that transfers of KV share: what a scenario says of them, what results hold, and what is refused.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local serve = require "rooflua.serve"
 local sweep = require "rooflua.sweep"
 
 local function scenario(changes)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3,
+  return scene({ seed = 3,
     replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } },
     router = "least_outstanding",
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 60, prompt_tokens = 1000,
-      output_tokens = 20 } }
-  for key, value in pairs(changes) do out[key] = value end
-  return out
+      output_tokens = 20 } }, changes)
 end
 
 local function shared(bytes_per_s, more)

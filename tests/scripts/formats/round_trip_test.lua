@@ -178,7 +178,7 @@ local function of_engines(list)
   return given
 end
 
-test("InferenceX: the output is divided by decode GPUs where prefill and decode run apart, else by all", function()
+test("InferenceX: the output is divided by decode GPUs where prefill and decode are split, else by all", function()
   local own, own_facts, path = run_of(of_engines { { role = "prefill", count = 2 },
     { role = "decode", deployment = { tp = 4 } } })
   local text = text_of("inferencex", own, own_facts, path)

@@ -1,4 +1,5 @@
 -- Gates: what each policy does to a run, laws of what passes, errors, and forks with held requests.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
@@ -11,11 +12,9 @@ local function burst(more)
 end
 
 local function scenario(admission, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3, replicas = 2, router = "least_outstanding",
+  return scene({ seed = 3, replicas = 2, router = "least_outstanding",
     admission = admission, scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16 }, workload = burst(),
-    metrics = { requests = true } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+    metrics = { requests = true } }, more)
 end
 
 local function run(admission, more) return serve.run(scenario(admission, more)) end
@@ -115,7 +114,7 @@ local function fair(given)
   return run(require "admission.concurrency"(given), { workload = tenants(), replicas = 1, router = nil }).summary
 end
 
-test("a quiet tenant waits less in turn, by service and by deadline than behind a noisy one", function()
+test("a quiet tenant waits less in turn, by service and by deadline than after a noisy one", function()
   local global = fair {}
   for _, given in ipairs { { fair = "round_robin" }, { fair = "vtc" }, { fair = "las" }, { order = "edf" } } do
     local found = fair(given)

@@ -1,12 +1,13 @@
 -- Clients: each changes a figure of its scenario in the direction that it claims.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json = rooflua.serve, rooflua.json
 
 --- A GPU with too few seats for a burst of requests, and enough for the rest.
 local function scenario(client, changes)
-  local out = {
-    model = "llama-3.1-8b", hardware = "h200", mfu = { tables = false }, seed = 4, client = client,
+  return scene({
+    hardware = "h200", mfu = { tables = false }, seed = 4, client = client,
     steps = require "steps.kernels" {}, deployment = { max_num_seqs = 16 },
     scheduler = require "schedulers.vllm_v1" {},
     workload = require "workloads.burst" {
@@ -14,9 +15,7 @@ local function scenario(client, changes)
       prompt_tokens = { distribution = "uniform", min = 50, max = 600 },
       output_tokens = { distribution = "uniform", min = 100, max = 300 },
     },
-  }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  }, changes)
 end
 
 local function impatient(given) return require "clients.impatient" (given) end

@@ -1,18 +1,17 @@
--- Faults: what is lost, who finds out, and what clients do about it.
+-- Faults: what is lost, how it is found out, and what clients do about it.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json = rooflua.serve, rooflua.json
 
 local function scenario(faults, changes)
-  local out = {
-    model = "llama-3.1-8b", hardware = "h200", mfu = { tables = false }, seed = 4, faults = faults, replicas = 4,
+  return scene({
+    hardware = "h200", mfu = { tables = false }, seed = 4, faults = faults, replicas = 4,
     steps = require "steps.kernels" {}, scheduler = require "schedulers.vllm_v1" {}, router = "round_robin",
     workload = require "workloads.poisson" { rate_per_s = 40, num_requests = 1600,
       prompt_tokens = { distribution = "uniform", min = 50, max = 600 },
       output_tokens = { distribution = "uniform", min = 100, max = 300 } },
-  }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  }, changes)
 end
 
 local function summary_of(faults, changes)
@@ -119,8 +118,8 @@ test("wrong lists of faults are errors", function()
   wrong("say repair_s", { { time_s = 1, replica = 1, for_s = 2 } })
 end)
 
--- Prefill and decode apart behind one interface per node.
-local function apart(faults, changes)
+-- Prefill and decode split, with one interface per node.
+local function split(faults, changes)
   local out = { links = { nic = { bytes_per_s = 12.5e9 } }, network = { path = { "nic" } },
     disaggregation = { order = "prefill_first" },
     replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } },
@@ -142,45 +141,45 @@ local function told(s)
 end
 
 test("a link that carries all it can changes nothing", function()
-  local none, whole = apart(nil), apart(down(nil, { factor = 1 }))
+  local none, whole = split(nil), split(down(nil, { factor = 1 }))
   test.equal(whole.faults.degraded_s, 0)
   test.equal(told(whole), told(none))
 end)
 
 test("KV stands still while its link carries nothing, and fails when that lasts too long", function()
-  local calm, waits = apart(nil), apart(down())
+  local calm, waits = split(nil), split(down())
   test.equal(waits.completed, 400)
   test.equal(waits.faults.failed_transfers, 0)
   test.equal(waits.faults.degraded_s, 20, "two nodes, two directions")
   test.check(waits.e2e_s.max > calm.e2e_s.max + 3, "%g and %g", waits.e2e_s.max, calm.e2e_s.max)
-  local lost = apart(down { timeout_s = 1 })
+  local lost = split(down { timeout_s = 1 })
   test.check(lost.faults.failed_transfers > 10, "%d", lost.faults.failed_transfers)
   test.equal(lost.failed.replica_lost, lost.faults.failed_transfers)
   test.equal(lost.completed + lost.failed.replica_lost, 400)
-  local again = apart(down { timeout_s = 1, kv_load_failure_policy = "recompute" })
+  local again = split(down { timeout_s = 1, kv_load_failure_policy = "recompute" })
   test.equal(again.completed, 400)
   test.check(again.faults.failed_transfers > 10, "%d", again.faults.failed_transfers)
   test.check(again.e2e_s.max < waits.e2e_s.max, "computing takes longer: %g and %g", again.e2e_s.max, waits.e2e_s.max)
 end)
 
 test("a slow link lengthens transfers at least in proportion, or only those of one node", function()
-  local half = apart(down(nil, { time_s = 0, factor = 0.25, for_s = 1e5 }))
-  local calm = apart(nil)
+  local half = split(down(nil, { time_s = 0, factor = 0.25, for_s = 1e5 }))
+  local calm = split(nil)
   local slow, usual = half.disaggregation.kv_wait_s.p50, calm.disaggregation.kv_wait_s.p50
   test.check(slow >= 4 * usual, "they share what is left: %g and %g", slow, usual)
-  local of_first = apart(down(nil, { replica = 1 }))
+  local of_first = split(down(nil, { replica = 1 }))
   test.equal(of_first.faults.degraded_s, 10, "the node of the first replica")
 end)
 
 test("links fail now and then", function()
   local often = require "faults.links" { link = "nic", every_s = 4, for_s = 1, timeout_s = 0.5,
     kv_load_failure_policy = "recompute" }
-  local s = apart(often)
+  local s = split(often)
   test.check(s.faults.degraded_s > 8 and s.faults.failed_transfers > 5, "%g s, %d", s.faults.degraded_s,
     s.faults.failed_transfers)
   test.equal(s.completed, 400)
-  test.equal(told(apart(often)), told(s))
-  local always = apart(require "faults.links" { link = "nic", every_s = 0, factor = 0.5 })
+  test.equal(told(split(often)), told(s))
+  local always = split(require "faults.links" { link = "nic", every_s = 0, factor = 0.5 })
   test.check(always.faults.degraded_s > 4 * 30, "%g", always.faults.degraded_s)
 end)
 
@@ -204,12 +203,12 @@ test("a load that fails is computed, or ends its request", function()
 end)
 
 test("links that are not there, and faults that are wrong, are errors", function()
-  test.raises("nic", function() apart(down(nil, { link = "nick" })) end)
+  test.raises("nic", function() split(down(nil, { link = "nick" })) end)
   test.raises("no transfer uses links", function() summary_of(down()) end)
-  test.raises("from 0 to 1", function() apart(down(nil, { factor = 2 })) end)
-  test.raises("factor is missing", function() apart(scripted { { time_s = 1, link = "nic" } }) end)
+  test.raises("from 0 to 1", function() split(down(nil, { factor = 2 })) end)
+  test.raises("factor is missing", function() split(scripted { { time_s = 1, link = "nic" } }) end)
   test.raises("a link has for_s", function()
-    apart(scripted { { time_s = 1, link = "nic", factor = 0, repair_s = 3 } })
+    split(scripted { { time_s = 1, link = "nic", factor = 0, repair_s = 3 } })
   end)
 end)
 

@@ -9,7 +9,7 @@ local Kernels = require "steps.kernels"
 
 local us = 1e-6
 
---- Chunks of 40 behind 100 and of 24, and 64 decodes with 1,024 keys each: 128 tokens, 66 requests.
+--- Chunks of 40 after 100 and of 24, and 64 decodes with 1,024 keys each: 128 tokens, 66 requests.
 local prefills = { { new_tokens = 40, context_tokens = 100 }, { new_tokens = 24, context_tokens = 0 } }
 local batch = cost.batch { prefills = prefills, decodes = 64, decode_context_tokens = 64 * 1023 }
 local chunks = cost.batch { prefills = prefills }

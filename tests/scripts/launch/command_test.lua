@@ -46,7 +46,7 @@ test("JSON, its dotted parts and a flag of its own are one option", function()
     '{"temperature":0}')
 end)
 
-test("the command is found behind an interpreter, a path, variables, a container and lines of a script", function()
+test("the command is found after an interpreter, a path, variables, a container and lines of a script", function()
   for _, text in ipairs { "vllm serve m", "/opt/venv/bin/vllm serve m", "exec vllm serve m", "nohup vllm serve m",
     "python -m vllm.entrypoints.openai.api_server --model m",
     "/usr/bin/python3.12 -m vllm.entrypoints.openai.api_server --model m",

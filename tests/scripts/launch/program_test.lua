@@ -182,7 +182,7 @@ test("the script starts the program of its own folder through a link to it", fun
   local links = test.folder() .. "/bin"
   local made = os.execute(("mkdir -p '%s/scripts' '%s/build/release/bin' '%s' && cp scripts/rooflua "
     .. "scripts/bootstrap.sh '%s/scripts/' && touch '%s/build/release/.built-rooflua' && "
-    .. "printf '#!/bin/sh\necho started "$@"\n' > '%s/build/release/bin/rooflua' && "
+    .. "printf '#!/bin/sh\\necho started \"$@\"\\n' > '%s/build/release/bin/rooflua' && "
     .. "chmod +x '%s/build/release/bin/rooflua' && ln -s '%s/scripts/rooflua' '%s/first' && ln -s first '%s/second'")
     :format(root, root, links, root, root, root, root, root, links, links))
   test.equal(made, 0)

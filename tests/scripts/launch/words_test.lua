@@ -1,7 +1,7 @@
 -- Words of launch commands as each engine takes them: quantities, options that are gone, texts that are no command; and
 -- the inputs of ../shared/repro that were read as something else.
 local test = dofile "tests/scripts/harness.lua"
-local capacity_text = require "rooflua.applied.capacity_text"
+local capacity_of = require "rooflua.program.capacity"
 local command = require "rooflua.applied.command"
 local native = require "rooflua.native"
 local rooflua = require "rooflua"
@@ -13,7 +13,7 @@ local function refuses(expected, text, engine)
 end
 
 local function answer(hardware, text, engine, sets)
-  return capacity_text.command({ hardware = hardware }, sets or {}, { text = text, engine = engine })
+  return capacity_of.command({ hardware = hardware }, sets or {}, { text = text, engine = engine })
 end
 
 local vllm, sglang = "vllm serve Qwen/Qwen3-8B ", "python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B "

@@ -13,7 +13,7 @@ end
 
 local most_lines, of_further_ranks = 40, 8
 
---- Holds a text to 100 columns, and to 40 lines of three ranks beside its notes.
+--- Holds a text to 100 columns, and to 40 lines of three ranks besides its notes.
 local function check_size(done)
   local lines, columns = size_of(done.text)
   test.check(columns <= 100, "%d columns: %s", columns, done.text)

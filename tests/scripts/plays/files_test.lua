@@ -1,4 +1,4 @@
--- Files of plays: what prompts share, who waits for whom, and that a play survives being written and read.
+-- Files of plays: what prompts share, which row waits for which, and that a play survives being written and read.
 local test = dofile "tests/scripts/harness.lua"
 local agentic = require "rooflua.plays.agentic"
 local blocks = require "rooflua.plays.blocks"
@@ -76,7 +76,7 @@ test("a prompt that only adds blocks to the one before has one segment", functio
   end
 end)
 
--- Who waits for whom ----------------------------------------------------------------------------------------
+-- Which row waits for which ---------------------------------------------------------------------------------
 
 local function request(start_s, end_s, prompt, output)
   return { start_s = start_s, end_s = end_s, prompt_tokens = prompt or 10, output_tokens = output or 1 }

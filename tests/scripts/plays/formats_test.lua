@@ -1,5 +1,5 @@
--- Formats of plays that are read as a whole: what prompts share and who waits for whom, counted by hand, and files with
--- one fault, which are refused by line and key.
+-- Formats of plays that are read as a whole: what prompts share and which row waits for which, counted by hand, and
+-- files with one fault, which are refused by line and key.
 local test = dofile "tests/scripts/harness.lua"
 local file = require "rooflua.plays.file"
 local json = require "rooflua.json"
@@ -132,7 +132,7 @@ local blis = blis_head .. "0,c,s,0,g,32,64,16,0,1000000,1500000,,\n1,c,s,1,g,32,
 
 -- Counted by hand ----------------------------------------------------------------------------------------------
 
-test("spans: requests of an agent follow each other, an agent begins behind what started it", function()
+test("spans: requests of an agent follow each other, an agent begins after what started it", function()
   local opened = open(lines_of(spans()))
   test.equal(opened.format, "otel_spans")
   -- Blocks of 16: 20, 10, 12, 25, 6; s2 repeats s1 and its answer (11), b repeats a and its answer (22).

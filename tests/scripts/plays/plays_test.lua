@@ -1,4 +1,5 @@
 -- Plays of workloads in Lua: a chain with delays is a conversation of multi_turn, and mistakes are named.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy = require "rooflua.policy"
@@ -13,10 +14,8 @@ local function workload(make)
 end
 
 local function scenario(given, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3, workload = given,
-    steps = require "steps.roofline_v1" {}, deployment = { kv_blocks = 4000 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  return scene({ seed = 3, workload = given,
+    steps = require "steps.roofline_v1" {}, deployment = { kv_blocks = 4000 } }, more)
 end
 
 local still = { exponential = function() return 1.2375 end }

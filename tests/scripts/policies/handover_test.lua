@@ -1,5 +1,6 @@
 -- Policies in the files of other projects: each file is read back as YAML with the figures of the scenario, and a
 -- setting that has no place is named.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local shipped = require("rooflua.sandbox.chunks").require
 local facts_of = require("rooflua.serving.facts").of
@@ -18,10 +19,9 @@ end
 
 --- The text of a file of that format, with what the scenario says crossing JSON as it does in the program.
 local function text_of(format, more)
-  local scenario = { model = "qwen3-8b", hardware = "h100-sxm", seed = 3, engine = { "vllm" }, replicas = 2,
+  local scenario = scene({ model = "qwen3-8b", seed = 3, engine = { "vllm" }, replicas = 2,
     router = shipped "routers.llm_d" {},
-    workload = shipped "workloads.mix" { parts = { part("chat", -1), part("bulk", 2) } } }
-  for key, value in pairs(more or {}) do scenario[key] = value end
+    workload = shipped "workloads.mix" { parts = { part("chat", -1), part("bulk", 2) } } }, more)
   local opened = opening.table(scenario, {})
   local facts = json.decode(json.encode(facts_of(opened.reader, (opening.variant(opened, 1)))))
   facts.scenario = "a.lua"

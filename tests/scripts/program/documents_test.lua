@@ -40,7 +40,7 @@ local said = {
     { "(%d+) questions, each with its scenario", "questions" } },
   ["docs/COMPARISON.md"] = {
     { "| of (%a+) GPUs, published by", "measured" }, { "| (%d+); a router may refuse", "routers" },
-    { "sessions, (%d+) workloads", "workloads" }, { "Of (%w+) GPUs none ship", "unmeasured" },
+    { "(%d+) workloads: sessions", "workloads" }, { "Of (%w+) GPUs none ship", "unmeasured" },
     { "| (%a+) rules for the number of drafts", "speculators" } },
 }
 

@@ -25,7 +25,7 @@ test("fields of what a simulation answers are offered, however deep", function()
   offers("print(sim:replica(1).running[1].", "prompt_tokens", "phase")
 end)
 
-test("behind a colon there are methods and nothing else", function()
+test("after a colon there are methods and nothing else", function()
   offers("sim:", "step", "result")
   test.equal(offered("sim:now"), "  ")
   offers("sim.now", "now_s")
@@ -48,7 +48,7 @@ test("names of models, GPUs, policies and files are offered inside a text", func
   offers("mfu.open \"h", "h200-sxm", "h20")
   offers("mfu.open('h200'):", "gemm", "tables")
   offers("a:set { steps = \"roof", "roofline_v1", "roofline_v2")
-  offers("dofile 'tests/scripts/fit", "tests/scripts/explore/fit_test.lua")
+  offers("dofile 'tests/scripts/explore/fit", "tests/scripts/explore/fit_test.lua")
 end)
 
 test("help on the name of a command is its line", function()

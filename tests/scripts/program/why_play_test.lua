@@ -61,9 +61,9 @@ local function check_account(why)
 end
 
 local tiers = 'tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 40e9 } } },'
-local apart = 'replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } }, '
+local split = 'replicas = { { role = "prefill", count = 2, node = 1 }, { role = "decode", count = 2, node = 2 } }, '
   .. 'router = "least_outstanding", network = { path = { "nic" } }, links = { nic = { bytes_per_s = 8e9 } },'
-for name, more in pairs { alone = "", ["with a store"] = tiers, ["prefill and decode apart"] = apart } do
+for name, more in pairs { alone = "", ["with a store"] = tiers, ["prefill and decode split"] = split } do
   test("every play of a run adds up, and so do the metrics of the run: " .. name, function()
     local live = serve.open(scenario(more))
     live:run()
@@ -82,7 +82,7 @@ for name, more in pairs { alone = "", ["with a store"] = tiers, ["prefill and de
     local summary = live:result().summary.plays
     test.equal(counted, summary.completed)
     for _, key in ipairs(kinds) do test.near(sums[key] / counted, summary[key].mean, 1e-9, key) end
-    test.equal(seen.transfer_s, name == "prefill and decode apart" or nil)
+    test.equal(seen.transfer_s, name == "prefill and decode split" or nil)
     test.equal(seen.load_s, name == "with a store" or nil)
   end)
 end

@@ -1,4 +1,5 @@
 -- Routers of gateways: the choice of each on numbers that can be checked by hand, and what their indices do to a run.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local policy = require "rooflua.policy"
@@ -115,10 +116,9 @@ end)
 
 --- Prompts of many groups, each with a long common beginning, on caches that cannot hold all groups.
 local function run(router, given)
-  local scenario = { model = "llama-3.1-8b", hardware = "h100", replicas = 4, router = router, seed = 4,
+  local scenario = scene({ hardware = "h100", replicas = 4, router = router, seed = 4,
     deployment = { kv_blocks = 3000 }, workload = require "workloads.poisson" { rate_per_s = 30, num_requests = 400,
-      prompt_tokens = 2200, output_tokens = 20, prefix_groups = 40, prefix_tokens = 2000 } }
-  for key, value in pairs(given or {}) do scenario[key] = value end
+      prompt_tokens = 2200, output_tokens = 20, prefix_groups = 40, prefix_tokens = 2000 } }, given)
   return serve.run(scenario).summary
 end
 

@@ -1,13 +1,12 @@
 -- Routers refuse requests and hear of their ends; what policies tell of a run stands in its result.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy, serve = rooflua.policy, rooflua.serve
 
 local function scenario(more)
-  local out = { model = "llama-3.1-8b", hardware = "h200-sxm", workload = require "workloads.poisson" {
-    rate_per_s = 100, num_requests = 100, prompt_tokens = 300, output_tokens = 40 } }
-  for key, value in pairs(more) do out[key] = value end
-  return out
+  return scene({ hardware = "h200-sxm", workload = require "workloads.poisson" {
+    rate_per_s = 100, num_requests = 100, prompt_tokens = 300, output_tokens = 40 } }, more)
 end
 
 local Bounded = policy.define {

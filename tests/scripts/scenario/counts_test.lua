@@ -1,5 +1,6 @@
 -- Numbers of a scenario that say how often something is done have limits: what is over one is refused at once, by name.
 -- Names of thousands of letters are cut in messages.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local check = require "rooflua.program.check"
@@ -7,10 +8,8 @@ local native = require "rooflua.native"
 local serve, spec, sweep, json = rooflua.serve, rooflua.spec, rooflua.sweep, rooflua.json
 
 local function scenario(more)
-  local out = { model = "llama-3.1-8b", hardware = "h200-sxm", workload = require "workloads.poisson" {
-    rate_per_s = 200, num_requests = 40, prompt_tokens = 300, output_tokens = 8 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  return scene({ hardware = "h200-sxm", workload = require "workloads.poisson" {
+    rate_per_s = 200, num_requests = 40, prompt_tokens = 300, output_tokens = 8 } }, more)
 end
 
 --- Checks that the call is refused within a second of CPU, in the words that are expected.

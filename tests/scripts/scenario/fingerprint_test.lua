@@ -104,7 +104,7 @@ return Late
   check_changes { { "order.lua", "return function() return 1 end\n" } }
 end)
 
-test("a model file behind spec.model", function()
+test("a model file after spec.model", function()
   write("m.toml", model:format(4))
   write("s.lua", scenario("local spec = require 'rooflua.spec'",
     ("model = spec.model '%s/m.toml', scheduler = 'vllm_v1'"):format(folder)))

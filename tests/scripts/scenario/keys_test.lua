@@ -1,10 +1,14 @@
 -- The keys of a scenario are declared once: each is accepted with a value of its type and refused with another, and
 -- every list of keys is that of the declaration.
 local test = dofile "tests/scripts/harness.lua"
+local chunks = require "rooflua.sandbox.chunks"
+local core = require "rooflua.base.core"
 local kinds = require "rooflua.program.kinds"
 local manual = require "rooflua.help.scenario"
 local native = require "rooflua.native"
 local opening = require "rooflua.runs.opening"
+local policy = require "rooflua.policy"
+local policy_kinds = require "rooflua.policy.kinds"
 local schema = require "rooflua.scenario.schema"
 
 --- What a scenario needs besides the key that is tried, by kind; and a search, by goal.
@@ -172,15 +176,16 @@ test("an unknown key is refused with the declared ones", function()
 end)
 
 test("--set reaches every key that is no function", function()
+  local changes = require "rooflua.applied.changes"
   local paths = require "rooflua.scenario.paths"
   local reader = require("rooflua.scenario.reader").new "made up"
   for _, entry in ipairs(schema.all()) do
     if entry.type ~= "function" and not entry.path:find("replicas[]", 1, true) then
       local value = example_of(entry)
-      test.check(paths.value(paths.set(reader, {}, entry.path, value), entry.path) == value, "%s", entry.path)
+      test.check(paths.value(changes.set(reader, {}, entry.path, value), entry.path) == value, "%s", entry.path)
     end
   end
-  test.raises("did you mean 'replicas'", function() paths.set(reader, {}, "replica", 2) end)
+  test.raises("did you mean 'replicas'", function() changes.set(reader, {}, "replica", 2) end)
 end)
 
 test("help knows every key", function()
@@ -203,6 +208,26 @@ test("a key that no kind of scenario reads says so", function()
       local module = native.home .. "/scripts/lib/rooflua/" .. tostring(entry.read_by):gsub("%.", "/") .. ".lua"
       test.check(native.file_exists(module), "%s is read by %s, which is no module", entry.path, entry.read_by)
     end
+  end
+end)
+
+test("a key that takes policies names a kind of them, and every kind but campaigns has a key", function()
+  local left = {}
+  for _, row in ipairs(policy_kinds.rows()) do left[row.folder] = row.of ~= "campaign" end
+  for _, entry in ipairs(schema.all()) do
+    test.check(not entry.folder or left[entry.folder] ~= nil, "%s: %s is no kind", entry.path, entry.folder)
+    test.check(not entry.type:find "policy" or entry.folder, "%s: names no folder", entry.path)
+  end
+  for _, entry in ipairs(schema.all()) do left[entry.folder or ""] = false end
+  for folder, is_left in pairs(left) do test.check(not is_left, "%s: no key takes them", folder) end
+end)
+
+test("a folder of scripts/ that holds policies is a kind of them", function()
+  local kinds_of = policy_kinds.folders()
+  for _, folder in ipairs(native.list_folder(native.home .. "/scripts", "")) do
+    local name = native.list_folder(native.home .. "/scripts/" .. folder, ".lua")[1]
+    local is_policy = name and folder ~= "meta" and policy.is_class(chunks.require(folder .. "." .. name))
+    test.equal(core.is_among(folder, kinds_of), is_policy or false, folder)
   end
 end)
 

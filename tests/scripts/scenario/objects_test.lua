@@ -1,13 +1,13 @@
 -- Objects of the engine in a scenario: they are of its model and GPU, and what cannot be read stays so.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, spec, mfu = rooflua.serve, rooflua.spec, rooflua.mfu
 
 local function run(more)
-  local given = { model = "llama-3.1-8b", hardware = "h200-sxm",
+  local given = scene({ hardware = "h200-sxm",
     workload = require "workloads.poisson" { num_requests = 2, rate_per_s = 10, prompt_tokens = 50,
-      output_tokens = 5 } }
-  for key, value in pairs(more) do given[key] = value end
+      output_tokens = 5 } }, more)
   local ok, problem = pcall(serve.run, given)
   return ok and "" or problem
 end

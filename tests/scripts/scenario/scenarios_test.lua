@@ -139,11 +139,11 @@ test("28: peers halve what is computed; a pool keeps nothing twice", function()
   test.check(by_kv["peers"].summary.tiers[1].peer_hit_tokens > 0 and by_kv["own host"].summary.tiers[1].hit_frac < 0.1)
 end)
 
-test("07: apart, gaps are short; three prefill GPUs are enough for this load and two are not", function()
+test("07: split, gaps are short; three prefill GPUs are enough for this load and two are not", function()
   local pools = run "07_disaggregation"
   local mixed, one, two, three = pools["4 mixed"].summary, pools["1 prefill + 3 decode"].summary,
     pools["2 prefill + 2 decode"].summary, pools["3 prefill + 1 decode"].summary
-  for _, apart in ipairs { one, two, three } do test.check(apart.itl_s.p99 * 5 < mixed.itl_s.p99) end
+  for _, split in ipairs { one, two, three } do test.check(split.itl_s.p99 * 5 < mixed.itl_s.p99) end
   between(one.requests_per_s, 10, 12, "served by one prefill GPU")
   test.check(one.ttft_s.p50 > 1 and two.ttft_s.p50 > 1)
   test.near(three.ttft_s.p99, mixed.ttft_s.p99, 0.1)

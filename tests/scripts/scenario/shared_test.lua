@@ -1,4 +1,5 @@
 -- What variants of one scenario share, and that sharing it changes no result.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy = require "rooflua.policy"
@@ -7,11 +8,9 @@ local Reader = require "rooflua.scenario.reader"
 local sweep, json = rooflua.sweep, rooflua.json
 
 local function scenario(more)
-  local given = { model = "llama-3.1-8b", hardware = "h200-sxm", seed = 3,
+  return scene({ hardware = "h200-sxm", seed = 3,
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 30, prompt_tokens = 300,
-      output_tokens = 20 } }
-  for key, value in pairs(more or {}) do given[key] = value end
-  return given
+      output_tokens = 20 } }, more)
 end
 
 --- Two variants of one scenario, prepared, and their bound step models.

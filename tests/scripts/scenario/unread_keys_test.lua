@@ -1,17 +1,16 @@
 -- What nothing reads is refused or told: keys of scenarios in every place, fields of a workload's requests, content
 -- that no request shares.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local kinds = require "rooflua.program.kinds"
 local opening = require "rooflua.runs.opening"
 local policy = require "rooflua.policy"
-local shape = require "rooflua.scenario.shape"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local poisson = require "workloads.poisson" { rate_per_s = 2, num_requests = 5, prompt_tokens = 100, output_tokens = 4 }
 
 local function scenario(more)
-  local given = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.24", workload = poisson }
-  for key, value in pairs(more) do given[key] = value end
-  return given
+  return scene({ engine = "vllm 0.24", workload = poisson }, more)
 end
 
 local function run(more, index)
@@ -62,7 +61,7 @@ end)
 
 local function paths_of(given, kind)
   local out = {}
-  for i, each in ipairs(shape.unread(given, kind)) do out[i] = each[1] end
+  for i, each in ipairs(unread_keys.of(given, kind)) do out[i] = each[1] end
   return table.concat(out, " ")
 end
 

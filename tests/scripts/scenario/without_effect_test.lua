@@ -1,4 +1,5 @@
 -- A value that changes nothing where it should is an error, or takes effect.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local opening = require "rooflua.runs.opening"
@@ -11,8 +12,7 @@ local function raises(part, call, ...)
 end
 
 local function opened(sets, more)
-  local given = { kind = "price", model = "llama-3.1-8b", hardware = "h100-sxm", price = { { decodes = 1 } } }
-  for key, value in pairs(more or {}) do given[key] = value end
+  local given = scene({ kind = "price", price = { { decodes = 1 } } }, more)
   return opening.table(given, { set = sets, file = "made up" })
 end
 
@@ -108,8 +108,7 @@ end)
 test("--seed, a launch command and the one variant that runs follow the same rule", function()
   local seeds = { vary = { seed = { 1, 2 } } }
   local function of(more, options)
-    local given = { kind = "price", model = "llama-3.1-8b", hardware = "h100-sxm", price = { { decodes = 1 } } }
-    for key, value in pairs(more) do given[key] = value end
+    local given = scene({ kind = "price", price = { { decodes = 1 } } }, more)
     options.file = "made up"
     return opening.table(given, options)
   end

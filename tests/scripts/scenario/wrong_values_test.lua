@@ -146,7 +146,7 @@ local function small_tiers()
   return { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 1e9 } } }
 end
 
---- A scenario with what the key of a path needs beside it.
+--- A scenario with what the key of a path needs besides it.
 local function complete(kind, path)
   return scenario(kind, path[1] == "tiers" and { tiers = small_tiers() } or nil)
 end

@@ -30,7 +30,7 @@ test("a request without a limit is given max_output_tokens", function()
               2: B C+4 ]] }
 end)
 
-test("the first that does not fit blocks those behind it", function()
+test("the first that does not fit blocks those after it", function()
   -- 4 blocks, 5 blocks, 1 block, of 8
   expect { scheduler = Orca {}, kv_blocks = 8,
     requests = { { 0, 4, 2, limit12 }, { 0, 8, 1, limit12 }, { 0, 2, 1, { max_output_tokens = 2 } } },

@@ -34,7 +34,7 @@ end)
 
 -- A and B share a prefix that is not computed yet. A computes it, and B comes after C. With 81 tokens per step A leaves
 -- 9: C's 12 do not fit and end the step. B's 8 (it could hit by then) would have fitted.
-test("lpm puts a request behind all others while another one computes its prefix", function()
+test("lpm puts a request after all others while another one computes its prefix", function()
   expect { scheduler = steady(0.5, { schedule_policy = "lpm", max_prefill_tokens = 81 }),
     kv_blocks = 100, prefix_caching = true,
     requests = { { 0, 72, 1, prompt(1, 8, 4) }, { 0, 72, 1, prompt(1, 8, 4) }, { 0, 10, 1, limit(4) } },
@@ -225,7 +225,7 @@ test("hrrn is first come first served while more than 128 wait", function()
   test.equal(second_row(129), "1: B+10")
 end)
 
-test("shortest-prefill-first admits whoever has the least to compute, the first of equals", function()
+test("shortest-prefill-first admits the request with the least to compute, the first of equals", function()
   expect { scheduler = steady(0.5, { schedule_policy = "shortest-prefill-first", max_num_seqs = 1 }),
     kv_blocks = 100, block_size = 1, prefix_caching = true,
     requests = { { 0, 10, 1, limit(1) }, { 0, 30, 1, limit(1) }, { 0, 5, 1, limit(1) }, { 0, 5, 1, limit(1) },
@@ -248,7 +248,7 @@ test("for shortest-prefill-first what is cached is no work", function()
 end)
 
 -- Two seats. A computes the prefix that B shares, so C goes before B.
-test("hrrn and shortest-prefill-first put a request behind all others while another one computes its prefix", function()
+test("hrrn and shortest-prefill-first put a request after all others while another one computes its prefix", function()
   for _, name in ipairs { "hrrn", "shortest-prefill-first" } do
     expect { scheduler = steady(0.5, { schedule_policy = name, max_num_seqs = 2 }), kv_blocks = 100,
       prefix_caching = true,

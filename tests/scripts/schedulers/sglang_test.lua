@@ -245,7 +245,7 @@ test("the prompt that was cut has its seat already", function()
               2: A B ]] }
 end)
 
--- t=1: B needs 4 + 2 + 1 beside A's 8. 16 tokens are free behind A's last chunk, or 14.
+-- t=1: B needs 4 + 2 + 1 beside A's 8. 16 tokens are free after A's last chunk, or 14.
 test("a prompt that was cut reserves its whole limit with its last chunk, and once", function()
   local requests = { { 0, 12, 2, limit(8) }, { 0, 4, 2, limit(2) } }
   expect { scheduler = steady(0.5, { chunked_prefill_size = 8 }), kv_blocks = 28, block_size = 1, requests = requests,
@@ -325,8 +325,8 @@ test("decodes of a mixed step run where there is room for all of them", function
               6: A ]] }
 end)
 
--- The scheduler looks at 1, behind a prompt, then at 4 and 7: B, of 1.5, is seen at 4, and C at 5, behind B's prompt.
-test("new requests are seen once in some decode steps, and behind every prompt", function()
+-- The scheduler looks at 1, after a prompt, then at 4 and 7: B, of 1.5, is seen at 4, and C at 5, after B's prompt.
+test("new requests are seen once in some decode steps, and after every prompt", function()
   expect { scheduler = Sglang { scheduler_recv_interval = 3 }, kv_blocks = 400,
     requests = { { 0, 4, 8 }, { 1.5, 4, 2 }, { 4.5, 4, 1 } },
     rows = [[ 0: A+4

@@ -147,7 +147,7 @@ test("a prompt that is still computed is guaranteed its answer's blocks too", fu
               4: B+4 ]] }
 end)
 
--- B comes at 0.5 and waits for three steps, in which A decodes. Behind A's end nothing decodes: C does not wait.
+-- B comes at 0.5 and waits for three steps, in which A decodes. After A's end nothing decodes: C does not wait.
 test("prompts wait for others while requests decode, at most so many steps", function()
   expect { scheduler = Trtllm { batch_wait_timeout_iters = 3, batch_wait_max_tokens_ratio = 0.9,
       max_num_batched_tokens = 16 }, kv_blocks = 40,

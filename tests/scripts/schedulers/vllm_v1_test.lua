@@ -132,7 +132,7 @@ test("a step with a preemption admits no request", function()
 end)
 
 -- B needs all 4 blocks. C would fit, but B is the head.
-test("a request is admitted only if its whole sequence fits, and blocks those behind it", function()
+test("a request is admitted only if its whole sequence fits, and blocks those after it", function()
   expect { scheduler = vllm { max_num_batched_tokens = 8 }, kv_blocks = 4,
     requests = { { 0, 4, 5 }, { 0, 16, 1 }, { 0, 4, 1 } },
     rows = [[ 0: A+4
@@ -198,7 +198,7 @@ end)
 
 -- A declares 8 tokens and ends with its third, planned at t=1, which lands at 3. The plan at 2 cannot know:
 -- A has one row more, which is discarded. Its seat is C's from 3 on.
-test("with two steps in flight a request has one row more behind its end token", function()
+test("with two steps in flight a request has one row more after its end token", function()
   expect { scheduler = vllm { max_num_seqs = 2 }, kv_blocks = 100, async_depth = 2,
     requests = { { 0, 4, 3, { max_output_tokens = 8 } }, { 0, 4, 5 }, { 0.5, 4, 1 } },
     rows = [[ 0: A+4 B+4
@@ -209,7 +209,7 @@ test("with two steps in flight a request has one row more behind its end token",
 end)
 
 -- The same, but three tokens are all that A may have: its length is known, and the plan at 2 leaves it out.
-test("with two steps in flight a request has no row behind the last token that it may have", function()
+test("with two steps in flight a request has no row after the last token that it may have", function()
   expect { scheduler = vllm { max_num_seqs = 2 }, kv_blocks = 100, async_depth = 2,
     requests = { { 0, 4, 3, { max_output_tokens = 3 } }, { 0, 4, 5 }, { 0.5, 4, 1 } },
     rows = [[ 0: A+4 B+4
@@ -221,7 +221,7 @@ end)
 
 -- 4 blocks of 4. A's fifth token is its end token, in flight at t=4: A and B have 8 and 7 tokens in 4 blocks.
 -- A's row takes a fifth, so B, the last, is preempted. It computes its 3 + 5 tokens again from 5 on, when A is done.
-test("the row behind an end token takes a block, and a seat to get it", function()
+test("the row after an end token takes a block, and a seat to get it", function()
   expect { scheduler = vllm {}, kv_blocks = 4, async_depth = 2,
     requests = { { 0, 4, 5, { max_output_tokens = 8 } }, { 0, 3, 6 } },
     rows = [[ 0: A+4 B+3

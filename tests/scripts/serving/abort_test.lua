@@ -1,11 +1,12 @@
 -- Requests of a live simulation that are ended before their last token.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json = rooflua.serve, rooflua.json
 
 local function scenario(changes)
-  local out = {
-    model = "llama-3.1-8b", hardware = "h200", mfu = { tables = false }, seed = 4, deployment = { kv_blocks = 400 },
+  return scene({
+    hardware = "h200", mfu = { tables = false }, seed = 4, deployment = { kv_blocks = 400 },
     steps = require "steps.kernels" {},
     scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16, max_num_batched_tokens = 512 },
     workload = require "workloads.poisson" {
@@ -13,9 +14,7 @@ local function scenario(changes)
       prompt_tokens = { distribution = "uniform", min = 50, max = 600 },
       output_tokens = { distribution = "uniform", min = 10, max = 100 },
     },
-  }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  }, changes)
 end
 
 --- A running request and a waiting one, if there are any.
@@ -58,7 +57,7 @@ test("nothing happens to a request that has ended or has not come", function()
   test.equal(calm:result().summary.wasted_prompt_tokens, nil)
 end)
 
-test("a closed loop goes on: who was cancelled sends the next request", function()
+test("a closed loop goes on: a cancelled client sends the next request", function()
   local live = serve.open(scenario { workload = require "workloads.closed_loop" { clients = 8, num_requests = 60,
     prompt_tokens = 100, output_tokens = 50 } })
   local cancelled = 0

@@ -76,7 +76,7 @@ test("the flags of a plan are written and read as its slots, rank and memory of 
   test.check(not plain["1/serve.sh"]:find("lora", 1, true) and plain["1/bench.sh"], "a plan without adapters")
 end)
 
-test("prefill and decode apart have the flags in both commands", function()
+test("prefill and decode split have the flags in both commands", function()
   local done = planned(eight, { split = { { 1, 1 } } })
   local split
   for _, candidate in ipairs(done.found.candidates) do

@@ -1,4 +1,5 @@
 -- Low-rank adapters: keys, memory, prices, runs, and what is refused. Schedules are compared in tests/reference.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
@@ -9,11 +10,9 @@ local serve = require "rooflua.serve"
 local application = require "rooflua.applied.application"
 
 local function scenario(adapters, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.24", seed = 3, adapters = adapters,
+  return scene({ engine = "vllm 0.24", seed = 3, adapters = adapters,
     workload = require "workloads.poisson" { rate_per_s = 20, num_requests = 120, prompt_tokens = 300,
-      output_tokens = 40 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      output_tokens = 40 } }, more)
 end
 
 local function run(adapters, more) return serve.run(scenario(adapters, more)).summary end
@@ -102,7 +101,7 @@ test("no kernel of an adapter beats the bandwidth or the peak", function()
   end
 end)
 
-test("adapters that nobody has change nothing but the summary", function()
+test("adapters that no request has change nothing but the summary", function()
   local none, unused = run(nil, { deployment = { kv_blocks = 5000 } }),
     run({ count = 4, share = 0 }, { deployment = { kv_blocks = 5000 } })
   for _, metric in ipairs { "ttft_s", "tpot_s", "e2e_s", "queue_s" } do
@@ -127,7 +126,7 @@ test("few slots hold requests, and slots for all hold none", function()
   test.equal(last, 0)
 end)
 
-test("a request that waits for a slot holds up nobody behind it, and is served when there is one", function()
+test("a request that waits for a slot holds up none after it, and is served when there is one", function()
   local function sent(adapters)
     local next, Sent = 0, policy.define { name = "sent", doc = "A list.", params = {} }
     function Sent.requests()
@@ -224,14 +223,14 @@ test("a workload may say the adapter, and one that there is not is an error", fu
   refuses("adapter: found 1; the scenario has no adapters", nil, mixed(1, 1))
 end)
 
-test("drafts, stages, ranks, and replicas that are apart have adapters, too", function()
+test("drafts, stages, ranks, and replicas that are split have adapters, too", function()
   local adapters = { count = 6, max_loras = 2 }
   local more = {
     drafts = { speculation = { speculator = require "speculators.fixed" {},
       acceptance = require "acceptance.constant" {} } },
     stages = { deployment = { pp = 2 } },
     ranks = { model = "qwen3-30b-a3b", deployment = { dp = 2, ep = 2 } },
-    apart = { replicas = { { role = "prefill" }, { role = "decode" } } },
+    split = { replicas = { { role = "prefill" }, { role = "decode" } } },
     lost = { replicas = 2,
       faults = require "faults.scripted" { list = { { time_s = 2, replica = 1, repair_s = 1 } } } },
     stores = { deployment = { kv_blocks = 400 }, tiers = { policy = "vllm_cpu", stores = { { name = "cpu",

@@ -1,11 +1,12 @@
 -- Live simulations: step, inspect, swap policies, fork; and the result of a run.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json, measure = rooflua.serve, rooflua.json, rooflua.measure
 
 local function scenario(changes)
-  local out = {
-    model = "llama-3.1-8b", hardware = "h200", mfu = { tables = false }, seed = 4, deployment = { kv_blocks = 400 },
+  return scene({
+    hardware = "h200", mfu = { tables = false }, seed = 4, deployment = { kv_blocks = 400 },
     steps = require "steps.kernels" {},
     scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16, max_num_batched_tokens = 512 },
     workload = require "workloads.poisson" {
@@ -13,9 +14,7 @@ local function scenario(changes)
       prompt_tokens = { distribution = "uniform", min = 50, max = 600 },
       output_tokens = { distribution = "uniform", min = 10, max = 100 },
     },
-  }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  }, changes)
 end
 
 local function summary_text(live) return json.encode(live:result().summary) end

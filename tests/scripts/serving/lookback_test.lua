@@ -1,20 +1,19 @@
 -- The history of a live simulation, and the reports made from it: why, explain, diff, plots.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve, json, measure = rooflua.serve, rooflua.json, rooflua.measure
 
 local function scenario(changes)
-  local out = {
-    model = "llama-3.1-8b", hardware = "l40s", seed = 4, deployment = { kv_blocks = 500 },
+  return scene({
+    hardware = "l40s", seed = 4, deployment = { kv_blocks = 500 },
     scheduler = require "schedulers.vllm_v1" { max_num_seqs = 16, max_num_batched_tokens = 512 },
     workload = require "workloads.poisson" {
       rate_per_s = 4, num_requests = 60,
       prompt_tokens = { distribution = "uniform", min = 50, max = 2000 },
       output_tokens = { distribution = "uniform", min = 10, max = 100 },
     },
-  }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  }, changes)
 end
 
 local function finished(changes)

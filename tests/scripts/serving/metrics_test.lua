@@ -8,6 +8,7 @@ local serve = require "rooflua.serve"
 local sweep = require "rooflua.sweep"
 local words = require "rooflua.base.words"
 local chunks = require "rooflua.sandbox.chunks"
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 
 local function read(path)
@@ -54,14 +55,12 @@ end)
 local function class_of(name) return chunks.require("metrics." .. name) end
 
 local function scenario(added)
-  local given = {
-    rooflua = 1, model = "llama-3.1-8b", hardware = "h200-sxm", steps = "roofline_v2", seed = 5,
+  return scene({
+    rooflua = 1, hardware = "h200-sxm", steps = "roofline_v2", seed = 5,
     scheduler = chunks.require "schedulers.vllm_v1" { max_num_seqs = 4 },
     workload = chunks.require "workloads.poisson" { rate_per_s = 8, num_requests = 60, prompt_tokens = 700,
       output_tokens = 40 },
-  }
-  for key, value in pairs(added or {}) do given[key] = value end
-  return given
+  }, added)
 end
 
 local function median_of_ttft()

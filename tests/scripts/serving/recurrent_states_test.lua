@@ -1,5 +1,5 @@
--- Models with recurrent layers: a prefix of a prompt is hit only where a state of these layers was kept, behind a chunk
--- of a prompt or behind a request.
+-- Models with recurrent layers: a prefix of a prompt is hit only where a state of these layers was kept, after a chunk
+-- of a prompt or after a request.
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve = rooflua.serve
@@ -50,7 +50,7 @@ test("a longer prompt hits where a shorter one ended", function()
   test.equal(cached(hybrid, prompts), 1600)
 end)
 
-test("a state is kept behind each chunk of a prompt", function()
+test("a state is kept after each chunk of a prompt", function()
   local prompts = { { { 1, 1600 }, { 2, 160 } }, { { 1, 1600 }, { 3, 160 } } }
   test.equal(cached(hybrid, prompts, { max_num_batched_tokens = 512 }), 1536, "three chunks of 512 are common to both")
 end)

@@ -1,4 +1,4 @@
--- KV blocks that a request holds beside those of its tokens: windows and recurrent states.
+-- KV blocks that a request holds besides those of its tokens: windows and recurrent states.
 local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local check = require "rooflua.program.check"
@@ -96,7 +96,7 @@ local function findings(options, prompt_tokens)
   return table.concat(found.notes, "\n"), table.concat(out, "\n")
 end
 
-test("check tells what a request holds, and what fits beside it", function()
+test("check tells what a request holds, and what fits besides it", function()
   local notes, problems = findings("kv_blocks = 400", 900)
   test.check(notes:find("gemma-3-27b: windows and states of a request hold 338 of 400 KV blocks", 1, true), notes)
   test.check(not problems:find("does not fit into", 1, true), problems)

@@ -1,4 +1,5 @@
 -- What drafting costs: passes, weights and caches of drafters, and decodes that verify drafts.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local cost, mfu, policy, spec = rooflua.cost, rooflua.mfu, rooflua.policy, rooflua.spec
@@ -287,11 +288,7 @@ test("a table has the times that it was given", function()
 end)
 
 test("a drafter takes KV blocks: its weights once, its cache with every token", function()
-  local function blocks(more)
-    local given = { model = "llama-3.1-8b", hardware = "h100-sxm" }
-    for key, value in pairs(more) do given[key] = value end
-    return spec.deployment(given)
-  end
+  local function blocks(more) return spec.deployment(scene({}, more)) end
   local plain, weights = blocks {}, blocks { drafter_weight_bytes = 2 ^ 30 }
   local lost = (plain.kv_blocks - weights.kv_blocks) * plain.kv_bytes_per_block
   test.near(lost, 2 ^ 30, 0.01)

@@ -1,4 +1,5 @@
 -- What records, metrics, notes and messages tell of drafts and of runs of steps.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local batch = require "rooflua.border.batch"
 local border = require "rooflua.border.abi"
@@ -31,10 +32,8 @@ end
 local function half() return { 0.5, 0.5, 0.5 } end
 
 local function scenario(changes)
-  local given = { model = "llama-3.1-8b", hardware = "h100-sxm", steps = Second {}, workload = Few {}, seed = 4,
-    speculation = { speculator = Three {}, acceptance = acceptance(half) } }
-  for key, value in pairs(changes or {}) do given[key] = value end
-  return given
+  return scene({ steps = Second {}, workload = Few {}, seed = 4,
+    speculation = { speculator = Three {}, acceptance = acceptance(half) } }, changes)
 end
 
 test("the work of a recorded step adds up to its tokens: a decode has its drafts", function()
@@ -120,7 +119,7 @@ test("speculators are set for each replica that has one", function()
   native.serve_set(run, nil, nil, nil, { false })
 end)
 
--- The last test: the engine's batch is another one behind it.
+-- The last test: the engine's batch is another one after it.
 test("widths of rows are collected once per step", function()
   local ffi = border.ffi
   local data, widths = ffi.new "rooflua_batch", ffi.new("int32_t[3]", 4, 1, 2)

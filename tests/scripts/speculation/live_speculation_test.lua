@@ -1,19 +1,18 @@
 -- Speculation in live simulations: what they show of it, another speculator on the way, and what drafting costs there.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local serve = rooflua.serve
 
 local function scenario(speculator, more)
-  local out = {
-    model = "llama-3.1-8b", hardware = "h200-sxm", seed = 3,
+  return scene({
+    hardware = "h200-sxm", seed = 3,
     workload = require "workloads.closed_loop" { clients = 8, num_requests = 40, prompt_tokens = 200,
       output_tokens = 100, max_output_tokens = "exact" },
     speculation = speculator and { speculator = speculator,
       acceptance = require "acceptance.per_position" { rates = { 0.7, 0.4, 0.2 } },
       drafter = require "drafters.eagle" {} } or nil,
-  }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  }, more)
 end
 
 local function fixed(k) return require "speculators.fixed" { draft_tokens = k } end
@@ -52,7 +51,7 @@ test("the last step is explained with its drafter, whose operations have names o
   test.check(drafter_s > 0.05 * priced.time_s and drafter_s < 0.5 * priced.time_s)
 end)
 
-test("another speculator is asked at the next plan, whose drafts are those of the plan behind it", function()
+test("another speculator is asked at the next plan, whose drafts are those of the plan after it", function()
   local live = serve.open(scenario(fixed(3)))
   live:step(30)
   live:set { speculator = fixed(1) }

@@ -1,4 +1,5 @@
 -- Shared experts beside the routed ones: what of their time a step pays, for which engines and how many tokens.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
@@ -6,10 +7,9 @@ local cost = rooflua.cost
 local Kernels = require "steps.kernels"
 
 local function bind(engine, parameters, more)
-  local given = { model = "deepseek-v3", hardware = "b200", mfu = rooflua.mfu.open { gpu = "b200", engine = engine },
-    deployment = { tp = 8, weights = "nvfp4", kv = "fp8", max_num_seqs = 512, max_num_batched_tokens = 8192 } }
-  for name, value in pairs(more or {}) do given[name] = value end
-  return bound.bind(Kernels(parameters or {}), given)
+  return bound.bind(Kernels(parameters or {}), scene({ model = "deepseek-v3", hardware = "b200",
+    mfu = rooflua.mfu.open { gpu = "b200", engine = engine },
+    deployment = { tp = 8, weights = "nvfp4", kv = "fp8", max_num_seqs = 512, max_num_batched_tokens = 8192 } }, more))
 end
 
 --- Sums over the operations of the shared experts of a decode of n requests, and the time of the step.

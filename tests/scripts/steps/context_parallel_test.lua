@@ -8,6 +8,7 @@ local Reader = require "rooflua.scenario.reader"
 local serve = require "rooflua.serve"
 local spec = require "rooflua.spec"
 local setup = dofile "tests/scripts/plan/setup.lua"
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 
 math.randomseed(20)
@@ -15,10 +16,8 @@ math.randomseed(20)
 local load = require "workloads.poisson" { rate_per_s = 2, num_requests = 20, prompt_tokens = 3000, output_tokens = 40 }
 
 local function scenario(deployment, changes)
-  local out = { model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14", deployment = deployment,
-    seed = 4, steps = "kernels", workload = load }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+  return scene({ model = "deepseek-v3", hardware = "h200-sxm", engine = "sglang 0.5.14", deployment = deployment,
+    seed = 4, steps = "kernels", workload = load }, changes)
 end
 
 -- What cannot be --------------------------------------------------------------------------------------------------
@@ -206,7 +205,7 @@ test("exchanges of dcp move the bytes of their formulas", function()
   end
 end)
 
-test("a prompt behind cached tokens gathers them where attention is latent, and its queries where it is not", function()
+test("a prompt after cached tokens gathers them where attention is latent, and its queries where it is not", function()
   local batch = { prefills = { { new_tokens = 1000, context_tokens = 5000 } }, decodes = 0 }
   local rows = priced({ tp = 8, dcp = 4 }, batch, { engine = "vllm 0.24" }).rows
   test.near(sum(rows, "^dcp_context_gather", "bytes"), 61 * 5000 * 576 * 2 * 3 / 4, 1e-9)
@@ -252,7 +251,7 @@ test("experts see the rows of all ranks of cp, decodes from each of them", funct
   test.near(sum(rows, "^expert_exchange", "bytes"), 48 * tokens * 2048 * 2, 1e-9)
 end)
 
-test("what prompts take beside their kernels is that of the rows of a rank", function()
+test("what prompts take besides their kernels is that of the rows of a rank", function()
   local batch = { prefills = { { new_tokens = 8000, context_tokens = 0 } }, decodes = 0 }
   local function beside(deployment)
     local rows = priced(deployment, batch, { model = "llama-3.1-70b", hardware = "b200" }).rows

@@ -1,4 +1,4 @@
--- The exchange of tokens between data-parallel ranks: who gathers, whose tokens travel, and what that takes.
+-- The exchange of tokens between data-parallel ranks: which ranks gather, whose tokens travel, and what that takes.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"

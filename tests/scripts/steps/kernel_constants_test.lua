@@ -1,4 +1,5 @@
 -- The fitted constants of modelled kernels: set by a scenario, refused, varied, and told of in results.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local declared = require "rooflua.scenario.declared"
@@ -12,9 +13,8 @@ local serve, mfu, spec = rooflua.serve, rooflua.mfu, rooflua.spec
 local poisson = require "workloads.poisson"
 
 local function priced(hardware, more)
-  local given = { kind = "price", model = "qwen3-8b", hardware = hardware, engine = "vllm 0.24",
-    deployment = { tp = 2 }, price = { { decodes = 8, decode_context_tokens = 8000 } } }
-  for key, value in pairs(more or {}) do given[key] = value end
+  local given = scene({ kind = "price", model = "qwen3-8b", hardware = hardware, engine = "vllm 0.24",
+    deployment = { tp = 2 }, price = { { decodes = 8, decode_context_tokens = 8000 } } }, more)
   return kinds.run(opening.table(given), 1)
 end
 

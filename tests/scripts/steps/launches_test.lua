@@ -47,7 +47,7 @@ test("rows of TensorRT-LLM's attention contain rope and the write, of decodes an
   end
 end)
 
-test("other engines turn and write in kernels of their own, whoever's rows answer", function()
+test("other engines turn and write in kernels of their own, whichever engine's rows answer", function()
   for _, engine in ipairs { "vllm 0.19", "sglang 0.5.9" } do
     for _, given in ipairs { llama, deepseek } do
       local rows = rows_of(of(engine, given), bound.decodes(8, 1000))

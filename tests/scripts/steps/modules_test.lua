@@ -96,7 +96,7 @@ test("prompts of GLM-5 take what the rows of its modules say where the GPU's tim
   end
 end)
 
-test("the excess of a prompt begins behind the selected tokens, and does not depend on its chunks", function()
+test("the excess of a prompt begins after the selected tokens, and does not depend on its chunks", function()
   local steps = bind("glm-5", "b200", 8, { weights = "fp8_block" })
   local function excess_s(new, before)
     for _, row in ipairs(cost.explain(function() return steps:time(bound.prefill(new, before)) end).rows) do

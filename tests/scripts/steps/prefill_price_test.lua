@@ -25,7 +25,7 @@ test("a part that fits into a step takes that step", function()
   test.equal(price(0, 5000), 0)
 end)
 
-test("a longer one takes a step for each chunk, each behind the one before", function()
+test("a longer one takes a step for each chunk, each after the one before", function()
   local price = prefill_price.of(model(), 1000)
   test.near(price(2500, 100), price(1000, 100) + price(1000, 1100) + price(500, 2100), 1e-12)
   test.near(price(2000, 0), price(1000, 0) + price(1000, 1000), 1e-12)

@@ -6,6 +6,7 @@ local live = require "rooflua.serving.live"
 local policy = require "rooflua.policy"
 local serve = require "rooflua.serve"
 local sweep = require "rooflua.sweep"
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 
 local batch = rooflua.cost.batch
@@ -126,12 +127,10 @@ local Alone = policy.define { name = "alone", doc = "Five milliseconds.", params
 function Alone:time() return 5e-3 end
 
 local function scenario(changes)
-  local out = { model = "mixtral-8x7b", hardware = "h200-sxm", deployment = { dp = 4, ep = 4 },
+  return scene({ model = "mixtral-8x7b", hardware = "h200-sxm", deployment = { dp = 4, ep = 4 },
     steps = Counting {}, router = "vllm_dp",
     workload = require "workloads.poisson" { rate_per_s = 30, num_requests = 60, prompt_tokens = 50,
-      output_tokens = 20 } }
-  for key, value in pairs(changes or {}) do out[key] = value end
-  return out
+      output_tokens = 20 } }, changes)
 end
 
 test("deployment.dp makes replicas that step together, and reports name engine and rank", function()
@@ -195,7 +194,7 @@ test("a look back prices the step of a rank again, and says what it waits for", 
   test.near(sum_s, document.prefill_s + document.decode_s + document.decode_mixed_s + document.recompute_s, 1e-9)
 end)
 
-test("a request that comes to a rank without tokens waits behind other ranks", function()
+test("a request that comes to a rank without tokens waits after other ranks", function()
   local given = scenario { router = "round_robin",
     workload = require "workloads.constant" { rate_per_s = 40, num_requests = 2, prompt_tokens = 1000,
       output_tokens = 2 } }

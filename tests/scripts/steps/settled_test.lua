@@ -133,7 +133,7 @@ test("more models than are kept at the same time settle one after the other", fu
   for i = 1, 20 do
     local before = settlings
     local with = told(live_of(cases["full attention"][1], Kernels, { host_step_s = i * 1e-4 }))
-    if settlings == before then collectgarbage() end -- nobody prices with the first ones any more
+    if settlings == before then collectgarbage() end -- the first ones price no longer
     if i == 1 or i == 20 then
       test.equal(with, told(live_of(cases["full attention"][1], Unsettled, { host_step_s = i * 1e-4 })))
     end

@@ -21,7 +21,7 @@ local batches = {
   prefill = { prefills = { { new_tokens = 4096, context_tokens = 0 } } },
 }
 
---- What prompts take beside their kernels is fitted, not a kernel that could have rows: it is left out, and
+--- What prompts take besides their kernels is fitted, not a kernel that could have rows: it is left out, and
 --- docs/DATA.md says how much it is.
 local function is_kernel(row) return row.name ~= "prompts_beside" end
 

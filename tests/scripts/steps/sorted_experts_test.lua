@@ -1,4 +1,4 @@
--- Routed experts behind DeepEP: which steps are priced by which of its rows, between them and behind the last.
+-- Routed experts behind DeepEP: which steps are priced by which of its rows, between them and after the last.
 local test = dofile "tests/scripts/harness.lua"
 local bound = dofile "tests/scripts/bound_steps.lua"
 local rooflua = require "rooflua"
@@ -68,7 +68,7 @@ test("padded rows cost time, and are no work", function()
   for _, row in ipairs { padded, full } do test.near(row.mfu, row.flop / (row.time_s * peak), 1e-9) end
 end)
 
-test("behind the last row the time follows the line of the last two", function()
+test("after the last row the time follows the line of the last two", function()
   local steps = bind(32, { exchange = "deepep", largest_graph = 768 })
   local last_s, before_s = published_s(steps, 32, 32 * 128, "masked"), published_s(steps, 32, 32 * 64, "masked")
   local row = experts(steps, 320, 32)

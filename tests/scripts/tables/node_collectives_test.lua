@@ -5,7 +5,7 @@ local rooflua = require "rooflua"
 local cost = rooflua.cost
 local Kernels = require "steps.kernels"
 
---- The row of the all-reduce behind attention in a step of 16 decodes.
+--- The row of the all-reduce after attention in a step of 16 decodes.
 local function all_reduce(engine, hardware, tp)
   local steps = bound.bind(Kernels(), { model = "deepseek-v3", hardware = hardware,
     deployment = { tp = tp, weights = "fp8_block", kv = "fp8", max_num_seqs = 256, max_num_batched_tokens = 8192 },

@@ -1,4 +1,5 @@
 -- The table that would have priced an operation is the one whose kernel the operation declares.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local cost = require "rooflua.cost"
 local opening = require "rooflua.runs.opening"
@@ -9,9 +10,8 @@ local shapes = require "rooflua.tables.shapes"
 
 --- Tables of the operations of one batch by name: "elementwise", "memory"; and the operations themselves.
 local function tables_of(model, more)
-  local given = { kind = "price", model = model, hardware = "h200-sxm", deployment = { tp = 8 },
-    price = { { decodes = 8, decode_context_tokens = 8000, prefills = { { new_tokens = 100 } } } } }
-  for key, value in pairs(more or {}) do given[key] = value end
+  local given = scene({ kind = "price", model = model, hardware = "h200-sxm", deployment = { tp = 8 },
+    price = { { decodes = 8, decode_context_tokens = 8000, prefills = { { new_tokens = 100 } } } } }, more)
   local prepared = Prepared.of(Reader.new "made up", opening.table(given, { file = "made up" }).given)
   local out = {}
   for _, row in ipairs(prices.price(prepared, { operations = true }).batches[1].rows) do

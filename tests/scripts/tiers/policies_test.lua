@@ -12,7 +12,7 @@ local function of(name, parameters)
   return own
 end
 
---- Sources {name, tokens, wait_s, peer} behind `gpu` tokens of a prompt; a token takes 100 us to compute.
+--- Sources {name, tokens, wait_s, peer} after `gpu` tokens of a prompt; a token takes 100 us to compute.
 local function found(given, sources)
   local out = { gpu_tokens = given.gpu or 0, prompt_tokens = given.prompt or 10000, pending_tokens = given.pending or 0,
     waiting = given.waiting or 0, tokens = 0, compute_s = function(_, tokens) return 1e-4 * tokens end }

@@ -1,4 +1,5 @@
 -- Runs with KV outside of the GPU: what more memory brings, what policies see and answer, and copies of runs.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local measure = require "rooflua.measure"
 local policy = require "rooflua.policy"
@@ -7,12 +8,10 @@ local sweep = require "rooflua.sweep"
 
 --- Conversations that the GPU's cache does not hold.
 local function scenario(tiers, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.24", steps = "roofline_v1", seed = 2,
+  return scene({ engine = "vllm 0.24", steps = "roofline_v1", seed = 2,
     deployment = { kv_blocks = 600, max_model_len = 6000 }, tiers = tiers,
     workload = require "workloads.multi_turn" { sessions = 30, session_rate_per_s = 4, turns = 4, think_time_s = 0.5,
-      prompt_tokens = 600, output_tokens = 40 } }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+      prompt_tokens = 600, output_tokens = 40 } }, more)
 end
 
 local function cpu(more, chosen)

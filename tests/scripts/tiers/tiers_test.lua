@@ -1,5 +1,6 @@
 -- The key `tiers` of a scenario: what the engine is told of it, what is refused, and what is told to have no effect.
 local test = dofile "tests/scripts/harness.lua"
+local changes = require "rooflua.applied.changes"
 local paths = require "rooflua.scenario.paths"
 local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
@@ -13,15 +14,15 @@ local function copy(...)
   return out
 end
 
-local function scenario(changes)
+local function scenario(own)
   return copy({ model = "llama-3.1-8b", hardware = "h100-sxm", workload = "poisson",
-    tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 100e9 } } } }, changes or {})
+    tiers = { policy = "vllm_cpu", stores = { { name = "cpu", capacity_bytes = 100e9 } } } }, own or {})
 end
 
 --- A scenario whose first store, and whose tiers, say more.
-local function with_store(store, more, changes)
+local function with_store(store, more, own)
   return scenario(copy({ tiers = copy({ policy = "vllm_cpu",
-    stores = { copy({ name = "cpu", capacity_bytes = 100e9 }, store) } }, more or {}) }, changes or {}))
+    stores = { copy({ name = "cpu", capacity_bytes = 100e9 }, store) } }, more or {}) }, own or {}))
 end
 
 local function read(given) return pieces.check(Reader.new "scenario", given) end
@@ -138,12 +139,12 @@ end)
 test("a key path leads to a store by its place and by its name", function()
   local reader = Reader.new "made up"
   for _, path in ipairs { "tiers.stores.1.capacity_bytes", "tiers.stores.cpu.capacity_bytes" } do
-    local given = paths.set(reader, scenario(), path, 5e9)
+    local given = changes.set(reader, scenario(), path, 5e9)
     test.equal(given.tiers.stores[1].capacity_bytes, 5e9)
     test.equal(paths.value(given, path), 5e9)
   end
-  test.equal(paths.set(reader, scenario(), "tiers.policy.store_threshold", 2).tiers.policy.store_threshold, 2)
-  test.raises("the list has no 'disk'", function() paths.set(reader, scenario(), "tiers.stores.disk.per", "node") end)
+  test.equal(changes.set(reader, scenario(), "tiers.policy.store_threshold", 2).tiers.policy.store_threshold, 2)
+  test.raises("the list has no 'disk'", function() changes.set(reader, scenario(), "tiers.stores.disk.per", "node") end)
 end)
 
 local Nothing = policy.define { name = "nothing", doc = "Has no methods." }

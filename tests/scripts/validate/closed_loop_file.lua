@@ -14,7 +14,7 @@ local defaults = { family = "llama-3.1-8b", system = "h100_sxm", engine = "vllm"
 
 --- @param test table the harness
 --- @return function write (list of rows by column, about = {without = a column that is left out, older = true for the
----   older names, name = of the file}): returns the path. `more` of a row stands behind its last cell
+---   older names, name = of the file}): returns the path. `more` of a row stands after its last cell
 --- @return string[] columns
 return function(test)
   local count = 0

@@ -69,7 +69,7 @@ test("--set requests_per_client is in the place of what the row says", function(
   test.equal(workload(described "requests=7 a client", nil, 1, 3).num_requests, 12)
 end)
 
-test("what nobody described is ten requests of each client with exact lengths, and said", function()
+test("what is not described is ten requests of each client with exact lengths, and said", function()
   local found, of = workload(described "")
   test.equal(found.num_requests, 40)
   test.equal(found.prompt_tokens, 1000)

@@ -155,7 +155,7 @@ test("a launch command says the same, and starts the engine that the row names",
   end)
 end)
 
-test("engines apart have options of their own, without their roles", function()
+test("split engines have options of their own, without their roles", function()
   local row = { mode = "pd", widths = "P:1,1,1 D:1,1,1", workers = "P:1 D:1", engine = "sglang",
     engine_version = "0.5.9", options = "P: max_running_requests=4;disaggregation_mode=prefill D: "
       .. "max_running_requests=64;disaggregation_mode=decode" }

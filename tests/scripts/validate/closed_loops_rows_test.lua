@@ -16,7 +16,7 @@ local function widths_text(widths)
   return ("%d %d %d %d"):format(widths.tp, widths.dp, widths.ep, widths.moe_tp)
 end
 
-local apart = { mode = "pd", widths = "P:1,4,4 D:8,1,8", workers = "P:2 D:3" }
+local split = { mode = "pd", widths = "P:1,4,4 D:8,1,8", workers = "P:2 D:3" }
 
 local function with(given, more)
   local out = {}
@@ -59,9 +59,9 @@ local broken = {
   { { mode = "pd", widths = "P:1,1,1 D:1,1,1" }, "workers: mode pd has engines for prefill and decode, as P:1 D:4" },
   { { mode = "pd", widths = "P:1,1,1 D:1,1,1", workers = "P:0 D:1" }, "workers: mode pd" },
   { { mode = "pd", widths = "P:1,1,1 D:1,1,1", workers = "1" }, "workers: mode pd" },
-  { with(apart, { options = "a=1" }), "options: mode pd has P:... D:..., found 'a=1'" },
-  { with(apart, { env = "D: A=1" }), "env: mode pd has P:... D:..." },
-  { with(apart, { options = "P: a=1 D: b" }), "options: expected name=value, found 'b'" },
+  { with(split, { options = "a=1" }), "options: mode pd has P:... D:..., found 'a=1'" },
+  { with(split, { env = "D: A=1" }), "env: mode pd has P:... D:..." },
+  { with(split, { options = "P: a=1 D: b" }), "options: expected name=value, found 'b'" },
   { { clients = 0 }, "clients: expected a whole number above 0" },
   { { clients = 1.5 }, "clients: expected a whole number above 0" },
   { { isl = "long" }, "isl: expected a whole number above 0" },
@@ -123,15 +123,15 @@ test("one engine has its widths, options and environment", function()
   test.equal(read({ workers = 3 }).parts[1].engines, 3)
 end)
 
-test("engines apart have parts of their own", function()
-  local found = read(with(apart, { options = "P: a=1;b=2 D: a=3", env = "P:  D: X=1" }))
+test("split engines have parts of their own", function()
+  local found = read(with(split, { options = "P: a=1;b=2 D: a=3", env = "P:  D: X=1" }))
   local prefill, decode = found.parts[1], found.parts[2]
   test.equal(prefill.role .. " " .. decode.role, "prefill decode")
   test.equal(prefill.engines .. " " .. decode.engines, "2 3")
   test.equal(widths_text(prefill.widths) .. " | " .. widths_text(decode.widths), "1 4 4 1 | 8 1 8 1")
   test.equal(text_of(prefill.options) .. " | " .. text_of(decode.options), "a=1 b=2 | a=3")
   test.equal(text_of(prefill.environment) .. " | " .. text_of(decode.environment), " | X=1")
-  found = read(apart)
+  found = read(split)
   test.equal(#found.parts[1].options + #found.parts[2].environment, 0, "nothing is stated")
 end)
 
@@ -165,7 +165,7 @@ end)
 
 test("a deployment is family, system, engine, format, mode, widths and drafts; the rest are its questions", function()
   local found = rows.read(write { {}, { engine_version = "0.9", isl = 900, clients = 7, options = "a=1" },
-    { engine = "SGLang" }, { format = "FP8" }, { widths = "2,1,1" }, { speculation = "mtp" }, apart })
+    { engine = "SGLang" }, { format = "FP8" }, { widths = "2,1,1" }, { speculation = "mtp" }, split })
   test.equal(found[1].key, "llama-3.1-8b|h100_sxm|vllm|bf16|agg:1,1,1")
   test.equal(found[2].key, found[1].key)
   test.equal(found[6].key, found[1].key .. "|mtp")
@@ -177,7 +177,7 @@ test("a deployment is family, system, engine, format, mode, widths and drafts; t
   test.equal(count, 6)
 end)
 
-test("settings that nobody stated are of config none, if the row does not say what they are", function()
+test("settings that are not stated are of config none, if the row does not say what they are", function()
   test.equal(read({}).config, "none")
   test.equal(read({ options = "a=1" }).config, "exact")
   test.equal(read({ options = "a=1", config = "mixed" }).config, "mixed")

@@ -1,4 +1,4 @@
--- A measured closed loop as a scenario: widths, engines apart, formats of weights, the front end, what is assumed.
+-- A measured closed loop as a scenario: widths, split engines, formats of weights, the front end, what is assumed.
 local test = dofile "tests/scripts/harness.lua"
 local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
@@ -103,9 +103,9 @@ test("classes tell dense models, experts that are divided or whole, ranks of att
   test.equal(class { family = "no-such-model" }, nil)
 end)
 
--- Engines apart ----------------------------------------------------------------------------------------------------
+-- Split engines ----------------------------------------------------------------------------------------------------
 
-test("engines apart have a role, a number, widths and options each, and a network between them", function()
+test("split engines have a role, a number, widths and options each, and a network between them", function()
   local given = scenario(with(llama, { options = "P: max_num_seqs=3 D: max_num_seqs=17" }))
   local prefill, decode = given.replicas[1], given.replicas[2]
   test.equal(#given.replicas, 2)

@@ -175,7 +175,7 @@ test("what was assumed is counted in the text and stands with its question", fun
   test.equal(#out.document.questions[3].notes, 1)
 end)
 
-test("a question of engines apart and one with ranks of attention are scored in their classes", function()
+test("a question of split engines and one with ranks of attention are scored in their classes", function()
   local mixtral = { family = "mixtral-8x7b", widths = "1,2,2" }
   local document = run { { mode = "pd", widths = "P:1,1,1 D:1,1,1", workers = "P:1 D:2" }, mixtral,
     { family = "mixtral-8x7b", widths = "2,1,2" } }.document.silicon

@@ -37,7 +37,7 @@ test("clients begin at the rate that is stated, one after the other, as a Poisso
   test.near(squares / clients - mean * mean, mean * mean, 0.15, "the variance of exponential gaps")
 end)
 
-test("the rate changes no length, and nothing behind the first answers", function()
+test("the rate changes no length, and nothing after the first answers", function()
   local lengths = { distribution = "uniform", min = 100, max = 900 }
   local _, plain = first { clients = 20, num_requests = 100, prompt_tokens = lengths }
   local _, rated, source = first { clients = 20, num_requests = 100, prompt_tokens = lengths, start_rate_per_s = 3 }

@@ -1,4 +1,5 @@
 -- Workloads that are made of others: a mix, a day, chats of several tenants.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local random = require "rooflua.random"
@@ -8,10 +9,8 @@ local MultiTurn, Poisson, Constant = require "workloads.multi_turn", require "wo
   require "workloads.constant"
 
 local function scenario(workload, more)
-  local out = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3, workload = workload,
-    steps = require "steps.roofline_v1" {} }
-  for key, value in pairs(more or {}) do out[key] = value end
-  return out
+  return scene({ seed = 3, workload = workload,
+    steps = require "steps.roofline_v1" {} }, more)
 end
 
 local function ran(workload, more)

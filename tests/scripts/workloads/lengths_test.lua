@@ -88,7 +88,7 @@ test("the mean of every distribution is that of many samples", function()
   test.raises("lengths.mean", function() lengths.mean "many" end)
 end)
 
-test("listed lengths come in their order, from the first again behind the last", function()
+test("listed lengths come in their order, from the first again after the last", function()
   local sample, out = lengths.sampler({ distribution = "listed", values = { 7, 3, 9 } }, "workload.prompt_tokens"), {}
   for i = 1, 7 do out[i] = sample(streams:stream "listed", i) end
   test.equal(table.concat(out, " "), "7 3 9 7 3 9 7")

@@ -1,4 +1,5 @@
 -- Rollouts whose answers are counted by hand: what a batch waits for, and what becomes of the rest of it.
+local scene = dofile "tests/scripts/scene.lua"
 local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local policy = require "rooflua.policy"
@@ -32,10 +33,9 @@ end
 local function opened(parameters, lengths, more)
   local with = { prompts = 2, samples = 1, batches = 2, over_sampling = 1.5, prompt_tokens = 100 }
   for key, value in pairs(parameters) do with[key] = value end
-  local scenario = { model = "llama-3.1-8b", hardware = "h100-sxm", seed = 3, workload = rollouts(with, lengths),
+  local scenario = scene({ seed = 3, workload = rollouts(with, lengths),
     scheduler = require "schedulers.vllm_v1" { max_num_batched_tokens = 8192 },
-    steps = require "steps.roofline_v1" {}, deployment = { kv_blocks = 4000, block_size = 16 } }
-  for key, value in pairs(more or {}) do scenario[key] = value end
+    steps = require "steps.roofline_v1" {}, deployment = { kv_blocks = 4000, block_size = 16 } }, more)
   return serve.open(scenario)
 end
 
@@ -67,7 +67,7 @@ test("the rest is dropped when two prompts of three are answered", function()
     wasted_output = 8, output = 12, prompt = 400, cached = 0 })
 end)
 
-test("the rest is continued behind what it has, and takes the place of a prompt", function()
+test("the rest is continued after what it has, and takes the place of a prompt", function()
   -- The third answer stops with 4 of 5. The second batch sends it, 104 tokens long, and two new prompts, for 2 and 4
   -- tokens. It ends with the first step, and the answer of 2 with the second; that of 4 has 2 then.
   local expected = { requests = 6, completed = 4, cancelled = 2, wasted_prompt = 200, wasted_output = 6,

@@ -42,7 +42,7 @@ end
 
 local two = { { rate_per_s = 10, duration_s = 3 }, { rate_per_s = 20, duration_s = 2 } }
 
-test("a stage sends rate x duration requests, and the next one begins gap_s behind its last answer", function()
+test("a stage sends rate x duration requests, and the next one begins gap_s after its last answer", function()
   for _, arrivals in ipairs { "poisson", "constant", "even" } do
     local list = sent(Stages { stages = two, arrivals = arrivals, gap_s = 7 }, 5)
     local first, second = of_stage(list, 0), of_stage(list, 1)
@@ -163,7 +163,7 @@ test("a turn repeats the history of its conversation, with the answers", functio
   end
 end)
 
-test("behind the last conversation the first is played again, with the same content", function()
+test("after the last conversation the first is played again, with the same content", function()
   local list = sent(Conversations { conversations = 2, clients = 1, num_requests = 8, turns = 2,
     prompt_tokens = { distribution = "uniform", min = 5, max = 500 } }, 1)
   for i = 1, 4 do test.equal(content_of(list[i + 4]), content_of(list[i])) end

@@ -164,7 +164,7 @@ void compare(bool drops_last, unsigned seed) {
       naive.remember(place, hashes(user.remembered));
     } else {
       const bool returns = below(2) == 0;
-      // A plan that gives back its last chunk does so before anybody else gave back blocks.
+      // A plan that gives back its last chunk does so before another request gave back blocks.
       const bool gives_back = user.chunk_at > released_at && below(2) == 0;
       const std::int32_t full = gives_back ? user.before : std::min(held, tokens / block_size);
       released_at = step;

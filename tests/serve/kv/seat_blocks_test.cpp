@@ -1,4 +1,4 @@
-// Blocks that a request holds beside those of its tokens: windows and recurrent states.
+// Blocks that a request holds besides those of its tokens: windows and recurrent states.
 // Steps last one second; blocks have four tokens.
 
 #include "tests/catch.h"

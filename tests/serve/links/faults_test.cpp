@@ -118,7 +118,7 @@ std::map<std::int32_t, Fate> engine(const Question& question) {
   return out;
 }
 
-/// Between two events rates are constant: all of them are found anew behind each.
+/// Between two events rates are constant: all of them are found anew after each.
 std::map<std::int32_t, Fate> brute_force(const Question& question) {
   struct State {
     double left = 0, stands_since = -1;

@@ -53,7 +53,7 @@ const std::vector<RequestSpec> four = {spec(0, 8, 3), spec(0, 16, 3), spec(0.25,
 
 }  // namespace
 
-TEST_CASE("KV over a link that nobody else uses takes what it takes over a wire of its own") {
+TEST_CASE("KV over a link that no other transfer uses takes what it takes over a wire of its own") {
   Pools own;
   const std::vector<TransferSeen> alone = transfers(own, four);
   const std::vector<std::string> steps = own.recorder.steps;

@@ -18,8 +18,8 @@ using Lines = std::vector<std::string>;
 
 /// Replica 1 computes prompts in chunks of 4 tokens, replica 2 decodes; blocks of four tokens. A
 /// token of KV is a byte; KV takes 0.5 s + bytes / 8 s.
-struct Apart : Bench {
-  Apart(Push push, std::int32_t decode_blocks = 64, std::int32_t prefill_blocks = 64)
+struct Split : Bench {
+  Split(Push push, std::int32_t decode_blocks = 64, std::int32_t prefill_blocks = 64)
       : Bench(prefill_blocks, 64, 4) {
     replica().role = Role::prefill;
     cluster.replicas.push_back(replica());
@@ -47,7 +47,7 @@ class Transfers : public Observer {
   }
 };
 
-Lines transfers(Apart& bench, std::vector<RequestSpec> specs, Decider* decider = nullptr) {
+Lines transfers(Split& bench, std::vector<RequestSpec> specs, Decider* decider = nullptr) {
   Transfers seen;
   ListedWorkload workload(std::move(specs));
   Bindings bindings = bench.bindings(workload);
@@ -83,7 +83,7 @@ TEST_CASE("KV of a chunk sets off with the end of its step, and that of layers w
   for (const bool over_links : {false, true}) {
     CAPTURE(over_links);
     const auto seen = [&](Push push) {
-      Apart bench(push);
+      Split bench(push);
       if (over_links) bench.over_links();
       const Lines lines = transfers(bench, {spec(0, 8, 2)});
       return std::pair(lines, bench.recorder.of(0).first_token);
@@ -97,7 +97,7 @@ TEST_CASE("KV of a chunk sets off with the end of its step, and that of layers w
 
 TEST_CASE("layers whose KV takes longer than their step end when it is there") {
   for (const bool over_links : {false, true}) {
-    Apart bench(Push::layers);
+    Split bench(Push::layers);
     bench.cluster.transfer.bytes_per_s = 2;
     if (over_links) bench.over_links();
     CHECK(transfers(bench, {spec(0, 4, 2)}) == Lines{"0: 0..2.5 4 bytes"});
@@ -105,7 +105,7 @@ TEST_CASE("layers whose KV takes longer than their step end when it is there") {
 }
 
 TEST_CASE("blocks of the decode replica are taken when the first KV sets off") {
-  Apart bench(Push::chunks);
+  Split bench(Push::chunks);
   ListedWorkload workload({spec(0, 8, 2)});
   Simulation simulation(bench.cluster, bench.bindings(workload));
   const auto blocks_at = [&](double time_s) {
@@ -132,7 +132,7 @@ TEST_CASE("blocks of the decode replica are taken when the first KV sets off") {
 // until 9 tokens are there. Request 1 finds no room and waits as where nothing is pushed.
 TEST_CASE("a prompt for which there is no room queues at the decode replica when it is computed") {
   const auto lines = [](Push push) {
-    Apart bench(push, 3);
+    Split bench(push, 3);
     return transfers(bench, {spec(0, 8, 4), spec(2, 8, 2)});
   };
   CHECK(lines(Push::end) == Lines{"0: 2..3.5 8 bytes", "1: 7.5..9 8 bytes"});
@@ -140,7 +140,7 @@ TEST_CASE("a prompt for which there is no room queues at the decode replica when
 }
 
 TEST_CASE("what layers keep at most goes with the last chunk") {
-  Apart bench(Push::chunks);
+  Split bench(Push::chunks);
   bench.cluster.transfer.fixed_bytes = 3;
   bench.cluster.transfer.bounded = {{2, 5}};
   CHECK(transfers(bench, {spec(0, 8, 2)}) == Lines{"0: 1..2 4 bytes", "0: 2..4.625 17 bytes"});
@@ -149,7 +149,7 @@ TEST_CASE("what layers keep at most goes with the last chunk") {
 // The prefill replica has 3 blocks. Request 0 has one chunk computed and sent, request 1 another;
 // neither finds the rest of its blocks beside the other, until request 1 gives up its own.
 TEST_CASE("a request whose KV is read is not preempted; one that is sends all of its KV again") {
-  Apart bench(Push::chunks, 64, 3);
+  Split bench(Push::chunks, 64, 3);
   bench.scheduler.full_must_fit = false;
   const Lines seen = transfers(bench, {spec(0, 8, 2), spec(0, 8, 2)});
   REQUIRE(seen.size() >= 4);
@@ -163,7 +163,7 @@ TEST_CASE("a request whose KV is read is not preempted; one that is sends all of
 }
 
 TEST_CASE("with the decode replica chosen first, it computes what the decider does not split") {
-  Apart bench(Push::end);
+  Split bench(Push::end);
   bench.cluster.disaggregation.order = SplitOrder::decode_first;
   Odd odd;
   CHECK(transfers(bench, {spec(0, 8, 2), spec(0, 8, 2), spec(4, 8, 2)}, &odd) ==
@@ -181,7 +181,7 @@ TEST_CASE("with the decode replica chosen first, it computes what the decider do
 }
 
 TEST_CASE("a request counts at its decode replica from the choice on") {
-  Apart bench(Push::end);
+  Split bench(Push::end);
   bench.cluster.disaggregation.order = SplitOrder::decode_first;
   ListedWorkload workload({spec(0, 8, 2)});
   Simulation simulation(bench.cluster, bench.bindings(workload));
@@ -196,7 +196,7 @@ TEST_CASE("a request counts at its decode replica from the choice on") {
 // The decode replica is full until 7.5. Request 1 is computed at 4; its lease ends at 5, and its
 // blocks are free. When there is room, all of it is computed again.
 TEST_CASE("a prompt that waits for room longer than its lease is computed by the decode replica") {
-  Apart bench(Push::end, 3);
+  Split bench(Push::end, 3);
   bench.scheduler.chunk = 0;
   bench.cluster.disaggregation.lease_s = 1;
   ListedWorkload workload({spec(0, 8, 4), spec(2, 8, 2)});
@@ -217,9 +217,9 @@ TEST_CASE("a prompt that waits for room longer than its lease is computed by the
                    "6.5..7.5: p1:8+0* w0 u2") == 1);
 }
 
-TEST_CASE("settings of replicas that are apart are refused where they make no sense") {
+TEST_CASE("settings of replicas that are split are refused where they make no sense") {
   const auto problem = [](auto change) -> std::string {
-    Apart bench(Push::end);
+    Split bench(Push::end);
     change(bench.cluster);
     try {
       validate(bench.cluster);

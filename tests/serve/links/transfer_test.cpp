@@ -13,8 +13,8 @@ namespace {
 constexpr Picoseconds s = 1'000'000'000'000;
 
 /// Replica 1 computes prompts, replica 2 decodes; blocks of four tokens, KV takes `transfer_s`.
-struct Apart : Bench {
-  Apart(std::int32_t prefill_blocks, std::int32_t decode_blocks, double transfer_s)
+struct Split : Bench {
+  Split(std::int32_t prefill_blocks, std::int32_t decode_blocks, double transfer_s)
       : Bench(prefill_blocks, 64, 4) {
     replica().role = Role::prefill;
     cluster.replicas.push_back(replica());
@@ -51,7 +51,7 @@ using Lines = std::vector<std::string>;
 //   4.5    0 ends: 1 is pulled (..5), then runs 5..8; P has room for 3 at 5, computed 5..6
 //   8      1 ends: 2 is pulled (..8.5), runs 8.5..11.5;  11.5: 3 is pulled (..12), runs 12..15
 TEST_CASE("a full decode replica holds up the prefill replica") {
-  Apart bench(4, 3, 0.5);
+  Split bench(4, 3, 0.5);
   Transfers transfers;
   ListedWorkload workload({spec(0, 8, 3), spec(0, 8, 3), spec(0, 8, 3), spec(0, 8, 3)});
   Bindings bindings = bench.bindings(workload);
@@ -74,7 +74,7 @@ TEST_CASE("a full decode replica holds up the prefill replica") {
 }
 
 TEST_CASE("blocks are taken on both sides while KV moves, and never counted nowhere") {
-  Apart bench(8, 8, 1);
+  Split bench(8, 8, 1);
   ListedWorkload workload({spec(0, 8, 2)});
   Simulation simulation(bench.cluster, bench.bindings(workload));
   const auto blocks_at = [&](double time_s) {
@@ -99,7 +99,7 @@ TEST_CASE("blocks are taken on both sides while KV moves, and never counted nowh
 }
 
 TEST_CASE("a prompt larger than the decode replica's cache fails there and frees the prefill's") {
-  Apart bench(8, 3, 1);
+  Split bench(8, 3, 1);
   const Totals totals = bench.run({spec(0, 16, 2), spec(2, 8, 1)});
   CHECK(bench.recorder.of(0).outcome == Outcome::exceeds_kv_cache);
   CHECK(bench.recorder.of(0).now == 1 * s);
@@ -115,7 +115,7 @@ TEST_CASE(
   class Never : public SchedulerPolicy {
     void plan(const VisibleReplica&, Plan&) override {}
   } never_runs;
-  Apart bench(4, 8, 1);
+  Split bench(4, 8, 1);
   ListedWorkload workload({spec(0, 8, 2), spec(0, 8, 2), spec(0, 8, 2)});
   Bindings bindings = bench.bindings(workload);
   bindings.schedulers[1] = &never_runs;
@@ -130,9 +130,9 @@ TEST_CASE(
 
 // D has 5 blocks, KV takes 6 s. Request 0 decodes there and needs its fourth block at 12, when it
 // has 3 and request 1, whose KV is on its way, the other 2: it loses its seat. At 15 request 1 is
-// there, and must not stand behind request 0, which needs 4 blocks: only request 1 can free them.
+// there, and must not stand after request 0, which needs 4 blocks: only request 1 can free them.
 TEST_CASE("a request whose KV is here is seated before a preempted request that waits for blocks") {
-  Apart bench(12, 5, 6);
+  Split bench(12, 5, 6);
   bench.cluster.replicas[1].prefix_caching = false;
   bench.run({spec(0, 8, 9), spec(7.5, 8, 1)});
   CHECK(bench.recorder.preempted == Lines{"12:0"});
@@ -147,7 +147,7 @@ TEST_CASE("a request whose KV is here is seated before a preempted request that 
 // blocks in all. Request 2 needs 2 and sees 4 free, of which 3 will be request 0's: it waits for
 // its end.
 TEST_CASE("blocks that a seated prompt still needs are not given to a prompt on its way") {
-  Apart bench(12, 5, 6);
+  Split bench(12, 5, 6);
   bench.cluster.replicas[1].prefix_caching = false;
   bench.scheduler.chunk = 4;
   Transfers transfers;

@@ -49,7 +49,7 @@ TEST_CASE("rounds and overshoot of one request at a time are those of the equati
   const double overshoot = (second_moment - mean_t) / (2 * mean_t);
   const double mean_rounds = static_cast<double>(answer.ledger.rows) / requests;
   const double mean_overshoot = static_cast<double>(answer.ledger.overshoot) / requests;
-  // Wald: the tokens of all rounds are the answers behind their first token, and what is beyond.
+  // Wald: the tokens of all rounds are the answers after their first token, and what is beyond.
   CHECK(std::abs(mean_rounds * mean_t - (output - 1 + mean_overshoot)) <
         4 * std::sqrt(mean_rounds * var_t / requests));
   CHECK(std::abs(mean_overshoot - overshoot) < 4 * std::sqrt(k * k / 4.0 / requests));

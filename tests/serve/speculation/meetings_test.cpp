@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "tests/catch.h"
-#include "tests/serve/speculation/drafts.h"
+#include "tests/serve/kv/walked_bounds.h"
 #include "tests/serve/native_policies.h"
 #include "tests/serve/random_case.h"
-#include "tests/serve/kv/walked_bounds.h"
+#include "tests/serve/speculation/drafts.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

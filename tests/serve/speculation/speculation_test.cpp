@@ -118,10 +118,10 @@ TEST_CASE("a request that ends while its next row is planned: the row costs and 
   CHECK(answer.ledger.overshoot == 3);
   CHECK(answer.ledger.discarded_rows == 1);
   CHECK(answer.ledger.verified == 12);
-  // The limit is reached by accepted drafts: nobody could know that the third row was one too many.
+  // The limit is reached by accepted drafts: it was not known that the third row was one too many.
   const Answer limit = serve(roomy(2), scheduler, {spec(0, 16, 5)}, &speculator, &always);
   CHECK(limit.ledger.discarded_rows == 1);
-  // With one step in flight nothing is planned behind an end.
+  // With one step in flight nothing is planned after an end.
   CHECK(serve(roomy(1), scheduler, {ends}, &speculator, &always).ledger.discarded_rows == 0);
 }
 

@@ -90,7 +90,7 @@ struct TiersBench : Bench {
   void flush(double arrival_s) { add(arrival_s, {{0, replica().kv_blocks * 4 - 1}}, 1, 1); }
 
   /// A document of 32 tokens is computed and stored, and leaves the GPU; at 40 it comes again with
-  /// 8 tokens behind it.
+  /// 8 tokens after it.
   void ask_twice() {
     add(0, {{document, 32}, {0, 4}});
     flush(20);

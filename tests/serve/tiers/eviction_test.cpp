@@ -6,8 +6,8 @@
 
 #include "serve/stores/store.h"
 #include "tests/catch.h"
-#include "tests/serve/tiers/eviction_model.h"
 #include "tests/serve/random_case.h"
+#include "tests/serve/tiers/eviction_model.h"
 
 using namespace rooflua;
 using namespace rooflua::test;

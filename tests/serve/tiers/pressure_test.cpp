@@ -1,5 +1,5 @@
-// KV in stores beside the GPUs under pressure: preempted requests, loads that are cut, little room,
-// copies of a run.
+// KV in stores outside the GPUs under pressure: preempted requests, loads that are cut, little
+// room, copies of a run.
 
 #include <memory>
 #include <vector>
@@ -42,7 +42,7 @@ TEST_CASE("a second load of a request that is cut takes away only what has not c
   }
 }
 
-TEST_CASE("a request that is refused has loaded nothing, whoever was in its place before") {
+TEST_CASE("a request that is refused has loaded nothing, whatever was in its place before") {
   TiersBench bench;
   bench.ask_twice();
   bench.flush(60);

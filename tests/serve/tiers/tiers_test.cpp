@@ -1,4 +1,4 @@
-// KV in stores beside the GPUs, by hand: when a load is over, what it holds up, and which blocks
+// KV in stores outside the GPUs, by hand: when a load is over, what it holds up, and which blocks
 // and chunks stay for how long.
 
 #include <memory>
@@ -47,7 +47,7 @@ TEST_CASE("what the GPU has is not loaded, and the last token of a prompt is com
   CHECK(bench.left.empty());
 }
 
-TEST_CASE("a load does not hold up those behind it") {
+TEST_CASE("a load does not hold up those after it") {
   TiersBench bench(32);
   bench.add(0, {{document, 32}, {0, 4}});
   bench.flush(20);
@@ -74,7 +74,7 @@ TEST_CASE("blocks stay taken until they are written, though their request has en
   CHECK(bench.left.empty());
 }
 
-TEST_CASE("prompts that nobody shares stay until they are written, too") {
+TEST_CASE("prompts that are not shared stay until they are written, too") {
   TiersBench bench;
   bench.specs = {spec(0, 36, 1)};
   std::vector<std::int32_t> used;
@@ -132,7 +132,7 @@ TEST_CASE("a store of the node or of the cluster is there for all its replicas")
 }
 
 // Loads of both stores run at once: 0.5 + 16 / 8 s, and 1 + 16 / 2.
-TEST_CASE("the first store that has a chunk gives it, and another one what is behind") {
+TEST_CASE("the first store that has a chunk gives it, and another one what is after") {
   TiersBench bench;
   bench.cluster.links.push_back({"disk", 2, 1, LinkScope::node});
   bench.cluster.tiers.stores.push_back(bench.store());
@@ -275,10 +275,12 @@ TEST_CASE("stores that are wrong are refused by name") {
         "tiers.stores[1].capacity_bytes: has no room for one chunk");
   CHECK(problem([](TiersBench& b) { b.store().chunk_tokens = 6; }) ==
         "tiers.stores[1].chunk_tokens: found 6; a multiple of block_size, 4, is right");
-  CHECK(problem([](TiersBench& b) { b.store().read = {"pci"}; })
-            .starts_with("tiers.stores[1].read[1]: unknown link 'pci'"));
+  CHECK(problem([](TiersBench& b) {
+          b.store().read = {"pci"};
+        }).starts_with("tiers.stores[1].read[1]: unknown link 'pci'"));
   CHECK(problem([](TiersBench& b) { b.store().read = {}; }) ==
         "tiers.stores[1].read: names no link");
-  CHECK(problem([](TiersBench& b) { b.replica().prefix_caching = false; })
-            .starts_with("replicas[1].prefix_caching: "));
+  CHECK(problem([](TiersBench& b) {
+          b.replica().prefix_caching = false;
+        }).starts_with("replicas[1].prefix_caching: "));
 }

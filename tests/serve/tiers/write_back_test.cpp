@@ -61,7 +61,7 @@ TEST_CASE("what a store has already is not written again when it leaves the GPU"
   bench.ask_twice();
   bench.add(80, {{0, 63}});
   const std::vector<StoreTotals> totals = bench.run_tiers();
-  // Of the document nothing; 8 tokens behind it, and the 6 blocks that the request before still
+  // Of the document nothing; 8 tokens after it, and the 6 blocks that the request before still
   // has.
   CHECK(totals[0].stored_bytes == 36 + 28 + 8 + 8 + 24);
   CHECK(bench.left.empty());
@@ -112,7 +112,7 @@ TEST_CASE("observers change nothing where decodes push content out of the GPU") 
   CHECK(ends(true).back() == ends(false).back());
 }
 
-// Its blocks may be somebody's in the same plan.
+// Its blocks may belong to another request in the same plan.
 TEST_CASE("a step waits for the writes of the requests that its plan preempted") {
   TiersBench bench(12);
   bench.cluster.links[0].bytes_per_s = 1;

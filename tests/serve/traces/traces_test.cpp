@@ -1,6 +1,5 @@
-#include "serve/traces/read.h"
-
 #include "base/error.h"
+#include "serve/traces/read.h"
 #include "tests/catch.h"
 
 using namespace rooflua;
@@ -308,8 +307,7 @@ TEST_CASE("a byte-order mark, CRLF, blank lines and a missing last line break ch
 
 TEST_CASE("a file of another kind is told for what it is") {
   using namespace std::string_literals;
-  says(complaint("\x1F\x8B\x08\0\0"s),
-       "t.csv: ends before the packed data does");
+  says(complaint("\x1F\x8B\x08\0\0"s), "t.csv: ends before the packed data does");
   says(complaint("\x28\xB5\x2F\xFD\x24"), "packed with zstd");
   says(complaint("PAR1\x15\x04"), "a Parquet file");
   says(complaint("PK\x03\x04\x14"), "a zip archive");

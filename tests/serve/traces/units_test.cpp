@@ -50,7 +50,7 @@ TEST_CASE("the unit follows from the stamps, and never from whether there are ha
       const Trace trace = parse(rows(each.stamps, hashes));
       INFO(each.stamps.back() << (hashes ? " with hash_ids" : ""));
       CHECK(trace.rows.back().arrival_s == Approx(each.last_s));
-      CHECK_THAT(notes(trace), Catch::StartsWith("t.jsonl: ") && Catch::Contains(each.unit));
+      CHECK_THAT(notes(trace), StartsWith("t.jsonl: ") && ContainsSubstring(each.unit));
     }
 }
 
@@ -64,11 +64,11 @@ TEST_CASE("a unit that is stated holds, is no news, and is doubted where the rat
   options.units_per_s = 1e3;
   CHECK(parse(rows(stamps, true), options).rows.back().arrival_s == Approx(0.0285));
   CHECK_THAT(notes(parse(rows(stamps, true), options)),
-             Catch::Contains("667 requests/s") && Catch::Contains("a wrong unit"));
+             ContainsSubstring("667 requests/s") && ContainsSubstring("a wrong unit"));
   stamps.clear();
   for (int i = 0; i < 20; ++i) stamps.push_back(std::to_string(150000 * i));
   options.units_per_s = 1;
-  CHECK_THAT(notes(parse(rows(stamps, true), options)), Catch::Contains("a wrong unit"));
+  CHECK_THAT(notes(parse(rows(stamps, true), options)), ContainsSubstring("a wrong unit"));
 }
 
 TEST_CASE("a column that names its unit needs no note, and contradicts another unit") {
@@ -78,11 +78,11 @@ TEST_CASE("a column that names its unit needs no note, and contradicts another u
   options.units_per_s = 1e3;
   CHECK(parse(text, options).rows[1].arrival_s == 1.5);
   options.units_per_s = 1;
-  CHECK_THROWS_WITH(parse(text, options), Catch::Contains("time_unit: the name of the column"));
+  CHECK_THROWS_WITH(parse(text, options), ContainsSubstring("time_unit: the name of the column"));
   CHECK_THROWS_WITH(
       parse("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-02-28 00:00:00,5,5\n", options),
-      Catch::Contains("time_unit: nothing reads it: the arrivals are dates"));
-  CHECK_THROWS_WITH(time_unit("sec", "w"), Catch::Contains("unknown unit of time 'sec'"));
+      ContainsSubstring("time_unit: nothing reads it: the arrivals are dates"));
+  CHECK_THROWS_WITH(time_unit("sec", "w"), ContainsSubstring("unknown unit of time 'sec'"));
 }
 
 TEST_CASE("the unit does not depend on the limit, nor on the order of rows") {
@@ -104,7 +104,7 @@ TEST_CASE("BurstGPT documents seconds, so that a slow start is no millisecond") 
   const std::string head = "Timestamp,Model,Request tokens,Response tokens\n";
   const Trace trace = parse(head + "5,ChatGPT,472,18\n45,ChatGPT,1087,230\n195,ChatGPT,417,276\n");
   CHECK(trace.rows.back().arrival_s == 195);
-  CHECK_THAT(notes(trace), Catch::Contains("documents seconds"));
+  CHECK_THAT(notes(trace), ContainsSubstring("documents seconds"));
   CHECK(parse(head + "5000,a,1,1\n12000,a,1,1\n30000,a,1,1\n").rows.back().arrival_s == 30);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("a result of vllm bench serve is a trace where its lists are there") {
        "input_lens[1]: expected a whole number"}};
   for (const auto& [text, words] : wrong) {
     INFO(text);
-    CHECK_THROWS_WITH(parse(text), Catch::StartsWith("t.jsonl") && Catch::Contains(words));
+    CHECK_THROWS_WITH(parse(text), StartsWith("t.jsonl") && ContainsSubstring(words));
   }
 }
 
@@ -145,17 +145,17 @@ TEST_CASE("of several results one is named, by its number or its name") {
   const std::string list = "[[" + result(7, "a") + "], [" + result(8, "b") + "]]";
   for (const std::string& text : {lines, list}) {
     TraceOptions options;
-    CHECK_THROWS_WITH(parse(text), Catch::Contains("holds 2 results; name one of them"));
+    CHECK_THROWS_WITH(parse(text), ContainsSubstring("holds 2 results; name one of them"));
     options.run = "2";
     CHECK(parse(text, options).rows[0].prompt_tokens == 8);
     options.run = "a";
     CHECK(parse(text, options).rows[0].prompt_tokens == 7);
     options.run = "c";
     CHECK_THROWS_WITH(parse(text, options),
-                      Catch::Contains("run: expected \"1\" to \"2\", found 'c'"));
+                      ContainsSubstring("run: expected \"1\" to \"2\", found 'c'"));
   }
   TraceOptions options;
   options.run = "2";
   CHECK_THROWS_WITH(parse("arrival_s,prompt_tokens,output_tokens\n0,5,5\n", options),
-                    Catch::Contains("run: nothing reads it"));
+                    ContainsSubstring("run: nothing reads it"));
 }

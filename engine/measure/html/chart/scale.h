@@ -17,7 +17,7 @@ struct Axis {
                  // apart
   };
   std::string label;  // "time per output token"
-  std::string unit;   // "ms"; behind the label, in readouts behind the number
+  std::string unit;   // "ms"; after the label, in readouts after the number
   Kind kind = Kind::linear;
   std::optional<double> min = {}, max = {};
   std::vector<double> ticks = {};  // where they should be, instead of at round numbers

@@ -12,7 +12,7 @@ struct ChartPoint {
   std::string note;  // scatter: in the tooltip, "llama-3.1-8b, tp 2"
   // Scatter: the ends of an interval of y, drawn as a vertical line instead of a marker; NaN: none.
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
-  int variant = -1;  // whose point this is, so that a reader's filter reaches it; -1: nobody's
+  int variant = -1;  // whose point this is, so that a reader's filter reaches it; -1: no variant's
 };
 
 struct ChartSeries {

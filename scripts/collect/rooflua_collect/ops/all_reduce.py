@@ -20,10 +20,11 @@ from typing import Any
 
 import torch
 
+from measure.timing import WARM_UP, calls_per_repeat
 from rooflua_collect.bench import Bench, Pool, Prepared, relative_error
 from rooflua_collect.cases import Case
 from rooflua_collect.kernels import torch_version
-from rooflua_collect.timing import REPEATS, WARM_UP, Timing, calls_per_repeat, measure
+from rooflua_collect.timing import REPEATS, Timing, measure
 
 TOLERANCE = 0.02
 PATIENCE_S = 120.0

@@ -11,7 +11,6 @@ local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local schema = require "rooflua.scenario.schema"
 local settings = require "rooflua.engines.settings"
-local shared = require "rooflua.machine.shared"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local values = require "rooflua.engines.values"
@@ -92,8 +91,8 @@ local function is_width(value) return type(value) == "number" and value >= 1 and
 local function facts_of(reader, given, chosen)
   local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both" }
   facts.drafts, facts.drafter = drafts_of(given)
-  if given.model ~= nil then facts.model = shared.by_name(reader, "model", spec.model, given.model) end
-  if given.hardware ~= nil then facts.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware) end
+  if given.model ~= nil then facts.model = reader:by_name("model", spec.model, given.model) end
+  if given.hardware ~= nil then facts.hardware = reader:by_name("hardware", spec.hardware, given.hardware) end
   local options = chosen.options
   for _, width in ipairs(widths) do
     local own = said(given, "deployment." .. width)

@@ -1,11 +1,8 @@
 -- A ledger as text, in the words of the engine's own log, and as a document.
-local core = require "rooflua.base.core"
 local capacity = require "rooflua.applied.capacity"
+local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local opening = require "rooflua.runs.opening"
 local Prepared = require "rooflua.machine.prepared"
-local Reader = require "rooflua.scenario.reader"
-local schema = require "rooflua.scenario.schema"
 local units = require "rooflua.text.units"
 
 local text = {}
@@ -152,36 +149,6 @@ function text.document(found, fits)
     max_running_requests = found.running_requests, starts = found.starts, reason = found.reason,
     experts = found.experts, tiers = #(found.tiers or {}) > 0 and json.array(found.tiers) or nil,
     fits = fits and next(fits) and fits or nil }
-end
-
--- Of the program ----------------------------------------------------------------------------------------------------
-
---- The key path that `--set NAME=VALUE` means: a key of the deployment, else one of the scenario.
-local function path_of(name)
-  local first = name:match "^[^.]+" or name
-  return first ~= "engine" and schema.entry("deployment." .. first) and "deployment." .. name or name
-end
-
---- What `rooflua capacity` asks.
----@param given table {model, hardware, engine, deployment}
----@param sets string[] "key=value", as in --set
----@param launch table? a launch command {text, engine, model}, in place of model and engine
----@return table {text, document, starts}
-function text.command(given, sets, launch)
-  local reader, paths = Reader.new "capacity", {}
-  if launch then given = require("rooflua.applied.launch").capacity(reader, given, launch) end
-  for i, each in ipairs(sets) do
-    local name, value = each:match "^%s*([^=%s]+)%s*(=.*)$"
-    paths[i] = name and path_of(name) .. value or each
-  end
-  local found = capacity.of(opening.with_sets(reader, core.plain(given), paths), reader)
-  local fits = not found.starts and capacity.fits(found) or nil
-  local document, lines = text.document(found, fits), { text.answer(found, fits) }
-  for _, note in ipairs(found.notes) do
-    if note ~= found.note then lines[#lines + 1] = note end
-  end
-  document.notes = json.array(found.notes)
-  return { text = table.concat(lines, "\n"), document = document, starts = found.starts }
 end
 
 --- What scripts get: the document, with its text.

@@ -92,34 +92,4 @@ function memory.blocks(applied, options, is_room)
   return blocks, facts.share, most == math.huge and not is_room and found or nil
 end
 
---- Blocks of measured deployments whose share is known and whose engine is not asked, {kind, share}:
----
----     total    the share is of the GPU's memory: weights, activations and KV cache lie in it
----     static   the share is for weights and KV cache; activations are in the rest (SGLang)
----     free     it is of what weights and activations leave (TensorRT-LLM)
----
---- They are computed from the blocks that the whole memory leaves beside weights and the program's own estimate of
---- activations.
---- @param rule table {kind, share}
---- @param options table of spec.deployment, without kv_blocks
-function memory.of_share(rule, options)
-  local kind, share, given = rule[1], rule[2], {}
-  for key, value in pairs(options) do given[key] = value end
-  if kind == "total" then
-    given.memory_utilization = share
-    return spec.deployment(given).kv_blocks
-  end
-  given.memory_utilization = 1
-  local whole = spec.deployment(given)
-  local found = math.floor(share * whole.kv_blocks)
-  if kind == "static" then
-    local rest_bytes = (1 - share) * whole.hardware.usable_memory_bytes - whole.activation_bytes
-    found = math.floor(whole.kv_blocks - rest_bytes / whole.kv_bytes_per_block)
-  end
-  if found < 1 then
-    core.fail("deployment: does not fit: %g of the memory has no room for a KV block after the weights", share)
-  end
-  return found
-end
-
 return memory

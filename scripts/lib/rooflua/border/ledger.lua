@@ -1,17 +1,17 @@
--- The account of a step: its seconds per kind of evidence, in memory of the engine (engine/cost/ledger.h). While
+-- The account of a step: its seconds per kind of evidence, in memory of the engine (engine/cost/price/ledger.h). While
 -- something listens (an explanation), each operation is also kept as a row. Corrections of the scenario are applied to
 -- each operation. All that rooflua.cost records goes through ledger.keep.
 local native = require "rooflua.native"
 local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
+local estimates = require "rooflua.border.estimates"
 local memo = require "rooflua.border.memo"
-local mfu = require "rooflua.mfu"
 local words = require "rooflua.base.words"
 local ffi = require("rooflua.border.abi").ffi
 
 local fail, type = core.fail, type
-local evidence_names = mfu.evidence_names
-local infinity, nan = math.huge, 0 / 0
+local evidence_names = estimates.evidence_names
+local infinity, nan, min, max = math.huge, 0 / 0, math.min, math.max
 
 local state = ffi.cast("rooflua_ledger *", native.ledger)
 local seconds = ffi.cast("double *", native.ledger) -- those of `state`, its first field
@@ -21,12 +21,13 @@ local ledger = { memoize = memo.memoize, memoize2 = memo.memoize2 }
 local evidence_codes = words.codes "evidence" -- by name, and each code by itself
 for code in pairs(words.by_code "evidence") do evidence_codes[code] = code end
 ledger.codes = evidence_codes
+local assumed = evidence_codes.assumed
 
 --- The code of an evidence, given by its name, by the code itself, or by an estimate that has it.
 function ledger.code(evidence, what)
   local code = evidence_codes[evidence]
   if code then return code end
-  local data = mfu.view_data[evidence]
+  local data = estimates.view_data[evidence]
   if data then return data.evidence end
   if type(evidence) ~= "string" then
     fail("%s: evidence: expected a name, a code or an estimate, found %s", what, core.describe(evidence))
@@ -40,8 +41,11 @@ local rows                 -- list of rows while an explanation listens, else ni
 local prefix = false       -- in front of the names of rows: "draft." while a drafter is priced
 local corrections = {}     -- instances with an op method, in order
 local correction_count = 0
+local asked_count = 0      -- of them; those that follow are the engine's, and what they add is assumed
 local observed = false     -- whether there are rows or corrections
 local applied              -- the scenario's list that `corrections` was made of
+local lists = setmetatable({}, { __mode = "k" }) -- such a list -> {instances, number = its own one, asked}
+local last_number = 0
 local op_fields = { "bound", "bytes", "count", "evidence", "flop", "kind", "mfu", "name", "shape", "time_s" }
 local known_field = core.set(op_fields)
 local op = setmetatable({}, {  -- the operation being corrected; one table for all, because some lack an mfu
@@ -60,12 +64,15 @@ local seen_op = setmetatable({}, {  -- the read-only view of it that corrections
 core.contents[seen_op] = op -- for pairs
 
 --- Applies the corrections in order. While an explanation listens, each change is a row of its own.
+--- @return number time_s
+--- @return number added_s part of it that corrections added which the engine brings
 local function correct(name, kind, time_s, code, count, flop, bytes, value, bound, shape)
   op.name, op.kind, op.shape, op.flop, op.bytes, op.bound = name, kind, shape or "", flop, bytes, bound
   op.mfu = value == value and value or nil
   op.evidence, op.count = evidence_names[code], count
+  local added_s = 0
   for i = 1, correction_count do
-    local before_s = time_s
+    local before_s, asked = time_s, i <= asked_count
     op.time_s = before_s
     time_s = corrections[i]:op(seen_op, before_s)
     if type(time_s) ~= "number" or not (time_s >= 0 and time_s < infinity) then
@@ -74,11 +81,12 @@ local function correct(name, kind, time_s, code, count, flop, bytes, value, boun
     end
     if rows and time_s ~= before_s then
       rows[#rows + 1] = { name = corrections[i].name, kind = "correction", of = name,
-        time_s = time_s - before_s, count = count, flop = 0, bytes = 0, evidence = op.evidence,
+        time_s = time_s - before_s, count = count, flop = 0, bytes = 0, evidence = asked and op.evidence or "assumed",
         bound = bound, shape = "" }
     end
+    if not asked then added_s = added_s + max(0, time_s - before_s) end
   end
-  return time_s
+  return time_s, min(added_s, time_s)
 end
 
 --- The row of an operation that was entered last; nil where there is none.
@@ -97,6 +105,7 @@ end
 
 --- What rows and corrections make of one operation.
 --- @return number time_s of one run, corrected
+--- @return number added_s part of it that is assumed, whatever the evidence of the operation is
 local function observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
   if prefix then name = prefix .. (name or kind) end
   if rows then
@@ -106,8 +115,16 @@ local function observe(name, kind, time_s, code, count, flop, bytes, value, boun
       at_peak_s = part and part < infinity and part * time_s or nil, bound = bound, evidence = evidence_names[code],
       note = note or "", time_s = time_s, count = count }
   end
-  if correction_count == 0 then return time_s end
-  return (correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape))
+  if correction_count == 0 then return time_s, 0 end
+  return correct(name or kind, kind, time_s, code, count, flop, bytes, value, bound, shape)
+end
+
+--- The same, entered in the account. Returns the seconds of all runs.
+local function enter_observed(name, kind, time_s, code, count, ...)
+  local corrected_s, added_s = observe(name, kind, time_s, code, count, ...)
+  seconds[code] = seconds[code] + (corrected_s - added_s) * count
+  if added_s > 0 then seconds[assumed] = seconds[assumed] + added_s * count end
+  return corrected_s * count
 end
 
 --- "m=64 as m=96 k=4096": a field of a shape whose price asked for more than there is.
@@ -143,7 +160,9 @@ end
 --- @return number time_s of all `count` runs, corrected
 --- @return string bound
 function ledger.keep(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note)
-  if observed then time_s = observe(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note) end
+  if observed then
+    return enter_observed(name, kind, time_s, code, count, flop, bytes, value, bound, shape, note), bound
+  end
   local total_s = time_s * count
   seconds[code] = seconds[code] + total_s
   return total_s, bound
@@ -179,7 +198,7 @@ function ledger.record(name, time_s, evidence, given_count, flop, bytes, value, 
   local code = type(evidence) == "number" and evidence >= 0 and evidence < 6 and evidence % 1 == 0 and evidence
     or evidence_codes[evidence] or ledger.code(evidence, "cost.record")
   if observed then
-    time_s = observe(name, kind or name, time_s, code, count, flop, bytes, value or nan, bound, shape, note)
+    return enter_observed(name, kind or name, time_s, code, count, flop, bytes, value or nan, bound, shape, note)
   end
   seconds[code] = seconds[code] + time_s * count
   return time_s * count
@@ -188,6 +207,7 @@ end
 --- Rows or corrections have come or gone.
 local function look()
   observed = rows ~= nil or correction_count > 0
+  state.corrected = correction_count > 0 and lists[applied].number or 0
   state.listening = rows and 1 or 0
 end
 
@@ -241,16 +261,30 @@ function ledger.settle(time_s)
   end
 end
 
---- Sets the corrections that apply to every operation from now on: those of `list` that have an op method.
-function ledger.set_corrections(list)
-  corrections, correction_count, applied = {}, 0, list
-  for _, instance in ipairs(list or {}) do
+--- Those of a list that have an op method. Replicas that have lists of their own take turns.
+local function known(list)
+  local own = lists[list]
+  if own then return own end
+  last_number = last_number + 1
+  own = { instances = {}, asked = 0, number = last_number } -- the number is what remembered prices belong to
+  local asked = #list - (list.unasked or 0)
+  for i, instance in ipairs(list) do
     if instance.op then
-      correction_count = correction_count + 1
-      corrections[correction_count] = instance
+      own.instances[#own.instances + 1] = instance
+      if i <= asked then own.asked = #own.instances end
     end
   end
-  state.corrected = correction_count > 0 and 1 or 0
+  lists[list] = own
+  return own
+end
+
+local none = {}
+
+--- Sets the corrections that apply to every operation from now on: those of `list` that have an op method.
+--- @param list table? instances; `unasked`: how many of the last ones an engine's rule brings (none)
+function ledger.set_corrections(list)
+  local own = known(list or none)
+  corrections, correction_count, asked_count, applied = own.instances, #own.instances, own.asked, list
   look()
 end
 
@@ -281,8 +315,8 @@ function ledger.name_with(text) prefix = text end
 --- Takes the rows, the corrections and the corrected operation away, for a simulation inside this one. Its account is
 --- empty already.
 function ledger.set_aside()
-  local kept = { rows = rows, corrections = corrections, count = correction_count, applied = applied, prefix = prefix,
-    op = {} }
+  local kept = { rows = rows, corrections = corrections, count = correction_count, asked = asked_count,
+    applied = applied, prefix = prefix, op = {} }
   for _, name in ipairs(op_fields) do kept.op[name] = rawget(op, name) end
   rows, prefix = nil, false
   ledger.set_corrections {}
@@ -292,7 +326,7 @@ end
 --- Puts back what set_aside gave.
 function ledger.restore(kept)
   rows, corrections, correction_count, applied = kept.rows, kept.corrections, kept.count, kept.applied
-  prefix = kept.prefix
+  asked_count, prefix = kept.asked, kept.prefix
   look()
   for _, name in ipairs(op_fields) do op[name] = kept.op[name] end
 end

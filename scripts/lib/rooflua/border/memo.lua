@@ -1,5 +1,6 @@
 -- Remembered prices: an exact cache of a pure priced function, which replays the seconds of each evidence that it adds
 -- to the account (rooflua.border.ledger). While an explanation listens, nothing is taken from it: rows are wanted.
+-- Corrections change prices: what is remembered under some is used under the same list of them alone.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local ffi = require("rooflua.border.abi").ffi
@@ -16,7 +17,7 @@ local most_entries = 262144
 -- code reads it without asking for types.
 ffi.cdef [[
 typedef struct { double time_s, seconds[6], unused; } __attribute__((aligned(64))) rooflua_remembered;
-typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t size; } rooflua_memo;
+typedef struct { int32_t *direct; rooflua_remembered *prices; int32_t size, corrected; } rooflua_memo;
 ]]
 local remembered, remembered_bytes = ffi.typeof "rooflua_remembered[?]", ffi.sizeof "rooflua_remembered"
 -- Whole numbers below this are found by their own value, so that compiled code finds all of them in one way. Lua's
@@ -29,74 +30,102 @@ local function check_function(fn, what)
   end
 end
 
+-- Lists of corrections whose prices one memo keeps beside those without corrections.
+local most_lists = 8
+
+--- An empty memory of prices: `direct` has the place of a key's price in `prices`, from 1; 0: it is not known. `places`
+--- has those of keys that are not direct.
+local function empty() return { entries = 0, room = 16, prices = remembered(16), direct = direct_of(64), size = 64,
+  places = {} } end
+
+--- The place for one more price.
+local function next_place(kept)
+  if kept.entries >= most_entries then
+    kept.entries, kept.places = 0, {}
+    ffi.fill(kept.direct, 4 * kept.size)
+  end
+  kept.entries = kept.entries + 1
+  if kept.entries == kept.room then
+    local longer = remembered(2 * kept.room)
+    ffi.copy(longer, kept.prices, kept.room * remembered_bytes)
+    kept.prices, kept.room = longer, 2 * kept.room
+  end
+  return kept.entries
+end
+
+local function remember(kept, key, place)
+  if not (key >= 0 and key < most_direct and key % 1 == 0) then
+    kept.places[key] = place
+    return
+  end
+  if key >= kept.size then
+    local size = kept.size
+    while key >= size do size = 2 * size end
+    local longer = direct_of(size)
+    ffi.copy(longer, kept.direct, 4 * kept.size) -- the sizeof of such an array is not compiled
+    kept.direct, kept.size = longer, size
+  end
+  kept.direct[key] = place
+end
+
 --- Remembers a priced function of one number: its results, and the seconds per evidence that it adds. The function
 --- must depend on nothing else. A second number is passed on while an explanation listens: how many rows there are of
 --- those that the first one asks for, which changes rows and no price.
 function memo.memoize(fn)
   check_function(fn, "cost.memoize")
-  local entries, room, prices = 0, 16, remembered(16)
-  -- The place of a key's price in `prices`, from 1; 0: it is not known. In `places` those of keys that are not direct.
-  local direct, places = direct_of(64), {}
-  local owner = ffi.new("rooflua_memo", direct, prices, 64)
+  local by_corrections, lists, kept, places = {}, 0, nil, nil
+  local owner = ffi.new "rooflua_memo"
   local own = ffi.cast("rooflua_memo *", owner)
-  local function forget()
-    entries, places = 0, {}
-    ffi.fill(direct, 4 * owner.size)
+  local function look()
+    owner.direct, owner.prices, owner.size, places = kept.direct, kept.prices, kept.size, kept.places
   end
-  --- The next place.
-  local function next_place()
-    if entries >= most_entries then forget() end
-    entries = entries + 1
-    if entries == room then
-      local longer = remembered(2 * room)
-      ffi.copy(longer, prices, room * remembered_bytes)
-      prices, room = longer, 2 * room
-      owner.prices = prices
+  --- Takes the prices under the corrections with this number (rooflua_ledger.corrected).
+  local function use(corrected)
+    kept = by_corrections[corrected]
+    if not kept then
+      lists = lists + 1
+      if lists > most_lists then by_corrections, lists = { [0] = by_corrections[0] }, 1 end
+      kept = empty()
+      by_corrections[corrected] = kept
     end
-    return entries
+    owner.corrected = corrected
+    look()
   end
-  local function remember(key, place)
-    if not (key >= 0 and key < most_direct and key % 1 == 0) then
-      places[key] = place
-      return
-    end
-    if key >= owner.size then
-      local size = owner.size
-      while key >= size do size = 2 * size end
-      local longer = direct_of(size)
-      ffi.copy(longer, direct, 4 * owner.size) -- the sizeof of such an array is not compiled
-      direct = longer
-      owner.direct, owner.size = direct, size
-    end
-    direct[key] = place
-  end
+  use(0)
   --- `a` to `f`: the seconds of each evidence. By name, because variable arguments end a trace of the compiler.
   local function keep(key, time_s, a, b, c, d, e, f)
     if type(time_s) ~= "number" then return time_s end
-    local place = next_place()
-    local one = prices[place]
+    local place = next_place(kept)
+    local one = kept.prices[place]
     one.time_s = time_s
-    local kept = one.seconds
-    kept[0], kept[1], kept[2], kept[3], kept[4], kept[5] = a, b, c, d, e, f
-    remember(key, place)
+    local each = one.seconds
+    each[0], each[1], each[2], each[3], each[4], each[5] = a, b, c, d, e, f
+    remember(kept, key, place)
+    look()
     return time_s
   end
+  local again
   --- What is not remembered, and everything while an explanation listens.
   local function ask(key, there)
     if state.listening ~= 0 then return (fn(key, there)) end
     if type(key) ~= "number" or key ~= key then
       fail("a memoized function takes one number, found %s", core.describe(key))
     end
+    if own.corrected ~= state.corrected then
+      use(state.corrected)
+      return (again(key, there))
+    end
     return (keep(key, native.price_apart(fn, key)))
   end
   -- Few lines: steps run this several times, and every line has an interrupt guard.
-  return function(x, there)
+  again = function(x, there)
     local at = type(x) == "number" and x >= 0 and x < own.size and x % 1 == 0 and own.direct[x] or places[x] or 0
-    if at == 0 or state.listening ~= 0 then return (ask(x, there)) end
+    if at == 0 or state.listening ~= 0 or own.corrected ~= state.corrected then return (ask(x, there)) end
     local s, a, time_s = seconds, own.prices[at].seconds, own.prices[at].time_s
     s[0], s[1], s[2], s[3], s[4], s[5] = s[0] + a[0], s[1] + a[1], s[2] + a[2], s[3] + a[3], s[4] + a[4], s[5] + a[5]
     return time_s
   end
+  return again
 end
 
 local base = 67108864 -- 2^26: two whole numbers below it fit one double

@@ -9,7 +9,6 @@ local constants = require "rooflua.border.constants"
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local group_fields = require "rooflua.border.group_fields"
-local random = require "rooflua.random"
 local request_fields = require "rooflua.border.request_fields"
 
 local ffi, type = border.ffi, type
@@ -378,18 +377,6 @@ function serving.copy_reasons(from, to)
   if not own then return end
   local texts = core.copy(own.by_text)
   reasons[to] = { count = own.count, by_text = texts }
-end
-
---- A deep copy of plain state: tables and random streams; functions and objects are shared.
-function serving.copy(value, seen)
-  seen = seen or {}
-  if random.is_stream(value) then return random.copy(value) end
-  if type(value) ~= "table" or getmetatable(value) ~= nil then return value end
-  if seen[value] then return seen[value] end
-  local out = {}
-  seen[value] = out
-  for key, field in pairs(value) do out[key] = serving.copy(field, seen) end
-  return out
 end
 
 return serving

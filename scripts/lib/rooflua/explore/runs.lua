@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local json = require "rooflua.json"
 local lookback = require "rooflua.serving.lookback"
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local Reader = require "rooflua.scenario.reader"
 local run_hash = require "rooflua.runs.hash"
 local shape = require "rooflua.scenario.shape"
@@ -102,13 +102,13 @@ end
 --- Finds what is wrong with the variants before the first of them runs.
 function runs.check(reader, given, list)
   if (given.kind or "serve") ~= "serve" then return end
-  single.check("serve", reader, paths.apply(reader, given, list[1].changes))
-  for i = 2, #list do paths.apply(reader, given, list[i].changes) end
+  single.check("serve", reader, changes.apply(reader, given, list[1].changes))
+  for i = 2, #list do changes.apply(reader, given, list[i].changes) end
 end
 
 --- Finds misspelt keys of a variant. Other mistakes are results: a deployment of a list may not fit.
 function runs.check_keys(reader, given, variant)
-  local changed = paths.apply(reader, given, variant.changes)
+  local changed = changes.apply(reader, given, variant.changes)
   if (given.kind or "serve") ~= "serve" then return end
   local ok, problem = pcall(single.check, "serve", reader, changed)
   if not ok and tostring(problem):find("unknown ", 1, true) then error(problem, 0) end
@@ -136,7 +136,7 @@ local function rows_of(reader, given, list, options)
   for i, variant in ipairs(list) do
     rows[i] = { name = variant.name, parameters = variant.parameters, seed = seed_of(given, variant),
       position = (book and book.asked or 0) + i - 1, here = not mine or mine[i] == options.round.index,
-      run_hash = hasher and hasher:of(paths.apply(reader, given, variant.changes), "a search's run") or nil }
+      run_hash = hasher and hasher:of(changes.apply(reader, given, variant.changes), "a search's run") or nil }
   end
   if not hasher then return rows end
   if not book then
@@ -158,7 +158,7 @@ function runs.run(reader, given, list, options)
   local documents, problems, about = native.run_many(rows,
     { jobs = options.jobs or 1, results = options.results, also = options.also, set = set, title = options.progress,
       round = options.round ~= nil, told = options.book and options.book.told },
-    function(i) return document_of(reader, paths.apply(reader, given, list[i].changes), rows[i]) end)
+    function(i) return document_of(reader, changes.apply(reader, given, list[i].changes), rows[i]) end)
   if options.book then options.book.told = true end
   local finished, said = {}, { failed = {}, rows = {}, reused = about.reused }
   if about.interrupted then error("interrupted", 0) end
@@ -168,7 +168,7 @@ function runs.run(reader, given, list, options)
   end
   for i, document in ipairs(documents) do
     if document then
-      said.rows[i] = lookback.note(document, reader.file, paths.apply(reader, given, list[i].changes))
+      said.rows[i] = lookback.note(document, reader.file, changes.apply(reader, given, list[i].changes))
       finished[#finished + 1] = document
     elseif options.tolerant then
       said.rows[i] = { name = rows[i].name, parameters = rows[i].parameters, problem = problems[i] }

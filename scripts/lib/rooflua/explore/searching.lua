@@ -6,7 +6,7 @@ local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local own_metrics = require "rooflua.measure.own"
 local pareto = require "rooflua.explore.search.pareto"
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local runs = require "rooflua.explore.runs"
 local schema = require "rooflua.scenario.schema"
 local sensitivity = require "rooflua.explore.sensitivity"
@@ -53,7 +53,7 @@ function searching.check(reader, scenario, given)
   local list = first_of[search.goal](search, given)
   runs.check_any(reader, search.scenario, list)
   for i, variant in ipairs(list) do
-    local ok, changed = pcall(paths.apply, reader, search.scenario, variant.changes)
+    local ok, changed = pcall(changes.apply, reader, search.scenario, variant.changes)
     if ok then
       out[#out + 1] = changed
     elseif i == #list and #out == 0 then

@@ -80,6 +80,22 @@ function manual.topics()
   return out
 end
 
+--- Key paths that take a policy, and its folder: a list of {path, folder}, by path; "metrics.*" takes one at each name.
+function manual.policy_folders()
+  local out = {}
+  for _, entry in ipairs(schema.all()) do
+    local names = entry.type == "table" and ".*" or "" -- policies by names of the user
+    if entry.folder then out[#out + 1] = { entry.path .. names, entry.folder } end
+    for _, inner in ipairs(entry.same_as and schema.all() or {}) do -- keys inside of a replica's own group
+      if inner.folder and inner.path:sub(1, #entry.same_as + 1) == entry.same_as .. "." then
+        out[#out + 1] = { entry.path .. inner.path:sub(#entry.same_as + 1), inner.folder }
+      end
+    end
+  end
+  table.sort(out, function(a, b) return a[1] < b[1] end)
+  return out
+end
+
 -- The table of the manual -------------------------------------------------------------------------------------
 
 --- Rows of a Markdown table.

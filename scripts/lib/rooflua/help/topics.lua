@@ -151,9 +151,7 @@ function help.signature(call)
   return name .. "(...)"
 end
 
-local kinds = { "steps", "schedulers", "routers", "workloads", "bucketing", "corrections",
-  "lookup", "metrics", "speculators", "acceptance", "drafters", "tiers", "eviction", "deciders", "admission",
-  "clients", "autoscalers", "faults", "balancers", "candidates", "objectives", "strategies", "power", "campaigns" }
+local kinds = require("rooflua.policy.kinds").folders()
 
 local function find_policy(topic)
   local chunks = require "rooflua.sandbox.chunks"

@@ -110,6 +110,19 @@ function load.replaced(workload, asked, sets_count)
   return out
 end
 
+--- Whether a workload declares that its load changes in the course of a run (`varies` of its class), or one that it is
+--- made of does.
+function load.varies(workload)
+  local found = workload.varies == true
+  if not found and workload.scaled then
+    workload:scaled(function(part)
+      found = found or load.varies(part)
+      return part
+    end)
+  end
+  return found
+end
+
 --- Whether a multiple of the load is another load: a recorded one may have nothing that a multiple changes.
 function load.is_scalable(question)
   return question.load.kind ~= "recorded" or has_multiples(question.workload)

@@ -4,6 +4,7 @@
 -- fitted).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
 local policy = require "rooflua.policy"
 local specs = require "rooflua.border.specs"
@@ -126,12 +127,17 @@ function notes.of(prepared, evidence, first)
   return distinct(sentences)
 end
 
+--- "network: nothing reads it: no KV is sent".
+function notes.unread_sentence(unread)
+  return ("%s: %s: %s"):format(unread[1], unread[3] or "nothing reads it", unread[2])
+end
+
 --- These notes behind a sentence for each key of the scenario that nothing reads.
----@param unread table[] of shape.unread
+---@param unread table[] of serving/unread_keys.lua
 ---@param list string[]?
 function notes.of_unread(unread, list)
   local sentences = {}
-  for i, each in ipairs(unread) do sentences[i] = each[1] .. ": nothing reads it: " .. each[2] end
+  for i, each in ipairs(unread) do sentences[i] = notes.unread_sentence(each) end
   for _, sentence in ipairs(list or {}) do sentences[#sentences + 1] = sentence end
   return distinct(sentences)
 end
@@ -280,6 +286,7 @@ function notes.of_run(state, failed, summary)
   for _, list in ipairs { failed or {}, of_workload, doubts_of(state), problems_of(state) } do
     for _, sentence in ipairs(list) do first[#first + 1] = sentence end
   end
+  for _, each in ipairs(idle.of(state.given, state.metrics.seen)) do first[#first + 1] = notes.unread_sentence(each) end
   add_of_drift(first, state, summary)
   add_of_limits(first, state, summary)
   return notes.of(prepared_of(state), summary.evidence, first)

@@ -3,6 +3,7 @@ local adapters = require "rooflua.machine.adapters"
 local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
 local experts = require "rooflua.machine.experts"
+local ledger = require "rooflua.border.ledger"
 local memory = require "rooflua.applied.memory"
 local mfu = require "rooflua.mfu"
 local policies = require "rooflua.scenario.policies"
@@ -129,13 +130,16 @@ local function caps_of(model)
   return caps
 end
 
---- A step model or correction of its own, which is told what it prices for.
+local none = {}
+
+--- A step model or correction of its own, which is told what it prices for. What it prices while it is bound has no
+--- corrections, whichever are in force around it.
 ---@param all table what prepared.of returned
 ---@param key string the key of the scenario where the policy stands
 function prepared.bind(all, instance, key)
   local own = policy.fresh(instance)
   if type(own.bind) == "function" then
-    all.reader:at(key, function()
+    all.reader:at(key, ledger.with_corrections, none, function()
       own:bind { model = all.model, deployment = all.deployment, hardware = all.hardware, mfu = all.mfu,
         engine = all.engine, async_depth = all.async_depth, draft_depth = all.draft_depth,
         context_caps = caps_of(all.model), context_chunk = all.context_chunk, adapters = all.adapters,
@@ -161,8 +165,8 @@ function prepared.of(reader, given, applied)
   given = applied.given
   local out = { given = given, reader = reader, engine = applied.engine, served = served, held = {},
     divides = (served or applied.is_stated) and applied or nil, engine_notes = applied.notes, applied = applied }
-  out.model = shared.by_name(reader, "model", spec.model, given.model)
-  out.hardware = shared.by_name(reader, "hardware", spec.hardware, given.hardware)
+  out.model = reader:by_name("model", spec.model, given.model)
+  out.hardware = reader:by_name("hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
   out.deployment = deployment_of(out)
@@ -180,6 +184,7 @@ function prepared.of(reader, given, applied)
   check_context(reader, out)
   hold_parts(out)
   out.corrections = policies.corrections(reader, given.corrections, out.step_policy)
+  out.corrections.unasked = applied.corrections
   for i, each in ipairs(out.corrections) do
     out.corrections[i] = prepared.bind(out, each, "corrections[" .. i .. "]")
   end

@@ -1,6 +1,6 @@
--- What the variants of one scenario have in common: models, GPUs and tables that are given by name are read once and
--- not once per variant, and a step model that remembers nothing but prices is bound once. Sharing them changes no
--- result. A reader holds them, so they live as long as the scenario is open.
+-- What the variants of one scenario have in common: tables that are given by name are read once and not once per
+-- variant, and a step model that remembers nothing but prices is bound once. Sharing them changes no result. A reader
+-- holds them, as it holds models and GPUs, so they live as long as the scenario is open.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
@@ -51,16 +51,6 @@ local function text_of(values, left_out)
     end
   end
   return table.concat(out, "\n")
-end
-
---- A model or a GPU.
----@param kind string "model" or "hardware"
----@param load function(given) the object that a name, a path or a table means
-function shared.by_name(reader, kind, load, given)
-  if type(given) ~= "string" then return reader:at(kind, load, given) end
-  local known = kept_by(reader, kind)
-  known[given] = known[given] or reader:at(kind, load, given)
-  return known[given]
 end
 
 local function is_native(lookup)

@@ -73,9 +73,9 @@ end
 
 local step_fields = { "decode_context_tokens", "decodes", "end_s", "evidence_s", "prefill_tokens", "prefills",
   "own_s", "replica", "running", "start_s", "time_s", "tokens_landed", "total_blocks", "used_blocks", "waiting" }
-local request_fields = { "arrival_s", "cached_tokens", "class", "e2e_s", "end_s", "first_token_s", "id",
-  "last_token_s", "outcome", "output_tokens", "preemptions", "prefill_replica", "priority", "prompt_tokens",
-  "queue_s", "queued_s", "replica", "scheduled_s", "session", "tpot_s", "ttft_s" }
+local request_fields = { "adapter", "arrival_s", "attempt", "cached_tokens", "class", "e2e_s", "end_s", "first_token_s",
+  "id", "last_token_s", "outcome", "output_tokens", "preemptions", "prefill_replica", "priority", "program",
+  "prompt_tokens", "queue_s", "queued_s", "replica", "scheduled_s", "session", "tenant", "tpot_s", "ttft_s" }
 
 --- A table that the engine fills before every call, and what a metric sees of it: fields that are not there are
 --- nil, fields that do not exist are errors, and nothing can be assigned.
@@ -132,9 +132,11 @@ end
 
 --- What the engine calls (engine/script/serving/own_metrics.h); nil where nothing listens: then nothing is called.
 ---@param router {instance: table}? a router that hears of ended requests
-local function observer(list, router)
-  if #list == 0 and not router then return nil end
+---@param seen table? what else hears of them
+local function observer(list, router, seen)
+  if #list == 0 and not router and not seen then return nil end
   local hearers = { router }
+  if seen then hearers[#hearers + 1] = { instance = seen } end
   for _, each in ipairs(list) do hearers[#hearers + 1] = each end
   local evidence_s = {}
   local step, request = {}, {}
@@ -150,13 +152,15 @@ end
 --- The metrics of one run: a list as own.of gives it, with instances made by `make` (fresh ones for a run, copies
 --- with their state for a fork), and in `observer` what the engine calls.
 ---@param router table? the router of the run, which hears of ended requests if it has on_done
-function own.start(list, make, router)
+---@param seen table? what is told of requests that end beside it
+function own.start(list, make, router, seen)
   local out = {}
   for i, each in ipairs(list) do
     out[i] = { name = each.name, unit = each.unit, better = each.better, instance = make(each.instance) }
   end
   out.router = router and type(router.on_done) == "function" and { instance = router } or nil
-  out.observer = observer(out, out.router)
+  out.seen = seen
+  out.observer = observer(out, out.router, seen)
   return out
 end
 

@@ -203,6 +203,18 @@ local function lost_of(list)
   return out
 end
 
+--- In how many replicates each limit was missed, by metric; "steady": the queue grows. nil where all were met.
+local function missed_of(list)
+  local out
+  for _, each in ipairs(list) do
+    for _, metric in ipairs(each.missed or {}) do
+      out = out or {}
+      out[metric] = (out[metric] or 0) + 1
+    end
+  end
+  return out
+end
+
 --- Half of the replicates, and the others unless these tell already on which side of the confidence it is.
 local function in_halves(question, candidate, replicas, draws, scale)
   local half, rest = {}, {}
@@ -214,7 +226,8 @@ local function in_halves(question, candidate, replicas, draws, scale)
   return list
 end
 
---- {met, of, p, low, high, metrics = {name = {low, high}}, lost} of a deployment at a multiple of the load. lost:
+--- {met, of, p, low, high, metrics = {name = {low, high}}, missed, lost} of a deployment at a multiple of the load.
+--- missed: how many replicates missed each limit, by metric ("steady": their queue grows). lost:
 --- {runs, by, never}, where replicates missed because they did not complete all requests: by outcome, and how many of
 --- them lost requests that no other number of replicas would complete.
 function confidence.of(question, candidate, replicas, scale)
@@ -234,7 +247,7 @@ function confidence.of(question, candidate, replicas, scale)
       out.metrics[bound.metric] = { low = interval.end_of(values, 0.05), high = interval.end_of(values, 0.95) }
     end
   end
-  out.lost = lost_of(list)
+  out.missed, out.lost = missed_of(list), lost_of(list)
   return out
 end
 

@@ -5,7 +5,7 @@ local catalogue = require "rooflua.engines.catalogue"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local load = require "rooflua.machine.load"
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local policies = require "rooflua.scenario.policies"
 local runs = require "rooflua.explore.runs"
 local values = require "rooflua.engines.values"
@@ -157,7 +157,7 @@ function deploy.scenario(question, candidate, replicas, options)
   out.mfu = question.databases and question.databases(candidate) or out.mfu
   if candidate.speculation then out.speculation = candidate.speculation end
   for path, value in core.sorted_pairs(candidate.set or {}) do
-    out = paths.set(question.reader, out, path, value)
+    out = changes.set(question.reader, out, path, value)
   end
   return out
 end

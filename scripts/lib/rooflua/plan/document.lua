@@ -35,7 +35,7 @@ local function slo_of(question, item, plan, rank)
   return { met = sure.met, of = sure.of, p = sure.p, low = sure.low, high = sure.high,
     enough = sure.p >= question.confidence,
     seeds = rank == 1 and plan.seeds or nil, model = rank == 1 and plan.model or nil,
-    not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
+    missed = sure.missed, not_completed = sure.lost and { replicates = sure.lost.runs, by = sure.lost.by } or nil }
 end
 
 --- The bounds of joules per token; nil where the power policy says none.

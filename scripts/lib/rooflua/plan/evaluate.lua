@@ -7,6 +7,7 @@ local native = require "rooflua.native"
 local breakdown = require "rooflua.serving.breakdown"
 local deploy = require "rooflua.plan.deploy"
 local live = require "rooflua.serving.live"
+local load = require "rooflua.machine.load"
 local metrics = require "rooflua.measure.metrics"
 local notes = require "rooflua.machine.notes"
 local outcomes = require "rooflua.measure.outcomes"
@@ -70,26 +71,33 @@ end
 
 local growth = 2 -- of the mean TTFT from the first half of the requests to the second
 
---- Whether the second half of the requests waits much longer than the first: the queue grows.
-local function is_unsteady(run)
-  local early_s, late_s = native.serve_growth(run)
-  return early_s ~= nil and late_s > growth * early_s
+--- Whether the second half of the requests waits much longer than the first: the queue grows. A load that changes by
+--- itself (a ramp, a day, a burst) is judged by its limits alone. That of users is never one: they wait for answers.
+local function is_unsteady(run, asked, workload)
+  local early_s, late_s, varies = native.serve_growth(run)
+  if early_s == nil or late_s <= growth * early_s then return false end
+  return asked.kind == "clients" or not (varies or load.varies(workload))
 end
 
 local unmeasured = 1e9 -- how far a metric without a value is from its limit
 
 --- The verdict: whether every bound holds, and how far the worst of them is from its limit (1: at it).
 local function judge(bounds, out)
-  out.meets, out.margin = true, 0
+  out.meets, out.margin, out.missed = true, 0, {}
+  local function miss(bound)
+    out.meets = false
+    out.missed[#out.missed + 1] = bound.metric
+  end
   for _, bound in ipairs(bounds) do
     local value = out.metrics[bound.metric]
     if not value then
-      out.meets, out.margin = false, unmeasured
+      miss(bound)
+      out.margin = unmeasured
     else
       local ratio = 0
       if bound.max then ratio = bound.max > 0 and value / bound.max or (value > 0 and math.huge or 0) end
       if bound.min then ratio = math.max(ratio, value > 0 and bound.min / value or math.huge) end
-      if bound.max and value > bound.max or bound.min and value < bound.min then out.meets = false end
+      if bound.max and value > bound.max or bound.min and value < bound.min then miss(bound) end
       ratio = math.min(ratio, unmeasured)
       if ratio > out.margin then out.margin, out.binds = ratio, bound.metric end
     end
@@ -122,8 +130,9 @@ end
 --- is a miss), verdict (whether only `meets` is wanted: a run that misses ends as soon as it has missed, and has no
 --- metrics), caps (whether to watch what seats and budget decide), here (whether it runs outside of worker processes,
 --- where Ctrl-C is an error as in every call), brief (whether nothing tells of the run: it has no notes, nor the
---- share of time that notes touch). Returns {replicas, requests, meets, margin, binds, problem, metrics, evidence,
---- noted_frac, notes, lost, cut, limited, most_running}. lost: requests that were not completed, by outcome.
+--- share of time that notes touch). Returns {replicas, requests, meets, margin, binds, missed, problem, metrics,
+--- evidence, noted_frac, notes, lost, cut, limited, most_running}. missed: metrics whose limits do not hold;
+--- "steady" where the queue grows. lost: requests that were not completed, by outcome.
 function evaluate.run(question, candidate, replicas, options)
   local factor = options.factor or 1
   local scenario = deploy.scenario(question, candidate, replicas, { requests = options.requests,
@@ -168,8 +177,8 @@ function evaluate.scenario(question, candidate, replicas, scenario, options)
   out.lost = outcomes.not_completed(summary)
   if out.lost then
     out.meets, out.problem = false, outcomes.text(out.lost)
-  elseif out.meets and options.steady and is_unsteady(state.run) then
-    out.meets, out.problem = false, "not steady: TTFT grows"
+  elseif out.meets and options.steady and is_unsteady(state.run, question.load, scenario.workload) then
+    out.meets, out.problem, out.missed = false, "not steady: TTFT grows", { "steady" }
   end
   out.limited, out.most_running = native.serve_limited(state.run)
   native.serve_close(state.run)

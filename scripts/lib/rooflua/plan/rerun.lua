@@ -2,21 +2,18 @@
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
+local kinds = require "rooflua.policy.kinds"
 local native = require "rooflua.native"
 local options = require "rooflua.plan.options"
 local policy = require "rooflua.policy"
 
 local rerun = {}
 
-local folders = { "schedulers", "workloads", "steps", "routers", "corrections", "speculators", "drafters",
-  "acceptance", "lookup", "bucketing", "tiers", "eviction", "deciders", "admission",
-  "clients", "autoscalers", "faults", "balancers" }
-
 --- A policy as a node of options.text, with the parameters that were given; nil where it is none of the shipped ones,
 --- because a file of the user is not found from here.
 local function node_of(instance, data_of)
   local name = policy.describe(instance).name
-  for _, folder in ipairs(folders) do
+  for _, folder in ipairs(kinds.folders "run") do
     local module = folder .. "." .. name
     if native.file_exists(("%s/scripts/%s/%s.lua"):format(native.home, folder, name))
       and policy.class_of(instance) == chunks.require(module) then

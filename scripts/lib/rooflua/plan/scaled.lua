@@ -2,7 +2,7 @@
 local core = require "rooflua.base.core"
 local hpa = require "rooflua.handover.hpa"
 local keda = require "rooflua.handover.keda"
-local policies = require "rooflua.handover.policies"
+local policies = require "rooflua.serving.policies"
 local quoting = require "rooflua.text.quoting"
 local settings = require "rooflua.handover.settings"
 local yaml = require "rooflua.handover.yaml"

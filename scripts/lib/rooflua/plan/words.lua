@@ -1,5 +1,6 @@
 -- How a plan's figures read: times, rates, money and metrics in words of a report.
 local native = require "rooflua.native"
+local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local outcomes = require "rooflua.measure.outcomes"
 local units = require "rooflua.text.units"
@@ -138,12 +139,23 @@ function words.settings(candidate)
   return table.concat(parts, ", ")
 end
 
---- "SLO met in 11 of 20 replicates: 55 % (37-72); 9 did not complete all requests: 14 exceeds_max_model_len".
+--- "TTFT p99 in 3, a queue that grows in 2".
+local function missed_text(missed)
+  local parts = {}
+  for _, metric in ipairs(core.sorted_keys(missed)) do
+    parts[#parts + 1] = ("%s in %d"):format(metric == "steady" and "a queue that grows" or words.metric(metric),
+      missed[metric])
+  end
+  return table.concat(parts, ", ")
+end
+
+--- "SLO met in 11 of 20 replicates: 55 % (37-72); missed: TTFT p99 in 9".
 ---@param sure table? of confidence.of
 function words.sure(sure)
   if not sure then return "one run meets the SLO; no replicates" end
   local text = ("SLO met in %d of %d replicates: %.0f %% (%.0f-%.0f)"):format(sure.met, sure.of, 100 * sure.p,
     100 * sure.low, 100 * sure.high)
+  if sure.missed then text = ("%s; missed: %s"):format(text, missed_text(sure.missed)) end
   if not sure.lost then return text end
   return ("%s; %d did not complete all requests: %s"):format(text, sure.lost.runs, outcomes.list(sure.lost.by))
 end

@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local failures = require "rooflua.serving.failures"
 local fits = require "rooflua.machine.fits"
 local forecast = require "rooflua.runs.forecast"
+local idle = require "rooflua.scenario.idle"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local locate = require "rooflua.sandbox.locate"
@@ -17,6 +18,7 @@ local searching = require "rooflua.explore.searching"
 local serving = require "rooflua.serving.pieces"
 local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.runs.single"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local check = {}
 
@@ -161,6 +163,7 @@ local function forecast_serve(reader, given, out, is_one_of_many)
   local requests = reader:at("workload", forecast.requests, prepared.workload, prepared.streams)
   for _, line in ipairs(native.left_out_lines { requests }) do out.report("warning", "workload", "%s", line) end
   tell(out, requests.notes)
+  for _, each in ipairs(idle.of(given, requests.seen)) do out.report("warning", each[1], "%s: %s", each[3], each[2]) end
   local figures = forecast.figures(requests)
   if figures.count == 0 then
     try_policies(reader, given, not is_one_of_many and out or nil)
@@ -302,8 +305,8 @@ local function check_variants(opened, out)
     else
       local before = out.raised
       rules.apply(given, out.report)
-      for _, each in ipairs(shape.unread(given, opened.kind)) do
-        out.report("warning", each[1], "nothing reads it: %s", each[2])
+      for _, each in ipairs(unread_keys.of(given, opened.kind)) do
+        out.report("warning", each[1], "%s: %s", each[3] or "nothing reads it", each[2])
       end
       if out.raised == before and index <= most_forecast then
         local fine, problem = pcall(forecast_variant, opened, variant.name, given, out, forecasts)

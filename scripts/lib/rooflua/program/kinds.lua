@@ -6,8 +6,8 @@ local json = require "rooflua.json"
 local notes = require "rooflua.machine.notes"
 local opening = require "rooflua.runs.opening"
 local run_hash = require "rooflua.runs.hash"
-local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.runs.single"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local kinds = {}
 
@@ -62,11 +62,11 @@ function kinds.run(opened, index, options)
     local ok, found = pcall(opened.reader.at, opened.reader, opened.kind, run, opened.reader, given, options)
     if not ok and options.round and options.round.waits then return { kind = opened.kind, waits = true } end
     if not ok then error(found, 0) end
-    found.notes = notes.of_unread(shape.unread(given, opened.kind), found.notes or {})
+    found.notes = notes.of_unread(unread_keys.of(given, opened.kind), found.notes or {})
     return found
   end
   local result = single.run(opened.kind, opened.reader, given, options)
-  result.notes = notes.of_unread(shape.unread(given, opened.kind), result.notes)
+  result.notes = notes.of_unread(unread_keys.of(given, opened.kind), result.notes)
   if opened.kind ~= "serve" then result.name, result.parameters = variant.name, variant.parameters end
   return result
 end

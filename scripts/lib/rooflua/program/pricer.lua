@@ -7,7 +7,7 @@ local notes = require "rooflua.machine.notes"
 local opening = require "rooflua.runs.opening"
 local Prepared = require "rooflua.machine.prepared"
 local prices = require "rooflua.machine.prices"
-local shape = require "rooflua.scenario.shape"
+local unread_keys = require "rooflua.serving.unread_keys"
 
 local pricer = {}
 
@@ -90,7 +90,7 @@ end
 function pricer.explain(address, context_max)
   largest_context = context_max
   local priced = prices.price_batch(prepared, bound, lent(address))
-  priced.notes = notes.of_unread(shape.unread(given, opened.kind), notes.of({ prepared }, priced.evidence))
+  priced.notes = notes.of_unread(unread_keys.of(given, opened.kind), notes.of({ prepared }, priced.evidence))
   return priced
 end
 

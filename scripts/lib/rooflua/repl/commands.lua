@@ -76,8 +76,7 @@ end
 --- Keeps a fork. If an error stops the simulation in the middle of a step, it goes back to this fork.
 local function save(session, name)
   if session.saved[name] then session.saved[name]:close() end
-  session.saved[name] = nil
-  if serve.can_fork(session.lives[name]) then session.saved[name] = session.lives[name]:fork() end
+  session.saved[name] = serve.try_fork(session.lives[name])
 end
 
 local function words(text)

@@ -12,9 +12,8 @@ local complete = {}
 
 local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
   "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
-local folders = { "acceptance", "admission", "autoscalers", "balancers", "bucketing", "clients", "corrections",
-  "deciders", "drafters", "eviction", "faults", "lookup", "metrics", "routers", "schedulers", "speculators", "steps",
-  "tiers", "workloads" }
+local folders = require("rooflua.policy.kinds").folders "run"
+table.sort(folders)
 
 local function starting(names, prefix, out)
   for _, name in ipairs(names) do

@@ -67,7 +67,7 @@ local function cells(prefix, name, row, whole_s)
   return { prefix .. name, units.text(time_s, "s"), units.text(whole_s > 0 and time_s / whole_s or 0, "share"),
     row.bound and row.bound ~= "unknown" and row.bound or "",
     row.mfu and row.mfu > 0 and units.text(row.mfu, "share") or "",
-    row.kind ~= "correction" and row.evidence or "", (count > 1 and count .. " x " or "") .. shape }
+    row.evidence or "", (count > 1 and count .. " x " or "") .. shape }
 end
 
 ---@param priced table {time_s, rows, evidence}

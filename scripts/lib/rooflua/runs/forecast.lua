@@ -4,6 +4,7 @@ local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local ledger = require "rooflua.border.ledger"
 local drawn = require "rooflua.plays.drawn"
+local idle = require "rooflua.scenario.idle"
 local native = require "rooflua.native"
 local policy = require "rooflua.policy"
 local prices = require "rooflua.machine.prices"
@@ -16,9 +17,8 @@ local most_drawn, most_decodes = 256, 1024
 --- The key of the seconds that notes of the model touch, beside the names of evidence.
 forecast.noted = "noted"
 
---- The first requests of a workload: lists of arrivals and lengths, and of a trace its notes and what it leaves out.
---- Requests
---- that wait for the end of others are not among them.
+--- The first requests of a workload: lists of arrivals and lengths, in what they differ (scenario/idle.lua), and of a
+--- trace its notes and what it leaves out. Requests that wait for the end of others are not among them.
 function forecast.requests(workload, streams)
   local source = policy.fresh(workload):requests(streams)
   local out = { arrivals_s = {}, prompts = {}, outputs = {} }
@@ -40,14 +40,17 @@ function forecast.requests(workload, streams)
   local next_request = source
   if type(source) == "table" then next_request = source.next end
   if type(next_request) ~= "function" then return out end
+  out.seen = idle.seen()
   while #out.prompts < most_drawn do
-    local at_s, prompt, output
-    if type(source) == "function" then at_s, prompt, output = next_request()
-    else at_s, prompt, output = next_request(source) end
+    local at_s, prompt, output, more
+    if type(source) == "function" then at_s, prompt, output, more = next_request()
+    else at_s, prompt, output, more = next_request(source) end
     if at_s == nil then break end
     if type(at_s) ~= "number" or type(prompt) ~= "number" or type(output) ~= "number" then break end
     add(at_s, prompt, output)
+    out.seen:on_done(type(more) == "table" and more or {})
   end
+  out.seen.drawn = #out.prompts == most_drawn or type(source) == "table" and source.done ~= nil
   return out
 end
 

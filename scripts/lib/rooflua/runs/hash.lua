@@ -1,6 +1,7 @@
 -- The name of a run by its content: two runs have one name if nothing differs that their results can depend on. The
 -- content is the scenario with its changes applied, the Lua files of its policies with those that they require, the
--- files that it or they name (tables, traces, models, GPUs: sandbox/named_files.lua), the library and the shipped data.
+-- files that it or they name (tables, traces, models, GPUs: sandbox/named_files.lua), and all scripts and data of the
+-- program: which of its policies a run has may follow from the rules of an engine, and some are loaded on the way.
 -- Left out is what cannot matter: the title, the report, and which other variants there are. So a sweep with one more
 -- value runs one more.
 local native = require "rooflua.native"
@@ -21,11 +22,12 @@ local run_hash = {}
 local Hasher = {}
 Hasher.__index = Hasher
 
-local shipped_folders = { "/scripts/lib/rooflua", "/scripts/engines", "/scenarios/models", "/bench_data" }
+local shipped_folders = { "/scripts/lib/rooflua", "/scenarios/models", "/bench_data" }
+for _, each in ipairs(required.folders()) do shipped_folders[#shipped_folders + 1] = "/scripts/" .. each end
 local left_out = { rooflua = true, title = true, report = true, vary = true, sweep = true, seed = true }
 
 local none = json.array {}
-local shipped_name -- of the library and the data; the same for every run of a process
+local shipped_name -- of scripts and data of the program; the same for every run of a process
 
 local function shipped()
   if not shipped_name then

@@ -3,7 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local json = require "rooflua.json"
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local Reader = require "rooflua.scenario.reader"
 local shape = require "rooflua.scenario.shape"
 local variants = require "rooflua.scenario.variants"
@@ -37,7 +37,7 @@ local function apply_sets(reader, given, sets, is_wanted)
     if not is_wanted or is_wanted(path) then
       done[#done + 1] = { what = "--set " .. text, path = path, before = given }
       reader.shared.set = done
-      given = paths.set(reader, given, path, parse_value(value))
+      given = changes.set(reader, given, path, parse_value(value))
     end
   end
   return given, done
@@ -64,7 +64,7 @@ function opening.with_sets(reader, given, sets) return (apply_sets(reader, given
 local function variants_of(reader, given)
   local grid = variants.grid(reader, given.vary)
   if given.sweep == nil then return grid end
-  return variants.product(reader, require("rooflua.explore.sampling").points(reader, given), grid)
+  return variants.product(reader, require("rooflua.scenario.sampling").points(reader, given), grid)
 end
 
 --- The variants of one shard {index, count}, in their order.
@@ -127,7 +127,7 @@ function opening.file(path, options)
 end
 
 --- The scenario with a variant's changes applied.
-function opening.changed(opened, variant) return paths.apply(opened.reader, opened.given, variant.changes) end
+function opening.changed(opened, variant) return changes.apply(opened.reader, opened.given, variant.changes) end
 
 --- The table of one variant: the scenario with its changes applied. Returns the variant as well.
 function opening.variant(opened, index)

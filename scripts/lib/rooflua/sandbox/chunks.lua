@@ -40,7 +40,8 @@ local of_scenario -- files that were run until the scenario was loaded, sorted
 local hidden = {
   ["rooflua.cost"] = { "set_corrections", "reset", "settle", "shares" },
   ["rooflua.mfu"] = { "ask", "fill", "view_data", "dtype_code", "is_database", "evidence_names" },
-  ["rooflua.policy"] = { "class_of", "find_by_name", "with_defaults", "is_a", "moved", "freeze" },
+  ["rooflua.policy"] = { "class_of", "find_by_name", "with_defaults", "is_a", "moved", "freeze", "twin",
+    "twin_class" },
   ["rooflua.measure"] = { "is_metric" },
 }
 
@@ -124,6 +125,7 @@ local function sandbox_require(name)
     if #there > 0 then fail("require: %s", native.unknown_name("policy of " .. folder, wanted, there)) end
     fail("require: there is no '%s' (looked at %s)", name, core.join(tried, ", "))
   end
+  files.check_covered(path)
   loading[name] = true
   local ok, result = pcall(run_file, path, name)
   loading[name] = nil
@@ -190,6 +192,21 @@ function chunks.path_of_chunk(name)
     if native.file_exists(each) then return each end
   end
 end
+--- The file of the program that defines a function; nil for a function of the user's.
+function chunks.file_of_program(call)
+  local source = debug.getinfo(call, "S").source
+  local module = source:match "^=rooflua%.([%w_.]+)$" -- of the library
+  if module then return ("%s/scripts/lib/rooflua/%s.lua"):format(native.home, (module:gsub("%.", "/"))) end
+  local path = source:sub(1, 1) == "@" and chunks.path_of_chunk(source:sub(2))
+  return path and files.is_shipped(path) and path or nil
+end
+--- Whether a class has a method of the user's.
+function chunks.is_own_class(class)
+  for _, each in next, class do
+    if type(each) == "function" and not chunks.file_of_program(each) then return true end
+  end
+  return false
+end
 --- Whether a table is a module of the library or of LuaJIT.
 function chunks.is_library(value)
   for _, modules in ipairs { views, program_views, package.loaded } do
@@ -199,6 +216,11 @@ function chunks.is_library(value)
   end
   return false
 end
+
+--- Whether `package.loaded` has under this name a module of LuaJIT's or of the library.
+local stock = core.set { "_G", "bit", "coroutine", "debug", "ffi", "io", "jit", "math", "os", "package", "string",
+  "table" }
+function chunks.is_program_module(name) return stock[name] or name:find "^jit%." or name:find "^rooflua" end
 
 --- Forgets the modules that were required from files, so that edited policies take effect.
 ---@return table before module name -> its value

@@ -50,13 +50,18 @@ local function is_covered(path)
   return false
 end
 
---- Notes a file that is read, and how the scenario names it. A run that is kept may read no file that its name does not
---- cover: another content would get the same results. Trusted scripts may; the program tells of them.
-function files.note(path, name)
+--- A run that is kept may read no file that its name does not cover: another content would get the same results.
+--- Trusted scripts may; the program tells of them.
+function files.check_covered(path)
   if covered and not native.trusted and not is_covered(path) then
     core.fail("%s: is read by a script that computes its name, so that the name of the run does not cover it; write "
       .. "the whole name into the script or the scenario, or leave out --results", path)
   end
+end
+
+--- Notes a file that is read, and how the scenario names it.
+function files.note(path, name)
+  files.check_covered(path)
   found[path] = found[path] or name or path
 end
 

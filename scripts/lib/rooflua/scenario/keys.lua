@@ -241,7 +241,8 @@ return {
         example = '{ autoscalers = { "hpa" } }',
         doc = "a day of this load, with the fleet for the peak and with autoscalers",
         fields = {
-          { name = "autoscalers", type = "list", lua = "(string|rooflua.Autoscaler)[]|nil", example = '{ "hpa" }',
+          { name = "autoscalers", type = "list", folder = "autoscalers", example = '{ "hpa" }',
+            lua = "(string|rooflua.Autoscaler)[]|nil",
             doc = "names or policies of scripts/autoscalers; required" },
           { name = "hours", type = "list", lua = "number[]|nil", example = "{ 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, "
             .. "1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0 }",
@@ -252,7 +253,7 @@ return {
             doc = "how long a replica takes to start, as replicas[].start" },
         } },
     } },
-  { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "explore.sampling",
+  { name = "sweep", type = "table", class = "rooflua.ScenarioSweep", kinds = every, read_by = "scenario.sampling",
     example = '{ n = 2, params = { ["steps.host_step_s"] = { 0.001, 0.002 } } }',
     doc = "points of a space of parameters (docs/EXPLORATION.md)",
     fields = {

@@ -1,20 +1,12 @@
 -- The policies of a scenario: an instance, a class, or a name ("kernels", "kernels:preset") becomes an instance.
 local answers = require "rooflua.border.answers"
 local core = require "rooflua.base.core"
+local kinds = require "rooflua.policy.kinds"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 local schema = require "rooflua.scenario.schema"
 
 local policies = {}
-
--- The methods that a policy of a folder may leave out.
-local optional = {
-  corrections = { "op", "step", "bind" },
-  metrics = { "on_step", "on_done" },
-  routers = { "start", "on_done", "summary" },
-  schedulers = { "key", "victim", "start_problem", "summary" },
-  steps = { "bind", "summary" },
-}
 
 --- Whether two names differ in case, or in one letter: another one, one less, or exchanged with the next one.
 local function is_near(a, b)
@@ -43,7 +35,7 @@ local function check_methods(key, folder, instance)
       list[#list + 1] = name
     end
   end
-  for _, name in ipairs(optional[folder] or {}) do called[#called + 1] = name end
+  for _, name in ipairs(kinds.optional(folder)) do called[#called + 1] = name end
   table.sort(own)
   for _, name in ipairs(own) do
     for _, other in ipairs(core.is_among(name, called) and {} or called) do

@@ -94,4 +94,15 @@ function methods:at(key, call, ...)
   return core.unpack(results, 2, table.maxn(results))
 end
 
+--- A model or a GPU; by its name it is loaded once for all variants.
+---@param kind string "model" or "hardware"
+---@param load function(given) the object that a name, a path or a table means
+function methods:by_name(kind, load, given)
+  if type(given) ~= "string" then return self:at(kind, load, given) end
+  local known = self.shared[kind] or {}
+  self.shared[kind] = known
+  known[given] = known[given] or self:at(kind, load, given)
+  return known[given]
+end
+
 return Reader

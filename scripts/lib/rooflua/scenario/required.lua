@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local files = require "rooflua.sandbox.files"
+local kinds = require "rooflua.policy.kinds"
 local named_files = require "rooflua.sandbox.named_files"
 
 local required = {}
@@ -31,9 +32,8 @@ local function literals_in(text)
   return out
 end
 
-local kinds = { "acceptance", "admission", "autoscalers", "balancers", "bucketing", "candidates", "clients",
-  "corrections", "deciders", "drafters", "engines", "eviction", "faults", "lookup", "metrics", "objectives", "power",
-  "routers", "schedulers", "speculators", "steps", "strategies", "tiers", "workloads" }
+--- Folders of scripts that a run may load, in scripts/ and beside a scenario.
+function required.folders() return { "engines", unpack(kinds.folders("run", "plan")) } end
 
 --- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
 --- may name.
@@ -46,7 +46,7 @@ function required.beside(folder)
     end
   end
   add(folder)
-  for _, kind in ipairs(kinds) do add(folder .. "/" .. kind) end
+  for _, each in ipairs(required.folders()) do add(folder .. "/" .. each) end
   return out
 end
 

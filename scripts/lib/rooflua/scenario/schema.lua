@@ -77,9 +77,9 @@ end
 --- Policies inside of a group, by key path: "speculation.drafter".
 schema.inner_policies = {}
 for _, entry in ipairs(all) do
+  if entry.folder and entry.group and not entry.same_as then schema.folders[entry.path] = entry.folder end
   if entry.type == "policy" and entry.group and not entry.same_as then
-    schema.inner_policies[entry.path] = true
-    schema.folders[entry.path], schema.folders[entry.name] = entry.folder, entry.folder
+    schema.inner_policies[entry.path], schema.folders[entry.name] = true, entry.folder
   end
 end
 

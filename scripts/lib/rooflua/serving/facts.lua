@@ -1,7 +1,7 @@
 -- What a scenario says of its machine and its load, for files in the formats of other tools.
 local core = require "rooflua.base.core"
 local bench = require "rooflua.serving.bench"
-local policies = require "rooflua.handover.policies"
+local policies = require "rooflua.serving.policies"
 local replicas = require "rooflua.serving.replicas"
 
 local facts = {}
@@ -29,7 +29,7 @@ end
 --- {model, hardware, precision, tp, pp, dp, ep, cp, expert_gpus} of the first replica, {gpus, engines} by role
 --- (both, prefill, decode),
 --- speculates, frontend (whether requests spend time outside of the engine), and as far as the workload says them
---- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name). `policies`: handover/policies.lua.
+--- rate_per_s with burstiness (math.huge: equal gaps), clients, workload (its name). `policies`: serving/policies.lua.
 function facts.of(reader, given)
   local list = replicas.of(reader, given)
   local first, speculates = list[1], false

@@ -7,6 +7,7 @@ local bench = require "rooflua.serving.bench"
 local breakdown = require "rooflua.serving.breakdown"
 local failures = require "rooflua.serving.failures"
 local fresh = require "rooflua.machine.fresh"
+local idle = require "rooflua.scenario.idle"
 local lookback = require "rooflua.serving.lookback"
 local notes = require "rooflua.machine.notes"
 local own_metrics = require "rooflua.measure.own"
@@ -18,6 +19,7 @@ local shape = require "rooflua.scenario.shape"
 local surroundings = require "rooflua.serving.surroundings"
 local swaps = require "rooflua.serving.swaps"
 local told = require "rooflua.serving.told"
+local twins = require "rooflua.serving.twins"
 
 local live = {}
 local fail = core.fail
@@ -93,11 +95,10 @@ function live.begin(reader, given, options)
   -- What notes touch, and how busy GPUs were, is priced from sampled steps when the run is over.
   if notes.touch(replicas.each(list, "prepared")) or asked(reader, given, "utilisation") then config.sketch = true end
   if asked(reader, given, "requests") then config.keep_requests = true end
-  for _, each in ipairs(list) do each.steps.all = list[1].prepared.corrections end
   local router = pieces.router(reader, given, all)
   local source = reader:at("workload", function() return policy.fresh(all.workload):requests(all.streams) end)
   local around = surroundings.of(all, source)
-  local metrics = own_metrics.start(all.metrics, policy.fresh, router)
+  local metrics = own_metrics.start(all.metrics, policy.fresh, router, idle.asks(written) and idle.seen() or nil)
   local run = reader:at("", native.serve_open, config, replicas.each(list, "scheduler"), replicas.each(list, "steps"),
     router, source, metrics.observer, swaps.speculations(list), swaps.tier_bindings(all.tiers, list), around)
   return adopt { run = run, file = reader.file, given = written, replicas = list, router = router, metrics = metrics,
@@ -153,8 +154,11 @@ function live.name_of(simulation, index)
 end
 --- Whether steps and requests are remembered.
 function live.remembers(simulation) return state_of(simulation).journal end
---- Whether the state can be copied; a workload that is a function cannot.
-function live.can_fork(simulation) return native.serve_can_fork(state_of(simulation).run) end
+--- A fork; nil where a policy keeps what cannot be copied.
+function live.try_fork(simulation)
+  local ok, fork = pcall(simulation.fork, simulation)
+  return ok and fork or nil
+end
 --- Whether an error stopped it in the middle of a step.
 function live.is_broken(simulation) return native.serve_is_broken(state_of(simulation).run) end
 
@@ -221,8 +225,23 @@ end
 --- Other policies from the next plan on.
 function Live:set(changes) swaps.set(state_of(self), changes) end
 
+--- A fork of a simulation, whose policies may know it: they know the fork then.
+---@param own table? the copies of the fork whose policies keep it
+local function fork_of(simulation, own)
+  if meta_of(simulation)[mark].closed then return simulation end
+  local fork = adopt {}
+  own = own or twins.new()
+  own:share(simulation, fork)
+  meta_of(fork)[mark] = swaps.fork(state_of(simulation), own)
+  return fork
+end
+twins.fork_simulations(live.is_live, fork_of)
+
 --- An independent copy: same policies in the same state, same random numbers, same future.
-function Live:fork() return adopt(swaps.fork(state_of(self))) end
+function Live:fork()
+  state_of(self)
+  return (fork_of(self))
+end
 
 --- Frees its memory. Whatever is called after it is an error.
 function Live:close()

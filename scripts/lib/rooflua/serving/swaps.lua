@@ -1,6 +1,7 @@
 -- Other policies in a simulation that runs already, and copies of policies with what they remember.
 local native = require "rooflua.native"
 local application = require "rooflua.applied.application"
+local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local own_metrics = require "rooflua.measure.own"
 local policies = require "rooflua.scenario.policies"
@@ -11,6 +12,7 @@ local replicas = require "rooflua.serving.replicas"
 local speculation = require "rooflua.serving.speculation"
 local surroundings = require "rooflua.serving.surroundings"
 local tiering = require "rooflua.border.tiering"
+local twins = require "rooflua.serving.twins"
 local views = require "rooflua.border.views"
 
 local swaps = {}
@@ -116,20 +118,6 @@ function swaps.set(state, changes)
     { scheduler = changes.scheduler, steps = changes.steps, speculator = changes.speculator })
 end
 
---- The same policy with a copy of its own fields: counts, random streams, tables. Policies that it was bound to are
---- shared.
-local function twin(instance)
-  local copy = policy.fresh(instance)
-  for key, value in pairs(instance) do
-    if not policy.is_instance(value) then
-      copy[key] = views.copy(value)
-    elseif rawget(copy, key) == nil then
-      copy[key] = value
-    end
-  end
-  return copy
-end
-
 --- What the engine is told of the speculation of each replica; nil where none speculates.
 function swaps.speculations(list)
   local out, any = {}, false
@@ -166,10 +154,11 @@ local function with_policies(own, change)
   return core.copy(own, { policies = changed(own.policies, change), evictions = changed(own.evictions, change) })
 end
 
-local function twin_speculation(own)
-  if not own then return own end
-  local out = core.copy(own)
-  out.speculator, out.acceptance = twin(own.speculator), twin(own.acceptance)
+--- The speculation of a replica with other instances of its policies.
+local function changed_speculation(own, change)
+  local out, known = core.copy(own), core.copy(own.known)
+  out.speculator, out.acceptance = change(own.speculator), change(own.acceptance)
+  known.acceptance, out.known = out.acceptance, known
   return out
 end
 
@@ -184,9 +173,7 @@ function swaps.replace(state, successor)
     each.scheduler = successor(each.scheduler) or each.scheduler
     each.steps.all = list[1].prepared.corrections
     if each.speculation then
-      local own = twin_speculation(each.speculation)
-      own.speculator, own.acceptance = successor(own.speculator) or own.speculator,
-        successor(own.acceptance) or own.acceptance
+      local own = changed_speculation(each.speculation, function(before) return successor(before) or before end)
       each.speculation = own
       local drafter = own.drafter and successor(own.drafter)
       if drafter then respeculate(each, { drafter = drafter }) end
@@ -202,20 +189,56 @@ function swaps.replace(state, successor)
   note(state, list, router)
 end
 
---- The state of a fork: the same simulation, whose scheduler, router and metrics go on independently.
-function swaps.fork(state)
-  local list = copies(state.replicas)
+--- The step model of a replica for a fork, with its corrections and drafter. Prices follow from batches alone: those of
+--- the program's own policies are shared.
+local function twin_steps(steps, twin)
+  local is_shared = true
+  local function own(instance)
+    if not instance or not chunks.is_own_class(policy.class_of(instance)) then return instance end
+    is_shared = false
+    return twin(instance)
+  end
+  local out = core.copy(steps, { settled = false, steps = own(steps.steps), drafter = own(steps.drafter),
+    corrections = steps.corrections and changed(steps.corrections, own), all = changed(steps.all, own) })
+  return is_shared and steps or out
+end
+
+--- Lets the replicas of a fork have policies of their own.
+---@param list table copies of what the library knows of each
+local function twin_replicas(list, own, twin)
+  local known = {}
+  for _, each in ipairs(list) do
+    own:share(each.prepared)
+    own:share(each.prepared.step_policy)
+    known[each.steps] = known[each.steps] or twin_steps(each.steps, twin)
+    each.steps = known[each.steps]
+    own:share(each.steps.steps)
+    own:share(each.steps.drafter)
+  end
   for _, each in ipairs(list) do
     local before = each.scheduler
-    each.scheduler, each.speculation = twin(before), twin_speculation(each.speculation)
+    each.scheduler = twin(before)
     views.copy_reasons(before, each.scheduler)
+    if each.speculation then
+      each.speculation = changed_speculation(each.speculation, twin)
+      each.speculation.drafter = each.steps.drafter or nil
+    end
   end
-  local router = state.router and twin(state.router)
-  local metrics = own_metrics.start(state.metrics, twin, router)
-  local tiers = with_policies(state.tiers, twin)
-  local around = surroundings.changed(state.surroundings, twin)
-  local run = native.serve_fork(state.run, replicas.each(list, "scheduler"), replicas.each(list, "steps"), router,
-    metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list), around)
+end
+
+--- The state of a fork: the same simulation, whose policies go on independently.
+---@param own table? the copies of the fork that keeps this simulation
+function swaps.fork(state, own)
+  own = own or twins.new()
+  local function twin(instance) return instance and own:of(instance, "the policy " .. tostring(instance.name)) end
+  local list = copies(state.replicas)
+  twin_replicas(list, own, twin)
+  local router = twin(state.router)
+  local metrics = own_metrics.start(state.metrics, twin, router, twin(state.metrics.seen))
+  local tiers, around = with_policies(state.tiers, twin), surroundings.changed(state.surroundings, twin)
+  local run = twins.within(own, native.serve_fork, state.run, replicas.each(list, "scheduler"),
+    replicas.each(list, "steps"), router, metrics.observer, swaps.speculations(list), swaps.tier_bindings(tiers, list),
+    around)
   return { run = run, file = state.file, given = state.given, replicas = list, router = router, metrics = metrics,
     tiers = tiers, surroundings = around, journal = state.journal, history = { core.unpack(state.history) } }
 end

@@ -10,7 +10,7 @@ local measured_steps = require "rooflua.explore.fit.measured_steps"
 local opening = require "rooflua.runs.opening"
 local parameters = require "rooflua.explore.fit.parameters"
 local paste = require "rooflua.explore.fit.paste"
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local serving = require "rooflua.serving.pieces"
 local whole = require "rooflua.serving.whole"
 local tables_text = require("rooflua.text.columns").values
@@ -92,7 +92,7 @@ local function predictor(reader, given, files)
     if of ~= values then runs, of = {}, values end
     local index = observation.file
     if not runs[index] then
-      local own = core.copy(paths.with(reader, given, values))
+      local own = core.copy(changes.with(reader, given, values))
       own.workload = files[index].workload
       local run = whole.result(own, true, reader.file)
       runs[index] = { summary = run.summary, requests = requests_of(run.requests) }
@@ -208,7 +208,7 @@ function calibrate.run(path, options)
   local result = fit.fit { predict, params = params, target = kind.observations(files),
     objective = options.objective, evaluations = options.evaluations or 150, jobs = options.jobs or 1,
     progress = options.progress and "calibrate" or nil }
-  local fitted = paths.with(reader, copy, result.values)
+  local fitted = changes.with(reader, copy, result.values)
   for _, each in ipairs(result.parameters) do each.unit = units[each.path] end
   local block = paste.block(reader, fitted, names)
   local found = kind.found(predict, files, result.start, result.values)

@@ -6,7 +6,7 @@ local fresh = require "rooflua.machine.fresh"
 local json = require "rooflua.json"
 local load = require "rooflua.machine.load"
 local parameters = require "rooflua.explore.fit.parameters"
-local paths = require "rooflua.scenario.paths"
+local changes = require "rooflua.applied.changes"
 local prices = require "rooflua.machine.prices"
 local reading = require "rooflua.schedules.reading"
 local replicas = require "rooflua.serving.replicas"
@@ -117,7 +117,7 @@ function measured_steps.predictor(reader, given)
   local of, prepared, bound
   return function(values, observation)
     if of ~= values then
-      local list, spans = replicas.of(reader, fresh.of(reader, core.copy(paths.with(reader, given, values))))
+      local list, spans = replicas.of(reader, fresh.of(reader, core.copy(changes.with(reader, given, values))))
       if spans and #spans > 1 then
         reader:fail("replicas", "has %d entries, and a log is of one engine: take the others out of a copy of the file",
           #spans)

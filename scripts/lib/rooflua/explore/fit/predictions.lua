@@ -6,6 +6,7 @@ local ledger = require "rooflua.border.ledger"
 local json = require "rooflua.json"
 local metrics = require "rooflua.measure.metrics"
 local own_metrics = require "rooflua.measure.own"
+local changes = require "rooflua.applied.changes"
 local paths = require "rooflua.scenario.paths"
 local policy = require "rooflua.policy"
 local Prepared = require "rooflua.machine.prepared"
@@ -40,7 +41,7 @@ end
 --- The subject's scenario with parameters replaced.
 function predictions.with_values(subject, values)
   if subject.call then return nil end
-  return paths.with(subject.reader, subject.scenario, values)
+  return changes.with(subject.reader, subject.scenario, values)
 end
 
 -- Observations ---------------------------------------------------------------------------------------------
@@ -109,7 +110,9 @@ function predictions.observations(subject, target)
     end
     one.group, one.set, one.where = given.group, given.set, where
     one.key = key_of(given.set)
-    if given.set ~= nil then paths.with(Reader.new(where), subject.scenario, core.table(given.set, where .. ".set")) end
+    if given.set ~= nil then
+      changes.with(Reader.new(where), subject.scenario, core.table(given.set, where .. ".set"))
+    end
     out[i] = one
   end
   return out
@@ -121,7 +124,7 @@ end
 --- already.
 local function opened(subject, ranges, set)
   local given, reader = {}, subject.reader
-  for key, value in pairs(paths.with(reader, subject.scenario, set or {})) do given[key] = value end
+  for key, value in pairs(changes.with(reader, subject.scenario, set or {})) do given[key] = value end
   local touched = {}
   for _, range in ipairs(ranges) do touched[paths.split(range.path)[1]] = true end
   if given.replicas ~= nil or given.model == nil or given.hardware == nil then return given end
@@ -162,11 +165,11 @@ function predictions.model(subject, ranges)
       local key = observation.key
       if not bases[key] then bases[key] = opened(subject, ranges, observation.set) end
       if observation.kind == "step" then
-        pricers[key] = pricers[key] or step_pricer(subject, paths.with(subject.reader, bases[key], values))
+        pricers[key] = pricers[key] or step_pricer(subject, changes.with(subject.reader, bases[key], values))
         return { { predicted = pricers[key](observation.batch), measured = observation.time_s } }
       end
       pricers[key] = pricers[key]
-        or whole.result(paths.with(subject.reader, bases[key], values), false, subject.reader.file)
+        or whole.result(changes.with(subject.reader, bases[key], values), false, subject.reader.file)
       local out = {}
       for i, each in ipairs(observation.metrics) do
         local predicted = metrics.value(pricers[key], each.metric)
