@@ -1,5 +1,5 @@
--- KV blocks of DeepSeek-V4 as vLLM lays them out. Each layer keeps a window of tokens; layers with a ratio keep an entry
--- for so many tokens as well, the states of the compressor that makes these, and where there is an index its entries
+-- KV blocks of DeepSeek-V4 as vLLM lays them out. Each layer keeps a window of tokens; layers with a ratio also keep
+-- an entry for so many tokens, the states of the compressor that makes these, and where there is an index its entries
 -- and the states of their compressor. A page holds one block of one of these; a block of the pool has pages of a group:
 --
 --     entries     all that grows, in blocks of block_size tokens
@@ -12,8 +12,8 @@ local compressed = {}
 
 local ceil, max = math.ceil, math.max
 
--- An entry in FP8: 448 bytes, 64 elements in 16 bit and 8 scales; of an index 128 bytes and a scale. States are keys and
--- gates in 32 bit, of two overlapping windows where there is an index. Pages are multiples of 576 bytes for FlashMLA.
+-- An entry in FP8: 448 bytes, 64 elements in 16 bit and 8 scales; of an index 128 bytes and a scale. States are keys
+-- and gates in 32 bit, of two overlapping windows where there is an index. FlashMLA needs multiples of 576 bytes.
 local fp8_entry_bytes, page_multiple, window_tokens = 584, 576, 64
 
 local function rounded(size, multiple) return ceil(size / multiple) * multiple end
@@ -89,8 +89,8 @@ local function groups_of(own, block_size)
   return out
 end
 
---- Bytes of a block of the pool: with `dense` pages those of the largest group; with `slots` those of the most layers of
---- each size of page; with `tuples` so many pages of every size as the size with the most layers has. Pages of other
+--- Bytes of a block of the pool: with `dense` pages those of the largest group; with `slots` those of the most layers
+--- of each size of page; with `tuples` so many pages of every size as the size with the most layers has. Pages of other
 --- groups take the place of the next larger one that grows.
 local function block_bytes(groups, way)
   local sizes, most_of, largest, total = {}, {}, 0, 0

@@ -89,7 +89,8 @@ return {
   { since = "0.14", cached_state_blocks = 2,
     source = "vllm/v1/kv_cache_interface.py, MambaSpec: mamba_cache_mode align; pull request 30877" },
   { since = "0.19", states_hold_seats = function(_, own)
-    return own["compilation_config.cudagraph_mode"] ~= "NONE" and own["compilation_config.cudagraph_mode"] ~= "PIECEWISE"
+    local mode = own["compilation_config.cudagraph_mode"]
+    return mode ~= "NONE" and mode ~= "PIECEWISE"
   end, source = "pull request 38270: graphs of decode steps need a block of states for each seat" },
   { in_flight_steps = 1, source = "vllm/v1/kv_cache_interface.py, SlidingWindowSpec: a step beyond the window" },
   { since = "0.26", in_flight_steps = function(facts, own)
@@ -97,7 +98,7 @@ return {
   end, source = "pull request 47728; vllm/config/vllm.py, max_in_flight_tokens: steps that are planned and not done" },
   { compressed_pages = "tuples",
     source = "vllm/v1/core/kv_cache_utils.py of 0.22: so many pages of each size as the largest group has tuples" },
-  { since = "0.23", compressed_pages = "slots", source = "pull request 44454: as many of each size as there are layers" },
+  { since = "0.23", compressed_pages = "slots", source = "pull request 44454: as many of each size as has layers" },
   { since = "0.26", compressed_pages = "dense", source = "pull request 48993: the pages of a group without holes" },
   -- Start: "To serve at least one request with the model's max seq len, ... KV cache is needed".
   { holds_longest = true, source = "0.6.6 vllm/worker/worker.py, raise_if_cache_size_invalid; 0.8 to 0.24 "

@@ -2,7 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local chunks = require "rooflua.sandbox.chunks"
 
-local capacity = chunks.require "rooflua.applied.capacity"
+local capacity = chunks.require "rooflua.serving.capacity"
 local validate = chunks.require "rooflua.validate.command"
 local rows = chunks.require "rooflua.validate.capacity.rows"
 local totals = chunks.require "rooflua.validate.capacity.totals"

@@ -71,8 +71,8 @@ end
 local function default(name) return figures.row("deployment", name).default end
 local function number_or(value, otherwise) return type(value) == "number" and value or otherwise end
 
---- What drafts take: the prediction layers of the model itself, where it has some and they draft; else what a drafter of
---- its own says.
+--- What drafts take: the prediction layers of the model itself, where it has some and they draft; else what a drafter
+--- of its own says.
 local function drafter_of(facts, more)
   local drafts = facts.resolved.facts
   if not drafts.drafts then return nil end

@@ -99,8 +99,8 @@ return {
   of_memory("cached_state_blocks", "blocks", "of states that a request holds in a group where prefixes are cached"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),
   of_memory("holds_longest", nil, "whether the engine stops where its KV cache is too small for the longest request"),
-  entry("longest_leaves_blocks", "blocks", "of the KV cache that a request leaves, whose length is cut to what it holds",
-    { read_by = "serving.replicas" }),
+  entry("longest_leaves_blocks", "blocks", "of the KV cache that a request leaves, whose length is cut to what it "
+    .. "holds", { read_by = "serving.replicas" }),
   of_memory("no_kernels", nil, "what the engine has no kernels for on the GPU, so that it stops"),
   of_memory("built", nil, "whether an engine is built first, so that nothing is run to measure its memory"),
   entry("cuts_prompts", nil, "whether a prompt that exceeds the budget of a step is cut", { read_by = "plan" }),

@@ -189,9 +189,8 @@ local function check_longest(replica, stated, found, errors, doubts)
   local says = stated and "deployment.max_model_len" or model .. "'s max_model_len"
   local less = ("the KV cache holds %s tokens, fewer than %s, %s: "):format(grouped(tokens), says, grouped(most))
   if not is_short then
-    local cut = fits.cut(prepared.engine, replica.deployment, most)
-    local says = "longer requests fail" .. (cut and ", and answers are cut" or "")
-    doubts[#doubts + 1] = { key = key, text = less .. says }
+    local cut = fits.cut(prepared.engine, replica.deployment, most) and ", and answers are cut" or ""
+    doubts[#doubts + 1] = { key = key, text = less .. "longer requests fail" .. cut }
     return
   end
   local list = stated and errors or doubts

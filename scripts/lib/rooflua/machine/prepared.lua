@@ -43,8 +43,8 @@ local function deployment_of(all)
   return reader:at("deployment", spec.deployment, options)
 end
 
---- The ledger of the memory, as the engine divides it (applied/ledger.lua); nil where the scenario gives a Deployment or
---- its engine divides nothing.
+--- The ledger of the memory, as the engine divides it (applied/ledger.lua); nil where the scenario gives a Deployment
+--- or its engine divides nothing.
 function prepared.ledger(all)
   if not (all.divides and all.options) then return nil end
   all.found = all.found or all.reader:at("deployment", memory.ledger, all.divides, all.options)

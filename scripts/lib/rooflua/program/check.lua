@@ -1,5 +1,5 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
-local capacity_text = require "rooflua.applied.capacity_text"
+local capacity_text = require "rooflua.serving.capacity_text"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local failures = require "rooflua.serving.failures"

@@ -1,5 +1,5 @@
 -- A ledger as text, in the words of the engine's own log, and as a document.
-local capacity = require "rooflua.applied.capacity"
+local capacity = require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local Prepared = require "rooflua.machine.prepared"
