@@ -129,9 +129,9 @@ end
 --- Why an engine would not start, and what is too small or missing: "kernels", "memory", "scheduler", "length" or
 --- "seats"; nil where it would.
 local function refusal(facts, found)
-  local values, scheduler = facts.values, facts.scheduler
-  if values.no_kernels then
-    return ("%s %s has no kernels for %s on %s"):format(facts.engine.title, facts.release, values.no_kernels,
+  local rules, scheduler = facts.values, facts.scheduler
+  if rules.no_kernels then
+    return ("%s %s has no kernels for %s on %s"):format(facts.engine.title, facts.release, rules.no_kernels,
       facts.hardware.name), "kernels"
   end
   local is_stated = facts.blocks or facts.pool_bytes
@@ -147,8 +147,8 @@ local function refusal(facts, found)
   local problem = scheduler and type(scheduler.start_problem) == "function"
     and scheduler:start_problem(facts.max_model_len)
   if problem then return problem:match "does not start: (.*)$" or problem, "scheduler" end
-  if (found.is_short or found.concurrency < 1) and values.holds_longest then return too_long(facts, found), "length" end
-  local is_bound = found.state_blocks and values.states_hold_seats and not facts.eager
+  if (found.is_short or found.concurrency < 1) and rules.holds_longest then return too_long(facts, found), "length" end
+  local is_bound = found.state_blocks and rules.states_hold_seats and not facts.eager
   if is_bound and facts.seats > found.state_blocks then
     return ("max_num_seqs %s is more than the %s KV blocks for states"):format(units.grouped(facts.seats),
       units.grouped(found.state_blocks)), "seats"

@@ -7,7 +7,6 @@ local figures = require "rooflua.scenario.figures"
 local fits = require "rooflua.machine.fits"
 local held = require "rooflua.serving.held"
 local memory = require "rooflua.applied.memory"
-local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local pools = require "rooflua.serving.pools"
 local Prepared = require "rooflua.machine.prepared"
@@ -143,6 +142,7 @@ local function build(reader, given, own, before)
   steps.drafter = speculates and speculates.drafter or false
   local budget = speculation.budget(reader, speculates, limits)
   local most = serving.max_model_len or fits.longest(prepared, nil)
+  local cut = fits.cut(prepared.engine, deployment, most)
   local running = budget ~= limits.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler
   local out = {
     prepared = prepared,
@@ -150,13 +150,14 @@ local function build(reader, given, own, before)
     steps = steps,
     speculation = speculates or false,
     deployment = deployment,
+    is_cut = cut ~= nil,
     config = {
       kv_blocks = deployment.kv_blocks,
       seat_blocks = deployment.seat_blocks,
       block_size = deployment.block_size,
       max_num_seqs = limits.max_num_seqs,
       max_num_batched_tokens = budget,
-      max_model_len = fits.cut(prepared.engine, deployment, most) or most,
+      max_model_len = cut or most,
       async_depth = prepared.async_depth,
       context_caps = prepared.context_caps,
       context_chunk = prepared.context_chunk,
