@@ -1,5 +1,5 @@
 // rooflua capacity: how many tokens the KV cache of an engine holds, and whether it would start
-// (scripts/lib/rooflua/applied/capacity.lua).
+// (scripts/lib/rooflua/serving/capacity.lua).
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -4,6 +4,7 @@ local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local fusions = require "engines.sglang.fusions"
 local implications = require "engines.sglang.implications"
+local kernels = require "engines.sglang.kernels"
 local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
 local rocm = require "engines.rules.rocm"
@@ -359,5 +360,6 @@ return {
     python_host,
     rocm,
     fusions.kernels,
+    kernels,
   },
 }

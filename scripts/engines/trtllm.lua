@@ -4,6 +4,7 @@
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
 local implications = require "engines.trtllm.implications"
+local kernels = require "engines.trtllm.kernels"
 local memory = require "engines.trtllm.memory"
 local memory_rules = require "engines.trtllm.memory_rules"
 local tiers = require "engines.trtllm.tiers"
@@ -104,6 +105,8 @@ return {
       file = "options", written_before = "1.3.0", elsewhere = "say the options themselves", doc = "the YAML file" },
     { "config", flag = "--config", since = "1.2.0rc0", written_since = "1.3.0",
       type = "text", file = "options", elsewhere = "say the options themselves", doc = "the YAML file" },
+    { "fail_fast_on_attention_window_too_large", flag = "--fail_fast_on_attention_window_too_large", type = "switch",
+      read_by = "applied.ledger", doc = "the engine stops where its KV cache does not hold the longest request" },
     { "enable_attention_dp", parameter = "dp_attention", type = "switch", key = "deployment.dp",
       read = function(on, _, values) return on and values.tp_size or 1 end,
       doc = "every rank has its own requests in the attention" },
@@ -219,6 +222,7 @@ return {
     { expert_block = 0, source = "its kernels have no such blocks" },
     { cuts_prompts = false, budget_holds_seats = false, source = "tensorrt_llm/llmapi/llm_args.py" },
     memory_rules,
+    kernels,
     python_host,
   },
 }

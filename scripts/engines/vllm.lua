@@ -1,7 +1,9 @@
 --- vLLM: what its command takes and what its releases do. The form of this file: docs/ENGINES.md.
 local command = require "engines.rules.command"
 local flags = require "engines.rules.flags"
+local generations = require "engines.vllm.generations"
 local implications = require "engines.vllm.implications"
+local kernels = require "engines.vllm.kernels"
 local memory = require "engines.vllm.memory"
 local memory_rules = require "engines.vllm.memory_rules"
 local rocm = require "engines.rules.rocm"
@@ -12,14 +14,6 @@ local tiers = require "engines.vllm.tiers"
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
 
 local function has_states(facts) return states(facts.model) end
-
---- Whether some layers attend to a window.
-local function has_windows(model)
-  for _, kind in ipairs(model.attention) do
-    if (kind.window or 0) > 0 then return true end
-  end
-  return false
-end
 
 local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
 
@@ -65,11 +59,6 @@ end
 --- same.
 local function by_the_model(_, own) return own.generation_config ~= "vllm" end
 
---- The same before 0.8, where nothing asked for it by default.
-local function where_asked(_, own)
-  return own.generation_config ~= nil and own.generation_config ~= "vllm"
-end
-
 --- Time to sort a logit, unless FlashInfer samples.
 local function unless_flashinfer(seconds, by_default)
   return function(_, own)
@@ -77,21 +66,6 @@ local function unless_flashinfer(seconds, by_default)
     if stated == nil then return by_default and 0 or seconds end
     return stated == "1" and 0 or seconds
   end
-end
-
---- Before 0.8 prompts were cut where an option asked, or requests may be long; drafts, windows and images stood against
---- it.
-local function cuts_long_prompts(facts, own)
-  local model = facts.model
-  local longest = own.max_model_len or model and model.max_model_len or 0
-  return longest > 32768 and not facts.drafts and not (model and (model.vision or has_windows(model)))
-end
-
-local function scheduler_of_v0(_, own) return own.enable_chunked_prefill and "sarathi" or "vllm_v0" end
-
---- The budget of a step; where prompts are not cut none binds.
-local function budget_of_v0(tokens)
-  return function(_, own) return own.enable_chunked_prefill and tokens or 131072 end
 end
 
 local kv_names = { fp8 = "fp8", fp8_e4m3 = "fp8_e4m3", fp8_e5m2 = "fp8_e5m2", bf16 = "auto", fp16 = "auto" }
@@ -132,9 +106,6 @@ return {
   model_flags = { "--model" },
   host = { "--host", "--port" },
   source = "vLLM documentation, CLI reference of vllm serve; vllm/engine/arg_utils.py",
-  -- "To serve at least one request with the model's max seq len, ... KV cache is needed": 0.6.6 vllm/worker/worker.py,
-  -- raise_if_cache_size_invalid; 0.8 to 0.24 vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory.
-  holds_longest = true,
   kv_names = kv_names,
   weight_options = { fp8 = { quantization = "fp8" } },
   whole_ep = "vLLM has no flag for experts on %d of %d ranks: it is all of them or none",
@@ -241,7 +212,7 @@ return {
     { "language_model_only", since = "0.12", flag = "--language-model-only", negates = true, type = "switch",
       read_by = "applied.ledger", doc = "neither the vision encoder is loaded nor are images taken" },
     { "num_gpu_blocks_override", flag = "--num-gpu-blocks-override", type = "integer", min = 1,
-      key = "deployment.kv_blocks", doc = "number of KV blocks" },
+      key = "engine.kv_blocks", doc = "number of KV blocks" },
     { "all2all_backend", flag = "--all2all-backend", type = "text", key = "steps.exchange",
       read = command.meaning { deepep_high_throughput = "deepep", deepep_low_latency = "deepep",
         flashinfer_nvlink_one_sided = "nvlink_one_sided", flashinfer_nvlink_two_sided = "nvlink_two_sided",
@@ -279,20 +250,12 @@ return {
       doc = "drafts of a step" },
     { "config", flag = "--config", type = "text", file = "flags", elsewhere = "say the options themselves",
       doc = "a YAML file with flags" },
-  }, implications.options, tiers.options, require "engines.vllm.flags"),
+  }, generations.options, implications.options, tiers.options, require "engines.vllm.flags"),
 
   implies = implications.rows,
 
   rules = {
-    -- The engine that 0.8 replaced.
-    { before = "0.8", scheduler = scheduler_of_v0, max_num_seqs = 256, max_num_batched_tokens = budget_of_v0(2048),
-      enable_chunked_prefill = cuts_long_prompts, chunk_size = function(_, own) return own.max_num_batched_tokens end,
-      enable_prefix_caching = false, async_scheduling = false, own_sampling = where_asked, sorted_logit_s = 0,
-      block_size = 16, generation = "V0",
-      gpu_memory_utilization = 0.90, max_cudagraph_capture_size = 256, kv_cache_dtype = "auto",
-      source = "vllm/config.py, vllm/engine/arg_utils.py of 0.6 and 0.7 (prompts are not cut: no budget binds); "
-        .. "pull request 6666: long ones are, since 0.5.4" },
-    { before = "0.7", max_num_batched_tokens = budget_of_v0(512), source = "vllm/config.py, SchedulerConfig of 0.6" },
+    generations.before_v1,
     { since = "0.8", scheduler = "vllm_v1", block_size = 16, kv_cache_dtype = "auto", enable_prefix_caching = true,
       enable_chunked_prefill = true, long_prefill_token_threshold = 0, prefill_schedule_interval = 1,
       max_cudagraph_capture_size = 512,
@@ -312,8 +275,9 @@ return {
         .. "request 17885 without A100" },
     { since = "0.8", when = is_latent, block_size = 64,
       source = "vllm/platforms/cuda.py; pull request 35122: the least size that FlashMLA takes" },
-    { since = "0.8", when = has_states, enable_prefix_caching = false,
-      source = "vllm/config/model.py, is_prefix_caching_supported; pull request 40996 turns it on after 0.24" },
+    { family = "deepseek_v4", block_size = 256, source = "vllm/models/deepseek_v4: entries of 128 tokens" },
+    { since = "0.8", before = "0.26.1rc0", when = has_states, enable_prefix_caching = false,
+      source = "vllm/engine/arg_utils.py: pull request 50991 turns it on" },
     { since = "0.8", gpu = large, other_budgets = { 2048 },
       source = "vllm/engine/arg_utils.py: an engine without a usage context" },
     { since = "0.8", before = "0.21", gpu_memory_utilization = 0.90, source = "vllm/config/cache.py" },
@@ -389,7 +353,9 @@ return {
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
+    generations.instead_of_v1,
     rocm,
     memory_rules,
+    kernels,
   },
 }

@@ -91,8 +91,10 @@ function Sglang:ratio(decode_steps)
   return math.max(last, self.base - decay * (decode_steps - self.since))
 end
 
+--- The limit of an answer, which the engine cuts to what the longest request leaves (max_req_len).
 function Sglang:max_new_tokens(request)
-  return request.max_output_tokens or self.default_max_new_tokens
+  local limit, longest = request.max_output_tokens or self.default_max_new_tokens, self.longest
+  return longest and math.max(0, math.min(limit, longest - request.prompt_tokens)) or limit
 end
 
 --- Tokens that a request may still generate and that count for the reserve.
@@ -277,6 +279,7 @@ end
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function Sglang:plan(replica, plan)
+  self.longest = replica.max_model_len
   local idle = replica.seats == 0 and #replica:waiting() == 0
   if idle or not self.base then self:set_ratio(self:initial_ratio(), replica.decode_steps) end
   if self.seats_before and replica.seats < self.seats_before then self.full = false end

@@ -67,8 +67,10 @@ end
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 Trtllm.caps_only_limit = true
 
+--- Tokens of a request at its end, which the engine cuts to the longest that it allows (_deduce_max_tokens).
 function Trtllm:longest(request)
-  return request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens)
+  local tokens, most = request.prompt_tokens + (request.max_output_tokens or self.max_output_tokens), self.most
+  return most and math.min(tokens, most) or tokens
 end
 
 -- Capacity: which requests may run ----------------------------------------------------------------
@@ -230,6 +232,7 @@ end
 ---@param replica rooflua.Replica
 ---@param plan rooflua.Plan
 function Trtllm:plan(replica, plan)
+  self.most = replica.max_model_len
   self:reject_impossible(replica, plan)
   local held = balance.holds(self, replica, plan)
   local most = self.max_num_batched_tokens

@@ -8,6 +8,8 @@
 --     recurrent states  the page of attention grows until a state fits: a multiple of 16 tokens
 --
 -- Source: vLLM v1/core/kv_cache_utils.py, single_type_kv_cache_manager.py; of pages of states platforms/interface.py
+local compressed = require "engines.memory.compressed"
+
 local pages = {}
 
 local ceil, floor, min, max = math.ceil, math.floor, math.min, math.max
@@ -43,36 +45,6 @@ function pages.kinds(facts, stage)
     end
   end
   return out
-end
-
--- Of DeepSeek-V4: an entry in FP8 has 448 bytes, 64 elements in 16 bit and 8 scales; the states of a compressor are
--- keys and gates in 32 bit, of two overlapping windows where there is an index.
-local compressed_fp8_bytes, index_entry_bytes = 584, 68
-
---- What a token takes in the layers of compressed attention: {growing, window}, and the longest window.
-local function compressed(facts, part)
-  local growing, states, window = 0, 0, 0
-  for _, each in ipairs(facts.model.attention) do
-    local compression, index = each.compression, each.index
-    if compression then
-      local entry = facts.counts.kv_element_bytes == 1 and compressed_fp8_bytes
-        or each.head_dim * facts.counts.kv_element_bytes
-      local own = entry
-      if compression.ratio > 0 then
-        growing = growing + part * each.layers * (entry + (index and index_entry_bytes or 0)) / compression.ratio
-        own = own + 8 * each.head_dim * (index and 2 or 1) + (index and 16 * index.head_dim or 0)
-      end
-      states, window = states + part * each.layers * own, max(window, each.window or 0)
-    end
-  end
-  return growing, states * facts.values.compressed_padding, window
-end
-
---- Compressed attention: blocks of what grows; a request takes windows and states of as many tokens as a step has.
-local function compressed_layout(facts, stage, block_size)
-  local growing, states, window = compressed(facts, facts.counts.stages[stage].layers / facts.model.layers)
-  return { groups = 2, block_size = block_size, block_bytes = growing * block_size, layers = 1,
-    list = { { kind = "compressed", growing = growing, states = states, window = window } } }
 end
 
 local function of_kind(kinds, kind)
@@ -133,28 +105,29 @@ end
 --- How a stage's cache is laid out: {groups, block_size, block_bytes, list}.
 ---@param alignment integer tokens of which a page of attention beside states is a multiple
 function pages.layout(facts, stage, block_size, alignment)
-  if facts.counts.kinds[1].kind == "compressed" then return compressed_layout(facts, stage, block_size) end
+  if facts.counts.kinds[1].kind == "compressed" then return compressed.layout(facts, stage, block_size) end
   local kinds = pages.kinds(facts, stage)
   if is_uniform(kinds) then return uniform(kinds, block_size) end
   return grouped(kinds, block_size, alignment)
 end
 
+--- Whether some layers keep states.
+function pages.has_states(layout) return of_kind(layout.list, "state") ~= nil end
+
 --- Blocks of the pool that a request of so many tokens takes.
----@param facts table {budget, drafts}
+---@param facts table {in_flight = tokens of steps whose blocks are not free yet, drafts, state_blocks = those of a
+---  request in a group}
 function pages.blocks_of(layout, tokens, facts)
   if layout.groups == 1 and #layout.list == 0 then return ceil(tokens / layout.block_size) end
   local sum = 0
   for _, each in ipairs(layout.list) do
     local own
-    if each.kind == "compressed" then
-      return ceil((each.growing * tokens + each.states * min(each.window - 1 + facts.budget, tokens))
-        / layout.block_bytes)
-    elseif each.kind == "full" then
+    if each.kind == "full" then
       own = ceil(tokens / each.block_size)
     elseif each.kind == "window" then
-      own = ceil(min(each.window - 1 + facts.budget, tokens) / each.block_size) + 1
+      own = ceil(min(each.window - 1 + facts.in_flight, tokens) / each.block_size) + 1
     else
-      own = 1 + (facts.drafts or 0)
+      own = facts.state_blocks + (facts.drafts or 0)
     end
     sum = sum + own * each.groups
   end

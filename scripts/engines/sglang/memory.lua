@@ -72,7 +72,8 @@ return function(facts)
     local own = stage_of(facts, stage)
     if not least or own.tokens < least.tokens then least = own end
   end
-  least.tokens = min(least.tokens, (facts.blocks or facts.most_blocks or math.huge) * facts.block_size)
+  least.tokens = facts.blocks and facts.blocks * facts.block_size
+    or min(least.tokens, (facts.most_blocks or math.huge) * facts.block_size)
   least.budget_bytes = facts.hardware.usable_memory_bytes
   least.block_size, least.blocks = facts.block_size, floor(least.tokens / facts.block_size)
   least.block_bytes, least.groups = least.cell * facts.block_size, 1

@@ -24,5 +24,7 @@ return {
   { before = "0.5.12", nvfp4_scale_copies = 1, source = "python/sglang/srt/layers/quantization/modelopt_quant.py: "
     .. "swizzled scales besides those of the checkpoint; that later releases free them is inferred from logs of 0.5.9 "
     .. "and of a build after 0.5.12" },
+  { holds_longest = false, longest_leaves_blocks = 2, source = "python/sglang/srt/managers/scheduler.py: max_req_len "
+      .. "is the pool less a token; schedule_policy.py, PrefillAdder: prompt, answer and a page are below the pool" },
   { mxfp4_padding = { 256, 128 }, source = "python/sglang/srt/layers/quantization/mxfp4.py" },
 }

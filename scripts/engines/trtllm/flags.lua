@@ -8,7 +8,7 @@ local of_command = flags.list {
   without_effect = [[
     host:t port:i log_level:t tokenizer:t custom_tokenizer:t custom_module_dirs:t gpus_per_node:i
     num_postprocess_workers:i trust_remote_code revision:t reasoning_parser:t tool_parser:t
-    metadata_server_config_file:t fail_fast_on_attention_window_too_large otlp_traces_endpoint:t media_io_kwargs:t
+    metadata_server_config_file:t otlp_traces_endpoint:t media_io_kwargs:t
     chat_template:t telemetry enable_energy_metrics middleware:t
   ]],
   not_modelled = {

@@ -69,7 +69,7 @@ return function(facts)
   end
   local size = facts.block_size
   least.budget_bytes, least.counts_windows_whole = facts.hardware.usable_memory_bytes, true
-  least.blocks = min(floor(least.tokens / size), facts.blocks or facts.most_blocks or math.huge)
+  least.blocks = facts.blocks or min(floor(least.tokens / size), facts.most_blocks or math.huge)
   least.block_size, least.groups = size, 1
   least.tokens = least.blocks * size
   least.block_bytes, least.request_bytes = least.cell * size, facts.max_model_len * least.cell

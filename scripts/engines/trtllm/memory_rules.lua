@@ -16,5 +16,9 @@ return {
       .. fitted },
   { first_graph_bytes = 1.0 * gib, graph_layer_bytes = 0.00003 * gib, source = fitted },
   { state_element_bytes = 4, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py, MambaCacheManager" },
+  { longest_leaves_blocks = 0, source = "tensorrt_llm/_torch/pyexecutor/resource_manager.py: max_seq_len is clamped to "
+    .. "what the cache holds; pull request 5720" },
+  { holds_longest = function(_, own) return own.fail_fast_on_attention_window_too_large == true end,
+    source = "pull request 5974" },
   { mxfp4_padding = { 256, 128 }, source = "tensorrt_llm/_torch/modules/fused_moe" },
 }

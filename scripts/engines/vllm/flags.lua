@@ -9,7 +9,7 @@ return flags.list {
     mamba_ssm_cache_dtype = { "auto" }, cpu_offload_gb = { "0" }, stream_interval = { "1" },
     offload_backend = { "auto" },
     max_num_partial_prefills = { "1" }, max_long_partial_prefills = { "1" }, num_scheduler_steps = { "1" },
-    scheduler_delay_factor = { "0" }, num_lookahead_slots = { "0" }, VLLM_USE_V1 = { "1" } },
+    scheduler_delay_factor = { "0" }, num_lookahead_slots = { "0" } },
   without_effect = [[
     host:t port:i uds:t root-path:t api-key:l api-server-count:i/-asc headless grpc uvicorn-log-level:t
     !disable-uvicorn-access-log disable-access-log-for-endpoints:t !allow-credentials allowed-origins:l
@@ -116,7 +116,7 @@ return flags.list {
       VLLM_IMAGE_FETCH_TIMEOUT VLLM_RANDOMIZE_DP_DUMMY_INPUTS VLLM_LOG_STATS_INTERVAL VLLM_HTTP_TIMEOUT_KEEP_ALIVE
       VLLM_DISABLE_COMPILE_CACHE VLLM_ENABLE_RESPONSES_API_STORE VLLM_DP_MASTER_IP VLLM_DP_MASTER_PORT ]],
     not_modelled = {
-      { "the engine of the release is taken", "VLLM_USE_V1 VLLM_USE_V2_MODEL_RUNNER" },
+      { "the engine of the release is taken", "VLLM_USE_V2_MODEL_RUNNER" },
       { "kernels are those of the tables, whichever back end is chosen", [[
         VLLM_FLASH_ATTN_VERSION VLLM_USE_DEEP_GEMM VLLM_MOE_USE_DEEP_GEMM VLLM_USE_FLASHINFER_MOE_FP16
         VLLM_USE_FLASHINFER_MOE_FP8 VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_MXFP4_BF16

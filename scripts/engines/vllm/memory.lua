@@ -95,6 +95,16 @@ local function stage_of(facts, stage, requested)
     { name = "graphs", bytes = graphs }, { name = "non-torch", bytes = runtime } } }
 end
 
+--- Blocks of the pool, of which the null block is one, and those that the check at start has for a request: it counts
+--- some layouts with more bytes.
+local function blocks_of(facts, least)
+  local layout = least.layout
+  if facts.blocks then return facts.blocks, facts.blocks end
+  local bytes = facts.pool_bytes or least.kv_bytes
+  local blocks = facts.pool_bytes and floor(bytes / layout.block_bytes) or max(0, least.blocks)
+  return blocks, layout.checked_bytes and floor(bytes / layout.checked_bytes) or blocks
+end
+
 --- The number that the log calls the size of the cache.
 local function printed_tokens(facts, layout, blocks, concurrency)
   if #layout.list == 0 then return blocks * layout.block_size end
@@ -104,25 +114,30 @@ end
 
 --- @param facts table applied/ledger.lua says which
 --- @return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
----   longest_tokens, request_bytes, stage}
+---   longest_tokens, request_bytes, is_short, state_blocks, stage}
 return function(facts)
   local values, total = facts.values, facts.hardware.usable_memory_bytes
   facts.groups, facts.state_element_bytes = values.layer_groups, values.state_element_bytes
   facts.token_bytes = growing_bytes(facts)
+  facts.in_flight = facts.budget * values.in_flight_steps
+  facts.state_blocks = facts.prefix_caching and values.cached_state_blocks or 1
   local requested, least = facts.share * total, nil
   for stage = 1, #facts.counts.stages do
     local own = stage_of(facts, stage, requested)
     if not least or own.blocks < least.blocks then least = own end
   end
-  local layout, blocks = least.layout, facts.blocks or max(0, least.blocks)
+  local layout = least.layout
+  local blocks, checked = blocks_of(facts, least)
   local one = pages.blocks_of(layout, facts.max_model_len, facts)
   local concurrency = blocks / one
   least.budget_bytes = values.kv_cache_memory_bytes and least.needed_bytes or requested
   least.counts_windows_whole = not values.layer_groups
   least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes
-  least.groups, least.concurrency, least.request_bytes = layout.groups, concurrency, one * layout.block_bytes
+  least.groups, least.concurrency, least.is_short = layout.groups, concurrency, one > checked
+  least.request_bytes = one * (layout.checked_bytes or layout.block_bytes)
+  least.state_blocks = pages.has_states(layout) and blocks or nil
   least.prints_capacity = #layout.list == 0 or values.prints_requests
   least.tokens = printed_tokens(facts, layout, blocks, concurrency)
-  least.longest_tokens = pages.longest(layout, blocks, facts)
+  least.longest_tokens = pages.longest(layout, checked, facts)
   return least
 end

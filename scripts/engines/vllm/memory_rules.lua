@@ -10,6 +10,16 @@ local function has_links(facts)
   return has_peers(facts) and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
 end
 
+local context_bytes = 0.3 * gib
+
+--- Beside PyTorch, as V0 measures it.
+local function of_v0(facts)
+  if not has_peers(facts) then return 0.1 * gib end
+  return not has_links(facts) and 0.2 * gib or facts.hardware.architecture == "hopper" and 0.9 * gib or 0.6 * gib
+end
+
+local function is_latent(facts) return facts.model ~= nil and facts.model.mla ~= nil end
+
 --- Whether an index selects tokens for some layers.
 local function has_index(facts)
   for _, each in ipairs(facts.model and facts.model.attention or {}) do
@@ -34,16 +44,19 @@ return {
   { before = "0.6.5", runtime_bytes = 0.35 * gib,
     source = fitted .. ": until 0.6.4 the context of the process counts (issue 10517)" },
   { since = "0.8", runtime_bytes = 0.13 * gib, source = fitted },
-  { since = "0.26", runtime_bytes = 0.3 * gib,
+  { since = "0.26", runtime_bytes = context_bytes,
     source = fitted .. ": from 0.26 on what is free before and after counts" },
   { when = has_peers, runtime_bytes = 0.2 * gib, source = fitted .. ": NCCL without peer access" },
+  { since = "0.26", when = has_peers, runtime_bytes = context_bytes + 0.2 * gib,
+    source = "both of these" },
   { when = has_links, runtime_bytes = 0.6 * gib, source = fitted .. ": NCCL and custom all-reduce over NVLink" },
   { architecture = "hopper", when = has_links, runtime_bytes = 0.9 * gib, source = fitted .. ": the same, with "
     .. "NVSwitches: 0.55 to 1.7 GiB" },
   { architecture = "blackwell", runtime_bytes = 0.4 * gib, source = fitted },
   { architecture = "blackwell", when = has_links, runtime_bytes = 2.95 * gib,
     source = fitted .. ": NVLink SHARP and symmetric memory" },
-  { since = "0.8", before = "0.10", runtime_bytes = function(facts)
+  { since = "0.8", before = "0.10", runtime_bytes = function(facts, own)
+    if own.generation == "V0" then return of_v0(facts) end
     return has_links(facts) and 1.4 * gib or 0.63 * gib
   end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses besides PyTorch; the context has 0.5 GiB" },
   -- Graphs.
@@ -57,17 +70,39 @@ return {
     source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
   { before = "0.9.2", layer_groups = false, source = "the same: one kind of layers" },
   { before = "0.8", memory_band = "V0", source = "vllm/worker/worker.py" },
-  { since = "0.8", before = "0.21", memory_band = "V1 to 0.20", source = "vllm/v1/worker/gpu_worker.py" },
+  { since = "0.8", before = "0.21", memory_band = function(_, own) return own.generation or "V1 to 0.20" end,
+    source = "vllm/v1/worker/gpu_worker.py" },
   { since = "0.21", memory_band = "0.21 and later", source = "the same" },
   { prints_requests = false, source = "vllm/v1/core/kv_cache_utils.py, _report_kv_cache_config" },
   { since = "0.21", prints_requests = true, source = "the same" },
   { state_element_bytes = 2, state_page_alignment = 16,
     source = "vllm/model_executor/layers/mamba/mamba_utils.py: mamba_cache_dtype auto is the model's; "
       .. "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig" },
-  { family = { "qwen3_5", "qwen3_5_moe", "kimi_linear" }, state_element_bytes = 4,
-    source = "vllm/model_executor/models/config.py: mamba_ssm_dtype of the config" },
   { sparse_latent_bytes = 656, source = "vllm/v1/attention/backends/mla/flashmla_sparse.py: fp8_ds_mla" },
-  { compressed_padding = 1.34, source = fitted .. ": pages of DeepSeek-V4's windows and states of compressors" },
+  { family = { "qwen3_5", "qwen3_5_moe", "kimi_linear", "kimi_k3" }, state_element_bytes = 4,
+    source = "vllm/model_executor/models/config.py: mamba_ssm_dtype of the config; of K3 LMCache pull request 4278: "
+      .. "768 tokens of 1,152 bytes hold 12 states of 64 KiB" },
+  { when = is_latent, state_page_alignment = 64,
+    source = "vllm/model_executor/models/config.py, HybridAttentionMambaModelConfig: blocks of FlashMLA" },
+  { architecture = "blackwell", when = is_latent, state_page_alignment = 128,
+    source = "the same: blocks of CUTLASS MLA" },
+  { since = "0.14", cached_state_blocks = 2,
+    source = "vllm/v1/kv_cache_interface.py, MambaSpec: mamba_cache_mode align; pull request 30877" },
+  { since = "0.19", states_hold_seats = function(_, own)
+    local mode = own["compilation_config.cudagraph_mode"]
+    return mode ~= "NONE" and mode ~= "PIECEWISE"
+  end, source = "pull request 38270: graphs of decode steps need a block of states for each seat" },
+  { in_flight_steps = 1, source = "vllm/v1/kv_cache_interface.py, SlidingWindowSpec: a step beyond the window" },
+  { since = "0.26", in_flight_steps = function(facts, own)
+    return facts.pp == 1 and own.async_scheduling and 2 or facts.pp
+  end, source = "pull request 47728; vllm/config/vllm.py, max_in_flight_tokens: steps that are planned and not done" },
+  { compressed_pages = "tuples",
+    source = "vllm/v1/core/kv_cache_utils.py of 0.22: so many pages of each size as the largest group has tuples" },
+  { since = "0.23", compressed_pages = "slots", source = "pull request 44454: as many of each size as has layers" },
+  { since = "0.26", compressed_pages = "dense", source = "pull request 48993: the pages of a group without holes" },
+  -- Start: "To serve at least one request with the model's max seq len, ... KV cache is needed".
+  { holds_longest = true, source = "0.6.6 vllm/worker/worker.py, raise_if_cache_size_invalid; 0.8 to 0.24 "
+    .. "vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory" },
   { before = "0.11.1", index_buffer_requests = 2, source = "vllm/v1/attention/backends/mla/indexer.py of 0.11.0" },
   { since = "0.11.1", index_buffer_requests = 40,
     source = "vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size" },

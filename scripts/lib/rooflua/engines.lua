@@ -25,20 +25,12 @@ function engines.default_name() return catalogue.default_name() end
 
 local about_keys = { "model", "hardware", "tp", "dp", "pp", "ep", "cp", "dcp", "weights" }
 
---- What is known of a deployment, as rules ask for it.
-local function facts_of(about)
-  local deployment = about.deployment or about
-  return { model = about.model, hardware = about.hardware, tp = deployment.tp or 1, dp = deployment.dp or 1,
-    pp = deployment.pp or 1, ep = deployment.ep or 1, cp = deployment.cp or 1, dcp = deployment.dcp or 1,
-    weights = deployment.weights }
-end
-
 --- What an engine of a release does: engines.of("vllm 0.19", { hardware = "h100-sxm", model = "qwen3-32b", tp = 2 }).
 --- @return table {name, release, note, values, sources}
 function engines.of(text, about)
   about = core.plain(core.table(about or {}, "engines.of"))
   core.check_keys(about, about_keys, "engines.of")
-  local chosen, facts = choice.parse(text), facts_of(about)
+  local chosen, facts = choice.parse(text), values.facts(about)
   if facts.model ~= nil then facts.model = spec.model(facts.model) end
   if facts.hardware ~= nil then facts.hardware = spec.hardware(facts.hardware) end
   local found = values.of(chosen.engine, chosen.release, facts)
@@ -52,12 +44,12 @@ end
 --- @param about table {model, hardware, engine?, deployment?, scheduler?, speculation = {drafts}?, tiers?}
 --- @return table as `rooflua capacity --json` writes it, with `text`
 function engines.capacity(about)
-  local text = require "rooflua.applied.capacity_text"
+  local text = require "rooflua.serving.capacity_text"
   return text.of(about)
 end
 
 --- The newest release of the engine whose kernels a database has, by its name there.
 --- @param about table what a step model is bound with: model, hardware, deployment
-function engines.of_tables(name, about) return values.of_tables(name, facts_of(about)) end
+function engines.of_tables(name, about) return values.of_tables(name, about) end
 
 return engines

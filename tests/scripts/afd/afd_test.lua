@@ -1,7 +1,7 @@
 -- AFD (deployment.expert_gpus): what is refused, what both pools hold, runs and plans. Prices:
 -- prices_test.lua.
-local capacity = require "rooflua.applied.capacity"
-local capacity_text = require "rooflua.applied.capacity_text"
+local capacity = require "rooflua.serving.capacity"
+local capacity_text = require "rooflua.serving.capacity_text"
 local flags = require "rooflua.plan.flags"
 local runs = require "rooflua.explore.runs"
 local serve = require "rooflua.serve"

@@ -41,7 +41,7 @@ end)
 test("an engine whose cache holds less is started for what it holds", function()
   local open = require "workloads.poisson" { prompt_tokens = { distribution = "lognormal", mean = 100, sigma = 0.5 },
     output_tokens = 10 }
-  test.equal(deploy.max_model_len(asked(open), { kv_blocks = 100, seat_blocks = 0, block_size = 16 }), 1600)
+  test.equal(deploy.max_model_len(asked(open), 1600), 1600)
 end)
 
 test("distributions know their largest length", function()

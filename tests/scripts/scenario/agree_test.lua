@@ -136,7 +136,7 @@ test("a stated length above the KV cache keeps vLLM from starting, and not SGLan
   local keys = "deployment = { kv_blocks = 100, max_model_len = 2000 },"
   both_refuse("the KV cache holds 1,600 tokens, fewer than deployment.max_model_len, 2,000: vLLM would not start",
     served(keys))
-  both_tell("the KV cache holds 1,600 tokens, fewer than deployment.max_model_len, 2,000: longer requests fail",
+  both_tell("the KV cache holds 1,598 tokens, fewer than deployment.max_model_len, 2,000: longer requests fail",
     served 'engine = "sglang 0.5.9", deployment = { kv_blocks = 1600, max_model_len = 2000 },', 6)
   both_tell("the KV cache holds 1,600 tokens, fewer than qwen3-8b's max_model_len, 40,960",
     served "deployment = { kv_blocks = 100 },", 6)

@@ -1,6 +1,6 @@
 -- One request on several ranks (deployment.cp, deployment.dcp): what is refused, what ranks hold, laws of the price on
 -- random batches, exchanges by their formulas, runs and plans.
-local capacity = require "rooflua.applied.capacity"
+local capacity = require "rooflua.serving.capacity"
 local command = require "rooflua.applied.command"
 local Prepared = require "rooflua.machine.prepared"
 local prices = require "rooflua.machine.prices"

@@ -2,7 +2,7 @@
 local test = dofile "tests/scripts/harness.lua"
 local chunks = require "rooflua.sandbox.chunks"
 
-local capacity = chunks.require "rooflua.applied.capacity"
+local capacity = chunks.require "rooflua.serving.capacity"
 local validate = chunks.require "rooflua.validate.command"
 local rows = chunks.require "rooflua.validate.capacity.rows"
 local totals = chunks.require "rooflua.validate.capacity.totals"
@@ -129,7 +129,7 @@ test("of measured start-ups tokens are within 5 % in 80 %, weights within 3 % in
     test.check(of.starts.no >= 0.80, "starts: %g of the no rows", of.starts.no)
   end)
 
-test("a token has the bytes that the logs imply: 1 %, 4 % of hybrids", function()
+test("a token has the bytes that the logs imply: 1 %, 4 % of hybrids, 5 % of compressed attention", function()
   local document = run(test.shared "truth/capacity/develop.csv").document
   local compared = 0
   for _, case in ipairs(document.cases) do
@@ -138,6 +138,8 @@ test("a token has the bytes that the logs imply: 1 %, 4 % of hybrids", function(
       compared = compared + 1
       -- A drafter's layers are left out in the printed tokens of TensorRT-LLM's rows.
       local bound = (case.kind == "hybrid" or case.kind == "draft") and 0.04 or 0.012
+      -- Pages of compressed attention are those of Hopper's kernels; Blackwell's take 5 % less.
+      if case.model:find "v4" then bound = 0.05 end
       test.check(apart <= bound, "%s: %g", case.case_id, apart)
     end
   end

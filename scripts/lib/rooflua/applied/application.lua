@@ -53,8 +53,10 @@ local widths = { "dp", "cp", "tp", "pp", "ep", "dcp" } -- in the order in which 
 --- wrong with it is said where it is read.
 local function drafts_of(given)
   local group = type(given.speculation) == "table" and core.plain(given.speculation) or {}
-  if given.role == "prefill" or group.speculator == nil then return tonumber(group.drafts) end
-  local drafter = policy.is_instance(group.drafter) and policy.describe(group.drafter).name or group.drafter
+  if given.role == "prefill" then return nil end
+  if group.speculator == nil then return tonumber(group.drafts), group.drafts and "mtp" end
+  local is_policy = policy.is_instance(group.drafter) or policy.is_class(group.drafter)
+  local drafter = is_policy and policy.describe(group.drafter).name or group.drafter
   local ok, depth = pcall(function()
     local speculator = policies.of(Reader.new "engine", "speculation.speculator", group.speculator)
     return type(speculator.depth) == "function" and speculator:depth() or speculator.depth
@@ -62,18 +64,30 @@ local function drafts_of(given)
   return ok and type(depth) == "number" and depth or nil, drafter
 end
 
-local experts_formats = setmetatable({}, { __mode = "k" }) -- by model
+local formats = setmetatable({}, { __mode = "k" }) -- by model, then by what is stated
 
---- The format in which a model's routed experts are published.
-local function experts_format_of(model)
-  experts_formats[model] = experts_formats[model] or native.rank_counts(model, {}).formats.experts
-  return experts_formats[model]
+--- The formats of a model's weights by class, {experts = "mxfp4", ...}.
+local function formats_of(model, weights)
+  local key = weights or ""
+  formats[model] = formats[model] or {}
+  formats[model][key] = formats[model][key] or native.rank_counts(model, { weights = weights }).formats
+  return formats[model][key]
+end
+
+--- The format of the weights that a scenario states, or that its engine quantises them into at start.
+local function weights_of(given, chosen, facts)
+  local stated = said(given, "deployment.weights")
+  if stated ~= nil then return stated end
+  for _, option in ipairs(chosen.engine.options) do
+    local value = option.key == "deployment.weights" and chosen.options[option.name] or nil
+    if value ~= nil and option.read then return option.read(value, facts) end
+  end
 end
 
 local function is_width(value) return type(value) == "number" and value >= 1 and value <= 4096 and value % 1 == 0 end
 
 --- What is known of the deployment before rules are asked: {hardware, model, tp, dp, pp, ep, cp, dcp, weights,
---- experts_format, role, drafts, drafter}.
+--- experts_format, formats, role, drafts, drafter}.
 local function facts_of(reader, given, chosen)
   local facts = { tp = 1, dp = 1, pp = 1, ep = 1, cp = 1, dcp = 1, role = given.role or "both" }
   facts.drafts, facts.drafter = drafts_of(given)
@@ -95,8 +109,10 @@ local function facts_of(reader, given, chosen)
       end
     end
   end
-  local model, stated = facts.model, said(given, "deployment.weights")
-  if model and model.moe then facts.experts_format = stated or experts_format_of(model) end
+  local model, stated = facts.model, weights_of(given, chosen, facts)
+  local is_known = model and (stated == nil or pcall(native.dtype_code, stated)) -- else it is refused where it is read
+  facts.formats = is_known and formats_of(model, stated) or nil
+  if is_known and model.moe then facts.experts_format = stated or facts.formats.experts end
   facts.weights = stated or model and (model.asked_format ~= "" and model.asked_format or model.weight_dtype)
   return facts
 end
@@ -336,8 +352,8 @@ end
 ---@param reader table
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
----@return table {given, engine = values.of(...), memory, note, notes, keys, options, router, corrections = how many of
---- the last ones of given are the engine's}
+---@return table {given, engine = values.of(...), is_stated = whether the scenario names it, memory, note, notes, keys,
+--- options, router, corrections = how many of the last ones of given are the engine's}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen, facts, stated = application.implied(reader, given)
@@ -357,7 +373,8 @@ function application.of(reader, given, serves)
   if steps.follows_engine then out.corrections, corrections = corrections_of(reader, given, resolved) end
   out.engine = nil
   local follows = serves or steps.follows_engine
-  return { given = out, engine = resolved, memory = memory, note = follows and chosen.note or nil,
+  return { given = out, engine = resolved, is_stated = given.engine ~= nil, memory = memory,
+    note = follows and chosen.note or nil,
     notes = notes_of(reader, chosen, follows, resolved, given), keys = keys,
     options = chosen.options, router = keys.router, corrections = corrections }
 end

@@ -74,13 +74,12 @@ function launch.title(about, hardware)
     core.join(widths, ""))
 end
 
---- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation} besides what is given.
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters} besides what is given.
 function launch.capacity(reader, given, about)
   local keys, told = launch.keys(about)
   local out = core.copy(given)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
-  if keys.speculation then out.speculation = { drafts = keys.speculation.speculator.draft_tokens } end
-  if keys.adapters then told[#told + 1] = "the slots of adapters take no memory here; `rooflua run` takes it" end
+  out.speculation, out.adapters = keys.speculation, keys.adapters
   reader.shared.told = told
   return out
 end

@@ -2,9 +2,12 @@
 -- grows, as a run counts them. What windows and states of a request take is counted by the run (seat_blocks).
 local core = require "rooflua.base.core"
 local ledger = require "rooflua.applied.ledger"
+local schema = require "rooflua.scenario.schema"
 local spec = require "rooflua.spec"
 
 local memory = {}
+
+local read_by_spec = schema.read_by("deployment", "spec")
 
 --- Whether every layer keeps every token: blocks are then those that the engine itself counts.
 local function is_uniform(counts)
@@ -28,28 +31,65 @@ local function with_blocks(options, blocks)
   return spec.deployment(given)
 end
 
+local function counted_as_blocks(facts, found) return found.counts_windows_whole or is_uniform(facts.counts) end
+
+--- What ledger.facts gets of options of spec.deployment beside the deployment: what is held next to the weights.
+local function held_of(options)
+  return { drafter = options.drafter_weight_bytes and { weight_bytes = options.drafter_weight_bytes,
+      kv_bytes_per_token = options.drafter_kv_bytes_per_token or 0 } or nil,
+    adapter_bytes = options.adapter_bytes, redundant_expert_bytes = options.redundant_expert_bytes }
+end
+
+--- The keys of a deployment that spec.deployment takes, with the model and the GPU.
+function memory.options(deployment, model, hardware, more)
+  local out = core.copy(more)
+  for key, value in pairs(core.plain(deployment)) do
+    if read_by_spec[key] then out[key] = value end
+  end
+  out.model, out.hardware = model, hardware
+  return out
+end
+
+--- The ledger of a deployment as its engine divides the memory, with the blocks that are stated. Stated blocks of a
+--- model with windows or states are blocks of the layers that grow: as many bytes.
+--- @param applied table of application.of or served.of
+--- @param options table of spec.deployment
+function memory.ledger(applied, options)
+  local more, stated = held_of(options), options.kv_blocks
+  more.blocks = applied.keys["engine.kv_blocks"]
+  local facts = ledger.facts(applied, options.model, options.hardware, more)
+  if not stated then return ledger.of(facts) end
+  local found = ledger.of(ledger.changed(facts, { blocks = stated }))
+  if found.groups == 1 or counted_as_blocks(facts, found) then return found end
+  local bytes = stated * with_blocks(options, stated).kv_bytes_per_block
+  return ledger.of(ledger.changed(facts, { pool_bytes = bytes }))
+end
+
 --- @param applied table of application.of, with the keys of the deployment and the scheduler
 --- @param options table of spec.deployment, without kv_blocks
---- @return integer? blocks that there is room for, whatever number a scenario states; nil where no layer's cache grows
+--- @param is_room boolean? whether numbers of blocks that options of the engine state do not count
+--- @return integer? blocks that there is room for; nil where no layer's cache grows
 --- @return number? share of the memory, as the engine means it
-function memory.blocks(applied, options)
+--- @return table? found the ledger, where no option of the engine bounds the blocks
+function memory.blocks(applied, options, is_room)
   local one = with_blocks(options, 1) -- also checks the options
-  local drafter = options.drafter_weight_bytes and { weight_bytes = options.drafter_weight_bytes,
-    kv_bytes_per_token = options.drafter_kv_bytes_per_token or 0 } or nil
-  local facts = ledger.facts(applied, options.model, options.hardware, { drafter = drafter,
-    adapter_bytes = options.adapter_bytes, redundant_expert_bytes = options.redundant_expert_bytes })
-  facts.blocks, facts.most_blocks = nil, nil
+  local more, most = held_of(options), not is_room and applied.keys["engine.most_kv_blocks"] or math.huge
+  more.blocks = not is_room and applied.keys["engine.kv_blocks"] or nil
+  local facts = ledger.facts(applied, options.model, options.hardware, more)
+  facts.most_blocks = nil
   local found = ledger.of(facts)
   if one.kv_bytes_per_block == 0 then return nil end
-  local blocks = math.floor((found.kv_bytes + states_of(found)) / one.kv_bytes_per_block) - 1
-  if found.counts_windows_whole or is_uniform(facts.counts) then blocks = found.blocks - 1 end
-  blocks = math.min(blocks, applied.keys["engine.most_kv_blocks"] or math.huge)
+  local null = facts.blocks and 0 or 1 -- the engine's null block
+  local bytes = facts.blocks and found.blocks * found.block_bytes or found.kv_bytes + states_of(found)
+  local blocks = math.floor(bytes / one.kv_bytes_per_block) - null
+  if counted_as_blocks(facts, found) then blocks = found.blocks - null end
+  blocks = math.min(blocks, most)
   if blocks < 1 + one.seat_blocks then
     spec.deployment(options) -- says what would fit, where the program's own estimate does not fit either
     core.fail("deployment: %s does not fit on %s as %s %s divides its memory: %s", facts.model.name,
       facts.hardware.name, facts.engine.name, facts.release, found.reason or "no room for the states of a request")
   end
-  return blocks, facts.share
+  return blocks, facts.share, most == math.huge and not is_room and found or nil
 end
 
 return memory

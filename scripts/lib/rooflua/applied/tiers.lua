@@ -72,7 +72,7 @@ function tiers.rows(stores, model, deployment, given_bytes, chunk_tokens)
   return out
 end
 
---- The same rows of a deployment whose memory was divided (applied/capacity.lua); none without tiers.
+--- The same rows of a deployment whose memory was divided (serving/capacity.lua); none without tiers.
 ---@param found table the ledger of the deployment
 ---@param given table? the scenario's key `tiers`, else options of the engine say it
 function tiers.of_capacity(reader, applied, model, found, given)

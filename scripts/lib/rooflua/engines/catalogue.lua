@@ -15,7 +15,7 @@
 --     metrics       the series that its emulated server shows, rows by release (scripts/engines/vllm/metrics.lua)
 --     kv_events     how it tells of its KV cache, rows by release (scripts/engines/vllm/kv_events.lua)
 --     prometheus    what it calls its load in Prometheus: {waiting, running, kv_used_frac, source}
---     rules         rows {since, before, gpu, architecture, family, format, when, NAME = value..., source}, and
+--     rules         rows {since, before, gpu, architecture, family, format, when, where, NAME = value..., source}, and
 --                   lists of rows
 --     implies       options that follow from others that are stated: rows of engines/implications.lua
 --
@@ -33,7 +33,7 @@ local catalogue = {}
 local folder = "engines"
 local fields = { "name", "title", "aliases", "unsupported", "extends", "releases", "tables", "options", "rules",
   "source", "command", "oldest_command", "image", "port", "model", "host", "kv_names", "weight_options",
-  "counts_all_ranks", "holds_longest", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
+  "counts_all_ranks", "no_split", "whole_ep", "speculation", "starts", "positional", "abbreviates",
   "respelled", "model_flags", "variable_prefixes", "drafts", "adapters", "replicas", "nulls", "memory", "tiers",
   "host_memory", "offload_blocks_before", "implies", "prometheus", "metrics", "kv_events" }
 
@@ -85,6 +85,16 @@ local function unknown_in(engine, rule)
   return first
 end
 
+--- Refuses a row that asks for what is no option.
+local function check_asked(engine, where, row)
+  for key, wanted in pairs(core.table(core.table(row, where).where or {}, where .. ".where")) do
+    local name = type(key) == "number" and wanted or key
+    if not engine.option[name] then
+      core.fail("%s.where: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
+    end
+  end
+end
+
 local function check_rule(engine, where, rule)
   local name = unknown_in(engine, core.table(rule, where))
   if name ~= nil then
@@ -93,17 +103,13 @@ local function check_rule(engine, where, rule)
     for _, each in ipairs(conditions.names) do known[#known + 1] = each end
     core.fail("%s: %s", where, core.unknown_name("name", name, known))
   end
+  check_asked(engine, where, rule)
   conditions.check(rule, where)
 end
 
 --- Refuses a row of `implies` that names what is no option.
 local function check_implication(engine, where, row)
-  for key, wanted in pairs(core.table(core.table(row, where).where or {}, where .. ".where")) do
-    local name = type(key) == "number" and wanted or key
-    if not engine.option[name] then
-      core.fail("%s.where: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))
-    end
-  end
+  check_asked(engine, where, row)
   for name in pairs(row) do
     if implications.is_value(name) and not engine.option[name] then
       core.fail("%s: %s", where, core.unknown_name("option", tostring(name), core.sorted_keys(engine.option)))

@@ -15,7 +15,7 @@ local of_gpu = {
 }
 
 --- Names in a row that are no values.
-conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "source" }
+conditions.names = { "since", "before", "gpu", "architecture", "family", "format", "when", "where", "source" }
 
 local is_name = core.set(conditions.names)
 
@@ -49,10 +49,31 @@ local function gpu_holds(list, hardware)
   return true
 end
 
+local function is_asked(wanted, value)
+  if value == nil then return false end
+  for _, each in ipairs(type(wanted) == "table" and wanted or { wanted }) do
+    if tostring(each):lower() == tostring(value):lower() then return true end
+  end
+  return false
+end
+
+--- Whether the options that a row asks for are stated: NAME = value, a list of values, or the name alone for any value.
+--- @param options table<string, any>? that are stated
+function conditions.asked(rule, options)
+  for name, wanted in pairs(rule.where or {}) do
+    local value = options and options[type(name) == "number" and wanted or name]
+    if type(name) == "number" and value == nil or type(name) ~= "number" and not is_asked(wanted, value) then
+      return false
+    end
+  end
+  return true
+end
+
 --- Whether a row holds. What is not known of a deployment (a GPU, a model) fits no condition on it.
---- @param facts table {hardware, model, tp, dp, pp, ep, weights, experts_format, role, drafts}
-function conditions.hold(rule, version, facts)
-  if not release.holds(rule, version) then return false end
+--- @param facts table {hardware, model, tp, dp, pp, ep, weights, experts_format, formats, role, drafts}
+--- @param options table<string, any>? that are stated
+function conditions.hold(rule, version, facts, options)
+  if not release.holds(rule, version) or not conditions.asked(rule, options) then return false end
   local hardware, model = facts.hardware, facts.model
   if rule.gpu and not (hardware and gpu_holds(rule.gpu, hardware)) then return false end
   if rule.architecture and not (hardware and among(hardware.architecture, rule.architecture)) then return false end

@@ -14,33 +14,13 @@ local release = require "rooflua.engines.release"
 
 local implications = {}
 
---- Names of a row that are neither values nor conditions of a rule.
-implications.names = { "where", "fills" }
+--- Names of a row that are neither values nor conditions.
+implications.names = { "fills" }
 
 local is_name = core.set(implications.names)
 
 --- Whether a name in a row is a value that it sets.
 function implications.is_value(name) return not is_name[name] and not conditions.has(name) end
-
-local function is_asked(wanted, value)
-  if value == nil then return false end
-  for _, each in ipairs(type(wanted) == "table" and wanted or { wanted }) do
-    if tostring(each):lower() == tostring(value):lower() then return true end
-  end
-  return false
-end
-
---- Whether the options that a row asks for are stated.
-local function holds(row, options)
-  for name, wanted in pairs(row.where or {}) do
-    if type(name) == "number" then
-      if options[wanted] == nil then return false end
-    elseif not is_asked(wanted, options[name]) then
-      return false
-    end
-  end
-  return true
-end
 
 local function is_same(a, b) return a == b or a ~= nil and b ~= nil and json.encode(a) == json.encode(b) end
 
@@ -75,9 +55,9 @@ function implications.of(engine, version, options, about)
     options, facts, own = core.copy(options, { [name] = value }), nil, nil
   end
   for _, row in ipairs(engine.implies or {}) do
-    if release.holds(row, version) and holds(row, options) then
+    if release.holds(row, version) and conditions.asked(row, options) then
       facts = facts or about.facts(options)
-      if conditions.hold(row, version, facts) then
+      if conditions.hold(row, version, facts, options) then
         for _, name in ipairs(core.sorted_keys(row)) do
           facts = facts or about.facts(options)
           if implications.is_value(name) then set(row, name) end

@@ -33,7 +33,7 @@ function values.of(engine, version, facts, stated)
   facts.cp, facts.dcp = facts.cp or 1, facts.dcp or 1
   local given, sources = {}, {}
   for _, rule in ipairs(engine.rules) do
-    if conditions.hold(rule, version, facts) then
+    if conditions.hold(rule, version, facts, stated) then
       for name, value in pairs(rule) do
         if not conditions.has(name) then given[name], sources[name] = value, rule.source or "no source" end
       end
@@ -44,10 +44,19 @@ function values.of(engine, version, facts, stated)
   return { engine = engine, release = version, values = read, sources = sources, facts = facts, stated = stated }
 end
 
+--- What is known of a deployment, as rules ask for it.
+---@param about table {model, hardware, deployment}, or with the keys of the deployment in it
+function values.facts(about)
+  local deployment = about.deployment or about
+  return { model = about.model, hardware = about.hardware, tp = deployment.tp or 1, dp = deployment.dp or 1,
+    pp = deployment.pp or 1, ep = deployment.ep or 1, cp = deployment.cp or 1, dcp = deployment.dcp or 1,
+    weights = deployment.weights }
+end
+
 --- Of the newest release, by the name of the tables with its kernels.
-function values.of_tables(name, facts)
+function values.of_tables(name, about)
   local engine = catalogue.of(name)
-  return values.of(engine, catalogue.newest(engine), facts)
+  return values.of(engine, catalogue.newest(engine), values.facts(about))
 end
 
 return values

@@ -4,9 +4,9 @@
 --     bytes = R / ep x bytes of an expert x layers of experts
 local core = require "rooflua.base.core"
 local cost = require "rooflua.cost"
-local engines = require "rooflua.engines"
 local policies = require "rooflua.scenario.policies"
 local schema = require "rooflua.scenario.schema"
+local values = require "rooflua.engines.values"
 
 local experts = {}
 
@@ -105,7 +105,7 @@ local function shape_of(above, reader, group, all)
       .. "right", moe.experts, redundant, ranks, right, right + ranks)
   end
   local bytes, layers = grouped(all)
-  local engine = all.engine or engines.of_tables(all.mfu.engine, all)
+  local engine = all.engine or values.of_tables(all.mfu.engine, all)
   local out = { experts = moe.experts, redundant = redundant, slots = slots, ranks = ranks, top = moe.experts_per_token,
     layers = layers, expert_bytes = bytes, moe_tp = deployment.moe_tp, link_bytes_per_s = hardware.link_bytes_per_s,
     network_bytes_per_s = hardware.network_bytes_per_s, domain = {}, nodes = 1,

@@ -3,6 +3,7 @@
 -- price may be a thought experiment; a note of the result says why it could not.
 local core = require "rooflua.base.core"
 local memory = require "rooflua.applied.memory"
+local Prepared = require "rooflua.machine.prepared"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
 local units = require "rooflua.text.units"
@@ -58,10 +59,10 @@ local function blocks_beside(prepared, tokens, requests)
   return spec.deployment(options_of(prepared, tokens, requests)).kv_blocks
 end
 
---- KV blocks that there is room for: by the engine's rule where the scenario is served.
+--- KV blocks that there is room for: by the engine's rule where it divides the memory.
 local function room(prepared)
-  if not prepared.served then return blocks_beside(prepared, 1, 1) end
-  return (memory.blocks(prepared.served, options_of(prepared, 1, 1)))
+  if not prepared.divides then return blocks_beside(prepared, 1, 1) end
+  return (memory.blocks(prepared.divides, options_of(prepared, 1, 1), true))
 end
 
 --- The text of an error of spec.deployment, without the line that asked.
@@ -69,9 +70,12 @@ local function without_place(problem)
   return (tostring(problem):gsub("^[^%s:]+:%d+: ", ""):gsub("^deployment: ", ""))
 end
 
-local function given_blocks(given)
-  if given == nil then return nil end
-  return specs.is(given, "Deployment") and given.kv_blocks or core.plain(given).kv_blocks
+--- KV blocks that the scenario states, at its key or by an option of its engine.
+local function given_blocks(prepared)
+  local given = prepared.given.deployment
+  if specs.is(given, "Deployment") then return given.kv_blocks end
+  if given ~= nil and core.plain(given).kv_blocks ~= nil then return core.plain(given).kv_blocks end
+  return prepared.divides and prepared.divides.keys["engine.kv_blocks"] and prepared.deployment.kv_blocks or nil
 end
 
 --- Why a batch could not run: sentences by what it exceeds, "length", "cache" or "memory".
@@ -83,7 +87,7 @@ function fits.problems(prepared, item)
   if most and longest > most then
     out.length = start .. ("a request has %s tokens, %s is %s"):format(grouped(longest), says, grouped(most))
   end
-  local stated = given_blocks(given)
+  local stated = given_blocks(prepared)
   local ok, there = true, stated
   if not stated then
     there = own.kv_blocks
@@ -106,6 +110,8 @@ function fits.summary(prepared, items)
   local first, counts, out = {}, {}, {}
   local over = fits.over_memory(prepared)
   if over then out[1] = "deployment.kv_blocks: " .. over end
+  local found = not prepared.served and Prepared.ledger(prepared)
+  if found and not found.starts then out[#out + 1] = fits.refusal(found) end
   for _, item in ipairs(items) do
     for what, sentence in pairs(fits.problems(prepared, item.batch)) do
       first[what] = first[what] or { item.name, sentence }
@@ -133,7 +139,7 @@ end
 
 --- Says that the scenario states more KV blocks than there is room for; nil where it does not.
 function fits.over_memory(prepared)
-  if not given_blocks(prepared.given.deployment) then return nil end
+  if not given_blocks(prepared) then return nil end
   local own = prepared.deployment
   local ok, there = pcall(room, prepared)
   local taken = ("%s blocks of %d tokens are taken as they are stated"):format(grouped(own.kv_blocks), own.block_size)
@@ -142,32 +148,54 @@ function fits.over_memory(prepared)
   return ("%s: %s on %s has room for %s"):format(taken, prepared.model.name, prepared.hardware.name, grouped(there))
 end
 
---- Whether the engine does not start where its KV cache holds less than the longest request that it allows.
-local function holds_longest(prepared)
-  return prepared.engine ~= nil and prepared.engine.engine.holds_longest == true
+--- "vLLM 0.19 would not start: max_model_len 40,960 needs 10.00 GiB of KV cache, and there are 7.99".
+---@param found table a ledger
+function fits.refusal(found)
+  return ("%s %s would not start: %s"):format(found.facts.engine.title, found.facts.release, found.reason)
+end
+
+--- Tokens of the longest request that the engine of a deployment takes: what its KV cache holds, less what it leaves
+--- free (longest_leaves_blocks); no more than its ledger says where it stops otherwise.
+---@param engine table? of engines/values.lua
+---@param found table? the ledger
+function fits.most_tokens(engine, deployment, found)
+  local free = engine and engine.values.longest_leaves_blocks or 0
+  local tokens = math.max(0, (deployment.kv_blocks - deployment.seat_blocks - free) * deployment.block_size)
+  return found and found.facts.values.holds_longest and math.min(tokens, found.longest_tokens) or tokens
+end
+
+--- The length to which an engine cuts its longest request where its KV cache holds less; nil where it cuts none.
+---@param most integer? the longest request
+function fits.cut(engine, deployment, most)
+  if not (engine and engine.values.longest_leaves_blocks) then return nil end
+  local tokens = fits.most_tokens(engine, deployment)
+  return tokens >= 1 and (not most or tokens < most) and tokens or nil
 end
 
 --- The longest request of a replica against its KV cache and against the model.
 ---@param stated integer? deployment.max_model_len
-local function check_longest(replica, stated, errors, doubts)
-  local own, prepared, most = replica.deployment, replica.prepared, replica.config.max_model_len
+---@param found table? the ledger
+local function check_longest(replica, stated, found, errors, doubts)
+  local prepared, most = replica.prepared, stated or fits.longest(replica.prepared, nil)
   local model, of_model = prepared.model.name, prepared.model.max_model_len
   local key = stated and "deployment.max_model_len" or "deployment"
   if stated and of_model > 0 and stated > of_model then
     doubts[#doubts + 1] = { key = key, text = ("%s is more than the %s that %s is made for"):format(grouped(stated),
       grouped(of_model), model) }
   end
-  local capacity = math.max(0, (own.kv_blocks - own.seat_blocks) * own.block_size)
-  if not most or most <= capacity then return end
+  local is_short = found and found.lacks == "length"
+  local tokens = fits.most_tokens(prepared.engine, replica.deployment, found)
+  if not most or not is_short and most <= tokens then return end
   local says = stated and "deployment.max_model_len" or model .. "'s max_model_len"
-  local less = ("the KV cache holds %s tokens, fewer than %s, %s: "):format(grouped(capacity), says, grouped(most))
-  if not holds_longest(prepared) then
-    doubts[#doubts + 1] = { key = key, text = less .. "longer requests fail" }
+  local less = ("the KV cache holds %s tokens, fewer than %s, %s: "):format(grouped(tokens), says, grouped(most))
+  if not is_short then
+    local cut = fits.cut(prepared.engine, replica.deployment, most) and ", and answers are cut" or ""
+    doubts[#doubts + 1] = { key = key, text = less .. "longer requests fail" .. cut }
     return
   end
   local list = stated and errors or doubts
   list[#list + 1] = { key = key, text = ("%s%s would not start; say max_model_len = %d or less"):format(less,
-    prepared.engine.engine.title, capacity) }
+    prepared.engine.engine.title, tokens) }
 end
 
 --- Why the engine of a replica would not start, and what is doubtful in what the scenario states: two lists of
@@ -176,7 +204,8 @@ end
 ---@param scheduler table as the scenario states it, before drafting takes of its budget
 ---@param stated integer? deployment.max_model_len
 function fits.start_problems(replica, scheduler, stated)
-  local errors, doubts, most = {}, {}, replica.config.max_model_len
+  local errors, doubts = {}, {}
+  local found, most = Prepared.ledger(replica.prepared), stated or fits.longest(replica.prepared, nil)
   local problem = most and type(scheduler.start_problem) == "function" and scheduler:start_problem(most)
   if problem then
     errors[1] = { key = "scheduler", text = ("%s, which follows from %s"):format(problem,
@@ -184,7 +213,9 @@ function fits.start_problems(replica, scheduler, stated)
   end
   local over = fits.over_memory(replica.prepared)
   if over then doubts[1] = { key = "deployment.kv_blocks", text = over } end
-  check_longest(replica, stated, errors, doubts)
+  local is_other = found and (found.lacks == "kernels" or found.lacks == "seats")
+  if is_other then doubts[#doubts + 1] = { key = "engine", text = fits.refusal(found) } end
+  check_longest(replica, stated, found, errors, doubts)
   return errors, doubts
 end
 

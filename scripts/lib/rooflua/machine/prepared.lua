@@ -16,50 +16,52 @@ local stages = require "rooflua.machine.stages"
 
 local prepared = {}
 
-local read_by_spec = schema.read_by("deployment", "spec")
-
---- @param applied table? of application.of where the scenario is served: its engine divides the memory
---- @param more table? options besides those of the scenario
-local function deployment_of(reader, given, model, hardware, applied, more)
+--- The deployment of a scenario with what all.held says is held beside the weights. Its KV blocks are those that are
+--- stated; else those that the engine's own rule leaves where it divides the memory (all.divides), else the program's
+--- estimate: a step is priced where its engine would not start as well. all.options and all.found are what
+--- prepared.ledger needs.
+local function deployment_of(all)
+  local reader, given = all.reader, all.given.deployment
   if specs.is(given, "Deployment") then
-    if not (specs.same(given.model, model) and specs.same(given.hardware, hardware)) then
+    if not (specs.same(given.model, all.model) and specs.same(given.hardware, all.hardware)) then
       reader:fail("deployment", "is a Deployment of %s on %s, and this scenario has %s on %s", given.model.name,
-        given.hardware.name, model.name, hardware.name)
+        given.hardware.name, all.model.name, all.hardware.name)
     end
     return given
   end
-  local options = core.copy(more)
-  for key, value in pairs(schema.check_group(reader, "deployment", given)) do
-    if read_by_spec[key] then options[key] = value end
-  end
-  options.model, options.hardware = model, hardware
-  if applied and options.kv_blocks == nil then
-    local blocks, share = reader:at("deployment", memory.blocks, applied, options)
-    options.kv_blocks, options.memory_utilization = blocks, share or options.memory_utilization
+  local checked = schema.check_group(reader, "deployment", given)
+  all.options, all.found = memory.options(checked, all.model, all.hardware, all.held), nil
+  local options = core.copy(all.options)
+  if all.divides and options.kv_blocks == nil then
+    local ok, blocks, share, found = pcall(memory.blocks, all.divides, options)
+    if not ok and all.served then reader:at("deployment", error, blocks, 0) end
+    if ok then
+      options.kv_blocks, options.memory_utilization = blocks, share or options.memory_utilization
+      all.found = found
+    end
   end
   return reader:at("deployment", spec.deployment, options)
 end
 
---- Options with the memory of slots of adapters and of copies of experts.
-local function held_by(all, options)
-  options.adapter_bytes = all.adapters and all.adapters.slots * all.adapters.slot_bytes
-  options.redundant_expert_bytes = all.experts and all.experts.redundant_bytes
-  return options
+--- The ledger of the memory, as the engine divides it (applied/ledger.lua); nil where the scenario gives a Deployment
+--- or its engine divides nothing.
+function prepared.ledger(all)
+  if not (all.divides and all.options) then return nil end
+  all.found = all.found or all.reader:at("deployment", memory.ledger, all.divides, all.options)
+  return all.found
 end
 
 --- Takes the memory of a drafter: fewer KV blocks, unless the scenario gives their number or a Deployment.
 function prepared.hold_drafter(all, weight_bytes, kv_bytes_per_token)
-  local given = all.given.deployment
-  if weight_bytes + kv_bytes_per_token == 0 or specs.is(given, "Deployment") then return end
-  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served,
-    held_by(all, { drafter_weight_bytes = weight_bytes, drafter_kv_bytes_per_token = kv_bytes_per_token }))
+  if weight_bytes + kv_bytes_per_token == 0 then return end
+  all.held.drafter_weight_bytes, all.held.drafter_kv_bytes_per_token = weight_bytes, kv_bytes_per_token
+  if not specs.is(all.given.deployment, "Deployment") then all.deployment = deployment_of(all) end
 end
 
 --- Takes the memory of slots of adapters and of copies of experts, in the same way.
 local function hold_parts(all)
   all.adapters = adapters.of(all.reader, all.given, all)
   all.experts = experts.of(all.reader, all.given, all)
-  local given = all.given.deployment
   for _, key in ipairs { "cp", "dcp" } do
     if all.adapters and all.deployment[key] > 1 then
       all.reader:fail("adapters", "are not priced with deployment.%s = %d; leave one of them out", key,
@@ -69,8 +71,10 @@ local function hold_parts(all)
   if all.adapters and all.deployment.expert_gpus > 0 then
     all.reader:fail("adapters", "are not priced with deployment.expert_gpus; leave one of them out")
   end
-  if not (all.adapters or all.experts) or specs.is(given, "Deployment") then return end
-  all.deployment = deployment_of(all.reader, given, all.model, all.hardware, all.served, held_by(all, {}))
+  if not (all.adapters or all.experts) then return end
+  all.held.adapter_bytes = all.adapters and all.adapters.slots * all.adapters.slot_bytes
+  all.held.redundant_expert_bytes = all.experts and all.experts.redundant_bytes
+  if not specs.is(all.given.deployment, "Deployment") then all.deployment = deployment_of(all) end
 end
 
 --- Refuses a lookup that a step model replaces by one of its own.
@@ -152,20 +156,20 @@ function prepared.steps(all, method)
   return shared.steps(all, function() return prepared.bind(all, all.step_policy, "steps") end)
 end
 
---- {reader, given, model, hardware, deployment, stages, mfu, engine, served, async_depth, context_caps, context_chunk,
---- step_policy, adapters, experts, corrections} of one variant.
+--- {reader, given, model, hardware, deployment, stages, mfu, engine, served, divides, held, async_depth, context_caps,
+--- context_chunk, step_policy, adapters, experts, corrections} of one variant.
 --- @param applied table? what application.of returned for it; `given` is that with its keys
 function prepared.of(reader, given, applied)
   local served = applied
   applied = applied or application.of(reader, given, false)
   given = applied.given
-  local out = { given = given, reader = reader, engine = applied.engine, served = served,
-    engine_notes = applied.notes, applied = applied }
+  local out = { given = given, reader = reader, engine = applied.engine, served = served, held = {},
+    divides = (served or applied.is_stated) and applied or nil, engine_notes = applied.notes, applied = applied }
   out.model = reader:by_name("model", spec.model, given.model)
   out.hardware = reader:by_name("hardware", spec.hardware, given.hardware)
   local constants = type(given.mfu) == "table" and core.plain(given.mfu).model
   if constants then out.hardware = reader:at("mfu.model", specs.with_constants, out.hardware, constants) end
-  out.deployment = deployment_of(reader, given.deployment, out.model, out.hardware, served)
+  out.deployment = deployment_of(out)
   local serving = not specs.is(given.deployment, "Deployment") and core.plain(given.deployment or {}) or {}
   out.stages = stages.of(out.deployment, serving.pp_send_s)
   out.mfu = tables_of(reader, given.mfu, out.hardware, out.engine and out.engine.engine.tables.name or serving.engine)

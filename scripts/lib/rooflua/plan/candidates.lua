@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
+local fits = require "rooflua.machine.fits"
 local question_view = require("rooflua.plan.question").view
 local keep = require "rooflua.plan.keep"
 local replicas = require "rooflua.serving.replicas"
@@ -104,6 +105,13 @@ function candidates.all(question)
   return out
 end
 
+--- Why an engine would not start, whatever the longest request is; nil where it would. The longest request is the
+--- plan's to choose.
+---@param found table its ledger
+local function would_stop(found)
+  return (found.lacks == "kernels" or found.lacks == "seats") and fits.refusal(found) or nil
+end
+
 --- Why prefill engines with widths of their own cannot be built; nil if they can, or have none.
 local function refusal_of_prefill(question, candidate)
   local pool = deploy.pool(candidate, "prefill")
@@ -115,9 +123,11 @@ local function refusal_of_prefill(question, candidate)
   end
   local scenario = deploy.scenario(question, candidate, 1)
   scenario.deployment = deploy.deployment(question, pool)
-  local ok, deployment = pcall(replicas.deployment, question.reader, scenario)
+  local ok, deployment, found = pcall(replicas.deployment, question.reader, scenario)
   if not ok then return "prefill engines: " .. without_place(deployment) end
-  local capacity = math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size
+  local stops = would_stop(found)
+  if stops then return "prefill engines: " .. stops, stops end
+  local capacity = fits.most_tokens(deploy.engine(question, candidate), deployment, found)
   if question.drawn.longest_prompt > capacity then
     return ("a prompt of %d tokens, and the KV cache of prefill engines holds %d"):format(
       question.drawn.longest_prompt, capacity), "the longest request does not fit into the KV cache"
@@ -157,26 +167,28 @@ local function refusal(question, candidate)
     return ("a request of %d tokens, and %s allows %d"):format(longest, question.model.name, limit),
       "requests are longer than the model allows"
   end
-  local ok, deployment = pcall(replicas.deployment, question.reader, deploy.scenario(question, candidate, 1))
+  local ok, deployment, found = pcall(replicas.deployment, question.reader, deploy.scenario(question, candidate, 1))
   if not ok then
     candidate.unbuilt = deployment
     return without_place(deployment)
   end
-  candidate.deployment = deployment
-  local capacity = math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size
+  local stops = would_stop(found)
+  if stops then return stops end
+  local engine = deploy.engine(question, candidate)
+  local capacity = fits.most_tokens(engine, deployment, found)
+  candidate.deployment, candidate.most_tokens = deployment, capacity
   if longest > capacity then
     return ("a request of %d tokens, and the KV cache holds %d"):format(longest, capacity),
       "the longest request does not fit into the KV cache"
   end
-  local engine = deploy.engine(question, candidate).values
   -- The scheduler rejects such prompts, so a run with any number of replicas misses.
-  if not engine.cuts_prompts and candidate.max_num_batched_tokens < question.drawn.longest_prompt
+  if not engine.values.cuts_prompts and candidate.max_num_batched_tokens < question.drawn.longest_prompt
     and not question.drawn.shares and not candidate.set then
     return ("a prompt of %d tokens is longer than the budget of %d, and %s does not cut prompts"):format(
       question.drawn.longest_prompt, candidate.max_num_batched_tokens, candidate.engine),
       ("the longest prompt is longer than %s's budget"):format(candidate.engine)
   end
-  if candidate.max_num_batched_tokens < candidate.max_num_seqs and engine.budget_holds_seats then
+  if candidate.max_num_batched_tokens < candidate.max_num_seqs and engine.values.budget_holds_seats then
     return ("budget %d is below its %d seats"):format(candidate.max_num_batched_tokens, candidate.max_num_seqs),
       "the budget is below the seats"
   end

@@ -48,16 +48,13 @@ local step, most_counted = 1024, 2147483647 -- lengths are rounded up
 
 --- The longest request that engines are started for: the workload's bound, of a recorded one its longest. Requests
 --- without a bound may be as long as the model allows. A KV cache that holds less starts an engine for what it holds.
----@param deployment rooflua.Deployment? of the candidate
-function deploy.max_model_len(question, deployment)
-  local drawn, most = question.drawn, question.model.max_model_len
+---@param most integer? tokens that the KV cache of the candidate holds
+function deploy.max_model_len(question, most)
+  local drawn, of_model = question.drawn, question.model.max_model_len
   local bound = drawn.bound or (drawn.is_recorded or drawn.is_constant) and drawn.longest or nil
   local longest = bound and math.ceil(math.max(bound, drawn.longest) / step) * step or most_counted
-  if most > 0 then longest = math.min(longest, most) end
-  if deployment then
-    longest = math.min(longest, math.max(0, deployment.kv_blocks - deployment.seat_blocks) * deployment.block_size)
-  end
-  return math.max(drawn.longest, longest)
+  if of_model > 0 then longest = math.min(longest, of_model) end
+  return math.max(drawn.longest, most and math.min(longest, most) or longest)
 end
 
 --- Keys of `split` that are widths of prefill engines, in place of the candidate's.
@@ -92,7 +89,7 @@ function deploy.deployment(question, candidate)
   for _, key in ipairs(of_deployment) do
     if candidate[key] ~= nil then out[key] = candidate[key] end
   end
-  out.max_model_len = out.max_model_len or deploy.max_model_len(question, candidate.deployment)
+  out.max_model_len = out.max_model_len or deploy.max_model_len(question, candidate.most_tokens)
   return out
 end
 

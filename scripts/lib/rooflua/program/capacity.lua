@@ -1,11 +1,11 @@
 -- What `rooflua capacity` asks: the ledger of a deployment that options and `--set` describe.
-local capacity = require "rooflua.applied.capacity"
+local capacity = require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local opening = require "rooflua.runs.opening"
 local Reader = require "rooflua.scenario.reader"
 local schema = require "rooflua.scenario.schema"
-local text = require "rooflua.applied.capacity_text"
+local text = require "rooflua.serving.capacity_text"
 
 local ledger = {}
 

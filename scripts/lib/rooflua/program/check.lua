@@ -1,5 +1,5 @@
 --- `rooflua check`: finds what is wrong or doubtful in a scenario without running it.
-local capacity_text = require "rooflua.applied.capacity_text"
+local capacity_text = require "rooflua.serving.capacity_text"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local failures = require "rooflua.serving.failures"
@@ -71,16 +71,18 @@ end
 local function check_lengths(replica, figures, out)
   local context = replica.config.max_model_len
   if context and figures.longest > context then
-    local says = context == replica.prepared.model.max_model_len and replica.prepared.model.name .. "'s max_model_len"
-      or "deployment.max_model_len"
+    local model = replica.prepared.model
+    local says = replica.is_cut and "the KV cache holds"
+      or context == model.max_model_len and model.name .. "'s max_model_len" or "deployment.max_model_len"
     out.report("warning", "workload.prompt_tokens",
       "of the first %d requests the longest has %d tokens, more than %s, %d", figures.count, figures.longest, says,
       context)
   end
   local capacity = math.max(0, (replica.config.kv_blocks - replica.config.seat_blocks) * replica.config.block_size)
-  if figures.longest > capacity then
+  local longest = math.min(figures.longest, context or figures.longest) -- answers are cut
+  if longest > capacity then
     out.report("error", "workload.prompt_tokens",
-      "a request of %d tokens does not fit into a KV cache of %d tokens", figures.longest, capacity)
+      "a request of %d tokens does not fit into a KV cache of %d tokens", longest, capacity)
     return false
   end
   return true

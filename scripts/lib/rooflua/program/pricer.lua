@@ -98,8 +98,8 @@ end
 function pricer.capacity()
   local about = { model = given.model, hardware = given.hardware, engine = given.engine,
     deployment = given.deployment, scheduler = given.scheduler }
-  local capacity = require "rooflua.applied.capacity"
-  return require("rooflua.applied.capacity_text").document(capacity.of(about, opened.reader))
+  local capacity = require "rooflua.serving.capacity"
+  return require("rooflua.serving.capacity_text").document(capacity.of(about, opened.reader))
 end
 
 return pricer

@@ -21,6 +21,7 @@ end
 local function length_text(replica)
   local most, model = replica.config.max_model_len, replica.prepared.model
   if not most then return nil end
+  if replica.is_cut then return ("what the KV cache holds of one request, %s tokens"):format(grouped(most)) end
   local of_model = most == model.max_model_len
   return ("max_model_len, %s tokens%s"):format(grouped(most), of_model
     and (" (%s's; deployment.max_model_len states another)"):format(model.name) or "")

@@ -1,7 +1,7 @@
 -- A served scenario from its start to its end.
 local native = require "rooflua.native"
 local breakdown = require "rooflua.serving.breakdown"
-local capacity_text = require "rooflua.applied.capacity_text"
+local capacity_text = require "rooflua.serving.capacity_text"
 local chosen_play = require "rooflua.measure.chosen_play"
 local core = require "rooflua.base.core"
 local answers = require "rooflua.intervals.answers"

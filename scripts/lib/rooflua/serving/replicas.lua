@@ -2,18 +2,17 @@
 -- scenario is an engine. An engine whose attention has data-parallel ranks (deployment.dp) consists of as many
 -- replicas, which step together.
 local adapters = require "rooflua.machine.adapters"
-local application = require "rooflua.applied.application"
 local core = require "rooflua.base.core"
-local experts = require "rooflua.machine.experts"
 local figures = require "rooflua.scenario.figures"
 local fits = require "rooflua.machine.fits"
+local held = require "rooflua.serving.held"
 local memory = require "rooflua.applied.memory"
-local policies = require "rooflua.scenario.policies"
 local policy = require "rooflua.policy"
 local pools = require "rooflua.serving.pools"
 local Prepared = require "rooflua.machine.prepared"
 local runs = require "rooflua.border.runs"
 local schema = require "rooflua.scenario.schema"
+local served = require "rooflua.applied.served"
 local speculation = require "rooflua.serving.speculation"
 local spec = require "rooflua.spec"
 local specs = require "rooflua.border.specs"
@@ -57,92 +56,17 @@ local function own_tables(reader, given)
   return list, spans
 end
 
-local limits = { "max_num_seqs", "max_num_batched_tokens" }
-
---- The scheduler under the limits of the deployment. It takes those that it leaves open; one that asks for more is
---- refused, because the memory is divided for less.
-local function within_deployment(reader, scheduler, deployment)
-  local own, taken = policy.parameters(scheduler), {}
-  for _, key in ipairs(limits) do
-    local limit, asked = core.plain(deployment)[key], own[key]
-    if type(limit) == "number" and type(asked) == "number" and (asked > limit or asked == 0) then
-      if policy.is_given(scheduler, key) then
-        reader:fail("deployment." .. key, "%.14g is less than the %.14g of the scheduler %s; give one of them only",
-          limit, asked, scheduler.name)
-      end
-      taken[key] = limit
-    end
-  end
-  if next(taken) == nil then return scheduler end
-  return reader:at("deployment", policy.with, scheduler, taken)
-end
-
-local own_of_serving = schema.read_by("deployment", "serving.replicas")
-local read_by_spec = schema.read_by("deployment", "spec")
-
---- The limits that the engine holds: those of the scheduler, and the deployment's where the scheduler declares none.
-local function limits_of(parameters, deployment)
-  local out = {}
-  for _, key in ipairs(limits) do out[key] = parameters[key] or core.plain(deployment)[key] or 0 end
-  return out
-end
-
---- The keys of a deployment, divided into those that only serving reads and the others. The limits of the scheduler are
---- among the others.
-local function divided(reader, given, parameters)
-  local serving, options = {}, {}
-  for _, key in ipairs(limits) do options[key] = parameters[key] end
-  for key, value in pairs(given) do
-    local part = own_of_serving[key] and serving or options
-    part[key] = value
-  end
-  if serving.pp_batches and serving.pp_batches > 1 and (options.pp or 1) == 1 then
-    reader:fail("deployment.pp_batches", "there is one stage; give pp as well, or leave it out")
-  end
-  return serving, options
-end
-
---- The scenario as one replica sees it: what the replica says stands before what the scenario says, and the limits
---- of its scheduler are in its deployment. Returns also the scheduler, the limits that are held, the keys of the
---- deployment that only serving reads, and what follows from the serving engine that is stated.
-local function merged_with(reader, given, own)
-  local merged = core.copy(given, own)
-  local applied = application.of(reader, merged, true)
-  merged = applied.given
-  local scheduler, deployment = policies.with_method(reader, "scheduler", merged.scheduler, "plan"), merged.deployment
-  local is_object, serving = specs.is(deployment, "Deployment"), {}
-  if not is_object then deployment = schema.check_group(reader, "deployment", deployment) end
-  scheduler = within_deployment(reader, scheduler, deployment)
-  local parameters = policy.parameters(scheduler)
-  if not is_object then serving, merged.deployment = divided(reader, deployment, parameters) end
-  applied.given = merged
-  return merged, scheduler, limits_of(parameters, deployment), serving, applied
-end
-
---- The Deployment of a scenario's engine with slots of adapters and copies of experts, without a drafter. An error, as
---- spec.deployment has it, where it does not fit.
+--- The Deployment of a scenario's engine with slots of adapters, copies of experts and a drafter, and the ledger of its
+--- memory. An error, as spec.deployment has it, where it does not fit.
 function replicas.deployment(reader, given)
-  local merged, _, _, _, applied = merged_with(reader, given, {})
-  local options = core.copy(merged.deployment)
-  options.model, options.hardware = spec.model(merged.model), spec.hardware(merged.hardware)
-  for key in pairs(options) do
-    if not (read_by_spec[key] or key == "model" or key == "hardware") then options[key] = nil end
-  end
-  local function with(adapter_bytes, redundant_expert_bytes)
-    local own = core.copy(options)
-    own.adapter_bytes, own.redundant_expert_bytes = adapter_bytes, redundant_expert_bytes
-    if own.kv_blocks == nil then
-      local blocks, share = memory.blocks(applied, own)
-      own.kv_blocks, own.memory_utilization = blocks, share or own.memory_utilization
-    end
-    return spec.deployment(own)
-  end
-  local deployment = with()
-  if not (merged.adapters or merged.experts) then return deployment end
-  local all = { model = options.model, hardware = options.hardware, deployment = deployment, engine = applied.engine,
-    step_policy = policies.steps(reader, merged) }
-  local slots, copies = adapters.of(reader, merged, all), experts.of(reader, merged, all)
-  return with(slots and slots.slots * slots.slot_bytes, copies and copies.redundant_bytes)
+  local merged, _, _, _, applied = served.of(reader, given, {})
+  local options = memory.options(merged.deployment, spec.model(merged.model), spec.hardware(merged.hardware),
+    held.of(reader, merged, applied))
+  if options.kv_blocks ~= nil then return spec.deployment(options), memory.ledger(applied, options) end
+  local own = core.copy(options)
+  local blocks, share, found = memory.blocks(applied, options)
+  own.kv_blocks, own.memory_utilization = blocks, share or own.memory_utilization
+  return spec.deployment(own), found or memory.ledger(applied, options)
 end
 
 local function step_corrections(prepared)
@@ -199,7 +123,7 @@ end
 --- One replica. One that is like a replica before it has the same model, GPU and tables: they are read once.
 ---@param before table? what prepared.of returned for that replica
 local function build(reader, given, own, before)
-  local merged, scheduler, held, serving, applied = merged_with(reader, given, own)
+  local merged, scheduler, limits, serving, applied = served.of(reader, given, own)
   if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged, applied)
   prepared.said, prepared.router = own.deployment or given.deployment, applied.router
@@ -216,21 +140,24 @@ local function build(reader, given, own, before)
   local deployment = prepared.deployment
   check_context(reader, own, deployment, speculates)
   steps.drafter = speculates and speculates.drafter or false
-  local budget = speculation.budget(reader, speculates, held)
-  local running = budget ~= held.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler
+  local budget = speculation.budget(reader, speculates, limits)
+  local most = serving.max_model_len or fits.longest(prepared, nil)
+  local cut = fits.cut(prepared.engine, deployment, most)
+  local running = budget ~= limits.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler
   local out = {
     prepared = prepared,
     scheduler = policy.fresh(running),
     steps = steps,
     speculation = speculates or false,
     deployment = deployment,
+    is_cut = cut ~= nil,
     config = {
       kv_blocks = deployment.kv_blocks,
       seat_blocks = deployment.seat_blocks,
       block_size = deployment.block_size,
-      max_num_seqs = held.max_num_seqs,
+      max_num_seqs = limits.max_num_seqs,
       max_num_batched_tokens = budget,
-      max_model_len = serving.max_model_len or fits.longest(prepared, nil),
+      max_model_len = cut or most,
       async_depth = prepared.async_depth,
       context_caps = prepared.context_caps,
       context_chunk = prepared.context_chunk,

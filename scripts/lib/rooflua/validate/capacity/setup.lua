@@ -1,8 +1,8 @@
--- A measured start-up as a question to applied/capacity.lua: the settings that its row states in the engine's own
+-- A measured start-up as a question to serving/capacity.lua: the settings that its row states in the engine's own
 -- options, and nothing that was measured.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
-local capacity = require "rooflua.applied.capacity"
+local capacity = require "rooflua.serving.capacity"
 local choice = require "rooflua.engines.choice"
 local spec = require "rooflua.spec"
 

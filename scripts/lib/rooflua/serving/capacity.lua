@@ -1,34 +1,16 @@
 -- How many tokens fit: the memory of a deployment as its engine divides it, and what would make it start.
 local core = require "rooflua.base.core"
-local application = require "rooflua.applied.application"
+local held = require "rooflua.serving.held"
 local ledger = require "rooflua.applied.ledger"
+local memory = require "rooflua.applied.memory"
 local Reader = require "rooflua.scenario.reader"
+local served = require "rooflua.applied.served"
 local spec = require "rooflua.spec"
 local tiers = require "rooflua.applied.tiers"
 
 local capacity = {}
 
-local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "tiers" }
-
---- {drafts, images} that options say of the model.
-local function more_of(about, applied)
-  local out = { images = applied.options.language_model_only ~= true }
-  if about.speculation ~= nil then
-    local speculation = core.plain(core.table(about.speculation, "engines.capacity: speculation"))
-    core.check_keys(speculation, { "drafts" }, "engines.capacity: speculation")
-    out.drafts = core.positive(speculation.drafts, "engines.capacity: speculation.drafts")
-  end
-  return out
-end
-
---- The ledger of a deployment that application.of resolved.
----@param more table {drafter?, drafts?, images?}
-function capacity.of_applied(applied, model, hardware, more)
-  local facts = ledger.facts(applied, model, hardware, more)
-  local found = ledger.of(facts)
-  found.facts, found.note, found.notes = facts, applied.note, applied.notes
-  return found
-end
+local keys = { "model", "hardware", "engine", "deployment", "scheduler", "speculation", "adapters", "experts", "tiers" }
 
 --- Adds the pool of experts: {gpus, weight_bytes, needed_bytes, budget_bytes} of one of its GPUs; or why it is too
 --- small.
@@ -47,22 +29,31 @@ local function add_experts(found)
   end
 end
 
+--- A number of drafts alone, checked: {drafts}; of a speculation as scenarios have it nothing is checked here.
+local function check_speculation(given)
+  if given == nil or core.plain(core.table(given, "engines.capacity: speculation")).speculator ~= nil then return end
+  core.check_keys(core.plain(given), { "drafts" }, "engines.capacity: speculation")
+  core.positive(core.plain(given).drafts, "engines.capacity: speculation.drafts")
+end
+
 --- The ledger of a deployment that is described as in a scenario.
----@param about table {model, hardware, engine?, deployment?, scheduler?, speculation?, tiers?}
+---@param about table {model, hardware, engine?, deployment?, scheduler?, speculation?, adapters?, experts?, tiers?}
 ---@param reader table? what errors are about
 function capacity.of(about, reader)
   about = core.plain(core.table(about or {}, "engines.capacity"))
   core.check_keys(about, keys, "engines.capacity")
   reader = reader or Reader.new "engines.capacity"
   local given = {}
-  for _, key in ipairs { "engine", "deployment", "scheduler", "speculation" } do given[key] = about[key] end
+  for _, key in ipairs(keys) do given[key] = key ~= "tiers" and about[key] or nil end
   for _, key in ipairs { "model", "hardware" } do
     if about[key] == nil then reader:fail(key, "is missing") end
     given[key] = reader:at(key, spec[key], about[key])
   end
-  local applied = application.of(reader, given, true)
-  local found = capacity.of_applied(applied, given.model, given.hardware,
-    reader:at("speculation", more_of, about, applied))
+  reader:at("speculation", check_speculation, about.speculation)
+  local merged, _, _, _, applied = served.of(reader, given, {})
+  local found = memory.ledger(applied, memory.options(merged.deployment, given.model, given.hardware,
+    held.of(reader, merged, applied)))
+  found.note, found.notes = applied.note, applied.notes
   add_experts(found)
   local rows, told = tiers.of_capacity(reader, applied, given.model, found, about.tiers)
   found.tiers = rows
@@ -94,11 +85,15 @@ local function tp_that_fits(facts)
   end
 end
 
---- What would start where a deployment does not: {max_model_len, share, tp}, each nil where it does not help. Where the
---- experts do not fit, the reason says it.
+--- What would start where a deployment does not: {max_model_len, max_num_seqs, kv_blocks, share, tp}, each nil where it
+--- does not help. Where the experts do not fit, the reason says it, and no number makes up for kernels.
 function capacity.fits(found)
-  if found.lacks_experts then return {} end
+  if found.lacks_experts or found.lacks == "kernels" then return {} end
   local facts, out = found.facts, {}
+  if found.lacks == "seats" then out.max_num_seqs = found.state_blocks end
+  if found.lacks == "length" and facts.blocks then
+    out.kv_blocks = math.ceil(found.request_bytes / found.block_bytes)
+  end
   if found.longest_tokens >= found.block_size and found.longest_tokens < facts.max_model_len then
     out.max_model_len = found.longest_tokens
   end

@@ -1,8 +1,8 @@
 -- A ledger as text, in the words of the engine's own log, and as a document.
-local capacity = require "rooflua.applied.capacity"
+local capacity = require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
-local specs = require "rooflua.border.specs"
+local Prepared = require "rooflua.machine.prepared"
 local units = require "rooflua.text.units"
 
 local text = {}
@@ -56,11 +56,11 @@ function text.line(found)
     found.concurrency, units.grouped(found.facts.max_model_len))
 end
 
---- The same of what a scenario serves; nil where it gives a Deployment, or a model whose cache does not grow.
+--- The same of what a scenario serves; nil where it gives a Deployment.
 ---@param prepared table of machine/prepared.lua
 function text.of_prepared(prepared)
-  if not prepared.served or specs.is(prepared.given.deployment, "Deployment") then return nil end
-  local found = capacity.of_applied(prepared.served, prepared.model, prepared.hardware, {})
+  local found = prepared.served and Prepared.ledger(prepared)
+  if not found then return nil end
   local facts = found.facts
   return ("%s %s: %s%s"):format(facts.engine.name, facts.release, text.line(found),
     found.starts and "" or "; would not start: " .. found.reason)
@@ -84,6 +84,12 @@ local function fits_text(found, fits)
   local engine, words = found.facts.engine, {}
   if fits.max_model_len then
     words[#words + 1] = option_text(engine, "deployment.max_model_len", ("%d"):format(fits.max_model_len))
+  end
+  if fits.max_num_seqs then
+    words[#words + 1] = option_text(engine, "scheduler.max_num_seqs", ("%d"):format(fits.max_num_seqs))
+  end
+  if fits.kv_blocks then
+    words[#words + 1] = option_text(engine, "engine.kv_blocks", ("%d"):format(fits.kv_blocks))
   end
   if fits.share then
     words[#words + 1] = option_text(engine, "deployment.memory_utilization", ("%.2f"):format(fits.share))
@@ -114,8 +120,12 @@ function text.answer(found, fits)
     lines[#lines + 1] = ("max_running_requests: %s"):format(units.grouped(found.running_requests))
   end
   if not found.starts then
+    local says_all = found.lacks_experts or found.lacks == "kernels"
     lines[#lines + 1] = "would not start: " .. found.reason
-      .. (found.lacks_experts and "" or "; " .. fits_text(found, fits or {}))
+      .. (says_all and "" or "; " .. fits_text(found, fits or {}))
+  elseif found.longest_tokens < found.facts.max_model_len then
+    lines[#lines + 1] = ("longest request: %s tokens, as many as the cache holds"):format(
+      units.grouped(found.longest_tokens))
   end
   return table.concat(lines, "\n")
 end

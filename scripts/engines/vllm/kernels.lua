@@ -1,0 +1,22 @@
+--- Formats for which vLLM has no kernels on a GPU, by release: it then stops at start. Marlin runs FP8, NVFP4 and MXFP4
+--- on GPUs that do not multiply them.
+local formats = require "engines.rules.formats"
+
+local old = { "turing", "ampere", "ada", "hopper" }
+
+return {
+  { before = "0.5.1", architecture = { "turing", "ampere" }, when = formats.of_any("fp8", "fp8_block"),
+    no_kernels = "weights in FP8", source = "pull request 5975: FP8 Marlin for Ampere" },
+  { before = "0.14", architecture = "turing", when = formats.of_any("fp8", "fp8_block", "nvfp4"),
+    no_kernels = "weights in FP8 and NVFP4", source = "pull requests 29901 and 33076: Marlin for Turing since 0.14" },
+  { before = "0.9", architecture = { "turing", "ampere" }, when = formats.of_experts("fp8", "fp8_block"),
+    no_kernels = "experts in FP8", source = "issues 17579 and 18182; pull request 16850: FP8 Marlin for experts" },
+  { before = "0.9", architecture = { "turing", "ampere" }, when = formats.of_any "fp8_block",
+    no_kernels = "weights in FP8 blocks", source = "issue 13885: Marlin has no blocks; pull request 16850" },
+  { before = "0.9", architecture = old, when = formats.of_any "nvfp4", no_kernels = "weights in NVFP4",
+    source = "vllm/model_executor/layers/quantization/modelopt.py of 0.8; pull request 17687: FP4 Marlin" },
+  { before = "0.10.1", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
+    source = "pull request 22259: MXFP4 comes with gpt-oss" },
+  { architecture = "turing", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
+    source = "issue 23203: compute capability 8.0 and later" },
+}
