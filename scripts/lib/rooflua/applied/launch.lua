@@ -74,7 +74,7 @@ function launch.title(about, hardware)
     core.join(widths, ""))
 end
 
---- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters} besides what is given.
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters}, and what is given.
 function launch.capacity(reader, given, about)
   local keys, told = launch.keys(about)
   local out = core.copy(given)
