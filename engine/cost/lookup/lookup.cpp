@@ -14,7 +14,7 @@ TableStore::TableStore(std::vector<TableFile> files)
 
 TableStore::TableStore(std::vector<KernelTable> tables) {
   for (KernelTable& table : tables) {
-    TableFile file;
+    TableFile& file = files_.emplace_back();
     file.name = table.name;
     file.op = table.op;
     file.dtype = table.dtype;
@@ -25,7 +25,6 @@ TableStore::TableStore(std::vector<KernelTable> tables) {
     file.answers = table.answers;
     file.tp = table.tp;
     file.decode = table.decode;
-    files_.push_back(std::move(file));
     tables_.push_back(std::make_shared<const KernelTable>(std::move(table)));
   }
 }
