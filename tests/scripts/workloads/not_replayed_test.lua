@@ -40,7 +40,8 @@ local function rows_of(path)
   return rows, names
 end
 
-write("from.lua", ("return { %s client = require 'clients.impatient' { first_token_s = 0.03, retries = 3, delay_s = 2 },"
+write("from.lua", ("return { %s client = require 'clients.impatient' { first_token_s = 0.03, retries = 3, "
+  .. "delay_s = 2 },"
   .. " workload = require 'workloads.mix' { parts = { { name = 'a', tenant = 3, %s }, "
   .. "{ name = 'b', tenant = 5, priority = 2, %s } } } }"):format(common, part, part))
 write("to.lua", ("return { %s workload = require 'workloads.trace' { path = 'a.csv' } }"):format(common))
