@@ -74,7 +74,8 @@ function applied.title(about, hardware)
     core.join(widths, ""))
 end
 
---- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters} beside what is given.
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters} beside what is
+--- given.
 function applied.capacity(reader, given, about)
   local keys, told = applied.keys(about)
   local out = core.copy(given)
