@@ -95,8 +95,9 @@ ensure_built() {
   fi
   ensure_configured "$1"
   say "building (build/$1; the first time takes a few minutes)"
-  if [ -t 2 ]; then
-    cmake --build "$rooflua_root/build/$1" ${2:+--target "$2"} >&2 || exit 2
+  if [ -t 2 ]; then # ninja writes its progress into one line of a terminal
+    NINJA_STATUS='rooflua: %p built, %f of %t in %e s: ' \
+      cmake --build "$rooflua_root/build/$1" ${2:+--target "$2"} >&2 || exit 2
   else
     log=$rooflua_root/build/$1/build.log
     cmake --build "$rooflua_root/build/$1" ${2:+--target "$2"} >"$log" 2>&1 || { tail -60 "$log" >&2; exit 2; }

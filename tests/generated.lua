@@ -97,21 +97,31 @@ local function word_aliases()
     table.concat(words.names "evidence", '"|"'), table.concat(bounds, '"|"'))
 end
 
+--- Adds words in lines as long as they may be, each as the first or as a further one of its line.
+local function filled(out, words_of, first, further)
+  for i, word in ipairs(words_of) do
+    local more = further:format(word)
+    if i > 1 and #out[#out] + #more <= 118 then
+      out[#out] = out[#out] .. more
+    else
+      out[#out + 1] = first:format(word)
+    end
+  end
+end
+
 --- The alias of a stub for the kinds of policies.
 local function kind_alias()
-  local lines = { "---@alias rooflua.PolicyKind" }
-  for _, row in ipairs(require("rooflua.policy.kinds").rows()) do
-    lines[#lines + 1] = ('---| "%s" %s'):format(row.folder, row.doc)
-  end
-  lines[#lines + 1] = '---| "engines" with name and doc alone'
-  return table.concat(lines, "\n")
+  local out, known = { "---@alias rooflua.PolicyKind" }, require("rooflua.policy.kinds").folders()
+  known[#known + 1] = "engines"
+  filled(out, known, '---| "%s"', '|"%s"')
+  return table.concat(out, "\n")
 end
 
 --- The keys that take a policy, for the package of Python.
 local function policy_keys()
-  local lines = {}
-  for i, each in ipairs(manual.policy_folders()) do lines[i] = ('    "%s": "%s",'):format(each[1], each[2]) end
-  return table.concat(lines, "\n")
+  local out = {}
+  filled(out, manual.policy_folders(), "    %s,", " %s,")
+  return table.concat(out, "\n")
 end
 
 --- The declared ranges of figures. A row has the figures of one kind that have one range.
@@ -260,7 +270,6 @@ local function option_rows()
   return markdown_table(head, rows)
 end
 
--- Each entry: the file, the name of the part, and a function that gives its text (without a final line break).
 --- The :commands of the prompt.
 local function prompt_rows()
   local rows = {}
@@ -268,39 +277,21 @@ local function prompt_rows()
   return markdown_table({ "command", "what it does" }, rows)
 end
 
+-- Each entry: the file, the name of the part, and a function that gives its text (without a final line break), or the
+-- folders whose parameters it lists.
 local parts = {
   {
     file = "docs/MODELS.md", name = "parameters of steps/roofline_v2",
     text = function() return policy_parameters("steps", "roofline_v2") end,
   },
-  {
-    file = "docs/SPECULATION.md", name = "parameters of speculation",
-    text = function() return folder_parameters { "speculators", "acceptance", "drafters" } end,
-  },
-  {
-    file = "docs/TIERS.md", name = "parameters of tiers",
-    text = function() return folder_parameters { "tiers", "eviction" } end,
-  },
-  {
-    file = "docs/EXPERT_DRIFT.md", name = "parameters of balancers",
-    text = function() return folder_parameters { "balancers" } end,
-  },
-  {
-    file = "docs/DISAGGREGATION.md", name = "parameters of deciders",
-    text = function() return folder_parameters { "deciders" } end,
-  },
-  {
-    file = "docs/CONTROL.md", name = "parameters of admission",
-    text = function() return folder_parameters { "admission" } end,
-  },
-  {
-    file = "docs/CONTROL.md", name = "parameters of clients",
-    text = function() return folder_parameters { "clients" } end,
-  },
-  {
-    file = "docs/CONTROL.md", name = "parameters of faults",
-    text = function() return folder_parameters { "faults" } end,
-  },
+  { file = "docs/SPECULATION.md", name = "parameters of speculation",
+    folders = { "speculators", "acceptance", "drafters" } },
+  { file = "docs/TIERS.md", name = "parameters of tiers", folders = { "tiers", "eviction" } },
+  { file = "docs/EXPERT_DRIFT.md", name = "parameters of balancers", folders = { "balancers" } },
+  { file = "docs/DISAGGREGATION.md", name = "parameters of deciders", folders = { "deciders" } },
+  { file = "docs/CONTROL.md", name = "parameters of admission", folders = { "admission" } },
+  { file = "docs/CONTROL.md", name = "parameters of clients", folders = { "clients" } },
+  { file = "docs/CONTROL.md", name = "parameters of faults", folders = { "faults" } },
   { file = "docs/LUA_API.md", name = "scenario keys", text = manual.rows },
   { file = "docs/LUA_API.md", name = "commands of the prompt", text = prompt_rows },
   { file = "docs/ENGINES.md", name = "engines", text = engine_rows },
@@ -384,7 +375,7 @@ for _, part in ipairs(parts) do
   local handle = assert(io.open(part.file))
   local found = handle:read "*a"
   handle:close()
-  local wanted, problem = with_part(found, part.name, part.text())
+  local wanted, problem = with_part(found, part.name, (part.text or folder_parameters)(part.folders))
   check(wanted, ("%s: %s"):format(part.file, tostring(problem)))
   if wanted and wanted ~= found and write then
     handle = assert(io.open(part.file, "w"))

@@ -22,7 +22,7 @@ local package_home = {
   { "lua.h", "engine/script/" }, { "lua.hpp", "engine/script/" }, { "luajit.h", "engine/script/" },
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json", "engine/emulate/kv/", "tests/emulate/" },
-  { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/" }, { "histedit.h", "engine/app/" },
+  { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/command_line" }, { "histedit.h", "engine/app/" },
   { "nlopt.h", "engine/script/bind/fit" }, { "zlib.h", "engine/base/gzip" },
   { "yaml.h", "engine/base/yaml" }, { "sqlite3.h", "engine/measure/store/", "tests/measure/" },
   { "catch2/", "tests/catch" }, { "event2/", "engine/emulate/" },

@@ -1,7 +1,6 @@
 // rooflua capacity: how many tokens the KV cache of an engine holds, and whether it would start
 // (scripts/lib/rooflua/serving/capacity.lua).
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "app/commands.h"
@@ -34,35 +33,34 @@ Json given_by(const CapacityArguments& arguments) {
 
 }  // namespace
 
-void add_capacity(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand("capacity",
-                                     "Tokens of the KV cache as the engine prints them; whether it "
-                                     "would start (exit 1 if not)");
+void add_capacity(const Command& app) {
+  const Command command =
+      app.command("capacity",
+                  "Tokens of the KV cache as the engine prints them; whether it "
+                  "would start (exit 1 if not)");
   auto* a = new CapacityArguments;
-  command->add_option("--model", a->model,
-                      "A shipped model, config.json or .toml; with --command in place of its own");
+  command.option("--model", a->model,
+                 "A shipped model, config.json or .toml; with --command in place of its own");
   add_ignore(command, a->ignore);
-  command->add_option("--hardware", a->hardware, "A shipped GPU or hardware.toml")->required();
-  command->add_option("--engine", a->engine, engine_help);
+  command.option("--hardware", a->hardware, "A shipped GPU or hardware.toml", {.required = true});
+  command.option("--engine", a->engine, engine_help);
   add_command(command, a->command, nullptr);
   const std::pair<const char*, int*> widths[] = {
       {"--tp", &a->tp}, {"--pp", &a->pp}, {"--dp", &a->dp}, {"--ep", &a->ep}};
   const char* docs[] = {"Tensor parallel degree", "Stages of layers",
                         "Data-parallel ranks of the attention", "Ranks with whole experts"};
   for (std::size_t i = 0; i < std::size(widths); ++i)
-    command->add_option(widths[i].first, *widths[i].second, docs[i])
-        ->check(bounds_of(widths[i].first + 2));
-  command->add_option("--weights", a->weights,
-                      "Format of the weights, or a release of the model (list models)");
-  command->add_option("--kv", a->kv, "Format of the KV cache");
-  command
-      ->add_option("--set", a->set,
-                   "key=value of the deployment (max_model_len=8192), of the engine "
-                   "(engine.max_num_seqs=64) or the scheduler")
-      ->allow_extra_args(false);
-  command->add_option("--json", a->json, "Write the ledger to a file (- = stdout, alone)");
-  command->callback(
-      [a, &door] { door = [a](const std::filesystem::path& home) { return capacity(*a, home); }; });
+    command.option(widths[i].first, *widths[i].second, docs[i],
+                   {.check = bounds_of(widths[i].first + 2)});
+  command.option("--weights", a->weights,
+                 "Format of the weights, or a release of the model (list models)");
+  command.option("--kv", a->kv, "Format of the KV cache");
+  command.option("--set", a->set,
+                 "key=value of the deployment (max_model_len=8192), of the engine "
+                 "(engine.max_num_seqs=64) or the scheduler",
+                 {.repeated = true});
+  command.option("--json", a->json, "Write the ledger to a file (- = stdout, alone)");
+  command.runs([a](const std::filesystem::path& home) { return capacity(*a, home); });
 }
 
 int capacity(const CapacityArguments& arguments, const std::filesystem::path& home) {

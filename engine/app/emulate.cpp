@@ -1,7 +1,6 @@
 // rooflua emulate: a scenario behind HTTP (engine/emulate,
 // scripts/lib/rooflua/serving/emulated.lua).
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "app/commands.h"
@@ -81,82 +80,73 @@ int emulate_scenario(const EmulateArguments& a, const std::filesystem::path& hom
   return 0;
 }
 
-void add_server_options(CLI::App* command, EmulateArguments* a) {
-  command->add_option("--port", a->port, "Where it listens; 0: any free port")
-      ->check(whole(0, 65535));
-  command->add_option("--host", a->host,
-                      "The address; 0.0.0.0 lets other machines in, and there is no password");
-  command->add_option("--speed", a->speed, "Seconds of the scenario in a second")
-      ->check(between(0.001, 1000));
-  command->add_option("--ports", a->ports, "each: replica i at port + i, and no router")
-      ->check(one_of({"each"}));
-  command->add_option("--record", a->record,
-                      "Write what came as a trace that replays to the same "
-                      "schedule");
-  command->add_option("--drain", a->drain_s, "Seconds that answers have to end in after a TERM")
-      ->check(between(0, 86400));
-  command->add_option("--model-name", a->model_name, "What clients call the model");
-  command->add_option("--bytes-per-token", a->bytes_per_token, "Of prompts that are text")
-      ->check(between(1, 64));
-  command
-      ->add_option("--answer-tokens", a->answer_tokens,
-                   "Of answers, where neither the client nor the workload says it")
-      ->check(whole(1, 1000000));
-  command
-      ->add_option("--tool-share", a->tool_share,
-                   "Share of the requests with tools that are answered with a call")
-      ->check(between(0, 1));
-  command->add_option("--most-streams", a->most_streams, "Requests under way at once; more get 503")
-      ->check(whole(1, 100000));
-  command
-      ->add_option("--request-seconds", a->request_s,
-                   "In which a connection must have sent its request")
-      ->check(between(0.1, 3600));
+void add_server_options(const Command& command, EmulateArguments* a) {
+  command.option("--port", a->port, "Where it listens; 0: any free port",
+                 {.check = whole(0, 65535)});
+  command.option("--host", a->host,
+                 "The address; 0.0.0.0 lets other machines in, and there is no password");
+  command.option("--speed", a->speed, "Seconds of the scenario in a second",
+                 {.check = between(0.001, 1000)});
+  command.option("--ports", a->ports, "each: replica i at port + i, and no router",
+                 {.check = one_of({"each"})});
+  command.option("--record", a->record,
+                 "Write what came as a trace that replays to the same "
+                 "schedule");
+  command.option("--drain", a->drain_s, "Seconds that answers have to end in after a TERM",
+                 {.check = between(0, 86400)});
+  command.option("--model-name", a->model_name, "What clients call the model");
+  command.option("--bytes-per-token", a->bytes_per_token, "Of prompts that are text",
+                 {.check = between(1, 64)});
+  command.option("--answer-tokens", a->answer_tokens,
+                 "Of answers, where neither the client nor the workload says it",
+                 {.check = whole(1, 1000000)});
+  command.option("--tool-share", a->tool_share,
+                 "Share of the requests with tools that are answered with a call",
+                 {.check = between(0, 1)});
+  command.option("--most-streams", a->most_streams, "Requests under way at once; more get 503",
+                 {.check = whole(1, 100000)});
+  command.option("--request-seconds", a->request_s,
+                 "In which a connection must have sent its request", {.check = between(0.1, 3600)});
 }
 
-void add_kv_options(CLI::App* command, EmulateArguments* a) {
-  auto* events = command->add_option(
+void add_kv_options(const Command& command, EmulateArguments* a) {
+  command.option(
       "--kv-events", a->kv_events,
       "Tell over ZeroMQ which blocks caches hold: a port, or tcp://HOST:PORT; replica i at port + "
       "i");
-  command->add_option("--kv-events-replay", a->kv_replay, "Where missed messages are sent again")
-      ->needs(events);
-  command
-      ->add_option("--kv-events-topic", a->kv_topic,
-                   "Of these messages; %replica in it is the replica's number, from 0")
-      ->needs(events);
-  command
-      ->add_option("--kv-events-seed", a->kv_seed,
-                   "The PYTHONHASHSEED of the engines, from which blocks are named")
-      ->needs(events);
+  command.option("--kv-events-replay", a->kv_replay, "Where missed messages are sent again",
+                 {.needs = "--kv-events"});
+  command.option("--kv-events-topic", a->kv_topic,
+                 "Of these messages; %replica in it is the replica's number, from 0",
+                 {.needs = "--kv-events"});
+  command.option("--kv-events-seed", a->kv_seed,
+                 "The PYTHONHASHSEED of the engines, from which blocks are named",
+                 {.needs = "--kv-events"});
 }
 
 }  // namespace
 
-void add_emulate(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand(
-      "emulate", "Serve a scenario over HTTP, as the engine would, without a GPU");
+void add_emulate(const Command& app) {
+  const Command command =
+      app.command("emulate", "Serve a scenario over HTTP, as the engine would, without a GPU");
   auto* a = new EmulateArguments;
-  command->add_option("scenario", a->run.scenario, "A Lua file that returns a scenario")
-      ->required();
+  command.option("scenario", a->run.scenario, "A Lua file that returns a scenario",
+                 {.required = true});
   add_server_options(command, a);
   add_kv_options(command, a);
-  command
-      ->add_option("--set", a->run.set,
-                   "key=value: any declared parameter (steps.prefill_divisor=2.0)")
-      ->allow_extra_args(false);
-  command->add_option("--engine", a->run.engine, engine_help);
+  command.option("--set", a->run.set,
+                 "key=value: any declared parameter (steps.prefill_divisor=2.0)",
+                 {.repeated = true});
+  command.option("--engine", a->run.engine, engine_help);
   add_command(command, a->run.command, &a->run.model);
-  command->add_option("--seed", a->run.seed, "Overrides the scenario's seed")->check(seeds());
-  command->add_option("--json", a->run.json, "Write the result document to a file");
-  command->add_option(
+  command.option("--seed", a->run.seed, "Overrides the scenario's seed", {.check = seeds()});
+  command.option("--json", a->run.json, "Write the result document to a file");
+  command.option(
       "--requests", a->run.requests,
       "One row per request as CSV; to F.json, the result file of vLLM's serving benchmark");
-  command->add_option("--trace", a->run.trace, "Write a Chrome/Perfetto trace");
-  command->add_flag("--quiet", a->run.quiet, "No notes");
-  command->callback([a, &door] {
-    door = [a](const std::filesystem::path& home) { return emulate_scenario(*a, home); };
-  });
+  command.option("--trace", a->run.trace, "Write a Chrome/Perfetto trace");
+  command.flag("--quiet", a->run.quiet, "No notes");
+  command.runs([a](const std::filesystem::path& home) { return emulate_scenario(*a, home); });
 }
 
 }  // namespace rooflua::app

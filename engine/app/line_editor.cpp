@@ -29,7 +29,7 @@ struct LineEditor::Session {
 
 namespace {
 
-constexpr int most_lines = 2000;  // lines of history that are kept
+constexpr int most_history = 2000;  // lines of history that are kept
 
 template <class Session>
 Session& session_of(EditLine* editor) {
@@ -190,7 +190,7 @@ bool load_history(const Session& session) {
   if (none || size == 0) return true;
   HistEvent event;
   const int lines = history(session.history, &event, H_LOAD, session.file.c_str());
-  if (lines >= 2 * most_lines) shorten_file(session);
+  if (lines >= 2 * most_history) shorten_file(session);
   if (lines >= 0) return true;
   log::warn(session.file.string() + " is no history of this program; it is left alone");
   return false;
@@ -220,7 +220,7 @@ LineEditor::LineEditor(std::filesystem::path history_file, Complete complete)
   el_source(editor, nullptr);  // read last, so that the user's ~/.editrc overrides these keys
   session.history = history_init();
   HistEvent event;
-  history(session.history, &event, H_SETSIZE, most_lines);
+  history(session.history, &event, H_SETSIZE, most_history);
   history(session.history, &event, H_SETUNIQUE, 1);
   el_set(editor, EL_HIST, history, session.history);
   if (!load_history(session)) session.file.clear();

@@ -112,9 +112,9 @@ std::string template_text(const NewArguments& arguments, const fs::path& home) {
     if (!value->empty()) throw Misused(option, "goes with --command; without it edit the scenario");
   }
   const std::string kind = arguments.kind.empty() ? "serve" : arguments.kind;
-  const std::vector<std::string> kinds = template_kinds(home);
-  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-    throw Error("--kind", unknown_name("kind", kind, kinds));
+  const std::vector<std::string> known = template_kinds(home);
+  if (std::find(known.begin(), known.end(), kind) == known.end())
+    throw Error("--kind", unknown_name("kind", kind, known));
   return text_of_file(home / "scripts" / "templates" / (kind + ".lua"));
 }
 
@@ -167,20 +167,18 @@ int write_template(const NewArguments& arguments, const fs::path& home) {
   return 0;
 }
 
-void add_new(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand("new", "Write a commented starting scenario");
+void add_new(const Command& app) {
+  const Command command = app.command("new", "Write a commented starting scenario");
   auto* a = new NewArguments;
-  command->add_option("name", a->name, "my_question: writes my_question.lua")->required();
-  command->add_option(
-      "--kind", a->kind,
-      "What it asks: serve (default), price, search, plan, replay, disaggregation, or "
-      "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
-      "correction, metric, speculator, engine");
+  command.option("name", a->name, "my_question: writes my_question.lua", {.required = true});
+  command.option("--kind", a->kind,
+                 "What it asks: serve (default), price, search, plan, replay, disaggregation, or "
+                 "what is your own: scheduler, router, workload, steps, lookup, bucketing, "
+                 "correction, metric, speculator, engine");
   add_command(command, a->command, &a->model);
-  command->add_option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
-  command->add_option("--hardware", a->hardware, "With --command: the GPU that it runs on");
-  command->callback(
-      [a, &door] { door = [a](const fs::path& home) { return write_template(*a, home); }; });
+  command.option("--engine", a->engine, "With --command: the release, as in \"vllm 0.19\"");
+  command.option("--hardware", a->hardware, "With --command: the GPU that it runs on");
+  command.runs([a](const fs::path& home) { return write_template(*a, home); });
 }
 
 }  // namespace rooflua::app

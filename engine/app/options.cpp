@@ -14,99 +14,90 @@
 
 namespace rooflua::app {
 
-CLI::Validator between(double least, double most) {
+Check between(double least, double most) {
   const auto bound = [](double value) { return significant(value, 6); };
   const std::string expected =
       std::isfinite(most) ? "from " + bound(least) + " to " + bound(most) : ">= " + bound(least);
-  return CLI::Validator(
-      [=](const std::string& given) {
-        const auto value = parse_number(given);
-        if (value && *value >= least && *value <= most) return std::string();
-        return "expected a number " + expected + ", found '" + given + "'";
-      },
-      "NUMBER");
+  return {[=](const std::string& given) {
+            const auto value = parse_number(given);
+            if (value && *value >= least && *value <= most) return std::string();
+            return "expected a number " + expected + ", found '" + given + "'";
+          },
+          "NUMBER"};
 }
 
-CLI::Validator bounds_of(std::string_view option) {
+Check bounds_of(std::string_view option) {
   const FigureRow& row = row_named(figures<DeploymentOptions>(), option);
   return whole(static_cast<long>(row.least), static_cast<long>(row.most));
 }
 
-CLI::Validator whole(long least, long most) {
+Check whole(long least, long most) {
   const std::string range = std::to_string(least) + " to " + std::to_string(most);
-  return CLI::Validator(
-      [=](const std::string& given) {
-        long value = 0;
-        const char* end = given.data() + given.size();
-        const auto read = std::from_chars(given.data(), end, value);
-        if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most)
-          return std::string();
-        return "expected a whole number from " + range + ", found '" + given + "'";
-      },
-      range);
+  return {[=](const std::string& given) {
+            long value = 0;
+            const char* end = given.data() + given.size();
+            const auto read = std::from_chars(given.data(), end, value);
+            if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most)
+              return std::string();
+            return "expected a whole number from " + range + ", found '" + given + "'";
+          },
+          range};
 }
 
-CLI::Validator request_word() {
-  return CLI::Validator(
-      [](const std::string& given) {
-        for (const char* word : {"slowest", "slowest_ttft", "slowest_tpot"})
-          if (given == word) return std::string();
-        if (given.starts_with("play:") && given.size() > 5) return std::string();
-        std::string number = given;
-        const std::string problem = whole(0, 2147483647)(number);
-        return problem.empty() ? problem
-                               : "expected the number of a request, slowest, slowest_ttft, "
-                                 "slowest_tpot or play:N, found '" +
-                                     given + "'";
-      },
-      "N");
+Check request_word() {
+  return {[](const std::string& given) {
+            for (const char* word : {"slowest", "slowest_ttft", "slowest_tpot"})
+              if (given == word) return std::string();
+            if (given.starts_with("play:") && given.size() > 5) return std::string();
+            const std::string problem = whole(0, 2147483647).fault(given);
+            return problem.empty() ? problem
+                                   : "expected the number of a request, slowest, slowest_ttft, "
+                                     "slowest_tpot or play:N, found '" +
+                                         given + "'";
+          },
+          "N"};
 }
 
-CLI::Validator seeds() {
-  return whole(0, 2147483647).name("SEED");
+Check seeds() {
+  return whole(0, 2147483647);
 }
 
-CLI::Validator one_of(std::vector<std::string> names) {
-  return CLI::Validator(
-      [=](const std::string& given) {
-        if (std::find(names.begin(), names.end(), given) != names.end()) return std::string();
-        return unknown_name("value", given, names);
-      },
-      "NAME");
+Check one_of(std::vector<std::string> names) {
+  return {[=](const std::string& given) {
+            if (std::find(names.begin(), names.end(), given) != names.end()) return std::string();
+            return unknown_name("value", given, names);
+          },
+          "NAME"};
 }
 
-CLI::Validator existing() {
-  return CLI::Validator(
-      [](const std::string& given) {
-        std::error_code ignored;
-        if (std::filesystem::exists(given, ignored)) return std::string();
-        return given + ": there is no such file" + files_like(given);
-      },
-      "PATH");
+Check existing() {
+  return {[](const std::string& given) {
+            std::error_code ignored;
+            if (std::filesystem::exists(given, ignored)) return std::string();
+            return given + ": there is no such file" + files_like(given);
+          },
+          "PATH"};
 }
 
-void add_command(CLI::App* command, std::string& text, std::string* model) {
-  command->add_option("--command", text, command_help)->check(given());
-  if (model != nullptr) command->add_option("--model", *model, command_model_help);
+void add_command(const Command& command, std::string& text, std::string* model) {
+  command.option("--command", text, command_help, {.check = given()});
+  if (model != nullptr) command.option("--model", *model, command_model_help);
 }
 
-void add_intervals(CLI::App* command, std::string& choice) {
-  command
-      ->add_option("--intervals", choice,
-                   "on (default) or off: whether the answer says how far its figures may be off")
-      ->check(one_of({"on", "off"}));
+void add_intervals(const Command& command, std::string& choice) {
+  command.option("--intervals", choice,
+                 "on (default) or off: whether the answer says how far its figures may be off",
+                 {.check = one_of({"on", "off"})});
 }
 
 void set_intervals(const std::string& choice, std::vector<std::string>& set) {
   if (!choice.empty()) set.push_back("intervals=" + choice);
 }
 
-void add_ignore(CLI::App* command, std::vector<std::string>& keys) {
-  command
-      ->add_option("--ignore", keys,
-                   "KEY,...: keys of the model's config.json that are left out of it")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+void add_ignore(const Command& command, std::vector<std::string>& keys) {
+  command.option("--ignore", keys,
+                 "KEY,...: keys of the model's config.json that are left out of it",
+                 {.repeated = true, .split = true});
 }
 
 Json model_given(const std::string& model, const std::vector<std::string>& ignored) {
@@ -145,12 +136,12 @@ std::vector<std::string> with_engine(const std::string& engine,
   return all;
 }
 
-CLI::Validator given() {
-  return CLI::Validator(
+Check given() {
+  return {
       [](const std::string& text) {
         return std::string(text.empty() ? "is empty; is the variable unset that stands here?" : "");
       },
-      "");
+      ""};
 }
 
 }  // namespace rooflua::app

@@ -12,7 +12,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-std::string_view trim(std::string_view text) {
+std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
@@ -41,7 +41,7 @@ bool CsvScanner::next() {
         const char* stop = text_.data() + position_;
         while (stop < end && *stop != ',' && *stop != '\n') ++stop;
         position_ = static_cast<std::size_t>(stop - text_.data());
-        cells_.push_back(trim(text_.substr(start, position_ > start ? position_ - start : 0)));
+        cells_.push_back(trimmed(text_.substr(start, position_ > start ? position_ - start : 0)));
       }
       more = position_ < text_.size() && text_[position_] == ',';
       if (position_ < text_.size()) ++position_;

@@ -12,7 +12,7 @@ namespace rooflua {
 namespace {
 
 /// Characters at which a value neither begins nor ends, nor anything in it.
-constexpr auto is_plain = [] {
+constexpr auto is_literal = [] {
   std::array<bool, 256> out{};
   out.fill(true);
   for (const char c : {'"', '[', ']', '{', '}', ',', ' ', '\t', '\r'})
@@ -125,7 +125,7 @@ std::string_view JsonLines::value() {
   std::size_t i = 0;
   for (; i < rest_.size(); ++i) {
     const char c = rest_[i];
-    if (is_plain[static_cast<unsigned char>(c)]) continue;
+    if (is_literal[static_cast<unsigned char>(c)]) continue;
     if (c == '"') {
       i = end_of_quoted(i);
     } else if (c == '[' || c == '{') {

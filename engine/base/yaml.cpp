@@ -14,7 +14,7 @@ namespace rooflua {
 
 namespace {
 
-constexpr int most_nested = 64;
+constexpr int deepest = 64;
 
 /// A parser with its current event; both end with it.
 class Events {
@@ -108,7 +108,7 @@ Json list_of(Events& events, int depth) {
 }
 
 Json value_of(Events& events, const yaml_event_t& event, int depth) {
-  if (depth > most_nested) events.fail("nested too deep");
+  if (depth > deepest) events.fail("nested too deep");
   const int line = events.line();
   Json value;
   switch (event.type) {

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* module = "rooflua.tables.reader";
+constexpr const char* reader_module = "rooflua.tables.reader";
 
 /// The state is not that of a scenario: a lookup reads its tables where the scenario's Lua must not
 /// run. One thread at a time is inside.
@@ -22,14 +22,14 @@ class PublishedReader {
   std::vector<std::string> gpus(const fs::path& folder) {
     const std::lock_guard guard(lock_);
     std::vector<std::string> names;
-    const Json found = vm().call(module, "gpus", {folder.string()});
+    const Json found = vm().call(reader_module, "gpus", {folder.string()});
     for (const Json& each : list_of(found)) names.push_back(each.text());
     return names;
   }
 
   PublishedFolder list(const fs::path& folder, const std::string& gpu) {
     const std::lock_guard guard(lock_);
-    const Json found = vm().call(module, "list", {folder.string(), gpu});
+    const Json found = vm().call(reader_module, "list", {folder.string(), gpu});
     PublishedFolder all;
     for (const Json& each : list_of(*found.find("tables")))
       all.tables.push_back(published_file(each));
@@ -43,7 +43,7 @@ class PublishedReader {
     KernelTable table;
     vm().protect([&](lua_State* L) {
       lua_getglobal(L, "require");
-      lua_pushstring(L, module);
+      lua_pushstring(L, reader_module);
       lua_call(L, 1, 1);
       lua_getfield(L, -1, "read");
       push_json(L, *file.published, false);

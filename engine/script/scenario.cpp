@@ -10,7 +10,7 @@ namespace rooflua::script {
 
 namespace {
 
-constexpr const char* module = "rooflua.program.scenarios";
+constexpr const char* scenario_module = "rooflua.program.scenarios";
 
 Json shard_json(const Shard& shard) {
   Json out = Json::object();
@@ -72,14 +72,14 @@ Json LaunchCommand::json() const {
 
 Scenario::Scenario(Vm& vm, const std::filesystem::path& file, const ScenarioOptions& options)
     : vm_(&vm), file_(file.string()) {
-  adopt(vm_->call(module, "open", {Json(file_), options_json(options)}));
+  adopt(vm_->call(scenario_module, "open", {Json(file_), options_json(options)}));
 }
 
 Scenario::Scenario(Vm& vm, const Json& table, const ScenarioOptions& options)
     : vm_(&vm), file_("step") {
   Json given = options_json(options);
   given["file"] = file_;
-  adopt(vm_->call(module, "open_table", {table, given}));
+  adopt(vm_->call(scenario_module, "open_table", {table, given}));
 }
 
 void Scenario::adopt(const Json& opened) {
@@ -98,7 +98,7 @@ void Scenario::adopt(const Json& opened) {
 
 Json Scenario::ask(const char* name, std::vector<Json> arguments) {
   arguments.insert(arguments.begin(), number_);
-  return vm_->call(module, name, arguments);
+  return vm_->call(scenario_module, name, arguments);
 }
 
 RunNames Scenario::names(bool explain, bool sketch) {

@@ -117,12 +117,16 @@ std::string find_by_name(std::string_view kind, std::string_view wanted,
   std::vector<std::string> known;
   for (const CatalogueEntry& entry : entries) known.push_back(entry.name);
   std::sort(known.begin(), known.end());
+  const std::string said = unknown_name(kind, wanted, known);
   const std::vector<std::string> kin = kin_of(wanted, entries);
-  if (kind == "hardware" && !kin.empty() && kin.size() < 4)
+  const bool is_near = std::any_of(kin.begin(), kin.end(), [&](const std::string& name) {
+    return said.find("did you mean '" + name + "'") != std::string::npos;
+  });
+  if (kind == "hardware" && !is_near && !kin.empty() && kin.size() < 4)
     throw Error("", "unknown " + std::string(kind) + " '" + std::string(wanted) + "'; there is '" +
                         joined(kin, "', '") + "' (" + std::to_string(known.size()) +
                         " names are known); or give a path");
-  throw Error("", unknown_name(kind, wanted, known) + "; or give a path");
+  throw Error("", said + "; or give a path");
 }
 
 std::vector<CatalogueEntry> claims(std::string_view name, const std::vector<CatalogueEntry>& all) {

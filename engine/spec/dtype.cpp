@@ -47,7 +47,7 @@ constexpr double scale_of_128_by_128 = 32.0 / (128 * 128);  // bits for an eleme
 constexpr double scale_of_16 = 8.0 / 16, scale_of_32 = 8.0 / 32;
 constexpr double bf16_scale_of_32 = 16.0 / 32, bf16_scale_of_128 = 16.0 / 128;
 
-constexpr auto formats = std::to_array<NumberFormat>({
+constexpr auto known_formats = std::to_array<NumberFormat>({
     {.dtype = Dtype::fp32,
      .name = "fp32",
      .bits = 32,
@@ -147,16 +147,16 @@ constexpr auto formats = std::to_array<NumberFormat>({
 });
 
 constexpr bool in_order() {
-  for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (formats[i].dtype != static_cast<Dtype>(i)) return false;
+  for (std::size_t i = 0; i < known_formats.size(); ++i) {
+    if (known_formats[i].dtype != static_cast<Dtype>(i)) return false;
   }
   return true;
 }
 static_assert(in_order(), "the entries are in the order of Dtype");
 
 constexpr auto all_element_bytes = [] {
-  std::array<double, formats.size()> bytes{};
-  for (std::size_t i = 0; i < formats.size(); ++i) bytes[i] = formats[i].bits / 8;
+  std::array<double, known_formats.size()> bytes{};
+  for (std::size_t i = 0; i < known_formats.size(); ++i) bytes[i] = known_formats[i].bits / 8;
   return bytes;
 }();
 
@@ -177,11 +177,11 @@ bool contains(std::span<const Text> list, std::string_view text) {
 constinit const double* const detail::element_bytes = all_element_bytes.data();
 
 std::span<const NumberFormat> number_formats() {
-  return formats;
+  return known_formats;
 }
 
 const NumberFormat& format_of(Dtype dtype) {
-  return formats[static_cast<std::size_t>(dtype)];
+  return known_formats[static_cast<std::size_t>(dtype)];
 }
 
 std::string_view name(Dtype dtype) {
@@ -191,7 +191,7 @@ std::string_view name(Dtype dtype) {
 std::optional<Dtype> parse_dtype(std::string_view text) {
   std::string wanted = lower(text);
   if (wanted.starts_with("torch.")) wanted.erase(0, 6);
-  for (const NumberFormat& format : formats) {
+  for (const NumberFormat& format : known_formats) {
     if (format.name == wanted || contains(format.spellings, wanted)) return format.dtype;
   }
   return std::nullopt;
@@ -200,7 +200,7 @@ std::optional<Dtype> parse_dtype(std::string_view text) {
 Dtype require_dtype(std::string_view text, std::string_view where) {
   if (const auto dtype = parse_dtype(text)) return *dtype;
   std::vector<std::string> known;
-  for (const NumberFormat& format : formats) known.emplace_back(format.name);
+  for (const NumberFormat& format : known_formats) known.emplace_back(format.name);
   throw Error(std::string(where), unknown_name("dtype", text, known));
 }
 

@@ -8,7 +8,7 @@ namespace rooflua {
 namespace {
 
 // Sorted: the search is binary, and a compile-time check holds the order.
-constexpr std::string_view keys[] = {
+constexpr std::string_view harmless[] = {
     "activation_situ_beta",
     "activation_situ_linear_beta",
     "add_bias_linear",
@@ -364,7 +364,7 @@ constexpr std::string_view keys[] = {
     "weight_share_add_bias",
     "z_loss_weight",
 };
-static_assert(std::is_sorted(std::begin(keys), std::end(keys)));
+static_assert(std::is_sorted(std::begin(harmless), std::end(harmless)));
 
 // Numbers of special tokens and settings of training have many names.
 constexpr std::string_view endings[] = {"_token_id", "_token_ids", "_token_index",
@@ -382,7 +382,7 @@ bool is_harmless(std::string_view key) {
   for (const std::string_view ending : endings) {
     if (key.ends_with(ending)) return true;
   }
-  return std::binary_search(std::begin(keys), std::end(keys), key);
+  return std::binary_search(std::begin(harmless), std::end(harmless), key);
 }
 
 }  // namespace rooflua

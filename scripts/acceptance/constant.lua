@@ -12,7 +12,7 @@ local Constant = policy.define {
   params = {
     rate = { default = 0.6, unit = "1", min = 0, max = 1,
       doc = "Probability (a) that a draft is accepted if those before it were.",
-      source = "0.5 to 0.7 at place 1 in published runs; places behind it differ" },
+      source = "0.5 to 0.7 at place 1 in published runs; places after it differ" },
   },
 }
 

@@ -17,7 +17,7 @@ local PerPosition = policy.define {
   source = "vLLM spec_decode metrics: acceptance rate per position",
   params = {
     rates = { default = { 0.6, 0.36, 0.17 }, unit = "1", source = "EAGLE-3 of gpt-oss-120b on random prompts, rounded",
-      doc = "S_1, S_2, ...: unconditional, never rising. Drafts behind the list are not accepted." },
+      doc = "S_1, S_2, ...: unconditional, never rising. Drafts after the list are not accepted." },
     spread = { default = 0, unit = "1", min = 0, max = 5,
       doc = "Deviation between requests, of the logits of all shares; 0 = every request has the mean.",
       source = "0: the published mean only" },

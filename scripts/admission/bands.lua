@@ -38,7 +38,7 @@ local Bands = policy.define {
     most = { default = 1, source = "llm-d processor.go: a cycle dispatches one request" },
   }, queue.signals, queue.clock, queue.waiting, queue.order),
   presets = {
-    -- The commit of 2026-08-22, behind 0.9: budgets of waiting and of requests are bounded by default.
+    -- The commit of 2026-08-22, after 0.9: budgets of waiting and of requests are bounded by default.
     llm_d_next = { deadline_s = 60, max_held = 5000 },
     vtc = { fair = "vtc" },
     edf = { order = "edf" },

@@ -41,7 +41,7 @@ local Eplb = policy.define {
     },
     use_async = {
       default = "own", values = { "own", "yes", "no" }, source = "scripts/engines; vLLM use_async",
-      doc = "yes: experts move beside steps, which do not wait, a layer each; their traffic slows nothing down.",
+      doc = "yes: experts move while steps go on, which do not wait, a layer each; their traffic slows nothing down.",
     },
     groups = {
       default = 0, unit = "groups", min = 0, integer = true,
@@ -91,7 +91,8 @@ function Eplb:schedule(shape)
   local interval, async = or_own(self, shape, "step_interval", 0), or_own(self, shape, "use_async", "own")
   local hidden, chunk = async == true or async == "yes", self.layers_per_chunk
   if hidden and self.host_s > 0 then
-    error("eplb: host_s: has no effect where experts move beside steps; say use_async = \"no\", or leave it out", 0)
+    error("eplb: host_s: has no effect where experts move while steps go on; say use_async = \"no\", or leave it "
+      .. "out", 0)
   end
   if hidden and chunk == 0 then chunk = 1 end
   return { interval_steps = interval, window_steps = or_own(self, shape, "window_size", 0), layers_per_chunk = chunk,

@@ -39,7 +39,7 @@ local Ladder = policy.define {
     prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp x cp of a prefill engine.", no_split),
     prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
     host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
-    speculation = list({}, nil, "Speculations to try beside none: tables as the scenario's key `speculation`."),
+    speculation = list({}, nil, "Speculations to try besides none: tables as the scenario's key `speculation`."),
   },
 }
 
@@ -160,15 +160,15 @@ function Ladder:each(question, emit)
     { "max_num_batched_tokens", self.max_num_batched_tokens } }
   for index in ipairs(question.gpus) do
     product(all, 1, {}, function(chosen)
-      local is_apart = chosen.expert_gpus > 0
-      local ranks = is_apart and chosen.expert_gpus or chosen.tp * chosen.dp * chosen.cp
+      local is_afd = chosen.expert_gpus > 0
+      local ranks = is_afd and chosen.expert_gpus or chosen.tp * chosen.dp * chosen.cp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       local split = split_with_widths(chosen, ep)
       if ep > ranks or not split or chosen.tp % chosen.dcp ~= 0 then return end
-      if not is_apart and chosen.micro_batches > 1 then return end
+      if not is_afd and chosen.micro_batches > 1 then return end
       local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
         ep = ep, cp = chosen.cp > 1 and chosen.cp or nil, dcp = chosen.dcp > 1 and chosen.dcp or nil,
-        expert_gpus = is_apart and chosen.expert_gpus or nil,
+        expert_gpus = is_afd and chosen.expert_gpus or nil,
         micro_batches = chosen.micro_batches > 1 and chosen.micro_batches or nil,
         weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
         split = split[1], speculation = chosen.speculation or nil,

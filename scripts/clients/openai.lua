@@ -26,7 +26,7 @@ local OpenAI = policy.define {
     jitter = { default = 0.25, unit = "1", min = 0, max = 1, doc = "Part of a delay that is drawn at random.",
       idle = { max_retries = 0 } },
     stream = { default = false,
-      doc = "Tokens come one by one: behind the first one nothing is sent again, and gaps between them may be long." },
+      doc = "Tokens come one by one: after the first one nothing is sent again, and gaps between them may be long." },
   },
 }
 

@@ -1,4 +1,4 @@
---- Time of a kernel beside its work: its launch, its tail and the gap to the next kernel.
+--- Time of a kernel besides its work: its launch, its tail and the gap to the next kernel.
 local policy = require "rooflua.policy"
 
 ---@class corrections.LaunchOverhead

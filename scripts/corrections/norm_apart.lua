@@ -1,4 +1,4 @@
---- All-reduces and the norms behind them as kernels of their own, where the prices are those of one kernel for both.
+--- All-reduces and the norms after them as kernels of their own, where the prices are those of one kernel for both.
 local policy = require "rooflua.policy"
 
 ---@class corrections.NormApart

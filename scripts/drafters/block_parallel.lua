@@ -1,5 +1,5 @@
 --- All drafts in one pass: parallel EAGLE and DFlash run their layers over the tokens of the step and, for each request
---- that drafts, over `k` placeholders behind its last token. MLP and Medusa heads are the same without attention.
+--- that drafts, over `k` placeholders after its last token. MLP and Medusa heads are the same without attention.
 local policy = require "rooflua.policy"
 local decoder = require "drafters.passes.decoder"
 local parameters = require "drafters.passes.parameters"

@@ -5,7 +5,7 @@
 ---                   whose q, k and v read that state and the embedding side by side
 ---     later passes  the layer and the LM head, one token per request
 ---
---- Every pass takes `pass_s` beside its kernels. Where steps are not planned ahead (async_depth 1), the host prepares
+--- Every pass takes `pass_s` besides its kernels. Where steps are not planned ahead (async_depth 1), the host prepares
 --- each row of each step on the critical path: `host_row_s`.
 local policy = require "rooflua.policy"
 local decoder = require "drafters.passes.decoder"

@@ -11,9 +11,9 @@ local Free = policy.define {
   source = "vLLM v1/spec_decode/ngram_proposer.py, suffix_decoding.py",
   params = {
     step_s = { default = 0, unit = "s", min = 0, max = 10, doc = "Host time of a step that drafts.",
-      source = "0: the search runs beside the GPU" },
+      source = "0: the search runs while the GPU works" },
     row_s = { default = 0, unit = "s", min = 0, max = 1, doc = "Host time of a request that drafts, per step.",
-      source = "0: the search runs beside the GPU; a match in 10,000 tokens takes about 10 us" },
+      source = "0: the search runs while the GPU works; a match in 10,000 tokens takes about 10 us" },
   },
 }
 

@@ -91,7 +91,7 @@ local algorithms = { EAGLE = "mtp", NEXTN = "mtp", EAGLE3 = "eagle", STANDALONE 
 
 local deepseek = { deepseek_v2 = true, deepseek_v3 = true, deepseek_v32 = true, kimi_k2 = true }
 
---- Steps of a drafter where nobody states any: python/sglang/srt/server_args.py, auto_choose_speculative_params.
+--- Steps of a drafter where no option states any: python/sglang/srt/server_args.py, auto_choose_speculative_params.
 local function steps_by_default(target) return target and deepseek[target.family] and 3 or 5 end
 
 --- The drafter of a command: EAGLE without a drafter of its own drafts with the layers of the model.
@@ -259,7 +259,7 @@ return {
     { "fp8_gemm_runner_backend", since = "0.5.4", flag = "--fp8-gemm-runner-backend", also = { "--fp8-gemm-backend" },
       type = "text", idle = { "auto" }, key = "steps.block_gemm",
       read = gemms_of, unread = command.own_kernels,
-      doc = "who runs GEMMs in block-scaled FP8" },
+      doc = "which back end runs GEMMs in block-scaled FP8" },
     { "SGLANG_ENABLE_JIT_DEEPGEMM", variable = true, type = "text", key = "steps.block_gemm", idle = { "true", "1" },
       read = without_deepgemm, unread = command.own_kernels,
       doc = "whether DeepGEMM runs them; FlashInfer's kernels else" },
@@ -330,11 +330,11 @@ return {
     { since = "0.5.10", before = "0.5.12", family = "deepseek_v3", random_text_tokens = 35921 / 7140,
       source = "huggingface/transformers issue 45488; SGLang mends it at start: hf_transformers_utils.py, "
         .. "_fix_v5_tokenizer_components. The figures: SemiAnalysisAI/InferenceX pull request 937" },
-    { handover_s = 0.12, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+    { handover_s = 0.12, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,
-      source = "python/sglang/srt/layers: the norm behind an all-reduce is a kernel in the rows' terms" },
+      source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
     fusions.rules,
     { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
@@ -354,7 +354,7 @@ return {
     { experts_apart = false, source = "pull request 10900, closed; 36258 of 2026-08-25 is an experiment on NPUs" },
     { since = "0.5.6", eplb_step_interval = 1000, eplb_window_size = 1000, eplb_head_start = 0, eplb_use_async = false,
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
-    { expert_block = 0, source = "DeepGEMM is used behind DeepEP" },
+    { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
     memory_rules,
     python_host,

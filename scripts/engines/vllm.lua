@@ -33,7 +33,7 @@ local methods = { mtp = "mtp", ngram = "free", ngram_gpu = "free", ["[ngram]"] =
   eagle = "eagle", eagle3 = "eagle", draft_model = "draft_model" }
 
 --- The drafter of a command, and what it does not say. Prediction layers of the model draft as many tokens as there are
---- of them where nobody states a number (vllm/config/speculative.py, n_predict).
+--- of them where no option states a number (vllm/config/speculative.py, n_predict).
 --- @param target rooflua.Model? whose tokens are drafted
 local function drafts_of(options, target)
   local method, model = options["speculative_config.method"], options["speculative_config.model"]
@@ -321,7 +321,7 @@ return {
     { architecture = "blackwell", prompt_overhead = 0.3, source = "the same" },
     { when = function(facts) return facts.role == "prefill" end, prompt_overhead = 0,
       source = "none is seen in engines that only prefill: the same" },
-    { handover_s = 0.22, source = "fitted to TTFT of deployments with prefill and decode apart, leaving deployments "
+    { handover_s = 0.22, source = "fitted to TTFT of deployments that split prefill and decode, leaving deployments "
         .. "out: docs/records/fitted.md, \"Handing over\"" },
     -- Kernels.
     { fuses_static_fp8 = false, fuses_norm = false, recurrent_copies = 1, norm_apart_s = 0,

@@ -54,7 +54,7 @@
 
 --- Held requests of one band that belong together.
 ---@class rooflua.GateFlow
----@field id integer? of the tenant, the program, ..; nil: nobody says
+---@field id integer? of the tenant, the program, ..; nil: not stated
 ---@field priority integer
 ---@field held integer
 ---@field held_tokens number

@@ -208,7 +208,7 @@ function measure.write(run, path) end
 ---@field ttft_s rooflua.Interval?
 ---@field e2e_s rooflua.Interval?
 ---@field text string[] lines of a report
----@field about string relative ends and what stands behind them
+---@field about string relative ends and what stands after them
 
 --- What the tables of a GPU's folder are worth to a scenario, as `rooflua data add --for`: the share of time of each
 --- table, what it rests on, and the rows to measure. Trusted scripts only.

@@ -3,7 +3,7 @@
 ---@class rooflua.plays
 local plays = {}
 
---- Opens a file of plays; its format is told by its content. What is returned is plain state that can be copied.
+--- Opens a file of plays; its format is recognised by its content. What is returned is plain state that can be copied.
 ---@param path string beside the scenario or in the working directory
 ---@param hash_block_tokens integer? tokens of an id in hash_ids, for formats that do not say; 512 if nil
 ---@param limit integer? only the first so many plays; 0 or nil: all

@@ -177,11 +177,11 @@ function policy.where(instance) end
 ---@field hardware rooflua.Hardware
 ---@field deployment rooflua.Deployment
 
---- What stores have of a request's prompt, behind what the GPU has: `#found` sources, in the order of the prompt.
+--- What stores have of a request's prompt, after what the GPU has: `#found` sources, in the order of the prompt.
 ---@class rooflua.Found
 ---@field gpu_tokens integer already in the GPU
----@field tokens integer that can be loaded behind them, of all sources
----@field pending_tokens integer behind those, which are just arriving in a store
+---@field tokens integer that can be loaded after them, of all sources
+---@field pending_tokens integer after those, which are just arriving in a store
 ---@field prompt_tokens integer
 ---@field waiting integer other requests that wait on this replica
 ---@field compute_s fun(self, tokens: integer): number price of computing the last so many tokens of the prompt, alone
@@ -201,7 +201,7 @@ function policy.where(instance) end
 --- seat, or its blocks in the GPU are given to others
 ---@field first_token integer
 ---@field last_token integer
----@field prompt boolean whether it is of a prompt; else of an answer. Of what is evicted nobody knows: true
+---@field prompt boolean whether it is of a prompt; else of an answer. Of what is evicted it is not known: true
 ---@field uses integer requests that asked for this content, this one included; 0 unless the policy `counts`
 ---@field bytes number
 ---@field request rooflua.Request? nil where it is evicted
@@ -294,7 +294,7 @@ function policy.where(instance) end
 ---@field window_steps number whose tokens are counted
 ---@field layers_per_chunk integer that move in front of one step; 0: all
 ---@field hidden boolean whether steps do not wait
----@field host_s number that a rebalancing takes beside its bytes
+---@field host_s number that a rebalancing takes besides its bytes
 
 --- Experts of a layer and the ranks that hold them. Slot i is on rank ceil(i / (slots / ranks)).
 ---@class rooflua.ExpertShape

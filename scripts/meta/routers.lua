@@ -15,10 +15,10 @@
 ---@field total_blocks integer
 ---@field group integer of the ranks that step together, from 1; a replica alone has a number of its own
 ---@field outstanding integer requests that were sent there and have not ended; never stale
---- tokens of the request being routed that are cached there: now, or as events told where `prefix_index` says so
+--- tokens of the request being routed that are cached there: now, or as events said where `prefix_index` says so
 ---@field prefix_hit_tokens integer
 ---@field has_adapter boolean whether the adapter of the request is in a slot there, or it has none; never stale
----@field tier_hit_tokens integer tokens behind those that stores have; never stale
+---@field tier_hit_tokens integer tokens after those that stores have; never stale
 ---@field prefix_sent_tokens integer of its prompt, that the router remembers to have sent there; where declared
 ---@field sent_blocks integer blocks that the router remembers to have sent there; where declared
 --- prompt tokens that were sent there, are believed not to be cached and have no first token yet; where declared
@@ -37,7 +37,7 @@
 ---@field sent_holders integer how many replicas were sent some of the prompt
 ---@field sent_holder fun(self, k: integer): integer the k-th of them, in increasing order
 ---@field segment fun(self, k: integer): content: number?, tokens: integer? the k-th segment of the prompt; content 0 is
----of no other request. nil behind the last one, and for a prompt of private tokens
+---of no other request. nil after the last one, and for a prompt of private tokens
 ---@field [integer] rooflua.Signals
 
 --- What a router knows of prefixes: a table in policy.define, or what a method `prefix_index` returns.

@@ -16,7 +16,7 @@
 ---@field in_flight integer that decode again when their token lands; 0 without stages (deployment.pp)
 ---@field free_blocks integer
 ---@field total_blocks integer
----@field seat_blocks integer that a request holds beside the blocks of its tokens; admit() takes them
+---@field seat_blocks integer that a request holds besides the blocks of its tokens; admit() takes them
 ---@field block_size integer
 ---@field free_tokens integer
 ---@field waiting_tokens number
@@ -55,7 +55,7 @@ function Replica:shared_tokens(a, b) end
 ---@field prefills integer
 ---@field admitted integer
 ---@field preempted integer
----@field held_for "adapter"? why the last admission was declined, where that says nothing of the requests behind it
+---@field held_for "adapter"? why the last admission was declined, where that says nothing of the requests after it
 local Plan = {}
 
 --- Schedules every running decode, oldest first, up to a limit of tokens. Preempts victims if the cache is full.

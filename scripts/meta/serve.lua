@@ -50,7 +50,7 @@ local serve = {}
 ---@field admission table|string|nil
 ---@field links table<string, rooflua.ScenarioLink>? wires that transfers share, by name (docs/SERVING.md)
 ---@field adapters rooflua.ScenarioAdapters? low-rank adapters of the model (docs/ADAPTERS.md); default none
---- popularity of experts that drifts, and who moves them (docs/EXPERT_DRIFT.md); default all alike
+--- popularity of experts that drifts, and what moves them (docs/EXPERT_DRIFT.md); default all alike
 ---@field experts rooflua.ScenarioExperts?
 --- KV outside of the GPU, in memory of the host, on disks and in other replicas (docs/TIERS.md); default none
 ---@field tiers rooflua.ScenarioTiers?
@@ -106,7 +106,7 @@ local serve = {}
 ---@field node integer?
 --- default 1; how many replicas are like this; each has deployment.dp ranks; of a pool those at the start
 ---@field count integer?
----@field autoscaler table|string|nil who says how many of them there are (docs/CONTROL.md); default always `count`
+---@field autoscaler table|string|nil what says how many of them there are (docs/CONTROL.md); default always `count`
 ---@field min integer? default 1; fewest replicas that the autoscaler gets; 0: requests may wait until one has started
 ---@field max integer? most replicas that the autoscaler gets; needed with one
 ---@field drain "finish"|"requeue"|"abort"|nil default "finish"; what becomes of the requests of an engine that drains
@@ -216,7 +216,7 @@ local serve = {}
 --- default "step"; when an adapter is copied into a slot: in the first step that needs it, or before its request is
 --- admitted
 ---@field load "admission"|"step"|nil
----@field load_s number? s; default 0; what a copy takes beside its bytes
+---@field load_s number? s; default 0; what a copy takes besides its bytes
 ---@field host_bytes_per_s number? bytes/s; into the slot of one GPU; default host_gb_per_s of the GPU
 ---@field store_bytes_per_s number? bytes/s; into the memory of the host; default all adapters are there
 ---@field gemms boolean? default true; false: steps.kernels prices no GEMMs of adapters, which a correction may do
@@ -328,8 +328,8 @@ function Live:explain(index) end
 ---@return string? report
 ---@return table? document
 function Live:why(id) end
---- Ends a live request now, before its last token. Its client and its workload are told at once; rows of it that are in
---- flight are computed and discarded.
+--- Ends a live request now, before its last token. Its client and its workload learn of it at once; rows of it that are
+--- in flight are computed and discarded.
 ---@param id integer
 ---@param outcome ("expired"|"timed_out"|"cancelled"|"replica_lost")? "cancelled" if none is given
 ---@return boolean was_live false: it has ended, was aborted before, or has not arrived

@@ -13,14 +13,14 @@ local trace = {}
 ---@param time_scale number? multiplies arrival times
 ---@param max_output_tokens integer|string? limit that requests declare, "exact" = their own length, 0 = none
 ---@param hash_block_tokens integer? tokens of one id in hash_ids; default 512
----@param time_unit string? unit of arrivals, "s", "ms", "us" or "ns"; "": by the name of the column, else told from the
----  stamps, with a note
+---@param time_unit string? unit of arrivals, "s", "ms", "us" or "ns"; "": by the name of the column, else inferred from
+---  the stamps, with a note
 ---@param run string? number or name of a result, where the file holds several
 ---@return userdata
 function trace.open(path, format, limit, sort, time_scale, max_output_tokens, hash_block_tokens, time_unit, run) end
 
 --- Describes an opened trace: {file, format, rows, requests, left_out, notes}. The notes are sentences, as on the unit
---- of time that was told. Rows whose request failed when it was
+--- of time that was inferred. Rows whose request failed when it was
 --- recorded, or that have no output, are not replayed: left_out = {{source, unit, total, count, reasons = {{why,
 --- count, first_line}}}} counts them; nil if there are none.
 ---@param opened userdata

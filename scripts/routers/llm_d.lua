@@ -83,8 +83,8 @@ local LlmD = policy.define {
       source = "gateway-api-inference-extension: metrics are refreshed every 50 ms" },
     load_signals = { default = "reported", values = { "reported", "live" },
       source = "vLLM v1/core/sched/scheduler.py: update_from_output makes the statistics when a step has ended",
-      doc = "Whether waiting, running and kv_used_frac are what engines told at the end of their last step, or of the "
-        .. "moment." },
+      doc = "Whether waiting, running and kv_used_frac are what engines reported at the end of their last step, or of "
+        .. "the moment." },
     prefix_score = { default = "share", values = { "share", "relative" },
       source = "llm-d-router 0.9 (llm-d-inference-scheduler e6f6b84f); until 0.8 relative",
       doc = "What `prefix` is with the precise index: the share of the prompt, or where that is between the least and "

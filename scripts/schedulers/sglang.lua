@@ -46,7 +46,7 @@ local Sglang = policy.define {
     enable_mixed_chunk = { default = false,
       doc = "Prefill steps also decode.", source = "SGLang default" },
     scheduler_recv_interval = { default = 1, unit = "steps", min = 1, integer = true,
-      doc = "The scheduler looks for new requests once in so many decode steps, and behind every other step.",
+      doc = "The scheduler looks for new requests once in so many decode steps, and after every other step.",
       source = "SGLang default; --scheduler-recv-interval, scheduler_recv_skipper.py" },
     schedule_conservativeness = { default = 1.0, unit = "1", min = 0,
       doc = "Multiplies init_new_token_ratio." },

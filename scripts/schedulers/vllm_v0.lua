@@ -22,7 +22,7 @@ local VllmV0 = policy.define {
   },
 }
 
---- Why vLLM does not start for requests of so many tokens; nil where it does. A budget that nobody states follows from
+--- Why vLLM does not start for requests of so many tokens; nil where it does. A budget that is not stated follows from
 --- their length there. Source: vllm/config.py, SchedulerConfig, releases 0.2 to 0.7.
 function VllmV0:start_problem(max_model_len)
   local stated = policy.is_given(self, "max_num_batched_tokens")

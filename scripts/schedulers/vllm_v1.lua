@@ -42,7 +42,7 @@ local VllmV1 = policy.define {
 
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 VllmV1.caps_only_limit = true
---- A request that waits for a slot for its adapter holds up nobody behind it.
+--- A request that waits for a slot for its adapter holds up no request behind it.
 VllmV1.follows_adapters = true
 
 --- The next chunk of a prompt, before the budget cuts it.
@@ -115,7 +115,7 @@ function VllmV1:run_running(replica, plan)
 end
 
 --- Admits a request of the queue, default its head, if seats, budget and blocks last. Returns whether it did; nil if
---- only its adapter was missing, which says nothing of those behind it.
+--- only its adapter was missing, which says nothing of those after it.
 function VllmV1:admit_head(waiting, replica, plan, place)
   if replica.seats >= self.max_num_seqs then return false end
   local request, left = waiting[place or 1], self.max_num_batched_tokens - plan.tokens
@@ -142,7 +142,7 @@ function VllmV1:admit_waiting(replica, plan)
   if admitted == nil then self:admit_behind(waiting, replica, plan) end
 end
 
---- Goes on behind a request that waits for a slot for its adapter, and behind others that do.
+--- Goes on after a request that waits for a slot for its adapter, and after others that do.
 function VllmV1:admit_behind(waiting, replica, plan)
   local place = 2
   while true do

@@ -30,7 +30,7 @@ local function most_drafts(ranges)
       error(("by_batch.ranges[%d]: expected {low, high, drafts}: numbers of requests, and 0 to 64 drafts"):format(i), 0)
     end
     if low <= before or high < low then
-      error(("by_batch.ranges[%d]: expected ranges in ascending order that do not overlap, found %d to %d behind %d")
+      error(("by_batch.ranges[%d]: expected ranges in ascending order that do not overlap, found %d to %d after %d")
         :format(i, low, high, before), 0)
     end
     most, before = max(most, drafts), high

@@ -53,7 +53,7 @@ local function rounded(n)
   return math.ceil(n / step) * step
 end
 
---- The price of a step that nobody pays.
+--- The price of a step that is not paid.
 function Goodput:price(n, context_tokens, k)
   local batch = cost.batch { decodes = n, decode_context_tokens = context_tokens, decode_tokens = n * (1 + k),
     draft_rows = k > 0 and n or 0, draft_tokens = n * k, draft_passes = k }

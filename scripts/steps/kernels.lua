@@ -25,7 +25,7 @@ local adapters = require "steps.kernels.adapters"
 local afd = require "steps.kernels.afd"
 local apart = require "steps.kernels.apart"
 local attention = require "steps.kernels.attention"
-local beside = require "steps.kernels.beside"
+local shared_experts = require "steps.kernels.shared_experts"
 local bounds = require "steps.kernels.bounds"
 local context_parallel = require "steps.kernels.context_parallel"
 local decode_run = require "steps.kernels.decode_run"
@@ -268,7 +268,7 @@ function Kernels:bind_operations(layers, deployment)
       within_attention.put(self, seen, op)
     end
   end
-  beside.add_sums(self, seen.tokens)
+  shared_experts.add_sums(self, seen.tokens)
   apart.add(self, seen)
   launches.add(self, seen)
   modules.bind(self, { self.attention, unpack(self.more_attention) }, seen.tokens, deployment)
@@ -285,7 +285,8 @@ function Kernels:add_attention(kind)
   if more then more[#more + 1] = kind else self.attention = kind end
 end
 
-Kernels.sum_of, Kernels.bind_sums, Kernels.settles = beside.sum_of, beside.bind_sums, attention.settles_with
+Kernels.sum_of, Kernels.bind_sums = shared_experts.sum_of, shared_experts.bind_sums
+Kernels.settles = attention.settles_with
 
 -- Attention ------------------------------------------------------------------------------------
 

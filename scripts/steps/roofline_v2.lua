@@ -2,7 +2,7 @@
 ---
 ---     time(op) = flop / (peak mfu(shape))
 ---
---- Decode and prefill are priced apart and then combined. A layer has seven GEMMs (q, k, v, o, gate, up,
+--- Decode and prefill are priced separately and then combined. A layer has seven GEMMs (q, k, v, o, gate, up,
 --- down). inference-sim got this model in commit 487017bc, after a design plan and reviews of that plan.
 --- Each parameter is a question that the reviews raised: change one at a time to see its effect. The
 --- defaults are the reviewed answers in their fastest form.

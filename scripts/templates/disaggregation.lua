@@ -16,7 +16,7 @@ end
 ---@type rooflua.Scenario
 local scenario = {
   rooflua = 1, -- version of this format
-  title = "Prefill and decode, together or apart",
+  title = "Prefill and decode, together or split",
   seed = 1,
   model = "llama-3.1-8b", -- rooflua list models
   hardware = "h200-sxm", -- rooflua list hardware

@@ -2,7 +2,7 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H200.
 --- Method    Requests at three rates.
---- Measures  The share of requests that take longer than `above_s` or fail, beside the usual metrics.
+--- Measures  The share of requests that take longer than `above_s` or fail, besides the usual metrics.
 --- Expect    What you believe before you look.
 --- Limits    A metric sees requests that ended and steps that ended: docs/LUA_API.md, "Metrics".
 ---

@@ -19,7 +19,7 @@ local scenario = {
   deployment = { tp = 1 },
   steps = require "steps.kernels" {}, -- rooflua help steps.kernels
 
-  -- The batches: prompts as chunks behind a context, and one context per request that decodes.
+  -- The batches: prompts as chunks after a context, and one context per request that decodes.
   price = {
     { name = "a prompt of 4,096 tokens", prefills = { { context_tokens = 0, new_tokens = 4096 } } },
     { name = "64 requests decode at 2,048 tokens", decodes = 64, decode_context_tokens = 64 * 2048 },

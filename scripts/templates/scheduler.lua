@@ -2,7 +2,7 @@
 ---
 --- Setup     Llama-3.1-8B, bf16, on one H200 with few seats, so that requests wait.
 --- Method    The same requests under vLLM V1's scheduler and under the one below.
---- Measures  TTFT, TPOT and end-to-end time; the p99 tells who waits longest.
+--- Measures  TTFT, TPOT and end-to-end time; the p99 shows which requests wait longest.
 --- Expect    What you believe before you look.
 --- Limits    What a scheduler may do: docs/LUA_API.md; step by step: docs/OWN_SCHEDULER.md.
 ---

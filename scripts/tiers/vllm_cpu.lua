@@ -1,5 +1,5 @@
 --- KV in CPU memory as vLLM's OffloadingConnector keeps it: whole chunks of prompts are copied as soon as they are
---- computed, and a request whose prompt is found there waits until all of it is loaded. Requests behind it do not wait.
+--- computed, and a request whose prompt is found there waits until all of it is loaded. Requests after it do not wait.
 local policy = require "rooflua.policy"
 
 ---@class tiers.VllmCpu: rooflua.Tiers

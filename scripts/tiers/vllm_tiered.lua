@@ -1,5 +1,5 @@
 --- vLLM's TieringOffloadingSpec: CPU memory in front of secondary tiers, such as files. What is stored goes to all of
---- them at once, not from one to the next when it is evicted. A hit behind the first store is put into the first store
+--- them at once, not from one to the next when it is evicted. A hit in a later store is put into the first store
 --- as well.
 local every = require "tiers.stores.every"
 local policy = require "rooflua.policy"

@@ -29,7 +29,7 @@ local Agent = policy.define {
     first_tokens = { default = { distribution = "lognormal", mean = 6600, sigma = 1.0, max = 200000 }, type = "any",
       unit = "tokens", doc = "First message: a number or { distribution = ... }." },
     growth_tokens = { default = { distribution = "lognormal", mean = 810, sigma = 1.95, max = 100000 }, type = "any",
-      unit = "tokens", doc = "What tools and the user add behind an answer: a number or { distribution = ... }." },
+      unit = "tokens", doc = "What tools and the user add after an answer: a number or { distribution = ... }." },
     output_tokens = { default = { distribution = "lognormal", mean = 768, sigma = 1.33, max = 32000 }, type = "any",
       unit = "tokens", doc = "Answer with its reasoning: a number or { distribution = ... }." },
     max_output_tokens = arrivals.limit_parameter(),
@@ -50,7 +50,7 @@ local Agent = policy.define {
     pause_s = { default = 500, unit = "s", min = 0, doc = "Median of such a pause; lognormal with a sigma of 1.",
       idle = { pause_probability = 0 } },
     edit_probability = { default = 0.028, unit = "1", min = 0, max = 1,
-      doc = "Share of turns before which the harness changes something in the context; all behind it is computed "
+      doc = "Share of turns before which the harness changes something in the context; all after it is computed "
         .. "again." },
     edit_within = { default = 0.5, unit = "1", min = 0, max = 1,
       doc = "The change is within this front part of the context.", idle = { edit_probability = 0 } },

@@ -35,7 +35,7 @@ local ClosedLoop = policy.define {
 }
 
 --- The next of the distinct prompts: its length, which it keeps, and its content. One step of a shuffle per request;
---- behind the last prompt the next shuffle begins.
+--- after the last prompt the next shuffle begins.
 local function of_pool(state, pool)
   local size = #pool.order
   pool.at = pool.at % size + 1

@@ -1,7 +1,7 @@
 --- A fixed set of conversations that a fixed number of clients play: each client has one at a time, turn after turn.
 ---
 --- A prompt is a system prompt that all share, a document of the conversation, and its turns so far. A client that is
---- done with a conversation takes the next one; behind the last one the first again, whose content is the same.
+--- done with a conversation takes the next one; after the last one the first again, whose content is the same.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"

@@ -8,7 +8,7 @@ local policy = require "rooflua.policy"
 ---@field lanes integer
 local Plays = policy.define {
   name = "plays",
-  doc = "Replays recorded sessions whose requests wait for each other; ten formats are told by their content.",
+  doc = "Replays recorded sessions whose requests wait for each other; ten formats are recognised by their content.",
   source = "docs/AGENTS.md",
   params = {
     path = { default = "", doc = "The file; looked for in the folder of the scenario, then in the working directory." },

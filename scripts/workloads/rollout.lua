@@ -1,10 +1,10 @@
---- Rollouts of reinforcement learning: batches of answers, with a barrier behind each.
+--- Rollouts of reinforcement learning: batches of answers, with a barrier after each.
 ---
 --- A batch is `prompts` prompts with `samples` answers each, all sent at once; with over-sampling more. When as many
 --- prompts as the batch needs have all their answers, the model is updated, and the next batch is sent. Answers that
---- are still written then go on beside it, or are aborted: dropped, or continued in the next batch behind their prompt
+--- are still written then go on during it, or are aborted: dropped, or continued in the next batch after their prompt
 --- and what they have (a partial rollout). Prompts that are continued take the places of new ones.
---- An answer longer than `budget_tokens` is cut there and continued in the next batch, beside as many prompts as ever.
+--- An answer longer than `budget_tokens` is cut there and continued in the next batch, with as many prompts as ever.
 ---
 --- What engines keep of the KV of an answer that is continued, `keep_kv` says: it is that of the old weights.
 local arrivals = require "rooflua.arrivals"
@@ -17,7 +17,7 @@ local policy = require "rooflua.policy"
 ---@field samples integer
 local Rollout = policy.define {
   name = "rollout",
-  doc = "Batches of answers with a barrier behind each, as reinforcement learning samples them.",
+  doc = "Batches of answers with a barrier after each, as reinforcement learning samples them.",
   source = "THUDM/slime slime/rollout/sglang_rollout.py (over_sampling_batch_size, abort, partial_rollout); partial "
     .. "rollouts: arXiv 2501.12599; over-sampling: arXiv 2503.14476",
   params = {
@@ -39,11 +39,11 @@ local Rollout = policy.define {
         .. "prompts are sent as soon as fewer are under way than the batch needs, as many as for a batch." },
     rest = { default = "finish", values = { "finish", "drop", "continue" },
       source = "slime: abort(), --partial-rollout",
-      doc = "Answers that are still written when a batch has what it needs: finish, beside the next batch; drop, "
+      doc = "Answers that are still written when a batch has what it needs: finish, during the next batch; drop, "
         .. "they are aborted; continue, they are aborted and go on in the next batch, in place of new prompts." },
     keep_kv = { default = false,
       source = "vLLM: pause_generation(clear_cache); SGLang: flush_cache of a weight update",
-      doc = "KV of prompts and answers that are continued is still there behind the update." },
+      doc = "KV of prompts and answers that are continued is still there after the update." },
     budget_tokens = { default = 0, unit = "tokens", min = 0, integer = true,
       doc = "Most tokens of an answer in one batch; the rest is written in the next one. 0 = no limit." },
     update_s = { default = 0, unit = "s", min = 0, doc = "Time between the end of a batch and the next one." },

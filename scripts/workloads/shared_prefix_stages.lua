@@ -1,7 +1,7 @@
 --- Stages of load over one set of prompts with shared prefixes, as inference-perf sends them.
 ---
 --- `groups` system prompts with `prompts_per_group` questions each are shuffled once. Request i of a stage is prompt i,
---- behind the last one the first again; every stage begins with the first. A stage ends when all its answers have
+--- after the last one the first again; every stage begins with the first. A stage ends when all its answers have
 --- ended. The next one begins gap_s later.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
@@ -17,13 +17,13 @@ local sending = require "workloads.stages.sending"
 ---@field max_in_flight integer
 local Stages = policy.define {
   name = "shared_prefix_stages",
-  doc = "Stages of rates or clients, one behind the other, over one set of prompts with shared prefixes.",
+  doc = "Stages of rates or clients, one after the other, over one set of prompts with shared prefixes.",
   source = "kubernetes-sigs/inference-perf: shared_prefix_datagen.py, load_timer.py, load_generator.py",
   params = {
     groups = { default = 10, unit = "prompts", min = 0, max = 1000000, integer = true,
       doc = "Different shared prefixes; 0: no prompt shares anything with another." },
     prompts_per_group = { default = 10, unit = "prompts", min = 1, max = 1000000, integer = true,
-      doc = "Different questions behind each prefix." },
+      doc = "Different questions after each prefix." },
     shared_prefix_tokens = { default = 1024, unit = "tokens", min = 0, integer = true, doc = "Length of a prefix." },
     question_tokens = { default = 128, type = "any", unit = "tokens",
       doc = "Length of a question, which it keeps: a number or { distribution = ... }." },

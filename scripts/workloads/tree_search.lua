@@ -1,10 +1,10 @@
---- Programs that search a tree: a root call, and behind each call several that depend on its answer.
+--- Programs that search a tree: a root call, and after each call several that depend on its answer.
 ---
 --- A program has a number of calls, of which few programs have many. A call repeats the prompt and the answer of the
 --- one
---- that it depends on, and adds tokens of its own. When a call ends, calls behind it are sent, `branching` of them
+--- that it depends on, and adds tokens of its own. When a call ends, calls after it are sent, `branching` of them
 --- or as
---- many as the program has left. A call that does not complete has none behind it.
+--- many as the program has left. A call that does not complete has none after it.
 local arrivals = require "rooflua.arrivals"
 local lengths = require "rooflua.lengths"
 local policy = require "rooflua.policy"
@@ -23,7 +23,7 @@ local TreeSearch = policy.define {
     num_programs = { default = 100, unit = "programs", min = 1, integer = true, doc = "How many." },
     calls = { default = { distribution = "lognormal", mean = 12, sigma = 1.2, max = 400 }, type = "any", unit = "calls",
       doc = "Calls of a program: a number or { distribution = ... }." },
-    branching = { default = 3, unit = "calls", min = 1, integer = true, doc = "Calls behind each." },
+    branching = { default = 3, unit = "calls", min = 1, integer = true, doc = "Calls after each." },
     prompt_tokens = { default = 800, type = "any", unit = "tokens", doc = "Prompt of the root." },
     step_tokens = { default = 60, type = "any", unit = "tokens", doc = "What a call adds to the one in front of it." },
     output_tokens = { default = 150, type = "any", unit = "tokens", doc = "Answer of a call." },
@@ -42,7 +42,7 @@ local function new_content(state)
   return state.contents
 end
 
---- A call behind `parent`; nil: its prompt would be too long.
+--- A call after `parent`; nil: its prompt would be too long.
 local function call_of(state, program, parent, at_s)
   local own = parent and state.step(state.prompts) or state.prompt(state.prompts)
   local content, prompt = {}, own

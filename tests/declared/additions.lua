@@ -170,7 +170,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       file = "scripts/lib/rooflua/policy/kinds.lua",
       {
         before = '  { folder = "candidates"',
-        text = '  { folder = "samples", of = "run", doc = "an example of a kind of policies" },\n',
+        text = '  { folder = "samples", doc = "an example of a kind of policies" },\n',
       },
     },
     code = {},

@@ -147,7 +147,7 @@ output "lua tests/generated.lua --write"
 holds(content "docs/DATA.md", "| `sample_width` | 0 to 500 elements |", "the keys of a model in docs/DATA.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_width`", "the ranges in docs/ROBUSTNESS.md")
 holds(content "scripts/meta/spec.lua", "---@field sample_width integer a sample", "scripts/meta/spec.lua")
-holds(content "scripts/meta/rooflua.lua", '---| "samples" an example', "the kinds in scripts/meta/rooflua.lua")
+holds(content "scripts/meta/rooflua.lua", '"samples"', "the kinds in scripts/meta/rooflua.lua")
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
 holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_share` | 0.25 to 1", "the ranges in docs/ROBUSTNESS.md")

@@ -2,8 +2,7 @@
 # A new op, metric, number format, figure of a model, scenario key, release, option, engine and kind of policy each cost
 # one declaration: adds one of each to a copy of the source tree, builds the program there, and checks that everything
 # which should follow from the declaration does.
-#   tests/declared/run.sh PROGRAM BUILD_FOLDER [reuse]      from the source tree
-# reuse: objects of BUILD_FOLDER that the additions do not change are copied (reused.sh, compiler.sh).
+#   tests/declared/run.sh PROGRAM BUILD_FOLDER      from the source tree
 set -eu
 program=$1
 mkdir -p "$2/declared/tree"
@@ -20,20 +19,12 @@ cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
 cp tests/declared/sample_scan_bf16.csv tests/declared/sample_gemm_bf16.csv "$folder/tree/bench_data/h200-sxm/"
 cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
 cp -a tests/generated.lua tests/shipped_tables.lua "$folder/tree/tests/"
-configure() {
-  cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \
-    -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
-    -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"
-}
-launcher=''
-[ "${3:-}" != reuse ] || launcher="$(pwd)/tests/declared/compiler.sh;$folder/reused;$2"
 build() {
-  touch "$folder/reused" && configure &&
-    { [ -z "$launcher" ] || tests/declared/reused.sh "$(pwd)" "$2" "$folder/tree" "$folder/build"; } >"$folder/fresh.$$" &&
-    { cmp -s "$folder/fresh.$$" "$folder/reused" || cp "$folder/fresh.$$" "$folder/reused"; } &&
-    rm "$folder/fresh.$$" && cmake --build "$folder/build" --target rooflua
+  cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \
+    -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 &&
+    cmake --build "$folder/build" --target rooflua
 }
-if ! build "$@" >"$folder/build.log" 2>&1; then
+if ! build >"$folder/build.log" 2>&1; then
   tail -40 "$folder/build.log"
   echo "FAIL the program with the additions does not build"
   exit 1

@@ -28,7 +28,7 @@ check "what is told is what is cached" timeout 150 "$python" "$here/clients/kv_e
 check "TERM ends it with status 0" stop
 check "stderr says once that text has no events" [ "$(grep -c 'a prompt is text' err.txt)" = 1 ]
 check "the report says it, too" grep -q '1 prompts were text: no KV event' out.txt
-check "and counts messages" grep -q 'messages told of blocks' out.txt
+check "and counts messages" grep -q 'messages named blocks' out.txt
 check "and says what of the release is assumed" grep -q 'KV events of 0.24.* is assumed in part' out.txt
 check "a release whose names of blocks only Python can compute is refused" refuses --kv-events 0 --engine "vllm 0.9"
 check "a topic without events is refused" refuses --kv-events-topic a

@@ -64,7 +64,7 @@ TEST_CASE("mistakes of commands are told with their lines, and nothing typed is 
   const Said said = piped("1\n:step\n:report now\n:time 0 1\n:foo\n:open nosuch.lua\nx.y", "2>&1");
   INFO(said.text);
   CHECK(contains(said.text, "stdin:2: no simulation is open"));
-  CHECK(contains(said.text, "stdin:3: :report takes nothing behind it, found 'now'"));
+  CHECK(contains(said.text, "stdin:3: :report takes nothing after it, found 'now'"));
   CHECK(contains(said.text, "stdin:4: expected how often, at least 1 time, found 0"));
   CHECK(contains(said.text, "stdin:5: unknown command 'foo'"));
   CHECK(contains(said.text, "stdin:6: nosuch.lua: there is no such file"));

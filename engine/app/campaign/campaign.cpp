@@ -104,36 +104,32 @@ int campaign_submit(const CampaignArguments& arguments, const std::filesystem::p
                   "; its own message is above");
 }
 
-void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door) {
-  auto* command = app.add_subcommand(
+void add_campaign(const Command& app) {
+  const Command command = app.command(
       "campaign", "Sweeps on many machines: the jobs of a cluster's engine for a scenario");
-  command->require_subcommand(1);
-  auto* submit = command->add_subcommand(
+  command.needs_command();
+  const Command submit = command.command(
       "submit", "Write a job with a task per shard, a job that merges, and what to do next");
-  auto* run = command->add_subcommand(
+  const Command run = command.command(
       "run", "The same, and wait for it, submit again what is missing, and print the report");
   auto* a = new CampaignArguments;  // lives as long as the program: the options point into it
-  for (auto* sub : {submit, run}) {
-    sub->add_option("scenario", a->scenario, "A Lua file that returns a scenario")->required();
-    sub->add_option("--on", a->on, "slurm, kubernetes, mpirun, parallel or sge")->required();
-    sub->add_option("--shards", a->shards, "Into how many parts the runs are dealt")
-        ->required()
-        ->check(whole(1, 1000000));
-    sub->add_option("--dir", a->dir, "Folder for the job and the results, seen by all machines")
-        ->required();
-    sub->add_option("--site", a->site,
-                    "TOML with what the place wants: partition, image, claim, ... (help "
-                    "campaigns.slurm lists them)");
-    sub->add_option("--jobs", a->jobs, "Worker processes of each shard")->check(whole(1, 1024));
-    sub->add_option("--set", a->set, "key=value, as in run")->allow_extra_args(false);
-    sub->add_option("--seed", a->seed, "Overrides the scenario's seed")
-        ->check(seeds());
+  for (const Command& sub : {submit, run}) {
+    sub.option("scenario", a->scenario, "A Lua file that returns a scenario", {.required = true});
+    sub.option("--on", a->on, "slurm, kubernetes, mpirun, parallel or sge", {.required = true});
+    sub.option("--shards", a->shards, "Into how many parts the runs are dealt",
+               {.required = true, .check = whole(1, 1000000)});
+    sub.option("--dir", a->dir, "Folder for the job and the results, seen by all machines",
+               {.required = true});
+    sub.option("--site", a->site,
+               "TOML with what the place wants: partition, image, claim, ... (help "
+               "campaigns.slurm lists them)");
+    sub.option("--jobs", a->jobs, "Worker processes of each shard", {.check = whole(1, 1024)});
+    sub.option("--set", a->set, "key=value, as in run", {.repeated = true});
+    sub.option("--seed", a->seed, "Overrides the scenario's seed", {.check = seeds()});
   }
-  submit->add_flag("--run", a->submit, "Submit it, too");
-  submit->callback(
-      [a, &door] { door = [a](const fs::path& home) { return campaign_submit(*a, home); }; });
-  run->callback(
-      [a, &door] { door = [a](const fs::path& home) { return campaign_run(*a, home); }; });
+  submit.flag("--run", a->submit, "Submit it, too");
+  submit.runs([a](const fs::path& home) { return campaign_submit(*a, home); });
+  run.runs([a](const fs::path& home) { return campaign_run(*a, home); });
 }
 
 }  // namespace rooflua::app

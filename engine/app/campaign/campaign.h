@@ -2,12 +2,12 @@
 // `rooflua campaign submit`: the files with which an engine of a cluster runs the shards of a
 // scenario. The files are templates in Lua, scripts/campaigns/.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "app/command_line.h"
 
 namespace rooflua::app {
 
@@ -47,7 +47,7 @@ int campaign_submit(const CampaignArguments& arguments, const std::filesystem::p
 /// the report.
 int campaign_run(const CampaignArguments& arguments, const std::filesystem::path& home);
 
-/// Adds the command. `door` becomes the chosen one of its functions.
-void add_campaign(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door);
+/// Adds the command.
+void add_campaign(const Command& app);
 
 }  // namespace rooflua::app

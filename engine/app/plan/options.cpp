@@ -6,11 +6,11 @@ namespace rooflua::app {
 
 namespace {
 
-void add_plan_axes(CLI::App& command, PlanArguments& a) {
+void add_plan_axes(const Command& command, PlanArguments& a) {
   const auto list = [&](const char* name, std::vector<std::string>& to, const char* help) {
-    command.add_option(name, to, help)->delimiter(',')->allow_extra_args(false);
+    command.option(name, to, help, {.repeated = true, .split = true});
   };
-  command.add_option("--engine", a.engine, engine_help);
+  command.option("--engine", a.engine, engine_help);
   list("--engines", a.engines, "Engines to try, NAME or NAME=RELEASE (that of --engine)");
   list("--tp", a.tp, "Tensor parallel degrees to try (1,2,4,8)");
   list("--pp", a.pp, "Pipeline stages to try (1)");
@@ -24,82 +24,75 @@ void add_plan_axes(CLI::App& command, PlanArguments& a) {
   list("--budgets", a.budgets, "Most tokens in a step to try (512,2048,8192)");
   list("--weights", a.weights, "Formats of the weights to try (the model's own)");
   list("--kv", a.kv, "Formats of the KV cache to try (the model's own)");
-  command.add_flag("--split", a.split, "Also prefill and decode on separate replicas");
+  command.flag("--split", a.split, "Also prefill and decode on separate replicas");
   list("--prefill-tp", a.prefill_tp,
        "With --split: tensor parallel degrees of prefill engines (tp)");
-  command.add_option("--candidates", a.candidates, "Policy that generates candidates (ladder)");
+  command.option("--candidates", a.candidates, "Policy that generates candidates (ladder)");
 }
 
 }  // namespace
 
-void add_plan(CLI::App& app, Door& door) {
-  auto* command = app.add_subcommand("plan", "Which GPUs, how many, which flags, at what cost");
+void add_plan(const Command& app) {
+  const Command command = app.command("plan", "Which GPUs, how many, which flags, at what cost");
   auto* a = new PlanArguments;
   const auto repeated = [command](const char* name, std::vector<std::string>& to,
                                   const char* help) {
-    command->add_option(name, to, help)->allow_extra_args(false);
+    command.option(name, to, help, {.repeated = true});
   };
-  command->add_option(
-      "scenario", a->scenario,
-      "A Lua file of kind \"plan\" instead of a question; a plan.json for --verify");
-  command->add_option("--model", a->model, "A shipped model, config.json or .toml");
+  command.option("scenario", a->scenario,
+                 "A Lua file of kind \"plan\" instead of a question; a plan.json for --verify");
+  command.option("--model", a->model, "A shipped model, config.json or .toml");
   add_ignore(command, a->ignore);
-  command->add_option(
+  command.option(
       "--workload", a->workload,
       "PROMPT+ANSWER tokens (2000+300), a preset (chatbot), or a file: a trace, a result of "
       "vllm bench serve (bench.json#2: its second)");
-  command->add_option("--rate", a->rate, "Requests per second")->check(between(1e-6, 1e9));
-  command->add_option("--clients", a->clients, "Clients that each wait for their answer")
-      ->check(between(1, 1e6));
-  command->add_option("--peak", a->peak, "Multiplies the load (1)")->check(between(1e-3, 1e3));
+  command.option("--rate", a->rate, "Requests per second", {.check = between(1e-6, 1e9)});
+  command.option("--clients", a->clients, "Clients that each wait for their answer",
+                 {.check = between(1, 1e6)});
+  command.option("--peak", a->peak, "Multiplies the load (1)", {.check = between(1e-3, 1e3)});
   repeated("--autoscaler", a->autoscaler,
            "Also a day with it in place of the fleet for the peak: hpa, keda, planner_load, ...");
   repeated("--slo", a->slo,
            "METRIC=LIMIT: ttft_p99=500ms, tpot_p99=25ms, slo_attainment_frac=0.99");
   repeated("--gpus", a->gpus, "NAME[:COUNT][@PRICE]: h100-sxm:32@3.00 per GPU and hour");
-  command->add_option("--buy", a->buy, "gpu (default) or node: whole nodes are paid");
-  add_plan_axes(*command, *a);
-  command->add_option("--objective", a->objective, "cost (default), gpus, rate, energy, ...");
-  command->add_option("--strategy", a->strategy, "halving (default), bounded, exhaustive, sample");
-  command->add_option("--power", a->power, "tdp (default), linear, measured: watts of a GPU");
+  command.option("--buy", a->buy, "gpu (default) or node: whole nodes are paid");
+  add_plan_axes(command, *a);
+  command.option("--objective", a->objective, "cost (default), gpus, rate, energy, ...");
+  command.option("--strategy", a->strategy, "halving (default), bounded, exhaustive, sample");
+  command.option("--power", a->power, "tdp (default), linear, measured: watts of a GPU");
   repeated("--watts", a->watts, "GPU=WATTS: measured power of one GPU under load");
-  command->add_option("--confidence", a->confidence, "Least probability that the SLO is met (0.8)")
-      ->check(between(0, 1));
-  command
-      ->add_option("--strict", a->strict_percent,
-                   "A deployment of whose time more than PERCENT is extrapolated, stand_in or "
-                   "assumed does not count")
-      ->expected(0, 1)
-      ->check(between(0, 100))
-      ->default_str("0");
-  command->add_option("--survive", a->survive, "Replicas that may be lost (0)")
-      ->check(whole(0, 1000));
-  command->add_option("--replicates", a->replicates, "Runs per deployment for probability (40)")
-      ->check(whole(0, 1000));
-  command->add_option("--requests", a->requests, "Requests of a run (by --horizon)")
-      ->check(whole(10, 10000000));
-  command->add_option("--horizon", a->horizon_s, "Seconds of a run (6 mean answers at the SLO)")
-      ->check(between(1e-3, 1e7));
-  command->add_option("--ranks", a->ranks, "Deployments in the answer (3)")->check(whole(1, 10));
-  command->add_option("--seed", a->seed, "Of the random numbers (1)")->check(seeds());
-  command->add_option("--jobs", a->jobs, "Worker processes")->check(whole(1, 1024));
+  command.option("--confidence", a->confidence, "Least probability that the SLO is met (0.8)",
+                 {.check = between(0, 1)});
+  command.option("--strict", a->strict_percent,
+                 "A deployment of whose time more than PERCENT is extrapolated, stand_in or "
+                 "assumed does not count",
+                 {.check = between(0, 100), .alone = "0"});
+  command.option("--survive", a->survive, "Replicas that may be lost (0)",
+                 {.check = whole(0, 1000)});
+  command.option("--replicates", a->replicates, "Runs per deployment for probability (40)",
+                 {.check = whole(0, 1000)});
+  command.option("--requests", a->requests, "Requests of a run (by --horizon)",
+                 {.check = whole(10, 10000000)});
+  command.option("--horizon", a->horizon_s, "Seconds of a run (6 mean answers at the SLO)",
+                 {.check = between(1e-3, 1e7)});
+  command.option("--ranks", a->ranks, "Deployments in the answer (3)", {.check = whole(1, 10)});
+  command.option("--seed", a->seed, "Of the random numbers (1)", {.check = seeds()});
+  command.option("--jobs", a->jobs, "Worker processes", {.check = whole(1, 1024)});
   repeated("--set", a->set, "key=value of the scenario, as in run");
-  command->add_option("--results", a->results,
-                      "Keep runs in this SQLite file (a folder: DIR/); a second time only missing "
-                      "ones are run");
-  command->add_flag("--all", a->all, "Print every candidate");
-  command->add_option("--why", a->why, "Print the account of candidate N")
-      ->check(whole(1, 1000000));
-  command->add_flag("--front", a->front, "Trace speed of a user against throughput of a GPU");
-  command->add_option("--json", a->json, "Write the plan as JSON to a file (- = stdout, alone)");
-  command->add_option("--html", a->html, "Write the plan as one page");
-  command->add_option("--write", a->write, "Write commands, manifests and benchmarks to a folder");
-  command->add_option("--emit", a->emit,
-                      "Write the scenario of this question and stop (- = print)");
-  command->add_option("--verify", a->verify, "Compare the JSON of bench.sh with the plan.json");
-  command->add_flag("--quiet", a->quiet, "No progress");
-  command->callback(
-      [a, &door] { door = [a](const std::filesystem::path& home) { return plan(*a, home); }; });
+  command.option("--results", a->results,
+                 "Keep runs in this SQLite file (a folder: DIR/); a second time only missing "
+                 "ones are run");
+  command.flag("--all", a->all, "Print every candidate");
+  command.option("--why", a->why, "Print the account of candidate N", {.check = whole(1, 1000000)});
+  command.flag("--front", a->front, "Trace speed of a user against throughput of a GPU");
+  command.option("--json", a->json, "Write the plan as JSON to a file (- = stdout, alone)");
+  command.option("--html", a->html, "Write the plan as one page");
+  command.option("--write", a->write, "Write commands, manifests and benchmarks to a folder");
+  command.option("--emit", a->emit, "Write the scenario of this question and stop (- = print)");
+  command.option("--verify", a->verify, "Compare the JSON of bench.sh with the plan.json");
+  command.flag("--quiet", a->quiet, "No progress");
+  command.runs([a](const std::filesystem::path& home) { return plan(*a, home); });
 }
 
 }  // namespace rooflua::app

@@ -1,13 +1,11 @@
 #pragma once
 // The options of `rooflua results`.
 
-#include <CLI/CLI.hpp>
-#include <filesystem>
-#include <functional>
+#include "app/command_line.h"
 
 namespace rooflua::app {
 
-/// Adds the command. `door` becomes the chosen one of its functions.
-void add_results(CLI::App& app, std::function<int(const std::filesystem::path& home)>& door);
+/// Adds the command.
+void add_results(const Command& app);
 
 }  // namespace rooflua::app

@@ -25,19 +25,17 @@ using Candidates = std::vector<Candidate>;
 
 /// The line being completed: its command, the words before the cursor and the one at the cursor.
 struct Line {
-  const CLI::App* command;
+  Command command;
   std::vector<std::string> before;  // after the command
   std::string current;
 };
 
-Line line_of(const CLI::App& app, const std::vector<std::string>& words) {
-  Line line{&app, {}, words.empty() ? "" : words.back()};
+Line line_of(const Command& app, const std::vector<std::string>& words) {
+  Line line{app, {}, words.empty() ? "" : words.back()};
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const CLI::App* inner = nullptr;
-    for (const CLI::App* each : line.command->get_subcommands([](const CLI::App*) { return true; }))
-      if (line.before.empty() && each->get_name() == words[i]) inner = each;
-    if (inner != nullptr) {
-      line.command = inner;
+    const auto inner = line.before.empty() ? line.command.inner(words[i]) : std::nullopt;
+    if (inner) {
+      line.command = *inner;
     } else {
       line.before.push_back(words[i]);
     }
@@ -69,10 +67,9 @@ Candidates policies(const char* kind, const fs::path& home) {
 }
 
 /// Every topic of `rooflua help`.
-Candidates topics(const CLI::App& root, const fs::path& home) {
+Candidates topics(const Command& root, const fs::path& home) {
   Candidates out;
-  for (const CLI::App* each : root.get_subcommands([](const CLI::App*) { return true; }))
-    out.push_back({each->get_name(), first_line(each->get_description())});
+  for (const Command& each : root.commands()) out.push_back({each.name, first_line(each.doc)});
   const Json known = library(home, true)->call("rooflua.help.topics", "topics", {});
   for (const Json& each : known.items()) out.push_back({each.text(), ""});
   return out;
@@ -109,7 +106,7 @@ Candidates settings(const Line& line, const fs::path& home) {
   for (const Json& row : rows.items()) {
     std::string path = text_of(row, "path");
     // The command `step` knows parameters of its step model by their own names.
-    if (line.command->get_name() == "step" && path.starts_with("steps.")) path.erase(0, 6);
+    if (line.command.name == "step" && path.starts_with("steps.")) path.erase(0, 6);
     const std::string value = plain_text(*row.find("value"));
     if (!has_value) {
       out.push_back({path + "=", value + " " + text_of(row, "unit")});
@@ -136,7 +133,7 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
   if (option == "--engine" || option == "--engines") return policies("engines", home);
   if (option == "--kind") return named(template_kinds(home));
   if (option == "--layout") return named({"rooflua", "infersim", "blis", "aic"});
-  if (option == "--write" && line.command->get_name() == "run")
+  if (option == "--write" && line.command.name == "run")
     return named({"aiperf=", "dynamo-planner=", "endpoint-picker=", "guidellm=", "hpa=",
                   "inference-objective=", "inferencex=", "keda=", "llm-d=", "otlp="});
   if (option == "--objective") return named({"mean", "median"});
@@ -147,23 +144,20 @@ Candidates values_of(const std::string& option, const Line& line, const fs::path
   return {};
 }
 
-Candidates options_of(const CLI::App& command) {
+Candidates options_of(const Command& command) {
   Candidates out;
-  for (const CLI::Option* each : command.get_options()) {
-    for (const std::string& name : each->get_lnames())
-      out.push_back({"--" + name, first_line(each->get_description())});
+  for (const Option& each : command.options()) {
+    for (const std::string& name : each.long_names) out.push_back({name, first_line(each.doc)});
   }
   return out;
 }
 
-Candidates positional(const CLI::App& root, const Line& line, const fs::path& home) {
+Candidates positional(const Command& root, const Line& line, const fs::path& home) {
   Candidates out;
-  for (const CLI::App* each : line.command->get_subcommands([](const CLI::App*) { return true; })) {
-    if (line.before.empty() && !each->get_name().empty())
-      out.push_back({each->get_name(), first_line(each->get_description())});
-  }
+  for (const Command& each : line.command.commands())
+    if (line.before.empty()) out.push_back({each.name, first_line(each.doc)});
   if (!out.empty()) return out;
-  const std::string& name = line.command->get_name();
+  const std::string& name = line.command.name;
   if (name == "help") return topics(root, home);
   if (name == "list") return named(list_kinds(home));
   if (name == "completion") return named({"bash", "zsh", "fish"});
@@ -173,18 +167,17 @@ Candidates positional(const CLI::App& root, const Line& line, const fs::path& ho
   return out;
 }
 
-/// The option whose value is being typed; null if it is none.
-const CLI::Option* awaiting(const Line& line) {
-  if (line.before.empty()) return nullptr;
-  const std::string& last = line.before.back();
-  if (!last.starts_with("--") || last.find('=') != std::string::npos) return nullptr;
-  const CLI::Option* option = line.command->get_option_no_throw(last);
-  return option != nullptr && option->get_items_expected_min() > 0 ? option : nullptr;
+/// The option whose value is being typed; "" if it is none.
+std::string awaiting(const Line& line) {
+  const std::string last = line.before.empty() ? "" : line.before.back();
+  for (const Option& each : line.command.options())
+    if (last.starts_with("--") && each.name == last && each.least_values > 0) return last;
+  return "";
 }
 
-Candidates candidates(const CLI::App& app, const Line& line, const fs::path& home) {
-  if (const CLI::Option* option = awaiting(line))
-    return values_of("--" + option->get_lnames().front(), line, home);
+Candidates candidates(const Command& app, const Line& line, const fs::path& home) {
+  if (const std::string option = awaiting(line); !option.empty())
+    return values_of(option, line, home);
   const std::size_t equals = line.current.find('=');
   if (line.current.starts_with("--") && equals != std::string::npos) {
     const std::string option = line.current.substr(0, equals);
@@ -196,13 +189,13 @@ Candidates candidates(const CLI::App& app, const Line& line, const fs::path& hom
     }
     return out;
   }
-  if (line.current.starts_with("-")) return options_of(*line.command);
+  if (line.current.starts_with("-")) return options_of(line.command);
   return positional(app, line, home);
 }
 
 }  // namespace
 
-std::string completions(const CLI::App& app, const std::vector<std::string>& words,
+std::string completions(const Command& app, const std::vector<std::string>& words,
                         const fs::path& home) {
   const Line line = line_of(app, words);
   std::string out;

@@ -2,10 +2,11 @@
 // Completion of the program's command line in bash, zsh and fish. The scripts of the shells know
 // nothing of commands: they ask `rooflua __complete WORDS`, so that they never grow old.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "app/command_line.h"
 
 namespace rooflua::app {
 
@@ -18,7 +19,7 @@ std::string completion_script(const std::string& shell);
 ///
 /// @param words  the words after the program's name up to the cursor, the last may be ""
 /// @return "" where nothing can be said, whatever the reason
-std::string completions(const CLI::App& app, const std::vector<std::string>& words,
+std::string completions(const Command& app, const std::vector<std::string>& words,
                         const std::filesystem::path& home);
 
 }  // namespace rooflua::app

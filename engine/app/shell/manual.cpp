@@ -32,53 +32,47 @@ std::string upper(std::string text) {
   return text;
 }
 
-bool takes_value(const CLI::Option& option) {
-  return option.get_items_expected_max() > 0;
-}
-
 /// "\fB\-\-jobs\fR \fIN\fR"
-std::string head_of(const CLI::Option& option) {
+std::string head_of(const Option& option) {
   std::string out;
-  for (const std::string& name : option.get_snames()) out += "\\fB\\-" + literal(name) + "\\fR, ";
-  for (const std::string& name : option.get_lnames())
-    out += "\\fB\\-\\-" + literal(name) + "\\fR, ";
-  if (out.empty()) return "\\fI" + literal(upper(option.get_name())) + "\\fR";
+  for (const auto* names : {&option.short_names, &option.long_names})
+    for (const std::string& name : *names) out += "\\fB" + literal(name) + "\\fR, ";
+  if (out.empty()) return "\\fI" + literal(upper(option.name)) + "\\fR";
   out.resize(out.size() - 2);
-  if (!takes_value(option)) return out;
-  const std::string type = option.get_type_name();
-  const std::string value = type.starts_with("INT")     ? "N"
-                            : type.starts_with("FLOAT") ? "NUMBER"
-                                                        : upper(option.get_lnames().front());
+  if (option.most_values == 0) return out;
+  const std::string value = option.type.starts_with("INT") ? "N"
+                            : option.type.starts_with("FLOAT")
+                                ? "NUMBER"
+                                : upper(option.long_names.front().substr(2));
   return out + " \\fI" + literal(value) + "\\fR";
 }
 
-void add_options(std::string& out, const CLI::App& command) {
-  for (const bool positional : {true, false}) {
-    for (const CLI::Option* each : command.get_options()) {
-      if (each->get_positional() != positional || each->check_lname("help")) continue;
-      out += ".TP\n" + head_of(*each) + "\n" + literal(each->get_description()) + "\n";
+void add_options(std::string& out, const Command& command) {
+  for (const bool words : {true, false}) {
+    for (const Option& each : command.options()) {
+      if (each.is_word == words && each.name != "--help")
+        out += ".TP\n" + head_of(each) + "\n" + literal(each.doc) + "\n";
     }
   }
 }
 
 /// "\fBrooflua run\fR [\fIOPTION\fR]... \fISCENARIO\fR"
-std::string synopsis(const std::string& name, const CLI::App& command) {
+std::string synopsis(const std::string& name, const Command& command) {
   std::string out = "\\fB" + literal(name) + "\\fR [\\fIOPTION\\fR]...";
-  for (const CLI::Option* each : command.get_options()) {
-    if (!each->get_positional()) continue;
-    const std::string shown = "\\fI" + literal(upper(each->get_name())) + "\\fR";
-    const bool many = each->get_items_expected_max() > 1;
-    out += (each->get_required() ? " " + shown : " [" + shown + "]") + (many ? "..." : "");
+  for (const Option& each : command.options()) {
+    if (!each.is_word) continue;
+    const std::string shown = "\\fI" + literal(upper(each.name)) + "\\fR";
+    out +=
+        (each.is_required ? " " + shown : " [" + shown + "]") + (each.most_values > 1 ? "..." : "");
   }
   return out;
 }
 
-void add_command(std::string& out, const std::string& name, const CLI::App& command) {
-  out += ".SS " + literal(name) + "\n" + literal(command.get_description()) + ".\n.PP\n" +
+void add_described(std::string& out, const std::string& name, const Command& command) {
+  out += ".SS " + literal(name) + "\n" + literal(command.doc) + ".\n.PP\n" +
          synopsis(name, command) + "\n";
   add_options(out, command);
-  for (const CLI::App* each : command.get_subcommands([](const CLI::App*) { return true; }))
-    add_command(out, name + " " + each->get_name(), *each);
+  for (const Command& each : command.commands()) add_described(out, name + " " + each.name, each);
 }
 
 constexpr const char* ending = R"(.SH ENVIRONMENT
@@ -127,7 +121,7 @@ The parameters of a policy, with units and sources.
 
 }  // namespace
 
-std::string manual_page(const CLI::App& app) {
+std::string manual_page(const Command& app) {
   std::string out =
       ".TH ROOFLUA 1 \"" ROOFLUA_DATE "\" \"rooflua " ROOFLUA_VERSION
       "\" \"User Commands\"\n"
@@ -140,8 +134,7 @@ std::string manual_page(const CLI::App& app) {
       "without compiling.\n";
   add_options(out, app);
   out += ".SH COMMANDS\n";
-  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
-    add_command(out, each->get_name(), *each);
+  for (const Command& each : app.commands()) add_described(out, each.name, each);
   return out + ending;
 }
 

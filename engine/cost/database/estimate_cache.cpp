@@ -2,11 +2,11 @@
 
 namespace rooflua {
 
-constexpr std::size_t slot_bits = 10;  // stays in the L2 cache: most contexts are new anyway
+constexpr std::size_t set_bits = 10;  // stays in the L2 cache: most contexts are new anyway
 
 EstimateCache::Slot& EstimateCache::slot(const QueryKey& key) {
-  if (slots_.empty()) slots_.resize(std::size_t{1} << slot_bits);
-  return slots_[key.hash >> (64 - slot_bits)];
+  if (slots_.empty()) slots_.resize(std::size_t{1} << set_bits);
+  return slots_[key.hash >> (64 - set_bits)];
 }
 
 }  // namespace rooflua

@@ -18,7 +18,7 @@ Key point_of(const KernelRow& row) {
 }
 
 /// What the rows of one shape share.
-Key shape_of(const KernelTable& table, const KernelRow& row) {
+Key shape_key(const KernelTable& table, const KernelRow& row) {
   Key key = point_of(row);
   for_each_axis(declaration_of(table.op), [&](const Field& field, std::size_t place) {
     if (field.role == FieldRole::axis) key.first[place] = 0;
@@ -28,7 +28,7 @@ Key shape_of(const KernelTable& table, const KernelRow& row) {
 
 Key key_of(const KernelTable& table, int row, Leave leave) {
   const KernelRow& asked = table.rows[static_cast<std::size_t>(row)];
-  Key key = leave == Leave::row ? point_of(asked) : shape_of(table, asked);
+  Key key = leave == Leave::row ? point_of(asked) : shape_key(table, asked);
   if (table.op == Op::grouped_gemm) key.first[7] = 0;  // whatever kernel and distribution
   return key;
 }
@@ -93,9 +93,8 @@ DatabaseOptions options_of(const std::string& lookup, const std::optional<Hardwa
 }  // namespace
 
 std::vector<LeftOut> leave_out(const KernelTable& table, const std::string& lookup,
-                               const std::optional<Hardware>& hardware, Leave leave,
-                               int most_rows, const Lenders& lenders,
-                               const std::function<UserLookup()>& own) {
+                               const std::optional<Hardware>& hardware, Leave leave, int most_rows,
+                               const Lenders& lenders, const std::function<UserLookup()>& own) {
   DatabaseOptions options = options_of(lookup, hardware, lenders);
   if (own) options.lookup = DatabaseOptions().lookup;  // of the database that `own` answers for
   MfuDatabase::from_tables({}, options);               // throws where there is no such lookup

@@ -6,14 +6,14 @@ namespace rooflua::emulate {
 
 namespace {
 
-using Value = nlohmann::ordered_json;
+using Field = nlohmann::ordered_json;
 
-Value value_of(KvField field, const KvStored& blocks, const KvForm& form, std::int32_t block_size) {
+Field value_of(KvField field, const KvStored& blocks, const KvForm& form, std::int32_t block_size) {
   switch (field) {
     case KvField::block_hashes:
       return blocks.names;
     case KvField::parent_block_hash:
-      return blocks.front ? Value(*blocks.front) : Value();
+      return blocks.front ? Field(*blocks.front) : Field();
     case KvField::token_ids:
       return blocks.tokens;
     case KvField::block_size:
@@ -21,7 +21,7 @@ Value value_of(KvField field, const KvStored& blocks, const KvForm& form, std::i
     case KvField::medium:
       return "GPU";
     case KvField::extra_keys:
-      return Value::array_t(blocks.names.size(), nullptr);
+      return Field::array_t(blocks.names.size(), nullptr);
     case KvField::group_idx:
       return 0;
     case KvField::kv_cache_spec_kind:
@@ -38,15 +38,15 @@ Value value_of(KvField field, const KvStored& blocks, const KvForm& form, std::i
 std::string KvBatch::bytes(double time_s, std::int32_t rank) const {
   static constexpr const char* words[] = {"BlockStored", "BlockRemoved", "AllBlocksCleared"};
   const std::vector<KvField> none;
-  Value events = Value::array();
+  Field events = Field::array();
   for (const Event& each : events_) {
     const char* word = words[static_cast<int>(each.kind)];
     const std::vector<KvField>& fields = each.kind == Kind::stored    ? form_->stored
                                          : each.kind == Kind::removed ? form_->removed
                                                                       : none;
-    Value event = form_->events_are_maps ? Value{{"type", word}} : Value::array({word});
+    Field event = form_->events_are_maps ? Field{{"type", word}} : Field::array({word});
     for (const KvField field : fields) {
-      Value value = value_of(field, each.blocks, *form_, block_size_);
+      Field value = value_of(field, each.blocks, *form_, block_size_);
       if (form_->events_are_maps)
         event[name(field)] = std::move(value);
       else
@@ -55,7 +55,7 @@ std::string KvBatch::bytes(double time_s, std::int32_t rank) const {
     events.push_back(std::move(event));
   }
   std::string out;
-  Value::to_msgpack(Value::array({time_s, std::move(events), rank}), out);
+  Field::to_msgpack(Field::array({time_s, std::move(events), rank}), out);
   return out;
 }
 

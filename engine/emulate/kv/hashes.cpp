@@ -12,11 +12,11 @@ namespace rooflua::emulate {
 
 namespace {
 
-using Value = nlohmann::json;
+using Cbor = nlohmann::json;
 
 /// nlohmann writes the shortest form of numbers and lengths: that is canonical for what is hashed.
-Digest sha256_cbor(const Value& value) {
-  const std::vector<std::uint8_t> bytes = Value::to_cbor(value);
+Digest sha256_cbor(const Cbor& value) {
+  const std::vector<std::uint8_t> bytes = Cbor::to_cbor(value);
   Digest out;
   unsigned int written = 0;
   const int done =
@@ -37,12 +37,12 @@ BlockNames::BlockNames(std::string_view seed, bool chains_64_bits)
     : chains_64_bits_(chains_64_bits), none_(sha256_cbor(std::string(seed))) {}
 
 Digest BlockNames::next(const Digest& front, std::span<const std::int64_t> tokens) const {
-  Value value = Value::array();
+  Cbor value = Cbor::array();
   if (chains_64_bits_)
     value.push_back(low_64(front));
   else
-    value.push_back(Value::binary({front.begin(), front.end()}));
-  Value list = Value::array();
+    value.push_back(Cbor::binary({front.begin(), front.end()}));
+  Cbor list = Cbor::array();
   for (const std::int64_t token : tokens) list.push_back(token);
   value.push_back(std::move(list));
   value.push_back(nullptr);

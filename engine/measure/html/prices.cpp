@@ -13,7 +13,7 @@ namespace rooflua::html {
 
 namespace {
 
-constexpr std::size_t most_ops = 7;
+constexpr std::size_t most_priced_ops = 7;
 
 std::string label(const Json& variant, const Json& batch) {
   const std::string own = text_of(variant, "name"), name = text_of(batch, "name");
@@ -39,8 +39,8 @@ std::string op_bars(const std::vector<const Json*>& batches, const std::vector<s
     }
   }
   std::sort(order.begin(), order.end());
-  const bool others = order.size() > most_ops + 1;
-  if (others) order.resize(most_ops);
+  const bool others = order.size() > most_priced_ops + 1;
+  if (others) order.resize(most_priced_ops);
   BarChart chart;
   chart.title = "Time by operation";
   chart.value = {"time", unit.name, Axis::Kind::linear, {}, {}};

@@ -8,8 +8,8 @@
 namespace rooflua {
 
 namespace {
-constexpr Picoseconds second = 1'000'000'000'000;
-constexpr std::size_t window = 30;  // seconds of a rate
+constexpr Picoseconds one_second = 1'000'000'000'000;
+constexpr std::size_t window = 30;  // one_seconds of a rate
 }  // namespace
 
 void SummaryObserver::note_failure(const ReplicaChanged& change) {
@@ -53,7 +53,7 @@ void SummaryObserver::note_lost(const RequestDone& done, bool is_good) {
   }
   if (!done.is_retried && done.outcome != Outcome::replica_lost) faults_.lost.erase(origin);
   if (!is_good) return;
-  const auto place = static_cast<std::size_t>(done.last_token / second);
+  const auto place = static_cast<std::size_t>(done.last_token / one_second);
   if (place >= faults_.good.size()) faults_.good.resize(place + 1);
   ++faults_.good[place];
 }
@@ -61,8 +61,8 @@ void SummaryObserver::note_lost(const RequestDone& done, bool is_good) {
 /// In whole seconds, after whole ones.
 std::optional<double> SummaryObserver::recovery_s() const {
   if (faults_.first == never) return std::nullopt;
-  const auto from = static_cast<std::size_t>(first_arrival_ / second);
-  const auto failed = static_cast<std::size_t>(faults_.first / second);
+  const auto from = static_cast<std::size_t>(first_arrival_ / one_second);
+  const auto failed = static_cast<std::size_t>(faults_.first / one_second);
   if (failed <= from || failed >= faults_.good.size()) return std::nullopt;
   const auto good = [&](std::size_t first, std::size_t last) {
     const auto begin = faults_.good.begin();

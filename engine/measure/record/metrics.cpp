@@ -8,7 +8,7 @@ namespace rooflua {
 
 namespace {
 
-constexpr Better neither = Better::neither, less = Better::less, more = Better::more;
+using enum Better;
 
 constexpr Metric of_run[] = {
     {"requests", "requests", "requests", neither, "requests that were sent", &Summary::requests},

@@ -7,7 +7,7 @@ namespace rooflua {
 
 namespace {
 
-constexpr Better neither = Better::neither, less = Better::less, more = Better::more;
+using enum Better;
 
 using S = SpeculationSummary;
 constexpr MetricOf<S> of_speculation[] = {
@@ -145,19 +145,20 @@ constexpr MetricOf<P> of_plays[] = {
      &P::reuse_ideal},
 };
 
-using G = GateSummary;
-constexpr MetricOf<G> of_gate[] = {
-    {"offered", "offered", "requests", neither, "requests that were sent", &G::offered},
-    {"admitted", "admitted", "requests", more, "requests that reached a replica", &G::admitted},
+using Gated = GateSummary;
+constexpr MetricOf<Gated> of_gate[] = {
+    {"offered", "offered", "requests", neither, "requests that were sent", &Gated::offered},
+    {"admitted", "admitted", "requests", more, "requests that reached a replica", &Gated::admitted},
     {"refused", "refused", "requests", less, "requests that the gate or the router refused",
-     &G::refused},
+     &Gated::refused},
     {"expired", "expired", "requests", less, "requests of which the deadline passed first",
-     &G::expired},
-    {"held", "held", "requests", neither, "requests that the gate held for some time", &G::held},
+     &Gated::expired},
+    {"held", "held", "requests", neither, "requests that the gate held for some time",
+     &Gated::held},
     {"completed_frac", "completed", "1", more, "completed over offered requests",
-     &G::completed_frac},
+     &Gated::completed_frac},
     {"held_s", "held", "s", less, "how long requests were held that were admitted after it",
-     &G::held_s},
+     &Gated::held_s},
 };
 
 using Fair = FairnessSummary;

@@ -7,7 +7,7 @@ namespace rooflua {
 namespace {
 
 /// 0 where there is nothing to divide by.
-double rate(double count, double duration_s) {
+double ratio(double count, double duration_s) {
   return duration_s > 0 ? count / duration_s : 0;
 }
 
@@ -37,14 +37,14 @@ std::optional<SpeculationSummary> SummaryObserver::speculation_summary() const {
   SpeculationSummary out = speculation_.counts;
   const auto accepted = static_cast<double>(out.accepted_tokens);
   const auto rounds = static_cast<double>(out.rounds);
-  out.acceptance_rate = rate(accepted, static_cast<double>(out.drafted_tokens));
-  out.tokens_per_round = rate(rounds + accepted, rounds);
+  out.acceptance_rate = ratio(accepted, static_cast<double>(out.drafted_tokens));
+  out.tokens_per_round = ratio(rounds + accepted, rounds);
   const std::int64_t wasted =
       out.drafted_tokens - out.accepted_tokens + out.overshoot_tokens + out.discarded_tokens;
   out.wasted_share =
-      rate(static_cast<double>(wasted), static_cast<double>(speculation_.row_tokens));
-  out.draft_time_share = rate(speculation_.draft_s, speculation_.step_s);
-  for (double& share : out.accepted_by_position) share = rate(share, rounds);
+      ratio(static_cast<double>(wasted), static_cast<double>(speculation_.row_tokens));
+  out.draft_time_share = ratio(speculation_.draft_s, speculation_.step_s);
+  for (double& share : out.accepted_by_position) share = ratio(share, rounds);
   return out;
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Json limits(const Slo& slo) {
+Json limits_json(const Slo& slo) {
   Json out = Json::object();
   if (slo.ttft_s) out["ttft_s"] = *slo.ttft_s;
   if (slo.tpot_s) out["tpot_s"] = *slo.tpot_s;
@@ -50,7 +50,7 @@ struct Write {
   }
   Written operator()(const Statistics& value) const { return to_json(value); }
   Written operator()(const Slo& value) const {
-    return value.given() ? Written(limits(value)) : std::nullopt;
+    return value.given() ? Written(limits_json(value)) : std::nullopt;
   }
   Written operator()(const OutcomeCounts& value) const { return counts(value); }
   Written operator()(const EvidenceShares& value) const { return evidence_json(value); }
@@ -87,7 +87,7 @@ Json group(const GroupSummary& g) {
   Json out = Json::object();
   out["name"] = g.name;
   write(out, group_metrics(), g, Absent::left_out);
-  if (g.slo.given()) out["slo"] = limits(g.slo);
+  if (g.slo.given()) out["slo"] = limits_json(g.slo);
   return out;
 }
 

@@ -18,7 +18,7 @@ std::string time_text(Picoseconds time) {
   return time == 0 ? "" : duration(seconds(time));
 }
 
-double share_of(Picoseconds part, Picoseconds whole) {
+double part_of(Picoseconds part, Picoseconds whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
@@ -132,7 +132,7 @@ std::string heading_table(const WhyPlay& why) {
   Table table;
   const auto row = [&](std::string_view what, Picoseconds time) {
     if (time == 0) return;
-    table.add({std::string(what), duration(seconds(time)), percent(share_of(time, whole))});
+    table.add({std::string(what), duration(seconds(time)), percent(part_of(time, whole))});
   };
   row("tool delay", why.where.tool);
   for (std::size_t i = 0; i < why.where.time.size(); ++i)

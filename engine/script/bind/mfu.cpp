@@ -126,11 +126,6 @@ int retry(lua_State* L) {
   return 0;
 }
 
-void set_text(lua_State* L, const char* key, std::string_view text) {
-  lua_pushlstring(L, text.data(), text.size());
-  lua_setfield(L, -2, key);
-}
-
 /// {engine, lookup, layout, tables_loaded, hardware}
 int database_fields(lua_State* L) {
   const MfuDatabase& database = database_at(L, "database");

@@ -50,7 +50,7 @@ const rooflua_random_table random_table{
     },
 };
 
-int table(lua_State* L) {
+int functions(lua_State* L) {
   lua_pushlightuserdata(L, const_cast<rooflua_random_table*>(&random_table));
   return 1;
 }
@@ -73,7 +73,7 @@ int open(lua_State* L) {
 }  // namespace
 
 void bind_random(lua_State* L) {
-  set_function(L, "random_table", guarded<table>);
+  set_function(L, "random_table", guarded<functions>);
   set_function(L, "random_open", guarded<open>);
 }
 

@@ -12,16 +12,6 @@ namespace rooflua::script {
 
 namespace {
 
-void set_text(lua_State* L, const char* key, std::string_view text) {
-  lua_pushlstring(L, text.data(), text.size());
-  lua_setfield(L, -2, key);
-}
-
-void set_number(lua_State* L, const char* key, double value) {
-  lua_pushnumber(L, value);
-  lua_setfield(L, -2, key);
-}
-
 void push_row(lua_State* L, const KernelTable& table, const KernelRow& row,
               double peak_flop_per_s) {
   lua_createtable(L, 0, static_cast<int>(table.axes.size()) + 5);

@@ -22,18 +22,8 @@ const KernelTable& table_named(const MfuDatabase& database, const std::string& w
   throw Error("db:leave_one_out", unknown_name("table", wanted, known));
 }
 
-void set_number(lua_State* L, const char* key, double value) {
-  lua_pushnumber(L, value);
-  lua_setfield(L, -2, key);
-}
-
-void set_text(lua_State* L, const char* key, std::string_view text) {
-  lua_pushlstring(L, text.data(), text.size());
-  lua_setfield(L, -2, key);
-}
-
-/// What makes the engine's form of a lookup in Lua: {function, whether it returns MFUs, the function
-/// that the user wrote} at `first` and after it; empty where there is none.
+/// What makes the engine's form of a lookup in Lua: {function, whether it returns MFUs, the
+/// function that the user wrote} at `first` and after it; empty where there is none.
 std::function<UserLookup()> own_lookup(lua_State* L, int first, const std::string& name) {
   if (lua_isnoneornil(L, first) != 0) return {};
   if (lua_type(L, first) != LUA_TFUNCTION) wrong_type(L, first, "db:leave_one_out", "a function");

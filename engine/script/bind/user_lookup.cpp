@@ -68,11 +68,6 @@ UserAnswer read_answer(lua_State* L, bool returns_mfu, const std::string& name) 
   return out;
 }
 
-void set_text(lua_State* L, const char* key, std::string_view text) {
-  lua_pushlstring(L, text.data(), text.size());
-  lua_setfield(L, -2, key);
-}
-
 /// Pushes what a field says, in the words of scripts.
 void push_value(lua_State* L, const Field& field, double value) {
   const std::size_t word = value >= 1 ? static_cast<std::size_t>(value) - 1 : 0;

@@ -25,7 +25,7 @@ std::atomic<int> interrupts{0};
 std::atomic<std::int64_t> last_press_ms{0};
 std::atomic<int> expiries{0};
 std::atomic<int> gentle{0};  // how many StopGently live: their loops read `stop` themselves
-std::atomic<int> last{0};
+std::atomic<int> last_reason{0};
 std::atomic<bool> absorbed{false};
 std::atomic<bool> terminated{false};
 double limit_s = 0;
@@ -81,7 +81,7 @@ void arm(StopReason reason) {
   if (absorbed.load()) return;
   int none = 0;
   stop.compare_exchange_strong(none, static_cast<int>(reason));
-  last = stop.load();
+  last_reason = stop.load();
   if (lua_State* L = owner.load()) {
     lua_sethook(L, stop_hook, LUA_MASKCOUNT, 1);  // no call hook: message handlers must run
     ::raise(SIGPROF);
@@ -126,7 +126,7 @@ void stop_first() {
   if (absorbed.load()) return;
   int none = 0;
   stop.compare_exchange_strong(none, static_cast<int>(StopReason::interrupted));
-  last = stop.load();
+  last_reason = stop.load();
   if (!wait_patiently(StopGently::patience_s)) arm(StopReason::interrupted);
 }
 
@@ -225,7 +225,7 @@ bool is_stopping(lua_State* L) {
 }
 
 StopReason last_stop() {
-  return static_cast<StopReason>(last.load());
+  return static_cast<StopReason>(last_reason.load());
 }
 
 StopReason absorb_stop() {
@@ -271,7 +271,7 @@ Interrupt::Interrupt(lua_State* L, bool ctrl_c, double timeout_s)
   if (!owner.compare_exchange_strong(nobody, L)) return;
   active_ = true;
   stop = 0;
-  last = 0;
+  last_reason = 0;
   interrupts = 0;
   absorbed = false;
   limit_s = 0;

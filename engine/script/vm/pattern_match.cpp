@@ -181,10 +181,6 @@ const char* frontier(Match& m, const char* s, const char* p) {
   return behind;
 }
 
-bool is_digit(char c) {
-  return between(static_cast<unsigned char>(c), '0', '9');
-}
-
 /// Matches the pattern from p at s. Only items that can match in several ways recurse; the others
 /// are handled by the loop.
 const char* match_rest(Match& m, const char* s, const char* p) {

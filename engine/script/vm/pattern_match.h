@@ -28,6 +28,10 @@ struct Match {
   std::array<Capture, most_captures> capture;
 };
 
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /// Matches the rest of the pattern, from p, at s. @return the end of the match; null if there is
 /// none. Raises a Lua error if the pattern is malformed, or if the hook that limits the script
 /// does.

@@ -13,10 +13,6 @@ namespace rooflua::script {
 
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // --- captures as Lua values ------------------------------------------------------------------
 
 /// Pushes capture `index` of the match [s, end). In a pattern without captures the first capture is

@@ -144,4 +144,14 @@ void set_function(lua_State* L, const char* name, lua_CFunction function) {
   lua_setfield(L, -2, name);
 }
 
+void set_text(lua_State* L, const char* name, std::string_view text) {
+  lua_pushlstring(L, text.data(), text.size());
+  lua_setfield(L, -2, name);
+}
+
+void set_number(lua_State* L, const char* name, double value) {
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, name);
+}
+
 }  // namespace rooflua::script

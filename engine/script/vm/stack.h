@@ -128,7 +128,9 @@ int push_json(lua_State* L, const Json& value, bool null_mark);
 extern const char array_mark[];
 extern const char null_mark_key[];
 
-/// Sets field `name` of the table on top of the stack to the function.
+/// Sets field `name` of the table on top of the stack to the function, text or number.
 void set_function(lua_State* L, const char* name, lua_CFunction function);
+void set_text(lua_State* L, const char* name, std::string_view text);
+void set_number(lua_State* L, const char* name, double value);
 
 }  // namespace rooflua::script

@@ -10,7 +10,7 @@
 namespace rooflua {
 
 namespace {
-constexpr const char* where = "links (alpha_s + bytes / bytes_per_s)";
+constexpr const char* time_of_transfer = "links (alpha_s + bytes / bytes_per_s)";
 }
 
 Flows::Flows(const Wires& wires)
@@ -38,11 +38,12 @@ void Flows::start(FlowRequest what, Picoseconds now) {
   flow.alone_rate = flow.what.bytes_per_s;
   for (const std::int32_t wire : flow.what.path)
     flow.alone_rate = std::min(flow.alone_rate, wires_[static_cast<std::size_t>(wire)].bytes_per_s);
-  flow.alone_end = after(now, flow.what.alpha_s + flow.what.bytes / flow.alone_rate, where);
+  flow.alone_end =
+      after(now, flow.what.alpha_s + flow.what.bytes / flow.alone_rate, time_of_transfer);
   if (flow.what.bytes <= 0)
     flow.due = flow.alone_end;
   else
-    flow.due = flow.what.alpha_s > 0 ? after(now, flow.what.alpha_s, where) : now;
+    flow.due = flow.what.alpha_s > 0 ? after(now, flow.what.alpha_s, time_of_transfer) : now;
   add_due(slot);
 }
 
@@ -257,15 +258,17 @@ void Flows::set_rate(Flow& flow, double rate, Picoseconds now) {
   if (flow.bytes_left > 0 && rate == 0) {
     flow.is_late = true;
     const bool fails = timeout_s_ < std::numeric_limits<double>::infinity();
-    flow.due = fails && flow.what.errand != Errand::start ? after(now, timeout_s_, where) : never;
+    flow.due = fails && flow.what.errand != Errand::start ? after(now, timeout_s_, time_of_transfer)
+                                                          : never;
   } else if (!moved && !flow.is_late && rate == flow.alone_rate) {
     flow.due = std::max(now, flow.alone_end);
   } else if (flow.bytes_left <= 0) {
     flow.due = now;
   } else {
     const double ps = std::ceil(flow.bytes_left / rate * 1e12);
-    flow.due = ps < 9e18 - static_cast<double>(now) ? now + static_cast<Picoseconds>(ps)
-                                                    : after(now, flow.bytes_left / rate, where);
+    flow.due = ps < 9e18 - static_cast<double>(now)
+                   ? now + static_cast<Picoseconds>(ps)
+                   : after(now, flow.bytes_left / rate, time_of_transfer);
   }
 }
 

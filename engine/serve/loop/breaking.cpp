@@ -28,7 +28,6 @@
 namespace rooflua {
 
 namespace {
-constexpr std::int32_t first_pin = 1 << 30;        // names of pins are no slots (tier_trips.cpp)
 constexpr std::int32_t most_idle_faults = 10'000;  // without a step, or a request that came
 }  // namespace
 

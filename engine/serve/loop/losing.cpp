@@ -25,10 +25,6 @@
 
 namespace rooflua {
 
-namespace {
-constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots (tier_trips.cpp)
-}
-
 class Simulation::Losing {
  public:
   Losing(Simulation& simulation, std::int32_t replica) : s_(simulation), index_(replica) {}

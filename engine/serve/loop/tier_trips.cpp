@@ -15,10 +15,6 @@
 
 namespace rooflua {
 
-namespace {
-constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots
-}
-
 void Simulation::bind_tiers() {
   if (!tiers_) return;
   tiers_->use(bindings_.tiers, bindings_.evictions);

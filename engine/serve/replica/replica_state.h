@@ -25,6 +25,8 @@
 
 namespace rooflua {
 
+inline constexpr std::int32_t first_pin = 1 << 30;  // names of pins are no slots
+
 class Tiers;
 
 class ReplicaState : public VisibleReplica {

@@ -15,10 +15,7 @@ namespace rooflua {
 namespace {
 
 constexpr std::int64_t most_tokens =
-    1'000'000'000;                   // of one prompt or answer; more is an error in the file
-constexpr double unix_time_s = 1e9;  // 2001; larger arrivals are dates
-constexpr double farthest_s = 1e11;  // the year 5138; larger arrivals are in milliseconds
-
+    1'000'000'000;  // of one prompt or answer; more is an error in the file
 constexpr std::string_view role_names[trace_role_count] = {
     "",          "arrival",      "prompt tokens",  "output tokens",
     "class",     "session",      "round",          "priority",

@@ -84,7 +84,7 @@ std::span<const Json> list_of(const Json& object, std::string_view key) {
   return list->items();
 }
 
-bool counts_hits(std::string_view key) {
+bool is_cached_key(std::string_view key) {
   return trace_column(TraceFormat::plain, plain_spelling(key)).role == TraceRole::cached;
 }
 
@@ -107,7 +107,7 @@ NestedRow aiperf_row(const Json& record, const std::string& where, int line) {
   if (output == nullptr) output = at_path(record, {"metrics", "output_token_count", "value"});
   row.output_tokens = needed(output, where, "metrics.output_sequence_length.value");
   for (const Json::Member& each : record.find("metrics")->members())
-    if (counts_hits(each.key)) row.cached_tokens = whole_of(each.value.find("value")).value_or(0);
+    if (is_cached_key(each.key)) row.cached_tokens = whole_of(each.value.find("value")).value_or(0);
   row.round = whole_of(at_path(record, {"metadata", "turn_index"})).value_or(0);
   const Json& metadata = *record.find("metadata");
   row.session = text_of(metadata, "x_correlation_id");
@@ -149,7 +149,7 @@ NestedRow otlp_row(const Json& span, const std::string& where, int line) {
   row.output_tokens = needed(attribute(span, "gen_ai.usage.completion_tokens"), where,
                              "gen_ai.usage.completion_tokens");
   for (const Json& each : list_of(span, "attributes"))
-    if (const std::string key = text_of(each, "key"); counts_hits(key))
+    if (const std::string key = text_of(each, "key"); is_cached_key(key))
       row.cached_tokens = whole_of(attribute(span, key)).value_or(0);
   return row;
 }

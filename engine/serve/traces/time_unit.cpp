@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::array<StampUnit, 4> units = {{{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
 
-constexpr double unix_time_s = 1e9;  // 2001
-constexpr double farthest_s = 1e11;  // the year 5138
 constexpr double longest_gap = 20;   // in the unit that the mean gap shows
 constexpr double longest_gap_of_fractions = 100;
 constexpr double longest_documented_gap = 1e4;

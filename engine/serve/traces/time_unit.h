@@ -19,6 +19,9 @@
 
 namespace rooflua {
 
+inline constexpr double unix_time_s = 1e9;  // 2001; larger arrivals are dates
+inline constexpr double farthest_s = 1e11;  // the year 5138; larger arrivals are in milliseconds
+
 /// What the stamps of a trace are, in their own unit.
 struct Stamps {
   std::int64_t count = 0;

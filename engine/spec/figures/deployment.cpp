@@ -6,7 +6,7 @@ namespace rooflua {
 
 namespace {
 
-using enum Stated;
+using Stated::elsewhere, Stated::open;
 using Options = DeploymentOptions;
 constexpr double most_bytes = 1e15;
 

@@ -6,7 +6,7 @@ namespace rooflua {
 namespace {
 
 using namespace limits;
-constexpr Stated needed = Stated::needed, open = Stated::open;
+using Stated::needed, Stated::open;
 
 using Experts = MixtureOfExperts;
 constexpr auto experts_rows = rows_of<Experts>(

@@ -8,7 +8,7 @@ namespace rooflua {
 namespace {
 
 using namespace limits;
-constexpr Stated needed = Stated::needed, open = Stated::open;
+using Stated::needed, Stated::open;
 
 constexpr auto sampling_rows = rows_of<Sampling>(
     figure<&Sampling::temperature>("temperature", "of the logits", 0, 100, open,

@@ -151,7 +151,7 @@ struct Number {
 };
 
 /// Numbers that files of the class leave out.
-constexpr Number numbers[] = {
+constexpr Number default_numbers[] = {
     {"gemma", "head_dim", 256},
     {"gemma2", "head_dim", 256},
     {"gemma3", "head_dim", 256},
@@ -170,7 +170,7 @@ struct Stated {
 };
 
 /// Keys without which the class would take a number that belongs to one release of many.
-constexpr Stated stated[] = {
+constexpr Stated stated_keys[] = {
     {"bailing_moe", "num_key_value_heads num_shared_experts first_k_dense_replace"},
     {"bailing_moe_v2", "num_key_value_heads num_shared_experts first_k_dense_replace"},
     {"cohere2", "num_key_value_heads sliding_window"},
@@ -273,7 +273,7 @@ const Class* class_of(const Fields& config) {
 
 std::optional<int> class_number(const Class* model_class, std::string_view key) {
   if (model_class == nullptr) return std::nullopt;
-  for (const Number& each : numbers)
+  for (const Number& each : default_numbers)
     if (each.type == model_class->type && each.key == key) return each.value;
   return std::nullopt;
 }
@@ -281,7 +281,7 @@ std::optional<int> class_number(const Class* model_class, std::string_view key) 
 void check_stated(const Class* model_class, const Fields& config,
                   const std::vector<std::string>& ignored) {
   if (model_class == nullptr) return;
-  for (const Stated& each : stated) {
+  for (const Stated& each : stated_keys) {
     if (each.type != model_class->type) continue;
     std::string_view rest = each.keys;
     while (!rest.empty()) {

@@ -24,7 +24,7 @@ double projector(const Fields& vision, double width, double hidden) {
   return width * hidden + hidden * hidden;
 }
 
-double positions(const Fields& vision, double width) {
+double position_weights(const Fields& vision, double width) {
   const double patch = first_of(vision, {"patch_size"}, 14);
   const double stated = first_of(vision, {"num_position_embeddings"}, 0);
   const double side = first_of(vision, {"image_size"}, 0) / patch;
@@ -57,7 +57,7 @@ std::optional<VisionEncoder> vision_encoder(const Fields& config, int hidden_siz
       1.0 + (deep != nullptr && deep->is_array() ? static_cast<double>(deep->items().size()) : 0.0);
   VisionEncoder out;
   out.parameters = layers * (4 * width * width + matrices * width * inner) +
-                   channels * patch * patch * frames * width + positions(*vision, width) +
+                   channels * patch * patch * frames * width + position_weights(*vision, width) +
                    projectors * projector(*vision, width, hidden_size);
   out.hidden_size = static_cast<int>(width);
   out.intermediate_size = static_cast<int>(inner);

@@ -9,7 +9,7 @@ local no_deadlines = { "no deadlines", deadline_s = 0, slo_deadline = false }
 local one_flow = { { "one tenant", flow = "tenant" }, { "one program", flow = "program" },
   { "one session", flow = "session" }, { "one class", flow = "class" } }
 
---- Cases, those of one flow behind them.
+--- Cases, those of one flow after them.
 local function flows(...)
   local out = { ... }
   for _, case in ipairs(one_flow) do out[#out + 1] = case end
@@ -45,7 +45,7 @@ local declared = {
     doc = "Whether a deadline ends requests that wait for their first seat at a replica, too.",
     idle = no_deadlines },
   flow = { default = "tenant", values = { "tenant", "program", "session", "class", "request" },
-    doc = "Which held requests share a flow. Requests of which nobody says it share one.",
+    doc = "Which held requests share a flow. Requests that state none share one.",
     idle = { rejects, { fair = "global" } } },
   fair = { default = "global", values = { "global", "round_robin", "vtc", "las" },
     doc = "Which flow of a band goes next. global: that of the first request; round_robin: in turn; vtc: the one with "
@@ -100,7 +100,7 @@ local function known_cases(cases, params)
   return #out > 0 and out or nil
 end
 
---- Those parameters of these lists beside a policy's own; `changed` has other defaults and sources.
+--- Those parameters of these lists besides a policy's own; `changed` has other defaults and sources.
 ---@param own table
 ---@param changed table<string, table>?
 ---@param ... string[]

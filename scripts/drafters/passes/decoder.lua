@@ -5,7 +5,7 @@
 ---     later passes  one token for each row that drafts
 ---
 --- Contexts of the rows that draft are those of the decodes; of prompts that complete, the whole prompt. Every pass
---- pays `pass_s` beside its kernels. Where steps are not planned ahead, the host launches every pass and prepares every
+--- pays `pass_s` as well. Where steps are not planned ahead, the host launches every pass and prepares every
 --- request of the step on the critical path (`host_pass_s`, `host_row_s`).
 --- Source: vLLM v1/spec_decode/eagle.py (propose).
 local cost = require "rooflua.cost"
@@ -159,7 +159,7 @@ function decoder:time(batch)
   return time_s
 end
 
---- Time of one pass that makes all drafts: every draft is a token of it, behind those of the step.
+--- Time of one pass that makes all drafts: every draft is a token of it, after those of the step.
 --- @param batch rooflua.Batch
 function decoder:parallel_time(batch)
   local rows, drafts = batch.draft_rows, batch.draft_tokens

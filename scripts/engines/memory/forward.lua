@@ -24,8 +24,8 @@ local function expert_elements(facts)
   return widest
 end
 
---- Bytes of the widest layer for so many tokens: three times the hidden states beside what its MLP needs. Experts of
---- data-parallel ranks work on the tokens of all ranks, which are gathered before and scattered behind. Where tokens
+--- Bytes of the widest layer for so many tokens: three times the hidden states besides what its MLP needs. Experts of
+--- data-parallel ranks work on the tokens of all ranks, which are gathered before and scattered after. Where tokens
 --- travel to their experts instead, a rank has as many rows as it has tokens of its own, in the mean.
 ---@param facts table what an engine's memory rule gets
 function forward.bytes(facts, tokens)

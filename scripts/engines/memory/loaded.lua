@@ -1,5 +1,5 @@
 -- Bytes of a model's weights on one rank, as an engine loads them: exact counts (native.rank_counts) in the formats of
--- the checkpoint, with what kernels pad, and with what lies beside the language model.
+-- the checkpoint, with what kernels pad, and with what lies besides the language model.
 local loaded = {}
 
 --- A size rounded up to a multiple.
@@ -64,7 +64,7 @@ local function rotated_width(model)
   return width or 0
 end
 
---- What stands in memory beside the counted weights of a stage: sines and cosines of all positions, the vision encoder
+--- What stands in memory besides the counted weights of a stage: sines and cosines of all positions, the vision encoder
 --- (in the first stage), a drafter (in the last), slots of adapters, and copies of experts.
 local function beside_bytes(facts, stage)
   local model, counts = facts.model, facts.counts

@@ -1,4 +1,4 @@
---- Rules of engines whose layers run in Python outside of CUDA graphs: host times that nobody has published, taken
+--- Rules of engines whose layers run in Python outside of CUDA graphs: host times that are not published, taken
 --- from vLLM or fitted to SGLang and TensorRT-LLM together.
 return {
   { host_step_s = 700e-6, host_request_s = 2e-6, sampler_s = 150e-6,

@@ -1,4 +1,4 @@
---- What SGLang fuses, and whether it plans a step while another one runs, where nobody asks for more: rules of its
+--- What SGLang fuses, and whether it plans a step while another one runs, by default: rules of its
 --- releases, by the model classes that its code names (python/sglang/srt/server_args.py).
 local has_states = require "engines.rules.states"
 
@@ -6,7 +6,7 @@ local fusions = {}
 
 fusions.options = {
   { "enable_flashinfer_allreduce_fusion", flag = "--enable-flashinfer-allreduce-fusion", type = "switch",
-    read_by = "norm_apart_s", doc = "an all-reduce and the norm behind it are one kernel" },
+    read_by = "norm_apart_s", doc = "an all-reduce and the norm after it are one kernel" },
   { "moe_runner_backend", since = "0.5.4", flag = "--moe-runner-backend", type = "text", idle = { "auto" },
     read_by = "expert_operations", note = "kernels are those of the tables, whichever back end is chosen",
     doc = "kernels of the routed experts" },
@@ -17,7 +17,7 @@ local deepseek = { "deepseek_v3", "kimi_k2", "kimi_k25" }
 local first_fused = { "deepseek_v3", "kimi_k2", "kimi_k25", "gpt_oss" }
 local fused = { "deepseek_v3", "kimi_k2", "kimi_k25", "gpt_oss", "glm4_moe", "glm4_moe_lite", "qwen3_moe" }
 
---- An all-reduce and the norm behind it as two kernels, in place of one.
+--- An all-reduce and the norm after it as two kernels, in place of one.
 local apart_s = 11.1e-6
 
 local function unless_asked(_, own) return own.enable_flashinfer_allreduce_fusion and 0 or apart_s end
@@ -76,13 +76,13 @@ fusions.kernels = {
   { family = "nemotron_h", format = { "fp8", "nvfp4" }, expert_operations = 8, routing_kernels = 0,
     source = "python/sglang/srt/server_args.py, 0.5.9: FlashInfer's CUTLASS experts for NemotronH" },
   { architecture = cdna, expert_operations = 24, routing_kernels = 10,
-    source = "selection, sorting, quantisation, activation and sum beside AITER's and Triton's GEMMs; how many: "
+    source = "selection, sorting, quantisation, activation and sum besides AITER's and Triton's GEMMs; how many: "
       .. "fitted, docs/records/fitted.md, \"Between kernels of HIP graphs\"" },
   { architecture = cdna, before = "0.5.9", latent_kernels = 4,
     source = "pull request 18242 fuses rope, concatenation and KV write of latent attention" },
   { head_norm_kernels = 2, source = "python/sglang/srt/models/utils.py, apply_qk_norm: two kernels" },
   { family = { "gemma3", "gemma4" }, layer_kernels = 6, head_norm_kernels = 0,
-    source = "python/sglang/srt/models/gemma4_causal.py: norms behind attention and MLP, norms of queries, keys and "
+    source = "python/sglang/srt/models/gemma4_causal.py: norms after attention and MLP, norms of queries, keys and "
       .. "values, a scale of the layer" },
 }
 

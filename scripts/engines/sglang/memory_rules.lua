@@ -22,8 +22,8 @@ return {
   { family = { "mimo_v2_flash" }, before = "0.5.7", swa_full_tokens_ratio = 1,
     source = "pull request 15464: not followed for this model before" },
   { before = "0.5.12", nvfp4_scale_copies = 1, source = "python/sglang/srt/layers/quantization/modelopt_quant.py: "
-    .. "swizzled scales beside those of the checkpoint; that later releases free them is inferred from logs of 0.5.9 "
-    .. "and of a build behind 0.5.12" },
+    .. "swizzled scales besides those of the checkpoint; that later releases free them is inferred from logs of 0.5.9 "
+    .. "and of a build after 0.5.12" },
   { holds_longest = false, longest_leaves_blocks = 2, source = "python/sglang/srt/managers/scheduler.py: max_req_len "
       .. "is the pool less a token; schedule_policy.py, PrefillAdder: prompt, answer and a page are below the pool" },
   { mxfp4_padding = { 256, 128 }, source = "python/sglang/srt/layers/quantization/mxfp4.py" },

@@ -21,7 +21,7 @@ local function without_compiler(_, _, options)
   return (mode == nil or mode == "PIECEWISE" or mode == "FULL_AND_PIECEWISE") and "NONE" or nil
 end
 
---- A budget that nobody states holds a whole prompt where prompts are not cut.
+--- A budget that is not stated holds a whole prompt where prompts are not cut.
 local function of_whole_prompts(facts, own) return math.max(own.max_num_batched_tokens, longest(facts, own)) end
 
 --- Nor does it exceed what all seats can hold.
@@ -30,7 +30,7 @@ local function within_seats(facts, own)
   return most > 0 and most < own.max_num_batched_tokens and most or nil
 end
 
---- Seats that nobody states do not exceed the budget.
+--- Seats that are not stated do not exceed the budget.
 local function within_budget(_, own) return math.min(own.max_num_seqs, own.max_num_batched_tokens) end
 
 --- Whether a document asks for no image and no video.
@@ -118,9 +118,9 @@ implications.options = {
     values = { "balanced", "interactivity", "throughput" }, read_by = "max_num_seqs",
     says = function(mode)
       return mode == "interactivity" and "what is compiled and captured is the engine's default" or nil
-    end, doc = "throughput doubles seats and budget that nobody states" },
+    end, doc = "throughput doubles seats and budget that are not stated" },
   { "kv_events_config", flag = "--kv-events-config", type = "json", read_by = "layer_groups",
-    doc = "how blocks of the cache are told of" },
+    doc = "what reports blocks of the cache" },
   { "disable_hybrid_kv_cache_manager", flag = "--disable-hybrid-kv-cache-manager", negates = true, type = "switch",
     read_by = "layer_groups", doc = "all layers keep as much as those with full attention" },
 }

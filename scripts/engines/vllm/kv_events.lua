@@ -2,7 +2,7 @@
 --- emulate --kv-events` sends. Rows {since, before, NAME = value..., seen_without, seen_with, source}; later rows go
 --- first. Names:
 ---   hash      what names a block: SHA-256 of the CBOR of (hash in front, tokens, extra keys), cut to 64 bits before it
----             is chained ("sha256_cbor_64bit") or only where it is told ("sha256_cbor")
+---             is chained ("sha256_cbor_64bit") or only where an option asks for it ("sha256_cbor")
 ---   events    each event is an "array" or a "map"; the batch [ts, events, data_parallel_rank] is an array
 ---   stored    a field more of BlockStored; removed: of BlockRemoved; cleared: of AllBlocksCleared, which has none
 ---   kind      what kv_cache_spec_kind says of the only group of layers that is emulated

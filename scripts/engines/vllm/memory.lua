@@ -11,7 +11,7 @@ local pages = require "engines.memory.pages"
 
 local floor, max, min = math.floor, math.max, math.min
 
---- Tokens of the dummy run. Before 0.8 prompts were cut only where somebody asked, or where requests may be long.
+--- Tokens of the dummy run. Before 0.8 prompts were cut only where an option asked, or where requests may be long.
 local function profiled_tokens(facts)
   local values = facts.values
   if values.generation ~= "V0" then return facts.budget, true end
@@ -41,7 +41,7 @@ local function index_bytes(facts)
   return bytes
 end
 
---- Peak of the dummy run beside the weights.
+--- Peak of the dummy run besides the weights.
 local function activation_bytes(facts)
   local tokens, samples = profiled_tokens(facts)
   local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens))

@@ -58,7 +58,7 @@ return {
   { since = "0.8", before = "0.10", runtime_bytes = function(facts, own)
     if own.generation == "V0" then return of_v0(facts) end
     return has_links(facts) and 1.4 * gib or 0.63 * gib
-  end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses beside PyTorch; the context has 0.5 GiB" },
+  end, source = "vllm/v1/worker/gpu_worker.py of 0.9: all that the GPU uses besides PyTorch; the context has 0.5 GiB" },
   -- Graphs.
   { graphs_counted = false, source = "vllm/v1/worker/gpu_worker.py" },
   { since = "0.21", graphs_counted = true, source = "pull request 30515" },

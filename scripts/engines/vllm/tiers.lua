@@ -29,7 +29,7 @@ local known = { spec_name = true, block_size = true, blocks_per_chunk = true, cp
   offload_prompt_only = true }
 
 --- num_cpu_blocks had to be stated before, and is not read since: cpu_bytes_to_use took its place.
---- Source: vllm pull request 24498, merged in January 2026, behind 0.13.
+--- Source: vllm pull request 24498, merged in January 2026, after 0.13.
 tiers.blocks_before = "0.14"
 
 --- A number of the extra configuration; nil where it says none.

@@ -137,7 +137,7 @@ local function check_shape(shape, what)
   end
 end
 
---- A chunk of new_tokens behind context_tokens, of one request.
+--- A chunk of new_tokens after context_tokens, of one request.
 --- @param launch_s number|nil of a chunk that joins a call which runs anyway: the time that call pays already
 function cost.attention_prefill(db, shape, new_tokens, context_tokens, count, name, launch_s)
   if launch_s then core.not_negative(launch_s, "cost.attention_prefill: launch_s") end

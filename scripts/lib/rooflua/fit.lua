@@ -7,6 +7,7 @@ local groups = require "rooflua.explore.fit.groups"
 local minimise = require "rooflua.explore.fit.minimise"
 local predictions = require "rooflua.explore.fit.predictions"
 local Reader = require "rooflua.scenario.reader"
+local units = require "rooflua.text.units"
 
 local fit = {}
 local fail = core.fail
@@ -78,7 +79,7 @@ end
 
 -- Text -----------------------------------------------------------------------------------------------------
 
-local function percent(value) return value and ("%.2f %%"):format(100 * value) or "-" end
+local percent = units.percent
 
 --- How the search ended, in words.
 local function ending(result)

@@ -12,7 +12,7 @@
 --- | zipf | exponent, min, max | min + rank - 1; rank 1 is the likeliest |
 --- | pareto | shape, min | heavy tail from min on |
 --- | empirical | values, weights | drawn by their weights |
---- | listed | values | one after the other, from the first again behind the last (workloads.closed_loop) |
+--- | listed | values | one after the other, from the first again after the last (workloads.closed_loop) |
 ---
 --- normal, lognormal, pareto and empirical take min and max as well. Samples are rounded to whole tokens and
 --- clamped to [min, max], at least 1.

@@ -5,7 +5,7 @@ local runs = require "rooflua.explore.runs"
 
 local plan = {}
 
---- The percent of the time that may be unsupported; nil where nobody asks.
+--- The percent of the time that may be unsupported; nil where it is not asked.
 local function strict_of(given)
   if given == nil then return nil end
   local percent = core.number(given, "plan.run: strict")

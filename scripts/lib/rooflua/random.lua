@@ -5,7 +5,7 @@ local native = require "rooflua.native"
 local ffi, type = border.ffi, type
 local istype, cast, pointer = ffi.istype, ffi.cast, ffi.typeof "rooflua_draws *"
 
--- Scripts hold streams. For them a stream consists of constant numbers: a list could be read behind its end.
+-- Scripts hold streams. For them a stream consists of constant numbers: a list could be read beyond its end.
 local numbers = {}
 for i = 1, ffi.sizeof "rooflua_draws" / 8 do numbers[i] = "n" .. i end
 ffi.cdef("typedef struct { const double " .. table.concat(numbers, ", ") .. "; } rooflua_random_handle;")

@@ -1,11 +1,11 @@
 --- What happens over time: scenarios of kind "serve" as whole runs and as live simulations.
 local core = require "rooflua.base.core"
 local live = require "rooflua.serving.live"
-local whole = require "rooflua.serving.whole"
+local full_run = require "rooflua.serving.full_run"
 
 local serve = {}
 
---- A scenario as a live simulation, at time 0. It remembers its steps and requests unless told not to.
+--- A scenario as a live simulation, at time 0. It remembers its steps and requests unless options say otherwise.
 serve.open = live.open
 
 --- The whole run. options: requests = true keeps the times of every request.
@@ -13,7 +13,7 @@ serve.open = live.open
 function serve.run(given, options)
   core.check_keys(core.table(options or {}, "serve.run: options"), { "requests" }, "serve.run")
   core.table(given, "serve.run")
-  return whole.result(core.plain(given), options and options.requests or nil)
+  return full_run.result(core.plain(given), options and options.requests or nil)
 end
 
 return serve

@@ -15,7 +15,7 @@ local trace = {}
 --- @param max_output_tokens integer|string|nil what requests declare, as in arrivals.limit
 --- @param hash_block_tokens integer|nil how many tokens an id of hash_ids stands for
 --- @param time_unit string|nil the unit of arrivals: "s", "ms", "us" or "ns"; nil or "": by the name of their column,
----   else told from the stamps, with a note
+---   else inferred from the stamps, with a note
 --- @param run string|nil which result of a file of several: its number or name
 function trace.open(path, format, limit, sort, time_scale, max_output_tokens, hash_block_tokens, time_unit, run)
   if path == nil or path == "" then
@@ -28,7 +28,7 @@ function trace.open(path, format, limit, sort, time_scale, max_output_tokens, ha
 end
 
 --- An opened trace: {file, format, rows, requests, left_out, notes}. `notes` are sentences, as on the unit of time that
---- was told. `rows` counts every row that was read. Rows that are no
+--- was inferred. `rows` counts every row that was read. Rows that are no
 --- requests to replay are in left_out = {{source, unit, total, count, reasons = {{why, count, first_line}}}}, which is
 --- nil where there are none.
 function trace.describe(opened)

@@ -59,7 +59,7 @@ def _chunks(prefills):
     for each in prefills:
         rows.extend(each if len(each) == 3 else (*each, 0))
     if len(rows) != 3 * len(prefills):
-        raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 behind them")
+        raise ValueError("batch: prefills: expected (new tokens, context tokens) of each, or a third 1 after them")
     return rows
 
 

@@ -74,7 +74,7 @@ def _lines(path, text):
 
 
 def read(path):
-    """A file that rooflua wrote, told by its content: a result document, a file of results, or requests."""
+    """A file that rooflua wrote, recognised by its content: a result document, a file of results, or requests."""
     if Path(path).is_dir():
         return results(path)
     if Path(path).is_file() and is_sqlite(path):

@@ -26,7 +26,7 @@ end
 local function first_within(self, bound, from)
   local tree, node = self.tree, self.leaves + from - 1
   while tree[node] > bound do
-    while node % 2 == 1 do -- a right child, or the root: what is behind it is behind its parent
+    while node % 2 == 1 do -- a right child, or the root: what is after it is after its parent
       if node == 1 then return nil end
       node = (node - 1) / 2
     end

@@ -1,4 +1,5 @@
---- Attention and experts apart: attention-FFN disaggregation, AFD (deployment.expert_gpus, micro_batches).
+--- Attention-FFN disaggregation (AFD): attention and experts on GPUs of their own (deployment.expert_gpus,
+--- micro_batches).
 ---
 --- GPUs of attention run everything but the routed experts, for the requests that they hold. GPUs of experts run the
 --- routed experts for the rows of all ranks of attention. A step is cut into m equal micro-batches. In each of L layers
@@ -25,7 +26,7 @@
 ---
 --- Within one NVLink domain these are the family's constants of an all-to-all; else both pools are joined by the
 --- network, at afd_network_latency_s and afd_network_share. A rank of attention adds up its own results (afd_reduce).
---- With exchange = "deepep" experts get sorted rows, and their kernels are those behind DeepEP.
+--- With exchange = "deepep" experts get sorted rows, and their kernels are those after DeepEP.
 --- Ranks of dp price their own contexts; their step is that of the slowest one (engine/serve/loop/group.h).
 --- Source: arXiv 2504.02263 (MegaScale-Infer: ping-pong, M2N), 2507.19427 (Step-3); vllm-project/afd-plugin, README.
 local cost = require "rooflua.cost"
@@ -47,7 +48,7 @@ function afd.with_parameters(params)
   params.afd_network_latency_s = {
     default = 15e-6, unit = "s", min = 0,
     source = "DeepEP, docs/legacy.md: dispatches of 128 tokens to 64 to 256 ranks (kernels/afd.lua)",
-    doc = "What rows between GPUs of attention and of experts take beside their bytes, over the network.",
+    doc = "What rows between GPUs of attention and of experts take besides their bytes, over the network.",
     idle = { "no expert GPUs" },
   }
   params.afd_network_share = {

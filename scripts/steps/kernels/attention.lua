@@ -176,7 +176,7 @@ function attention:chunk(batch, i, paid_s)
   return time_s, launch_s
 end
 
---- The same behind chunks that take `time_s`; returns the time of all of them.
+--- The same after chunks that take `time_s`; returns the time of all of them.
 function attention:add_chunk(batch, i, time_s, paid_s)
   local more_s, launch_s = self:chunk(batch, i, paid_s)
   return time_s + more_s, launch_s

@@ -33,7 +33,7 @@ end
 --- @param hardware rooflua.Hardware
 --- @param database rooflua.Database
 --- @param budget integer tokens of the largest step
---- @param block_gemm string? who runs GEMMs in block-scaled FP8 (blockscale.lua); default as in the tables
+--- @param block_gemm string? which back end runs GEMMs in block-scaled FP8 (blockscale.lua); default as in the tables
 function bounds.of(hardware, database, budget, block_gemm)
   return setmetatable({
     block_time = blockscale.of(hardware, block_gemm or "own"),
@@ -77,7 +77,7 @@ local prompts = { gdn_prefill = true, kda_prefill = true }
 
 --- Writes the rows of an operation into its query.
 function bounds.ask(op, rows, query)
-  if query.op == "memory" or query.op == "all_reduce" then
+  if query.op == "memory" or query.op == "all_reduce" or query.op == "collective" then
     query.bytes = op.bytes_per_row * rows + op.weight_bytes
   elseif one_token[query.op] or query.op == "linear_attention" and query.decode then
     query.batch = rows

@@ -1,7 +1,7 @@
 --- Context parallel: the tokens of one request on several ranks (deployment.cp, deployment.dcp).
 ---
 --- Prefill (cp). Each rank has two pieces of every chunk, number i and number 2 cp - 1 - i of 2 cp equal ones, so that
---- all ranks compute the same query-key pairs. Of t new tokens behind p cached ones:
+--- all ranks compute the same query-key pairs. Of t new tokens after p cached ones:
 ---
 ---     piece = ceil(t / (2 cp)),  padded = 2 cp piece            rows of a rank: decodes + sum of 2 piece
 ---     pairs of a rank = 2 piece (p + (padded - piece) / 2) + piece (piece + 1) = those of the padded chunk / cp

@@ -1,4 +1,4 @@
---- The exchange of tokens between data-parallel ranks that share experts, in front of the experts and behind them.
+--- The exchange of tokens between data-parallel ranks that share experts, in front of the experts and after them.
 ---
 ---     gathered            every rank gets the tokens of all: all-gather and reduce-scatter, together an all-reduce
 ---     deepep              a token travels to the ranks of its experts and back, with DeepEP: low latency in steps of

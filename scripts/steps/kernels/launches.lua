@@ -5,7 +5,7 @@
 ---     time of a step += launch_apart_s x kernels of a decode that are launched apart
 ---
 --- An operation counts as one kernel, but for these: block-scaled FP8 has one more in front of each GEMM, which
---- quantises its input, and DeepGEMM's experts have two GEMMs. What runs beside others or in their kernels has none.
+--- quantises its input, and DeepGEMM's experts have two GEMMs. What runs next to others or in their kernels has none.
 --- Prompts launch no fewer.
 --- Source: CUDA C++ programming guide, "Programmatic Dependent Launch"; TensorRT-LLM pull request 14311.
 local cost = require "rooflua.cost"
@@ -14,7 +14,7 @@ local launches = {}
 
 local expert_kernels = 4  -- two GEMMs, and the quantisation in front of each
 
---- Operations that are part of another kernel, or run beside others.
+--- Operations that are part of another kernel, or run at the same time as others.
 local function is_hidden(steps, op)
   return op.name:find "^shared_" or op.name:find "^quantize_shared_" or steps.elementwise:is_fused(op)
 end
@@ -54,7 +54,7 @@ end
 
 --- The price of that operation: the same in every step.
 function launches.price(_, op)
-  return cost.record(op.name, op.time_s, "assumed", op.count, 0, 0, nil, "launch", "kernels behind the one in front")
+  return cost.record(op.name, op.time_s, "assumed", op.count, 0, 0, nil, "launch", "kernels after the one in front")
 end
 
 return launches

@@ -12,7 +12,7 @@
 --- time is seen. There a layer takes two to four times the sum of its parts, and from 8,192 to 32,768 tokens the excess
 --- of a token stays within 10 %: sparse attention gathers other keys for each query, and pads the few heads of a rank.
 ---
----     excess(t, p) = tokens of the chunk behind the first `topk` x excess(16,384, 0) / (16,384 - topk)
+---     excess(t, p) = tokens of the chunk after the first `topk` x excess(16,384, 0) / (16,384 - topk)
 ---
 --- A prompt of at most topk tokens computes with all of them, and has no excess. Layers that use the selection of
 --- another layer have it too. Rows of DeepSeek-V4 and MiniMax-M3 agree with the sum of the parts
@@ -38,7 +38,7 @@ end
 
 --- @param steps steps.Kernels
 --- @param attention steps.kernels.Attention the same kind, whose decodes this excess is added to
---- @param parts table operations of cost.layers that a module's rows contain beside attention
+--- @param parts table operations of cost.layers that a module's rows contain besides attention
 --- @return table|false
 local function module_of(steps, attention, kind, deployment, parts)
   local query = query_of(steps, kind, deployment)
@@ -116,7 +116,7 @@ function modules:decode(n, all)
   return cost.record(self.name, excess_s, evidence, self.layers, 0, 0, 0, "memory", note, self.query.op)
 end
 
---- What a prompt's token behind the first topk takes beyond the parts, in one layer; 0 without rows of prompts.
+--- What a prompt's token after the first topk takes beyond the parts, in one layer; 0 without rows of prompts.
 function modules:prompt_excess()
   local steps, attention, query = self.steps, self.attention, {}
   if not steps.database:measures "dsa_module_prefill" then return 0, "modelled" end

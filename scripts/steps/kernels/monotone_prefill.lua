@@ -78,7 +78,7 @@ end
 function prefill:note(t, p)
   if not listening() then return nil end
   local cell = (self.cell_at or self:ask())(t, p)
-  return ("monotone grid: %.14g to %.14g new tokens behind %.14g to %.14g"):format(cell.x,
+  return ("monotone grid: %.14g to %.14g new tokens after %.14g to %.14g"):format(cell.x,
     cell.u > 0 and cell.next_x or cell.x, cell.y, cell.v > 0 and cell.next_y or cell.y)
 end
 

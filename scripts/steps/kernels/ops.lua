@@ -14,13 +14,15 @@ function ops.elementwise(steps, op, rows, _, _, there) return steps.elementwise:
 function ops.all_reduce(steps, op, rows, _, _, there)
   if op.rows == "group_tokens" and steps.travels then return steps.travels:price(op, rows, there) end
   local ranks = op.rows == "group_tokens" and steps.ranks or steps.tp
-  local query = { op = "all_reduce", bytes = 1, ranks = ranks }
+  local by_nccl = steps.reduces_by_nccl and ranks == steps.tp
+  local query = by_nccl and { op = "collective", collective = "all_reduce", dtype = "bf16", bytes = 1, ranks = ranks }
+    or { op = "all_reduce", bytes = 1, ranks = ranks }
   local run = steps.bounds:rows_to_run(op, rows, query)
   local bytes = op.bytes_per_row * run
   local time_s
-  if steps.reduces_by_nccl and ranks == steps.tp then
-    time_s = cost.lookup(steps.database, { op = "collective", collective = "all_reduce", dtype = "bf16",
-      ranks = ranks, bytes = bytes }, op.count, op.name)
+  if by_nccl then
+    query.bytes = bytes
+    time_s = cost.lookup(steps.database, query, op.count, op.name)
   else
     time_s = cost.all_reduce(steps.database, bytes, ranks, op.count, op.name)
   end

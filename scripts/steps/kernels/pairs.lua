@@ -1,6 +1,6 @@
 --- Query-key pairs and cached tokens that attention of a kind computes with. All counts are exact.
 ---
----     full           t p + t (t + 1) / 2 pairs of t new tokens behind p cached ones
+---     full           t p + t (t + 1) / 2 pairs of t new tokens after p cached ones
 ---     window w       a p + a (a + 1) / 2 + (t - a) w,  a = clamp(w - p, 0, t); a decode: min(s, w) of s tokens
 ---     chunk C        sum over the new tokens of ((position) mod C) + 1; a decode: (s - 1) mod C + 1
 ---     selected k     as a window of k: an index picks other tokens, but as many

@@ -1,4 +1,4 @@
---- What prompts take beside their kernels' rows, which are timed alone and in short runs. What the time is spent on is
+--- What prompts take besides their kernels' rows, which are timed alone and in short runs. What the time is spent on is
 --- not known: it may be kernels that no table has, ranks that wait for each other, or clocks that fall under load.
 ---
 ---     extra = prompt_overhead * token_s * prompt tokens

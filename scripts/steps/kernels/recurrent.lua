@@ -79,7 +79,7 @@ function recurrent:batch_time(batch)
   return time_s
 end
 
---- A call of a state-space kernel: `tokens` of `requests`, and flop beside those of the recurrence.
+--- A call of a state-space kernel: `tokens` of `requests`, and flop besides those of the recurrence.
 function recurrent:state_space(requests, tokens, more_flop, kernels, name)
   local steps, op, mamba = self.steps, self.op, self.mamba
   local flop = tokens * op.flop_per_row + more_flop

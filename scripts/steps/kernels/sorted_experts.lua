@@ -1,4 +1,4 @@
---- The price of routed experts behind DeepEP, which sorts tokens by expert and leaves their GEMMs to DeepGEMM.
+--- The price of routed experts after DeepEP, which sorts tokens by expert and leaves their GEMMs to DeepGEMM.
 ---
 ---     contiguous   normal mode, which data-parallel ranks run without CUDA graphs: prompts. All tokens of a rank stand
 ---                  in one array
@@ -8,7 +8,7 @@
 --- Rows of moe_experts from the library DeepEP hold this, by the tokens of all ranks; their tokens are spread over the
 --- experts by a power law. Rows for 2, 4, 16, 32 ... ranks were published. Between two of them the geometric mean of
 --- both is taken, each with as many tokens per rank; beside them the nearest one stands in, with as many of them.
---- Behind the last row the time goes on along the line of the last two: most of it is the weights, which every token
+--- After the last row the time goes on along the line of the last two: most of it is the weights, which every token
 --- shares.
 --- Source: SGLang's deepep_moe (deepep-mode normal, low_latency); vLLM's DeepGemmExperts and BatchedDeepGemmExperts.
 local cost = require "rooflua.cost"
@@ -51,7 +51,7 @@ end
 
 local most_doublings = 30  -- of the tokens of a rank
 
---- How the time of so many ranks goes on behind its last row: {tokens and time of that row, seconds per token}.
+--- How the time of so many ranks goes on after its last row: {tokens and time of that row, seconds per token}.
 local function line_behind(steps, query, ranks)
   local last, before = nil, { tokens = 0, time_s = 0 }
   query.ep = ranks
@@ -82,10 +82,10 @@ function sorted_experts.of(steps, layout, op, moe, width)
   local lines = {}
   for i, each in ipairs(ranks) do lines[i] = line_behind(steps, query, each) end
   return setmetatable({ steps = steps, query = query, ranks = ranks, lines = lines,
-    note = ("rows of DeepGEMM's %s layout, behind DeepEP"):format(layout) }, sorted_experts)
+    note = ("rows of DeepGEMM's %s layout, after DeepEP"):format(layout) }, sorted_experts)
 end
 
---- What the rows of one number of ranks, or the line behind them, say of so many tokens of all of them.
+--- What the rows of one number of ranks, or the line after them, say of so many tokens of all of them.
 local function of_ranks(self, i, tokens)
   local line = self.lines[i]
   if tokens > line.tokens then return line.time_s + line.slope * (tokens - line.tokens), "extrapolated" end

@@ -1,4 +1,4 @@
---- Attention that verifies drafts: a decode with q = 1 + drafts new tokens behind the cached ones.
+--- Attention that verifies drafts: a decode with q = 1 + drafts new tokens after the cached ones.
 ---
 ---     time = max( decode attention over the tokens that are read,  pairs x flop of a pair / (peak x prefill MFU) )
 ---     pairs of a request = q c + q (q + 1) / 2

@@ -72,7 +72,7 @@ local function ask(own, play, context, parents)
 end
 
 --- The harness changes something in the front part of a context, as it does when it drops the results of old tools:
---- all behind that place is computed again.
+--- all after that place is computed again.
 local function may_edit(own, play, context)
   if own.edit_probability == 0 or own.edits:uniform() >= own.edit_probability then return end
   local kept = math.floor(context.tokens * own.edit_within * own.edits:uniform())

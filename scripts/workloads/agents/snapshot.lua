@@ -1,6 +1,6 @@
 -- A play that is under way when a measurement begins: what of it is sent to warm the caches, and what is measured.
 --
--- The play stands at a moment of its recording. Of each agent that goes on behind that moment, the last request before
+-- The play stands at a moment of its recording. Of each agent that goes on after that moment, the last request before
 -- it is sent again for one token: it carries the whole context. Then the next requests follow for one token each,
 -- without pauses. What is left is measured: it begins at the barrier, when all warm-up requests of all plays have
 -- ended.
@@ -14,7 +14,7 @@ local function length_of(rows)
   return longest
 end
 
---- The last row of each agent before a moment, for agents that go on behind it; and the rows behind it, in order.
+--- The last row of each agent before a moment, for agents that go on after it; and the rows after it, in order.
 local function parts(rows, moment_s)
   local last, after, goes_on = {}, {}, {}
   for i, row in ipairs(rows) do
@@ -39,7 +39,7 @@ end
 
 --- The same play from a moment of its recording on.
 --- @param share number which part of the recording lies before the moment
---- @param requests integer warm-up requests behind those that carry the contexts
+--- @param requests integer warm-up requests after those that carry the contexts
 function snapshot.cut(play, share, requests)
   local rows = play.rows
   local moment_s = share * length_of(rows)

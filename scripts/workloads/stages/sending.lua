@@ -77,7 +77,7 @@ local function answered(state, now_s)
   return nil
 end
 
---- Behind the answer that ended a stage: the first requests of the next one.
+--- After the answer that ended a stage: the first requests of the next one.
 local function more(state)
   if state.stage == 1 or state.ended > 0 then return nil end
   return next_request(state)

@@ -57,7 +57,7 @@ void VllmV1::preempt(VllmRequest& r) {
   const int in_flight = r.output + r.flight;
   const bool done_anyway =
       in_flight >= r.given->max_new || r.given->prompt + in_flight >= config_.max_model_len;
-  if (!done_anyway) r.preemptions += 1;
+  r.preemptions += 1;
   preempted_somebody_ = true;
   if (done_anyway && config_.stages.several()) return;  // its last token lands without a seat
   waiting_.push_front(&r);

@@ -300,11 +300,11 @@ void NaivePlan::take_away(NaiveRequest& r) {
   std::erase(naive_->running_, &r);
   naive_->release(r);
   r.computed = r.seat_hit = r.drafts = 0;
+  ++r.preemptions;
   if (r.phase == Phase::finishing) {
     r.phase = Phase::pending;
     return;
   }
-  ++r.preemptions;
   naive_->queue(r, true);
 }
 

@@ -46,7 +46,7 @@ test("what a run does not combine with it is refused, and a step model that does
   local deployment = { dp = 4, ep = 16, expert_gpus = 16 }
   for message, changes in pairs {
     ["deployment.expert_gpus: with speculation is not modelled"] = { speculation = drafts },
-    ["steps: roofline_v1 does not price attention and experts apart"] = { steps = "roofline_v1" },
+    ["steps: roofline_v1 does not price AFD"] = { steps = "roofline_v1" },
     ["steps.kernels: exchange = \"gathered\""] = { steps = require "steps.kernels" { exchange = "gathered" } },
     ["adapters: are not priced with deployment.expert_gpus"] = { engine = "vllm 0.24",
       adapters = { count = 4, rank = 16, max_loras = 2 } },
@@ -58,9 +58,9 @@ end)
 test("a release that does not do it is said in the notes of a run", function()
   local result = serve.run(scenario({ dp = 4, ep = 16, expert_gpus = 16 }, { engine = "vllm 0.24" }))
   local notes = table.concat(result.notes or {}, "\n")
-  test.check(notes:find("deployment.expert_gpus: vllm 0.24 does not run attention and experts apart", 1, true), notes)
+  test.check(notes:find("deployment.expert_gpus: vllm 0.24 has no AFD", 1, true), notes)
   notes = table.concat(serve.run(scenario { tp = 8 }).notes or {}, "\n")
-  test.check(not notes:find("experts apart", 1, true), notes)
+  test.check(not notes:find("has no AFD", 1, true), notes)
 end)
 
 -- Memory ----------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ test("a plan tries it, counts the GPUs of both pools, and writes no command that
       if each.result and each.result.deployment then
         test.equal(each.result.deployment.gpus % (4 + each.expert_gpus), 0, each.name)
       end
-      test.raises("no release of sglang that is known runs attention and experts apart", function()
+      test.raises("no release of sglang that is known has AFD", function()
         flags.options(done.question, each, "0.5.14")
       end)
     end

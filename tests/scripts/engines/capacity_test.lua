@@ -8,7 +8,7 @@ local native = chunks.require "rooflua.native"
 local capacity = chunks.require "rooflua.serving.capacity"
 local Reader = chunks.require "rooflua.scenario.reader"
 local replicas = chunks.require "rooflua.serving.replicas"
-local whole = chunks.require "rooflua.serving.whole"
+local full_run = chunks.require "rooflua.serving.full_run"
 local pages = chunks.require "engines.memory.pages"
 
 local gib = 2 ^ 30
@@ -294,10 +294,10 @@ end)
 
 test("a run that states its engine begins with the engine's line; another does not", function()
   local given = scenario { model = "qwen3-8b", hardware = "h100-sxm", engine = "vllm 0.19" }
-  local said = whole.run(Reader.new "scenario", given, {}).text
+  local said = full_run.run(Reader.new "scenario", given, {}).text
   test.check(said:find("^memory    vllm 0.19: GPU KV cache size: [%d,]+ tokens, [%d.]+x of 40,960 tokens"), said)
   given.engine = nil
-  said = whole.run(Reader.new "scenario", given, {}).text
+  said = full_run.run(Reader.new "scenario", given, {}).text
   test.check(said:find "^requests ", said)
 end)
 

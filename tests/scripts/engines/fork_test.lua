@@ -94,7 +94,7 @@ test("what a file of an engine has wrong is named with the file", function()
   end
   refused("unknown name 'max_num_seq'", 'releases = { "1.0" }, rules = { { max_num_seq = 3, source = "x" } }')
   refused("rules[1].since: 'new' is no release", 'releases = { "1.0" }, rules = { { since = "new", source = "x" } }')
-  refused("releases[2]: 1.0 does not come behind 2.0", 'releases = { "2.0", "1.0" }')
+  refused("releases[2]: 1.0 does not come after 2.0", 'releases = { "2.0", "1.0" }')
   refused("unknown key 'rule'", 'releases = { "1.0" }, rule = {}')
   refused("unknown condition of gpu 'memory'",
     'releases = { "1.0" }, rules = { { gpu = { memory = 3 }, max_num_seqs = 3, source = "x" } }')

@@ -35,7 +35,7 @@ test("what no source shows of a release is told", function()
   tells("0.10.1", "names of blocks, medium$")
   tells("0.19.0", "events as maps, extra_keys, group_idx, kv_cache_spec_kind$")
   tells("0.24.0", "seen: extra_keys, group_idx, kv_cache_spec_kind$")
-  tells("0.30.0", "everything behind 0.29.0$")
+  tells("0.30.0", "everything after 0.29.0$")
 end)
 
 test("each row has a source", function()

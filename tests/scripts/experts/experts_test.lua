@@ -163,7 +163,7 @@ test("what would change nothing is refused by eplb", function()
   refused("eplb: groups: has no effect: 3 groups on 4 ranks do not divide over 2 nodes", { groups = 3 }, { nodes = 2 })
   refused("eplb: groups: has no effect: 4 groups on 3 ranks do not", { groups = 4 }, { nodes = 2, ranks = 3 })
   refused("eplb: head_start: expected a part from 0 to 1, or -1, found -0.5", { head_start = -0.5 })
-  refused("eplb: host_s: has no effect where experts move beside steps", { host_s = 1, use_async = "yes" })
+  refused("eplb: host_s: has no effect where experts move while steps go on", { host_s = 1, use_async = "yes" })
   for _, given in ipairs { { groups = 4 }, { head_start = 0 }, { host_s = 1 } } do
     require "balancers.eplb" (given):schedule(shape_of(12, 0, 4, { nodes = 2 }))
   end

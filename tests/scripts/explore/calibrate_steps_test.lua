@@ -23,7 +23,7 @@ local hidden = { ["corrections.step_overhead.overhead_s"] = 0.0034,
 --- The trace of a run with the hidden corrections.
 local function traced()
   local path = file()
-  require("rooflua.serving.whole").run(require("rooflua.scenario.reader").new "truth",
+  require("rooflua.serving.full_run").run(require("rooflua.scenario.reader").new "truth",
     chunks.load_scenario(file(".lua", scenario_text:format("0.0034", "1.6"))), { trace_path = path })
   return path
 end

@@ -23,7 +23,7 @@ local truth = chunks.load_scenario(file(".lua", scenario_text:format("host_step_
 --- A run with the true parameters, and its requests as they were sent.
 local function observed()
   local path = file()
-  require("rooflua.serving.whole").run(require("rooflua.scenario.reader").new "truth", truth,
+  require("rooflua.serving.full_run").run(require("rooflua.scenario.reader").new "truth", truth,
     { requests_path = path })
   local handle = assert(io.open(path))
   local text = handle:read "*a"

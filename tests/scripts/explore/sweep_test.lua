@@ -37,7 +37,7 @@ end)
 --- The requests that arrived: id, arrival, prompt and output length.
 local function stream_of(given)
   local path = test.file()
-  require("rooflua.serving.whole").run(Reader.new "test", given, { requests_path = path })
+  require("rooflua.serving.full_run").run(Reader.new "test", given, { requests_path = path })
   local lines, header = {}, nil
   for line in io.lines(path) do
     local cells = {}

@@ -112,7 +112,7 @@ test("a drawing has the replicas over time, and a trace their states", function(
   local path = test.folder() .. "/trace.json"
   local own = { autoscaler = require "autoscalers.scheduled" { times = { 0, 200, 450 }, replicas = { 1, 4, 2 } } }
   local given = scenario(own)
-  local result = require("rooflua.serving.whole").run(require("rooflua.serving.live").reader(given), given,
+  local result = require("rooflua.serving.full_run").run(require("rooflua.serving.live").reader(given), given,
     { sketch = true, trace_path = path, document = true })
   local json = require "rooflua.json"
   local timeline = json.decode(result.sketch).timeline

@@ -5,11 +5,11 @@ local test = dofile "tests/scripts/harness.lua"
 local json = require "rooflua.json"
 local live = require "rooflua.serving.live"
 local random = require "rooflua.random"
-local whole = require "rooflua.serving.whole"
+local full_run = require "rooflua.serving.full_run"
 
 --- The document and the text of a run, its notes, and why one process simulated all replicas.
 local function told(given, jobs)
-  local result = whole.run(live.reader(given), given, { jobs = jobs, document = true })
+  local result = full_run.run(live.reader(given), given, { jobs = jobs, document = true })
   return json.encode { result.summary, result.text, result.notes or {}, result.left_out or json.null,
     result.intervals or json.null }, result.undivided
 end

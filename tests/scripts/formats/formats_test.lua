@@ -5,7 +5,7 @@ local rooflua = require "rooflua"
 local json = rooflua.json
 local native = require "rooflua.native"
 local measured = require "rooflua.formats.measured_runs"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local function text_of(name) return native.read_file("tests/fixtures/formats/" .. name) end
 local function runs_of(name) return measured.read_all("tests/fixtures/formats/" .. name) end
@@ -40,11 +40,11 @@ test("each format is told by its content, whatever the file is called", function
     ["llm_d_report.json"] = "llm_d", ["inferencex_agg.json"] = "inferencex", ["inferencex_rows.json"] = "inferencex",
     ["otlp_spans.jsonl"] = "otlp" } do
     local copy = test.file(".txt", text_of(name))
-    test.equal(told.name(copy, text_of(name)), format, name)
+    test.equal(tools.name(copy, text_of(name)), format, name)
     test.check(#measured.read_all(copy) > 0, name)
   end
-  test.equal(told.name("a.csv", "arrival_s,prompt_tokens\n1,2\n"), nil)
-  test.equal(told.name("a.json", '{"mean_ttft_ms": 3}'), "vllm_bench")
+  test.equal(tools.name("a.csv", "arrival_s,prompt_tokens\n1,2\n"), nil)
+  test.equal(tools.name("a.json", '{"mean_ttft_ms": 3}'), "vllm_bench")
 end)
 
 -- AIPerf --------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ test("InferenceX: seconds, clients, and throughput per GPU: of decode GPUs only 
   test.equal(run.requests[1].output_tokens, 256)
   test.near(run.metrics.tpot_s_mean, 0.01, 1e-12)
   local text = text_of "inferencex_rows.json"
-  local rows = told.read("rows.json", told.parts("rows.json", text))
+  local rows = tools.read("rows.json", tools.parts("rows.json", text))
   test.equal(rows[1].output_tokens_per_s, 800, "2 GPUs")
   test.equal(rows[2].output_tokens_per_s, 3200, "8 decode GPUs, not 12")
   test.equal(rows[2].name, "h200 vllm fp8 conc 64")

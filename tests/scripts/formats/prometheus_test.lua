@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 require "rooflua"
 local measured = require "rooflua.formats.measured_runs"
 local native = require "rooflua.native"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local function fixture(name) return native.read_file("tests/fixtures/formats/vllm_metrics_" .. name .. ".txt") end
 local before, after = fixture "before", fixture "after"
@@ -16,8 +16,8 @@ end
 local function notes_of(run) return table.concat(run.notes, "; ") end
 
 test("a scrape is told by its text and counts from the server's start", function()
-  test.equal(told.name("metrics", after), "prometheus")
-  test.equal(told.name("a.csv", "arrival_s,prompt_tokens,output_tokens\n1,2,3\n"), nil)
+  test.equal(tools.name("metrics", after), "prometheus")
+  test.equal(tools.name("a.csv", "arrival_s,prompt_tokens,output_tokens\n1,2,3\n"), nil)
   local run = read(after .. "# rooflua rate_per_s 4\n")
   test.equal(#run.requests, 42, "stop and length; the aborted one is a failure")
   test.equal(run.failed, 1)

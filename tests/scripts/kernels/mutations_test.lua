@@ -13,7 +13,7 @@ local grids = tests("kernels_grids", "kernels_prices", "engines", "layer_kinds")
 local modules = {
   attention = { unnoticed = 4,
     tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "modules", "kinds_law") },
-  beside = { tests = tests "beside", unnoticed = 2 },
+  shared_experts = { tests = tests "beside", unnoticed = 2 },
   blockscale = { tests = prices },
   sorted_experts = { tests = tests "sorted_experts", unnoticed = 2 },
   elementwise = { tests = prices, unnoticed = 4 },

@@ -77,7 +77,7 @@ test("after the last row the time follows the line of the last two", function()
 end)
 
 test("other formats and gathered tokens are priced by rows of all steps", function()
-  local function sorted(row) return row.note:find("behind DeepEP", 1, true) ~= nil end
+  local function sorted(row) return row.note:find("after DeepEP", 1, true) ~= nil end
   for _, n in ipairs { 128, 4096 } do
     test.equal(sorted(experts(bind(16), n, 16)), true, n)
     test.equal(sorted(experts(bind(16, { exchange = "gathered" }), n, 16)), false, n)

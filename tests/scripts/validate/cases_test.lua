@@ -65,7 +65,7 @@ test("weights of 8 bit fit where 16 bit do not, of engine steps too; an unknown 
   test.check(found.steps.errors.step_time ~= nil, "steps: %s", tostring(found.steps.problem))
   says(found.wrong, "cases.csv:5: precision: unknown dtype 'fp99'; did you mean")
   says(found.wrong, "(known: fp32, bf16, fp16, fp8, int8, fp4, int4, fp8_block, ")
-  says(found.twice, "cases.csv:6: precision: expected one format, and 'kv FORMAT' behind it")
+  says(found.twice, "cases.csv:6: precision: expected one format, and 'kv FORMAT' after it")
   local weights, kv = precision.read("fp8 kv_cache_dtype=fp8_e4m3", "here")
   test.equal(weights .. kv, "fp8fp8")
 end)

@@ -1,7 +1,7 @@
 -- The keys of a scenario that follow from its engine. A key that the scenario states itself wins; an option of the
 -- engine that stands for a key which the scenario states as well is an error.
 local core = require "rooflua.base.core"
-local apart = require "rooflua.applied.afd"
+local afd = require "rooflua.applied.afd"
 local choice = require "rooflua.engines.choice"
 local context_parallel = require "rooflua.applied.context_parallel"
 local implications = require "rooflua.engines.implications"
@@ -243,7 +243,7 @@ local function with_deployment(given, keys, memory, serves)
   return out, memory
 end
 
---- The corrections of a scenario and, behind them, those that the engine's values stand for; how many those are.
+--- The corrections of a scenario and, after them, those that the engine's values stand for; how many those are.
 local function corrections_of(reader, given, resolved)
   local own = {}
   for _, setting in ipairs(settings) do
@@ -341,7 +341,7 @@ end
 --- besides.
 local function notes_of(reader, chosen, follows, resolved, given)
   local out = { follows and chosen.note or nil }
-  if follows then out[#out + 1] = apart.note(resolved, said(given, "deployment.expert_gpus")) end
+  if follows then out[#out + 1] = afd.note(resolved, said(given, "deployment.expert_gpus")) end
   for _, list in ipairs { chosen.notes or {}, unread_of(chosen, resolved), reader.shared.told or {} } do
     for _, sentence in ipairs(list) do out[#out + 1] = sentence end
   end

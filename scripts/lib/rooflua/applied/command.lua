@@ -54,14 +54,14 @@ end
 --- Options of a deployment that a scenario's key `engine` takes, and sentences about the others.
 --- @return table options, string[] sentences
 local function of_scenario(deployment)
-  local engine, options, apart = deployment.engine, {}, {}
+  local engine, options, others = deployment.engine, {}, {}
   for name, value in pairs(deployment.options) do
     local option = engine.option[name]
-    local is_apart = choice.elsewhere(option, value) ~= nil
-    if not is_apart then options[name] = value end
-    if is_apart and not option.drafts and not option.adapters then apart[name] = value end
+    local is_other = choice.elsewhere(option, value) ~= nil
+    if not is_other then options[name] = value end
+    if is_other and not option.drafts and not option.adapters then others[name] = value end
   end
-  return options, choice.notes(engine, apart)
+  return options, choice.notes(engine, others)
 end
 
 --- The drafts that a command asks for as the key `speculation`, and sentences about them; nil without drafts.

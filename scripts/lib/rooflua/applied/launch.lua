@@ -7,7 +7,7 @@ local Reader = require "rooflua.scenario.reader"
 local schema = require "rooflua.scenario.schema"
 local spec = require "rooflua.spec"
 
-local applied = {}
+local launch = {}
 
 local replaced = { "model", "engine", "deployment" }
 
@@ -45,7 +45,7 @@ end
 --- Scenario keys of a command, checked: {model, engine, speculation, replicas} and sentences about the rest.
 --- @param about table {text = the command, engine = "vllm 0.19" or nil, model = a model in place of its own}
 --- @param given table? the scenario
-function applied.keys(about, given)
+function launch.keys(about, given)
   local ok, deployment = pcall(command.read, about.text, { engine = about.engine })
   if not ok then fail("%s", deployment) end
   local keys, told = command.keys(deployment, given)
@@ -57,8 +57,8 @@ function applied.keys(about, given)
 end
 
 --- What a step of a command is called: "Qwen/Qwen3-32B on h100-sxm, vllm 0.19, tp 2".
-function applied.title(about, hardware)
-  local keys, _, deployment = applied.keys(about)
+function launch.title(about, hardware)
+  local keys, _, deployment = launch.keys(about)
   local given = { model = keys.model, hardware = hardware, engine = keys.engine }
   local ok, chosen = pcall(application.implied, Reader.new "step", given)
   local options, widths = core.copy(deployment.options, ok and chosen.options or nil), {}
@@ -74,10 +74,9 @@ function applied.title(about, hardware)
     core.join(widths, ""))
 end
 
---- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters} beside what is
---- given.
-function applied.capacity(reader, given, about)
-  local keys, told = applied.keys(about)
+--- What `rooflua capacity` asks of the engine of a command: {model, engine, speculation, adapters}, and what is given.
+function launch.capacity(reader, given, about)
+  local keys, told = launch.keys(about)
   local out = core.copy(given)
   out.model, out.engine, out.deployment = keys.model, keys.engine, nil
   out.speculation, out.adapters = keys.speculation, keys.adapters
@@ -87,9 +86,9 @@ end
 
 --- A scenario with the keys of a command, and the keys that it replaces. What the command does not say in keys becomes
 --- notes of every answer.
-function applied.scenario(reader, given, about)
+function launch.scenario(reader, given, about)
   check(given)
-  local keys, told = applied.keys(about, given)
+  local keys, told = launch.keys(about, given)
   local out = core.copy(given)
   for _, key in ipairs(replaced) do out[key] = nil end
   local replicas = given.replicas
@@ -117,4 +116,4 @@ function applied.scenario(reader, given, about)
   return out, keys.adapters and { "adapters", core.unpack(replaced) } or replaced
 end
 
-return applied
+return launch

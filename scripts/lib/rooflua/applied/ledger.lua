@@ -16,8 +16,8 @@
 --     adapter_bytes             of slots of adapters
 --     redundant_expert_bytes    of copies of experts
 --     drafter, drafts           {weight_bytes, kv_bytes_per_token}; drafts of a step
---     blocks, pool_bytes        of the KV cache, where somebody states its blocks or their bytes
---     is_stated(name)           whether somebody stated an option
+--     blocks, pool_bytes        of the KV cache, where its blocks or their bytes are stated
+--     is_stated(name)           whether an option is stated
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.scenario.figures"
@@ -41,7 +41,7 @@ local function predictor_of(facts)
   return { weight_bytes = bytes, kv_bytes_per_token = counts.predictor_kv_bytes }
 end
 
---- What somebody stated, or what the rules of the release say.
+--- What is stated, or what the rules of the release say.
 ---@param applied table of application.of
 local function share_of(applied, deployment)
   if applied.memory then return applied.memory[2] end

@@ -1,5 +1,5 @@
 -- The scenario that `rooflua new --command` writes: a template with the model, the engine and its options.
-local applied = require "rooflua.applied.launch"
+local launch = require "rooflua.applied.launch"
 local choice = require "rooflua.engines.choice"
 local command = require "rooflua.applied.command"
 local core = require "rooflua.base.core"
@@ -19,7 +19,7 @@ local function lua_value(value)
   return "{ " .. core.join(out, ", ") .. " }"
 end
 
---- Parts behind each other on as many lines as they need.
+--- Parts one after the other on as many lines as they need.
 local function wrapped(parts, separator, indent)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do
@@ -91,7 +91,7 @@ end
 --- @param about table {text, engine, model} of the command
 --- @param hardware string
 function template.fill(text, about, hardware)
-  local keys, told, deployment = applied.keys(about)
+  local keys, told, deployment = launch.keys(about)
   local engine, first = deployment.engine, nil
   spec.hardware(hardware)
   for _, option in ipairs(engine.options) do

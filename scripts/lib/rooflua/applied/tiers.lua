@@ -10,7 +10,7 @@ local units = require "rooflua.text.units"
 
 local tiers = {}
 
---- What an engine's file is told: {ranks, bytes_per_token, block_size, kv_bytes, before} of one replica.
+--- What an engine's file gets: {ranks, bytes_per_token, block_size, kv_bytes, before} of one replica.
 ---@param deployment rooflua.Deployment
 ---@param version string? the engine's release; before(name) says whether it is earlier than another one
 local function about_of(model, deployment, version)

@@ -56,7 +56,7 @@ function clients.asks_of(instance)
         .. "found %s", core.describe(delay_s))
     end
     if keeps_output ~= nil and type(keeps_output) ~= "boolean" then
-      answers.wrong("client", instance, "again", "again must return true or false behind the delay; found %s",
+      answers.wrong("client", instance, "again", "again must return true or false after the delay; found %s",
         core.describe(keeps_output))
     end
     return delay_s, keeps_output or false

@@ -30,7 +30,7 @@ local function check_function(fn, what)
   end
 end
 
--- Lists of corrections whose prices one memo keeps beside those without corrections.
+-- Lists of corrections whose prices one memo keeps besides those without corrections.
 local most_lists = 8
 
 --- An empty memory of prices: `direct` has the place of a key's price in `prices`, from 1; 0: it is not known. `places`

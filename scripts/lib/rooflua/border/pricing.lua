@@ -25,7 +25,7 @@ local function refuse(kind, method, call, instance, time_s)
     core.describe(time_s))
 end
 
---- What drafting takes behind the step model's time.
+--- What drafting takes after the step model's time.
 local function drafter_time(drafter, now)
   ledger.name_with "draft."
   local time_s = drafter:time(now)

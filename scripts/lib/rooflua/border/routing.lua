@@ -30,7 +30,7 @@ local signal_fields = {
   total_blocks = function(s) return s.total_blocks end,
   outstanding = function(s) return s.outstanding end,
   group = function(s) return s.group + 1 end,
-  --- Tokens of the request being routed that this replica has cached: as it is now, or as its events told.
+  --- Tokens of the request being routed that this replica has cached: as it is now, or as its events said.
   prefix_hit_tokens = function(_, index) return (C.route_cached_tokens(B, index)) end,
   tier_hit_tokens = function(_, index) return (C.route_fact(B, index, STORED_TOKENS)) end,
   --- Whether the adapter of the request is in a slot there now, or it has none.
@@ -97,7 +97,7 @@ local function sent_holder(_, k)
   return (holder("sent_holder", k, count))
 end
 
---- Content and tokens of the k-th segment of the prompt, as the workload states them; nil behind the last one, and for
+--- Content and tokens of the k-th segment of the prompt, as the workload states them; nil after the last one, and for
 --- a prompt of private tokens.
 local function segment(_, k)
   need_route()

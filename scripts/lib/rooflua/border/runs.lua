@@ -30,7 +30,7 @@ local function refuse(i)
   fail("a run of %d steps: there is no step %s, or no such evidence", step_run.steps, core.describe(i))
 end
 
---- Seconds of a step, by the number of their evidence. What cost.* records behind keep is not seen.
+--- Seconds of a step, by the number of their evidence. What cost.* records without keep is not seen.
 --- @param i integer from 1
 function Run.add(_, i, code, time_s)
   local out = i >= 1 and i <= step_run.steps and code >= 0 and code < 6 and step_run.out or refuse(i)

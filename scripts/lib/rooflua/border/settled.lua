@@ -14,7 +14,7 @@ local settled = {}
 
 local most_models = 16 -- that are settled at the same time, in one Lua state
 local models = {}      -- list of {object, constant, users = {[what prices with it] = true}, parts}
-local spare = {}       -- parts, {constant, fields}, of models that nobody prices with any more
+local spare = {}       -- parts, {constant, fields}, of models that price no more
 local missing = {}     -- name of a field that was read and is not there -> true
 
 --- The names of fields that settled objects were asked for and do not have: code that reads one is interpreted.
@@ -79,7 +79,7 @@ local function make(object, members)
     parts = parts }
 end
 
---- Takes back the constants of models that nobody prices with any more. What was compiled for them goes.
+--- Takes back the constants of models that price no more. What was compiled for them goes.
 local function forget_unused()
   local before = #models
   for i = before, 1, -1 do

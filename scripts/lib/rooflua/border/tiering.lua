@@ -33,7 +33,7 @@ function tiering.set_prefill_time(instance, time) prefill_time[instance] = time 
 local Found = {}
 Found.__index = Found
 
---- What a prefill of that many tokens takes alone, behind the rest of the sequence.
+--- What a prefill of that many tokens takes alone, after the rest of the sequence.
 ---@param tokens integer
 ---@return number seconds
 function Found:compute_s(tokens)
@@ -81,7 +81,7 @@ end
 --- What the engine calls: `slot` of border.requests.
 function tiering.load(number, slot, pointer) return answer_of(policies[number], handle_of(slot), pointer) end
 
---- Within a scheduler's plan: the policy of the replica is asked, and the engine told.
+--- Within a scheduler's plan: the policy of the replica is asked, and the engine gets the answer.
 function tiering.decide()
   local pointer = C.found(B)
   local data = ffi.cast(found_pointer, pointer)

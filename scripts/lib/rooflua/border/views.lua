@@ -314,7 +314,7 @@ local plan_fields = { -- as replica_fields
   admitted = true,
   preempted = true,
   requests = function(p) return p.decodes + p.prefills end,
-  --- Why plan:admit said no last, where that says nothing of the requests behind: "adapter".
+  --- Why plan:admit said no last, where that says nothing of the requests after it: "adapter".
   held_for = function(p) return p.held_for == 1 and "adapter" or nil end,
 }
 

@@ -56,7 +56,7 @@ function shell.run(campaign, shard, places)
 end
 
 --- Whether the runs of a campaign are known before. A search or a plan chooses them as it goes, and each of its
---- variants has a set of its own: which shard lacks one of them cannot be told.
+--- variants has a set of its own: nothing says which shard lacks one of them.
 function shell.knows_runs(campaign) return campaign.set ~= "" end
 
 --- The command that lists what is there; with the shards that lack runs, where the runs are known before.

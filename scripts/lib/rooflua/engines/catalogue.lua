@@ -125,7 +125,7 @@ local function check(engine, own_rules, where)
       core.fail("%s: releases[%d]: expected a release as in 0.19.0, found %s", where, i, core.describe(each.name))
     end
     if i > 1 and not release.earlier(engine.releases[i - 1].name, each.name) then
-      core.fail("%s: releases[%d]: %s does not come behind %s", where, i, each.name, engine.releases[i - 1].name)
+      core.fail("%s: releases[%d]: %s does not come after %s", where, i, each.name, engine.releases[i - 1].name)
     end
   end
   for i, rule in ipairs(own_rules) do check_rule(engine, ("%s: rules[%d]"):format(where, i), rule) end

@@ -200,7 +200,7 @@ function choice.of(given)
   end
   for key, value in pairs(plain) do
     if key ~= 1 then
-      if type(key) ~= "string" then core.fail("engine: found %s behind the engine", core.describe(value)) end
+      if type(key) ~= "string" then core.fail("engine: found %s after the engine", core.describe(value)) end
       options[key] = value
     end
   end

@@ -2,9 +2,10 @@
 --
 --     { where = { moe_a2a_backend = { "deepep", "mori" } }, ep_size = function(facts, own, stated) ... end, source }
 --
--- `where` says which options are stated. A row may have the other conditions of a rule besides. What it sets holds in
--- place of what is stated; with `fills` only where nothing is.
--- The rows apply in their order, and each sees what those in front of it set: the options are then as if somebody had
+-- `where` says which options are stated: NAME = value, a list of values, or the name alone for any value. A row may
+-- have the conditions of a rule besides. What it sets holds in place of what is stated; with `fills` only where nothing
+-- is.
+-- The rows apply in their order, and each sees what those in front of it set: the options are then as if a user had
 -- stated them all.
 local conditions = require "rooflua.engines.conditions"
 local core = require "rooflua.base.core"

@@ -1,7 +1,7 @@
 -- The order of releases, as Python packages order them (PEP 440): 0.5.9 < 0.5.10; development builds, then alpha, beta
 -- and candidates, then the release, then post releases. "v0.19.0" is "0.19.0", and "0.19" is "0.19.0".
--- Builds without a number ("nightly", "main") stand behind every release; one with a date ("nightly-dev-20260216")
--- stands behind the releases up to that day.
+-- Builds without a number ("nightly", "main") stand after every release; one with a date ("nightly-dev-20260216")
+-- stands after the releases up to that day.
 -- Source: packaging.python.org, "Version specifiers"; the tags and images of vLLM, SGLang and TensorRT-LLM.
 local core = require "rooflua.base.core"
 

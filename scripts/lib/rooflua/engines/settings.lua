@@ -1,4 +1,4 @@
--- What rules of engines may set beside the options of their commands, one entry each.
+-- What rules of engines may set besides the options of their commands, one entry each.
 --
 -- name   as rules write it
 -- key    of a scenario, which it is the default of; without one the named module asks for it
@@ -28,7 +28,7 @@ return {
     { key = "scheduler.max_speculative_seqs" }),
   entry("random_text_tokens", "1", "tokens of the server for one of a client that makes up random text",
     { read_by = "validate" }),
-  entry("handover_s", "s", "of a prompt beside its bytes, from an engine that prefills to one that decodes",
+  entry("handover_s", "s", "of a prompt besides its bytes, from an engine that prefills to one that decodes",
     { read_by = "validate" }),
   entry("pipeline_steps", "steps", "under way at once in a pipeline (deployment.pp_batches)",
     { read_by = "serving.replicas" }),
@@ -44,7 +44,7 @@ return {
     end }),
   of_steps("dp_padding", nil, "how ranks that step together pad their tokens"),
   of_steps("recurrent_copies", "kernels", "kernels that put what a recurrent layer projects in its order"),
-  entry("norm_apart_s", "s", "what an all-reduce and the norm behind it take longer as two kernels",
+  entry("norm_apart_s", "s", "what an all-reduce and the norm after it take longer as two kernels",
     { correction = "norm_apart", parameter = "longer_s" }),
   of_kernels("compiled_operation_s", "s", "host time of an operation of compiled layers outside of CUDA graphs"),
   of_kernels("eager_operation_s", "s", "host time of an operation where no graph is captured and nothing compiled"),
@@ -53,15 +53,15 @@ return {
   of_kernels("layer_kernels", "kernels", "further small ones of a layer"),
   of_kernels("latent_kernels", "kernels", "further small ones of a layer with latent attention"),
   of_kernels("head_norm_kernels", "kernels", "of the norms of queries and keys per head, in a layer that has them"),
-  of_kernels("prompt_overhead", "1", "what prompts take beside their kernels, as a part of these"),
+  of_kernels("prompt_overhead", "1", "what prompts take besides their kernels, as a part of these"),
   of_kernels("graphs_with_prefill", nil, "whether steps with prefill chunks run in CUDA graphs, up to the largest"),
   of_kernels("fuses_static_fp8", nil, "whether the kernels in front of a GEMM write its input in FP8, static scales"),
   of_kernels("fuses_norm", nil, "whether a norm is part of the all-reduce in front of it"),
   of_kernels("ropes_in_attention", nil, "whether one kernel of the attention turns queries and keys and writes KV"),
-  of_kernels("launch_apart_s", "s", "of a kernel of a CUDA graph that is launched behind the one in front"),
+  of_kernels("launch_apart_s", "s", "of a kernel of a CUDA graph that is launched after the one in front"),
   of_kernels("launches_apart", nil, "whether no kernel is launched before the one in front ends"),
   of_kernels("blocks_launch_apart", nil, "whether those of block-scaled FP8 are not, where others are"),
-  of_kernels("shared_beside", "tokens", "largest graph in which shared experts run beside routed ones"),
+  of_kernels("shared_beside", "tokens", "largest graph in which shared experts run at the same time as routed ones"),
   of_kernels("exchange", nil, "how tokens reach experts of other data-parallel ranks"),
   of_kernels("dcp_combines", nil, "how ranks of dcp combine what they computed: gathered or all_to_all"),
   entry("cp_of", nil, "kinds of attention whose prompts an engine divides over ranks of deployment.cp",
@@ -74,7 +74,7 @@ return {
   of_balancers("eplb_step_interval", "steps", "between two rebalancings of experts"),
   of_balancers("eplb_window_size", "steps", "last ones whose tokens of each expert are counted"),
   of_balancers("eplb_head_start", "1", "part of the first interval that has passed at the start"),
-  of_balancers("eplb_use_async", nil, "whether experts move beside steps"),
+  of_balancers("eplb_use_async", nil, "whether experts move while steps go on"),
   of_kernels("expert_block", "rows", "rows of a block of experts in block-scaled FP8; 0 = none"),
   of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),
   of_memory("runtime_bytes", "B", "context, workspaces and communication buffers of a GPU"),

@@ -1,5 +1,5 @@
 -- What an engine of a release does on a GPU with a model: its rules in order, of which a later one replaces values of
--- an earlier one, then the options that somebody stated.
+-- an earlier one, then the options that are stated.
 local catalogue = require "rooflua.engines.catalogue"
 local conditions = require "rooflua.engines.conditions"
 local core = require "rooflua.base.core"
@@ -27,7 +27,7 @@ end
 --- @param version string a release
 --- @param facts table {hardware, model, tp, dp, pp, ep, cp, dcp, weights, experts_format, role, drafts}, what is known
 ---   of the deployment
---- @param stated table<string, any>? options that somebody stated, as values
+--- @param stated table<string, any>? options that are stated, as values
 --- @return table {engine, release, values, sources, facts, stated}: values and their sources by name
 function values.of(engine, version, facts, stated)
   facts.cp, facts.dcp = facts.cp or 1, facts.dcp or 1

@@ -98,7 +98,7 @@ function sensitivity.first(reader, scenario, given)
   return { variants.base() }
 end
 
---- The sensitivities of a scenario, and the runs behind them. given: metrics, params, step, seeds; how: jobs,
+--- The sensitivities of a scenario, and the runs that they rest on. given: metrics, params, step, seeds; how: jobs,
 --- results, progress.
 function sensitivity.run(reader, scenario, given, how)
   local names, step, seeds, moves, fixed = asked(reader, scenario, given)

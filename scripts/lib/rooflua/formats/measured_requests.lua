@@ -118,7 +118,7 @@ end
 local fine = { ["0"] = true, completed = true, ok = true, success = true, ["200"] = true }
 
 --- Requests of the rows of a CSV, and notes on them.
---- @param header string[]? its columns: those that nothing reads are told
+--- @param header string[]? its columns: notes name those that nothing reads
 function measured_requests.of_rows(path, rows, header)
   if #rows == 0 then fail("%s: no data: it has no rows", path) end
   local at, failure = find_columns(path, rows)

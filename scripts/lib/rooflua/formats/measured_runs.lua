@@ -1,11 +1,11 @@
--- Measured runs of a user: what `vllm bench serve --save-result` or another tool of formats/told.lua wrote, or a CSV
+-- Measured runs of a user: what `vllm bench serve --save-result` or another tool of formats/tools.lua wrote, or a CSV
 -- with a row per request.
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local measured_requests = require "rooflua.formats.measured_requests"
 local policy = require "rooflua.policy"
 local statistics = require "rooflua.base.statistics"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local measured = {}
 local fail = core.fail
@@ -51,8 +51,8 @@ end
 local function read_csv(path, text)
   local rows, header = native.csv_read(path)
   measured_requests.check_header(path, header)
-  local parts = told.rows(path, rows, header)
-  if parts then return told.read(path, parts) end
+  local parts = tools.rows(path, rows, header)
+  if parts then return tools.read(path, parts) end
   local requests, notes = measured_requests.of_rows(path, rows, header)
   if not text:find "\n%s*$" then notes[#notes + 1] = "its last line has no end: the file may be cut off" end
   return { { requests = requests, notes = notes, metrics = {}, rows = true } }
@@ -61,9 +61,9 @@ end
 --- The runs of a file of any format, those with the wanted name or number.
 local function read_file(path, wanted)
   local text = native.read_user_text(path)
-  local parts = told.parts(path, text)
-  local runs = parts and told.read(path, parts) or read_csv(path, text)
-  if wanted then runs = { told.chosen(path, runs, wanted) } end
+  local parts = tools.parts(path, text)
+  local runs = parts and tools.read(path, parts) or read_csv(path, text)
+  if wanted then runs = { tools.chosen(path, runs, wanted) } end
   for i, run in ipairs(runs) do runs[i] = of_tool(run.name and path .. ": " .. run.name or path, run) end
   return runs
 end
@@ -171,7 +171,7 @@ end
 --- runs gives each of them a path with its name: "report.json: benchmark 2".
 --- @param name string the path; "report.json#benchmark 2" and "report.json#2" name one of its runs
 function measured.read_all(name)
-  local path, wanted = told.split(name)
+  local path, wanted = tools.split(name)
   local runs = read_file(path, wanted)
   for i, run in ipairs(runs) do runs[i] = ready(run, run.name and path .. ": " .. run.name or path) end
   return runs

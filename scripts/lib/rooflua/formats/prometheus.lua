@@ -14,7 +14,7 @@ local fail = core.fail
 --- Reasons of vLLM for the end of a request that was not answered.
 local failures = { abort = true, error = true }
 
---- A prefix cache that finds more of the prompts than this is told of. A belief, 0.001 to 0.1.
+--- A note names a prefix cache that finds more of the prompts than this. A belief, 0.001 to 0.1.
 local least_hit_frac = 0.01
 
 --- Sums over engines: {name = value}, and those of requests that failed, of one run of an exported file.

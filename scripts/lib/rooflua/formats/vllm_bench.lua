@@ -101,7 +101,7 @@ local function unknown_load(document, problem)
 end
 
 --- A note on lengths that were drawn where the file has their means alone. SGLang's `random` draws from
---- random_range_ratio x N to N, which is 1 to N unless somebody asked (python/sglang/bench_serving.py).
+--- random_range_ratio x N to N, which is 1 to N unless asked (python/sglang/bench_serving.py).
 local function drawn_lengths(document)
   local ratio, prompt = number_in(document.random_range_ratio), number_in(document.random_input_len)
   local answer, is_sglang = number_in(document.random_output_len), document.mean_e2e_latency_ms ~= nil

@@ -113,7 +113,7 @@ end
 local function router_of(policies)
   local router = policies.router
   if policies.has_roles then
-    core.fail("--write %s: prefill and decode apart have no place in the file; it is of one profile", format)
+    core.fail("--write %s: split prefill and decode have no place in the file; it is of one profile", format)
   end
   if not router or router.own or router.name ~= "llm_d" then
     core.fail("--write %s: llm-d's endpoint picker has no router %s; use routers.llm_d", format,

@@ -91,7 +91,7 @@ local gates = {}
 function gates.always() return {}, nil, false end
 
 function gates.bands(own, comments)
-  own:refuse("min_ceiling", own:take "limit", "ceilings by priority came behind llm-d 0.9; say min_ceiling = limit")
+  own:refuse("min_ceiling", own:take "limit", "ceilings by priority came after llm-d 0.9; say min_ceiling = limit")
   local kind = own:take "detector"
   local detector
   if kind == "utilization" then

@@ -1,4 +1,4 @@
--- Settings of a policy on the way to another program: each is taken into the file, told in a comment of it, or refused
+-- Settings of a policy on the way to another program: each is taken into the file, named in a comment of it, or refused
 -- by its name. What the writer did not look at is an error of the writer, so that no setting is lost.
 local core = require "rooflua.base.core"
 

@@ -23,7 +23,7 @@ end
 
 local add_map
 
---- Items whose first line begins behind "- ".
+--- Items whose first line begins after "- ".
 local function add_list(lines, values, pad)
   for _, each in ipairs(values) do
     if type(each) ~= "table" then
@@ -54,7 +54,7 @@ function add_map(lines, pairs_of_map, pad)
   end
 end
 
---- Maps as documents of one file, each behind its comments.
+--- Maps as documents of one file, each after its comments.
 --- @param documents table[] {comments = string[], map}
 function yaml.text(documents)
   local parts = {}

@@ -131,7 +131,7 @@ local function engine_text(engine)
   local lines = { ("%s (%s): rules from %s to %s"):format(engine.title, engine.name, names[1], names[#names]),
     "releases: " .. core.join(names, ", "),
     ("values of a release: help \"%s %s\""):format(engine.name, names[#names]), "",
-    ("Options, as in engine = { \"%s %s\", NAME = value }; behind the arrow the key that they set; below them "
+    ("Options, as in engine = { \"%s %s\", NAME = value }; after the arrow the key that they set; below them "
       .. "their defaults; of several that hold the last counts:"):format(engine.name, names[#names]) }
   for _, option in ipairs(engine.options) do
     if option.key or option.read_by then add_entry(lines, engine, option.name, option) end

@@ -80,19 +80,19 @@ function manual.topics()
   return out
 end
 
---- Key paths that take a policy, and its folder: a list of {path, folder}, by path; "metrics.*" takes one at each name.
+--- Key paths that take a policy, each with its folder as a dict of Python has them; "metrics.*" takes one at each name.
 function manual.policy_folders()
   local out = {}
   for _, entry in ipairs(schema.all()) do
     local names = entry.type == "table" and ".*" or "" -- policies by names of the user
-    if entry.folder then out[#out + 1] = { entry.path .. names, entry.folder } end
+    if entry.folder then out[#out + 1] = ('"%s": "%s"'):format(entry.path .. names, entry.folder) end
     for _, inner in ipairs(entry.same_as and schema.all() or {}) do -- keys inside of a replica's own group
       if inner.folder and inner.path:sub(1, #entry.same_as + 1) == entry.same_as .. "." then
-        out[#out + 1] = { entry.path .. inner.path:sub(#entry.same_as + 1), inner.folder }
+        out[#out + 1] = ('"%s": "%s"'):format(entry.path .. inner.path:sub(#entry.same_as + 1), inner.folder)
       end
     end
   end
-  table.sort(out, function(a, b) return a[1] < b[1] end)
+  table.sort(out)
   return out
 end
 
@@ -154,7 +154,7 @@ end
 
 --- Entries of the rows of tables of figures, with their types for editors. A name that several tables have is that of
 --- the first.
----@param mark string behind each type: "?" where a figure may be left out
+---@param mark string after each type: "?" where a figure may be left out
 local function entries_of_figures(out, tables, mark)
   local seen = {}
   for _, of in ipairs(tables) do

@@ -1,5 +1,5 @@
 -- How sure an answer is: the 90 % interval of TPOT, TTFT and E2E of a run and of the time of a step, the measured
--- deployments that stand behind it, and the words for both. It is computed once, when a run is over.
+-- deployments that stand after it, and the words for both. It is computed once, when a run is over.
 --
 --     {level, load, deployments, points, kinds = {{engine, class, architecture, gpu, deployments, points}},
 --      nearest = {{engine, class, architecture, gpu, load, deployments, points}},
@@ -107,7 +107,7 @@ local function kinds_of(replicas)
   return list
 end
 
---- The ends that hold for all of these kinds, and what stands behind them.
+--- The ends that hold for all of these kinds, and what stands after them.
 --- @param evidence table share of the time by evidence
 local function ends_of(list, load, evidence)
   local ends, basis, is_fitted, out = nil, kinds.basis_of(evidence), true, { kinds = json.array {} }
@@ -136,7 +136,7 @@ local function modelled_text(of)
     100 * of.share, whose, units.counted(of.deployments, "deployment"))
 end
 
---- What several answers of one kind have in common: relative ends and what stands behind them.
+--- What several answers of one kind have in common: relative ends and what stands after them.
 local function about_text(out, parts)
   return ("90 %% intervals: %s (%s, %s; %s)"):format(table.concat(parts, ", "), words.kind(out.kinds[1]),
     out.load or "any load", words.evidence(out.deployments))

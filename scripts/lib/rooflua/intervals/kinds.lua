@@ -2,7 +2,7 @@
 --
 --     kind   engine, class and architecture of the GPU: "vllm moe-tp blackwell"
 --     class  dense; moe-tp: experts split by TP; tep: whole experts in a TP group; dpa: attention on data-parallel
---            ranks; pd: engines that prefill apart from those that decode; pp: stages of layers; cp: one request on
+--            ranks; pd: prefill and decode are split; pp: stages of layers; cp: one request on
 --            several ranks; afd: attention and experts on GPUs of their own
 --     load   "saturated" where the mean request spends more than half of its TTFT in the queue of its engine
 --     basis  "models" where more than a fifth of the simulated time is modelled or assumed, else "tables"

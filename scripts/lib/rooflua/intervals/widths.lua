@@ -1,4 +1,4 @@
--- How wide an interval is, and what stands behind it: the one place that reads intervals/residuals.lua.
+-- How wide an interval is, and what stands after it: the one place that reads intervals/residuals.lua.
 --
 --     low, high = simulated * exp(ends[1]), simulated * exp(ends[2])          90 % of measurements
 --

@@ -1,4 +1,4 @@
--- Intervals as words: "22.1 ms (19.8 to 25.0)", and what stands behind them.
+-- Intervals as words: "22.1 ms (19.8 to 25.0)", and what stands after them.
 local units = require "rooflua.text.units"
 
 local words = {}
@@ -11,7 +11,7 @@ end
 
 local scales = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } }
 
---- Three digits in front of the point or behind it: 19.8, 0.198, 198, 19800.
+--- Three digits in front of the point or after it: 19.8, 0.198, 198, 19800.
 local function figure(value)
   local size = math.abs(value)
   local digits = size >= 100 and 0 or size >= 10 and 1 or size >= 1 and 2 or 3
@@ -29,11 +29,9 @@ function words.range(of, sentence)
     sentence and "; " .. sentence or "")
 end
 
-local function percent(factor) return ("%+.0f"):format(100 * (factor - 1)) end
-
 --- "TPOT -8 to +21 %".
 function words.relative(name, low, high)
-  return ("%s %s to %s %%"):format(name, percent(low), percent(high))
+  return ("%s %+.0f to %+.0f %%"):format(name, 100 * (low - 1), 100 * (high - 1))
 end
 
 --- "vllm, moe-tp, blackwell".

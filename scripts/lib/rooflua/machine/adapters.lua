@@ -210,7 +210,7 @@ function adapters.check(reader, given, model, hardware, step_policy)
     step_policy = step_policy })
 end
 
---- What the engine is told of a replica's.
+--- What the engine gets of a replica's.
 function adapters.config(own)
   if not own then return nil end
   return { slots = own.slots, cpu_slots = own.cpu_slots, load = own.load, slot_s = own.slot_s, fetch_s = own.fetch_s }

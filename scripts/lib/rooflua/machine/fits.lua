@@ -128,12 +128,12 @@ function fits.summary(prepared, items)
   return out
 end
 
---- What a request holds beside the blocks of its tokens, in words; nil where it holds nothing.
+--- What a request holds besides the blocks of its tokens, in words; nil where it holds nothing.
 ---@param replica table {prepared, deployment} of serving.replicas
 function fits.seat_note(replica)
   local own = replica.deployment
   if own.seat_blocks == 0 then return nil end
-  return ("%s: windows and states of a request hold %s of %s KV blocks, beside those of its tokens"):format(
+  return ("%s: windows and states of a request hold %s of %s KV blocks, besides those of its tokens"):format(
     replica.prepared.model.name, grouped(own.seat_blocks), grouped(own.kv_blocks))
 end
 

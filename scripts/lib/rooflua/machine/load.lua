@@ -133,7 +133,7 @@ function load.has_count(workload) return first_of(policy.parameters(workload), c
 
 local most_drawn = 20000
 
---- The requests that clients send behind answers, as if every one is answered at once: whole sessions. `waiting` has
+--- The requests that clients send after answers, as if every one is answered at once: whole sessions. `waiting` has
 --- {session, class} of the requests whose answers are still to come.
 local function draw_answers(source, waiting, add, count)
   local first = 1
@@ -162,7 +162,7 @@ local function draw_answers(source, waiting, add, count)
   end
 end
 
---- Draws the requests of a workload, those included that a client sends behind an answer.
+--- Draws the requests of a workload, those included that a client sends after an answer.
 local function draw(source, add)
   if type(source) == "userdata" then
     for _, row in ipairs(native.trace_rows(source, most_drawn)) do add(row[2], row[3]) end

@@ -1,4 +1,4 @@
--- Notes of a result: sentences that a reader needs beside the figures, and the share of time that they make doubtful.
+-- Notes of a result: sentences that a reader needs besides the figures, and the share of time that they make doubtful.
 -- The notes stand under a report, on its page and as `notes` in its document. They come from the reader of the model
 -- (what its file says and its description leaves out) and from the family of the GPU (on what its constants were
 -- fitted).
@@ -132,7 +132,7 @@ function notes.unread_sentence(unread)
   return ("%s: %s: %s"):format(unread[1], unread[3] or "nothing reads it", unread[2])
 end
 
---- These notes behind a sentence for each key of the scenario that nothing reads.
+--- These notes after a sentence for each key of the scenario that nothing reads.
 ---@param unread table[] of serving/unread_keys.lua
 ---@param list string[]?
 function notes.of_unread(unread, list)

@@ -97,7 +97,7 @@ local function check_context(reader, all)
     end
   end
   if all.deployment.expert_gpus > 0 and not all.step_policy.follows_apart then
-    reader:fail("steps", "%s does not price attention and experts apart (deployment.expert_gpus); kernels does",
+    reader:fail("steps", "%s does not price AFD (deployment.expert_gpus); kernels does",
       tostring(all.step_policy.name))
   end
 end
@@ -132,7 +132,7 @@ end
 
 local none = {}
 
---- A step model or correction of its own, which is told what it prices for. What it prices while it is bound has no
+--- A step model or correction of its own, which learns what it prices for. What it prices while it is bound has no
 --- corrections, whichever are in force around it.
 ---@param all table what prepared.of returned
 ---@param key string the key of the scenario where the policy stands

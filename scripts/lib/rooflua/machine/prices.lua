@@ -57,8 +57,8 @@ local function corrected(prepared, correction, item, before_s)
     core.describe(time_s))
 end
 
---- The time of the step model and of the drafter behind it.
---- @param drafter table? that is priced behind the step model
+--- The time of the step model and of the drafter after it.
+--- @param drafter table? that is priced after the step model
 local function model_time(steps, drafter, item)
   local time_s = steps:time(item)
   if drafter then

@@ -5,7 +5,7 @@ local units = require "rooflua.text.units"
 
 local stages = {}
 
---- {shares, links = {{pp_send_s, s_per_token}}}, as the engine is told of them; nil where there is one stage.
+--- {shares, links = {{pp_send_s, s_per_token}}}, as the engine gets them; nil where there is one stage.
 ---@param pp_send_s number? of the scenario
 function stages.of(deployment, pp_send_s)
   if deployment.pp == 1 then return nil end
@@ -29,7 +29,7 @@ function stages.sends(all, tokens)
   return tokens * sum_of(all.links, "s_per_token"), sum_of(all.links, "pp_send_s")
 end
 
---- Adds the transfers between stages to the price of a step of all stages: two rows behind the others. Latencies are
+--- Adds the transfers between stages to the price of a step of all stages: two rows after the others. Latencies are
 --- assumed, the rest is modelled from bandwidths.
 ---@param evidence table shares of time_s
 ---@return number time_s

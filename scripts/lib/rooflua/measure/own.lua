@@ -152,7 +152,7 @@ end
 --- The metrics of one run: a list as own.of gives it, with instances made by `make` (fresh ones for a run, copies
 --- with their state for a fork), and in `observer` what the engine calls.
 ---@param router table? the router of the run, which hears of ended requests if it has on_done
----@param seen table? what is told of requests that end beside it
+---@param seen table? what else is called with requests that end
 function own.start(list, make, router, seen)
   local out = {}
   for i, each in ipairs(list) do

@@ -140,7 +140,7 @@ local function choose(list, looked)
 end
 
 --- The winner and the runners-up in order: the best of each other family, then of other shapes. Those that are not sure
---- enough come last. One that is not and costs less than the winner is told above it, and is no rank.
+--- enough come last. One that is not and costs less than the winner is named above it, and is no rank.
 local function ranked(question, list, best, looked)
   local sure, others, used = { best }, {}, { [shape_of(best.candidate)] = true }
   local families = { [best.candidate.family] = true }

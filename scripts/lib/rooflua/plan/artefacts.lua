@@ -2,11 +2,11 @@
 -- What was priced is what is written.
 local basis = require "rooflua.plan.basis"
 local bench = require "rooflua.plan.bench"
-local candidates = require "rooflua.plan.candidates"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local flags = require "rooflua.plan.flags"
+local items = require "rooflua.plan.page.items"
 local kubernetes = require "rooflua.plan.kubernetes"
 local quoting = require "rooflua.text.quoting"
 local rerun = require "rooflua.plan.rerun"
@@ -47,12 +47,8 @@ local function engine_words(question, candidate, about, role, model)
   return out
 end
 
-local function gpus_text(question, item)
-  return words.gpus(question, item.candidate, item.result, candidates.widths_text(item.candidate))
-end
-
 local function header(question, item, rank, notes)
-  local lines = { "#!/usr/bin/env bash", quoting.comment(("Rank %d: %s"):format(rank, gpus_text(question, item))) }
+  local lines = { "#!/usr/bin/env bash", quoting.comment(("Rank %d: %s"):format(rank, items.title(question, item))) }
   for _, note in ipairs(notes or {}) do lines[#lines + 1] = quoting.comment(note) end
   return table.concat(lines, "\n")
 end
@@ -124,7 +120,7 @@ end
 
 local function readme_text(question, item, rank, about)
   local lines = { ("Rank %d of a plan for %s"):format(rank, words.asked(question)), "",
-    gpus_text(question, item) .. ", " .. words.settings(item.candidate),
+    items.title(question, item) .. ", " .. words.settings(item.candidate),
     ("%s per hour; SLO: %s"):format(words.dollars(item.result.cost_per_hour), words.slo(question.bounds)),
     words.sure(item.sure), "evidence: " .. basis.evidence(item.result) }
   local function add(text) lines[#lines + 1] = text end

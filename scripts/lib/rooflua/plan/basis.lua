@@ -2,26 +2,16 @@
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
-local evidence_names = require("rooflua.base.words").names "evidence"
 local notes = require "rooflua.machine.notes"
+local units = require "rooflua.text.units"
 
 local basis = {}
-
-local least_share = 0.0005 -- that is printed
 
 --- "measured 8.9 %, interpolated 91.1 %; touched by notes 3.0 %".
 ---@param result table evidence, noted_frac
 function basis.evidence(result)
-  local parts = {}
-  for _, name in ipairs(evidence_names) do
-    local share = (result.evidence or {})[name] or 0
-    if share >= least_share then parts[#parts + 1] = ("%s %.1f %%"):format(name, 100 * share) end
-  end
-  local text = #parts > 0 and table.concat(parts, ", ") or "nothing that is known"
-  if (result.noted_frac or 0) >= least_share then
-    text = ("%s; touched by notes %.1f %%"):format(text, 100 * result.noted_frac)
-  end
-  return text
+  local text = units.evidence(result.evidence or {}, result.noted_frac)
+  return text ~= "" and text or "nothing that is known"
 end
 
 --- Says which release of an engine is priced where the question states none.

@@ -16,6 +16,7 @@ local batch = require "rooflua.border.batch"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local replicas = require "rooflua.serving.replicas"
+local statistics = require "rooflua.base.statistics"
 
 local bounds = {}
 
@@ -188,14 +189,6 @@ local function sorted_of(list)
   return out
 end
 
---- A quantile of sorted values, from their two neighbours only.
-local function quantile(sorted, q, map)
-  local at = (#sorted - 1) * q
-  local low = math.floor(at)
-  local first_value, second = map(sorted[low + 1]), map(sorted[math.min(low + 2, #sorted)])
-  return first_value + (second - first_value) * (at - low)
-end
-
 --- The lower bound of a metric of the SLO; nil where there is none. T does not fall in the prompt, so requests in the
 --- order of their prompts are in the order of their least TTFT.
 local function of_metric(time, drawn, candidate, metric)
@@ -213,11 +206,11 @@ local function of_metric(time, drawn, candidate, metric)
   local tpot_s = time(1, 0, drawn.shortest_prompt) / (candidate.speculation and 64 or 1)
   drawn.by_prompt, drawn.by_output = drawn.by_prompt or sorted_of(drawn.prompts),
     drawn.by_output or sorted_of(drawn.outputs)
-  if name == "ttft" then return prefills_alike and quantile(drawn.by_prompt, q, ttft_s) or nil end
+  if name == "ttft" then return prefills_alike and statistics.of_sorted(drawn.by_prompt, q, ttft_s) or nil end
   if name == "tpot" then return tpot_s end
   if name == "e2e" then
     local first_s = prefills_alike and ttft_s(drawn.shortest_prompt) or 0
-    return quantile(drawn.by_output, q, function(output) return first_s + (output - 1) * tpot_s end)
+    return statistics.of_sorted(drawn.by_output, q, function(output) return first_s + (output - 1) * tpot_s end)
   end
 end
 

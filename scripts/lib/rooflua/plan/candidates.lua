@@ -9,7 +9,7 @@ local question_view = require("rooflua.plan.question").view
 local keep = require "rooflua.plan.keep"
 local replicas = require "rooflua.serving.replicas"
 local run_text = require "rooflua.scenario.run_text"
-local same = require "rooflua.plan.same"
+local duplicates = require "rooflua.plan.duplicates"
 local spec = require "rooflua.spec"
 local words = require "rooflua.plan.words"
 
@@ -85,7 +85,7 @@ local function checked(question, given, index)
   return out
 end
 
---- Everything that the generator emits, in its order, each once. Of several with one name each gets its number behind
+--- Everything that the generator emits, in its order, each once. Of several with one name each gets its number after
 --- it: what tells them apart is in `set` or `speculation`.
 function candidates.all(question)
   local out, seen, named = {}, {}, {}
@@ -249,7 +249,7 @@ function candidates.fitting(question, list)
       end
       by_kind[kind].count = by_kind[kind].count + 1
     else
-      local text = same.text(question, candidate)
+      local text = duplicates.text(question, candidate)
       if first[text] then
         candidate.ended = "the same"
         candidate.problem = ("the same deployment as candidate %d"):format(first[text].index)

@@ -119,7 +119,7 @@ local function work_of(run)
   return mfu and bandwidth_frac and { mfu = mfu, bandwidth_frac = bandwidth_frac } or nil
 end
 
---- What `run` prints beside the figures of a run: what its workload did not send, and the notes.
+--- What `run` prints besides the figures of a run: what its workload did not send, and the notes.
 local function notes_of(state)
   local out = native.left_out_lines { { left_out = native.serve_left_out(state.run) } }
   for _, note in ipairs(notes.of_run(state) or {}) do out[#out + 1] = note end

@@ -129,9 +129,9 @@ local function check_node(question, candidate)
 end
 
 --- Refuses what no release of an engine has a flag for.
-local function check_apart(candidate)
+local function check_afd(candidate)
   if not candidate.expert_gpus then return end
-  fail("%s: no release of %s that is known runs attention and experts apart, so no command says it", candidate.name,
+  fail("%s: no release of %s that is known has AFD, so no command says it", candidate.name,
     candidate.engine)
 end
 
@@ -153,7 +153,7 @@ function flags.options(question, candidate, version, role)
   candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
-  check_apart(candidate)
+  check_afd(candidate)
   check_experts(question, candidate)
   check_node(question, candidate)
   for _, option in ipairs(engine.options) do
@@ -179,13 +179,13 @@ function flags.options(question, candidate, version, role)
   return out
 end
 
---- Words of the command behind the model: a list.
+--- Words of the command after the model: a list.
 function flags.words(question, candidate, version, role)
   return writing.words(flags.engine(candidate.engine), version, flags.options(question, candidate, version, role),
     "options.yaml")
 end
 
---- The words of the engine's command, behind what its environment needs: a list.
+--- The words of the engine's command, after what its environment needs: a list.
 function flags.command(question, candidate, version)
   local engine = flags.engine(candidate.engine)
   local out = writing.variables(engine, flags.options(question, candidate, version))

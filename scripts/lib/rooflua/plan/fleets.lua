@@ -54,12 +54,12 @@ local function add_notes(question, ask, notes)
 end
 
 --- {rank, name, gpu_hours, cost, meets, problem, metrics, pool} of each fleet: of every rank the fixed one, then one
---- per autoscaler. Split deployments have two pools that scale apart, and are left out.
+--- per autoscaler. Split deployments have two pools that scale separately, and are left out.
 function fleets.of(question, plan)
   local asks, out = {}, {}
   for rank, item in ipairs(plan.ranks) do
     if item.candidate.split then
-      question.notes[#question.notes + 1] = ("no day of rank %d: prefill and decode replicas would scale apart")
+      question.notes[#question.notes + 1] = ("no day of rank %d: prefill and decode replicas would scale separately")
         :format(rank)
     else
       asks[#asks + 1] = { rank = rank, item = item }

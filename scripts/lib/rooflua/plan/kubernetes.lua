@@ -77,7 +77,7 @@ local function manifest(about)
   return table.concat(out, "\n") .. "\n"
 end
 
---- Manifests of every role, one behind the other.
+--- Manifests of every role, one after the other.
 function kubernetes.text(list)
   local parts = {}
   for i, each in ipairs(list) do parts[i] = manifest(each) end

@@ -3,7 +3,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local measured_runs = require "rooflua.formats.measured_runs"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local measured_load = {}
 local fail = core.fail
@@ -26,7 +26,7 @@ end
 --- @return table? {prompt_tokens, output_tokens}
 --- @return table? {rate_per_s, clients}
 function measured_load.of(name)
-  if not is_result(native.read_user_text((told.split(name)))) then return nil end
+  if not is_result(native.read_user_text((tools.split(name)))) then return nil end
   local runs = measured_runs.read_all(name)
   if #runs > 1 then
     fail("--workload %s: holds %d results; name one of them: %s#1 to %s#%d", name, #runs, name, name, #runs)

@@ -23,7 +23,7 @@ function money.output_tokens_per_s(question, run)
   return rate and rate * question.drawn.mean_output or run.metrics.output_tokens_per_s or 0
 end
 
---- Dollars per hour of one GPU; 0 where nobody said, which the report tells.
+--- Dollars per hour of one GPU; 0 where none is given, which the report tells.
 function money.price(question, candidate)
   local price = question.gpus[candidate.gpu].price
   return price and price.typical or 0

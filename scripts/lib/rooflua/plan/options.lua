@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
 local measured_load = require "rooflua.plan.measured_load"
 local quoting = require "rooflua.text.quoting"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local options = {}
 
@@ -64,10 +64,10 @@ local function gpus_of(list)
       if not name or rest ~= "" and not (count or price) then
         fail("--gpus %s: expected NAME[:COUNT][@PRICE], as in h100-sxm:32@3.00", text)
       end
-      if count and tonumber(count) < 1 then fail("--gpus %s: expected 1 GPU or more behind the colon", text) end
+      if count and tonumber(count) < 1 then fail("--gpus %s: expected 1 GPU or more after the colon", text) end
       local dollars = price and tonumber((price:gsub("^%$", "")))
       if price and not (dollars and dollars >= 0 and dollars < math.huge) then
-        fail("--gpus %s: expected a price per GPU and hour behind @, found '%s'", text, price)
+        fail("--gpus %s: expected a price per GPU and hour after @, found '%s'", text, price)
       end
       out[#out + 1] = { name, most = tonumber(count), price_per_hour = dollars }
     end
@@ -93,7 +93,7 @@ local function workload_of(text, clients)
     local own = chunks.require "workloads.presets".lengths[text]
     return policy_node("workloads.closed_loop", { prompt_tokens = own[1], output_tokens = own[2] })
   end
-  local path, run = told.split(text)
+  local path, run = tools.split(text)
   if native.file_exists(path) then
     local mean, stated = measured_load.of(text)
     if not mean then return policy_node("workloads.trace", { path = path, run = run }), true end

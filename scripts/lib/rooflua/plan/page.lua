@@ -60,10 +60,11 @@ local function lost_text(question, each)
   local item = each.item
   if not each.rank then
     return ("%snot sure enough: %s is asked"):format(each.is_better and standing.better(question) .. " and " or "",
-      words.percent(question.confidence))
+      units.percent(question.confidence, 0))
   end
   if each.rank == 1 then return "" end
-  local before = item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence)) or ""
+  local asked = units.percent(question.confidence, 0)
+  local before = item.too_unsure and ("not sure enough: %s is asked; "):format(asked) or ""
   return before .. standing.lost(question, item)
 end
 
@@ -212,7 +213,7 @@ local function evidence_section(done, list, names)
     local notes = array(basis.notes(question, item.candidate, item.result))
     if measured.unknown then table.insert(notes, 1, measured.unknown) end
     local row = array { { lines = array { names[i] } },
-      { lines = array { words.percent(verdict.on_rows(item.result)) } } }
+      { lines = array { units.percent(verdict.on_rows(item.result)) } } }
     for _, name in ipairs { "tpot", "ttft", "e2e" } do
       row[#row + 1] = { lines = array { relative(measured[name]) or "-" } }
     end

@@ -13,7 +13,7 @@ local rerun = {}
 --- because a file of the user is not found from here.
 local function node_of(instance, data_of)
   local name = policy.describe(instance).name
-  for _, folder in ipairs(kinds.folders "run") do
+  for _, folder in ipairs(kinds.folders(true)) do
     local module = folder .. "." .. name
     if native.file_exists(("%s/scripts/%s/%s.lua"):format(native.home, folder, name))
       and policy.class_of(instance) == chunks.require(module) then

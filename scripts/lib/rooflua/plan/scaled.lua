@@ -1,4 +1,4 @@
--- The object of the autoscaler of a plan's day, behind the manifests of a rank. What cannot be written is a comment.
+-- The object of the autoscaler of a plan's day, after the manifests of a rank. What cannot be written is a comment.
 local core = require "rooflua.base.core"
 local hpa = require "rooflua.handover.hpa"
 local keda = require "rooflua.handover.keda"
@@ -19,7 +19,7 @@ end
 
 --- Why there is no object; nil where there is one.
 local function problem_of(autoscalers, candidate)
-  if candidate.split then return "prefill and decode replicas scale apart, which no day was simulated of" end
+  if candidate.split then return "prefill and decode replicas scale separately, which no day was simulated of" end
   if #autoscalers > 1 then
     return "a Deployment has one autoscaler, and the plan has " .. names_of(autoscalers) .. "; ask for one of them"
   end

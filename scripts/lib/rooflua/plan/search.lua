@@ -11,7 +11,7 @@ local load = require "rooflua.machine.load"
 local mfu = require "rooflua.mfu"
 local money = require "rooflua.plan.money"
 local run_text = require "rooflua.scenario.run_text"
-local same = require "rooflua.plan.same"
+local duplicates = require "rooflua.plan.duplicates"
 local steady = require "rooflua.plan.steady"
 local strict = require "rooflua.plan.strict"
 local units = require "rooflua.text.units"
@@ -25,7 +25,7 @@ local function divide(round, rows)
 end
 
 --- Calls fn(i) for i = 1..n in worker processes; its results in order. An error in one ends the search. Ctrl-C is an
---- error as well, and sets question.stopped where what is known will be told (question.tells_partial). With `partial`
+--- error as well, and sets question.stopped where what is known is reported (question.tells_partial). With `partial`
 --- it is no error there: results that are not there yet are missing. Where shards divide the rounds (question.round:
 --- {index, count}) and pieces of others are missing, the own ones are done, round.waits is set, and that is an error.
 ---@param contents (fun(i: integer): table)? what piece i is asked: a file of results keeps its document under that name
@@ -81,12 +81,12 @@ local function explored(question, candidate)
   local least = bounds.fewest(question, found)
   local guess = least <= most and not found.never and steady.replicas(question, candidate, time, least, most) or nil
   return { off = found.off, rate_per_s = found.rate_per_s, never = found.never, least = least, most = most,
-    latency = found.latency, guess = guess, alike_key = same.key(question, candidate, engine) }
+    latency = found.latency, guess = guess, alike_key = duplicates.key(question, candidate, engine) }
 end
 
 local most_built = 200 -- of the candidates that a check looks at
 
---- What a candidate is beside its seats and budget, which decide nothing about whether it can be built.
+--- What a candidate is besides its seats and budget, which decide nothing about whether it can be built.
 local function build_of(candidate)
   local content = keep.candidate(candidate)
   content.max_num_seqs, content.max_num_batched_tokens = nil, nil
@@ -187,7 +187,7 @@ local function bounded(question, fit)
       out[#out + 1] = candidate
     end
   end
-  same.mark(question.objective.seeks ~= "load" and out or {})
+  duplicates.mark(question.objective.seeks ~= "load" and out or {})
   table.sort(out, function(a, b)
     local x, y = a.floor or -math.huge, b.floor or -math.huge
     if x ~= y then return x < y end
@@ -243,7 +243,7 @@ local function answer(question, candidate, ask, before)
   if found.replicas and question.survive > 0 and options.steady then
     found.spare = evaluate.run(question, candidate, found.replicas + question.survive, options)
   end
-  local limited, most_running = same.limits(found.runs, found.spare)
+  local limited, most_running = duplicates.limits(found.runs, found.spare)
   return { replicas = found.replicas, best = found.spare or found.best, missed = found.missed, tried = found.tried,
     needs = found.replicas, limited = limited, most_running = most_running }
 end
@@ -292,9 +292,9 @@ end
 --- What was found of each ask of a round. Candidates with fewer seats and smaller budgets come first: where these
 --- decided nothing, those that differ by more of them have the same runs.
 ---@param before table by candidate: {needs, requests} of its last runs
----@param answers table same.answers() of the search
+---@param answers table duplicates.answers() of the search
 local function round_of(question, asks, by_index, before, answers)
-  local out, first, later = {}, same.in_turns(asks, by_index)
+  local out, first, later = {}, duplicates.in_turns(asks, by_index)
   for _, turn in ipairs { first, later } do
     local list, numbers = {}, {}
     for _, i in ipairs(turn) do
@@ -322,7 +322,7 @@ function search.run(question)
   share_databases(question, fit)
   warm(question, fit)
   local left, off = bounded(question, fit)
-  local by_index, results, before, answers = {}, {}, {}, same.answers()
+  local by_index, results, before, answers = {}, {}, {}, duplicates.answers()
   for _, each in ipairs(left) do by_index[each.index] = each end
   local most_rounds = 1000
   for _ = 1, most_rounds do

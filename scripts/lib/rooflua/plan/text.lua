@@ -50,7 +50,7 @@ local function rank_lines(add, lines, question, item, rank)
   add(3, "evidence: %s", basis.evidence(result))
   if item.measured then add(3, "%s", item.measured.about) end
   if rank > 1 then
-    add(3, "%s%s", item.too_unsure and ("not sure enough: %s is asked; "):format(words.percent(question.confidence))
+    add(3, "%s%s", item.too_unsure and ("not sure enough: %s is asked; "):format(units.percent(question.confidence, 0))
       or "", standing.lost(question, item))
   end
 end
@@ -124,8 +124,8 @@ local function common_lines(add, question, found, plan)
   if #plan.ranks > 0 then add(0, "prices    %s", prices_text(question)) end
   for _, line in ipairs(energy.bases(question, plan.ranks)) do add(0, "power     %s", line) end
   if plan.seeds then
-    add(0, "sure      seeds alone %s, errors of the model alone %s; intervals: %s", words.percent(plan.seeds),
-      words.percent(plan.model), plan.trusted and "tested on " .. plan.trusted_from
+    add(0, "sure      seeds alone %s, errors of the model alone %s; intervals: %s", units.percent(plan.seeds, 0),
+      units.percent(plan.model, 0), plan.trusted and "tested on " .. plan.trusted_from
         or "a belief here, taken from " .. plan.trusted_from)
   end
   strict_line(add, question, plan.strict)

@@ -64,8 +64,6 @@ words.figures = {
     text = function(value) return units.significant(value, 4) .. " tokens/s per GPU" end },
 }
 
-function words.percent(share) return ("%.0f %%"):format(100 * share) end
-
 --- "103/s" of a rate, "206 clients" of clients, "1.2 x the load" of a recorded load.
 function words.load(question, scale)
   local load = question.load

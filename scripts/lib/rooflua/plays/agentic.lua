@@ -73,7 +73,7 @@ local function play_of(format, row, waits, by_id, id)
   return first and first.play.key or row.session_id and tostring(row.session_id) or tostring(row.request_id)
 end
 
---- Fills in the parents of the rows of a play; they may stand behind it in the file.
+--- Fills in the parents of the rows of a play; they may stand after it in the file.
 local function link(play)
   for _, row in ipairs(play.rows) do
     local parents = {}

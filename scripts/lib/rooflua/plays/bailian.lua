@@ -26,7 +26,7 @@ local function id_of(where, row, key)
   return id
 end
 
---- What a request of another kind than text has beside its tokens is not in the file.
+--- What a request of another kind than text has besides its tokens is not in the file.
 local function note_kind(own, row)
   if type(row.type) == "string" and row.type ~= "text" then
     collection.say(own, "%d requests of a type other than text count by their tokens only")

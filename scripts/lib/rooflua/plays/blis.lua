@@ -2,7 +2,7 @@
 --
 -- Rows of a session follow each other by round_index. With session_context_growth = accumulate in the header,
 -- input_tokens are those that a round adds to the prompt and the answer of the round before; input_tokens_reset is the
--- whole of a prompt whose context began again. Without it input_tokens are the whole prompt, behind the prefix of the
+-- whole of a prompt whose context began again. Without it input_tokens are the whole prompt, after the prefix of the
 -- row's prefix_group. A round comes think_time_us after the end of the one before. Where that is not recorded, the
 -- pause is from last_chunk_time_us to arrival_time_us. Without both it comes so long after the one before as recorded,
 -- and not before that one has ended.
@@ -58,7 +58,7 @@ local function note_unread(own, row)
   end
 end
 
---- A first prompt: behind the prefix of its group, which all of the group share.
+--- A first prompt: after the prefix of its group, which all of the group share.
 local function first_prompt(own, where, row)
   local group, tokens = row.prefix_group, fields.whole(where, row, "input_tokens", 0)
   local prefix = group ~= nil and row.prefix_length ~= nil and fields.whole(where, row, "prefix_length", 0) or 0

@@ -71,7 +71,7 @@ end
 --- The segments of a prompt, and how many of its blocks an earlier prompt of the play had in front.
 --- @param ids any the ids of its full blocks, from ids[0] on
 --- @param count integer how many
---- @param prompt_tokens integer what is left behind the last block is shared with no prompt
+--- @param prompt_tokens integer what is left after the last block is shared with no prompt
 --- @param before table? {ids, count, content} of an earlier prompt, which saves time where this one begins like it
 --- @return table content {id, tokens} each
 --- @return integer shared blocks

@@ -1,4 +1,5 @@
--- Plays that are collected from the rows of a file: their contents, who waits for whom, and what the file says.
+-- Plays that are collected from the rows of a file: their contents, which request waits for which, and what the file
+-- says.
 local collection = {}
 
 --- Tokens of a block, where a file has no ids of blocks: that of most engines.

@@ -1,4 +1,4 @@
--- Plays from a file: which format it has is told by its content.
+-- Plays from a file: its format is recognised by its content.
 local agentic = require "rooflua.plays.agentic"
 local aiperf_turns = require "rooflua.plays.aiperf_turns"
 local bailian = require "rooflua.plays.bailian"

@@ -1,4 +1,4 @@
--- Rows of a play from recorded requests: who waited for whom follows from their times.
+-- Rows of a play from recorded requests: which request waited for which follows from their times.
 --
 -- A play has agents: the main one and those that it started. The requests of an agent follow each other. A request
 -- waits for

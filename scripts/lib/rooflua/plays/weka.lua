@@ -45,7 +45,7 @@ end
 
 local function by_start(a, b) return a.start_s < b.start_s end
 
---- The requests of an agent, and behind them those of the agents that it started.
+--- The requests of an agent, and after them those of the agents that it started.
 local function agent_of(where, list, parent, own, agents)
   local agent = { parent = parent, requests = {} }
   agents[#agents + 1] = agent
@@ -87,7 +87,7 @@ end
 
 -- Writing -------------------------------------------------------------------------------------------------------
 
---- The id of the block that has these parts, behind the block with the id `before`.
+--- The id of the block that has these parts, after the block with the id `before`.
 local function number_of(own, before, parts)
   local name = ("%d|%s"):format(before, parts)
   local found = own.numbers[name]
@@ -99,7 +99,7 @@ local function number_of(own, before, parts)
   return found
 end
 
---- Ids of the blocks that end within a content, which begins behind block `before` with `begun` in front of it in the
+--- Ids of the blocks that end within a content, which begins after block `before` with `begun` in front of it in the
 --- same block: a list that grows as prompts have more of the content.
 local function ids_within(own, before, begun, filled, id, blocks_wanted)
   local name = ("%d|%s|%.0f"):format(before, begun, id)

@@ -18,6 +18,7 @@ local searching = require "rooflua.explore.searching"
 local serving = require "rooflua.serving.pieces"
 local shape = require "rooflua.scenario.shape"
 local single = require "rooflua.runs.single"
+local units = require "rooflua.text.units"
 local unread_keys = require "rooflua.serving.unread_keys"
 
 local check = {}
@@ -61,16 +62,9 @@ end
 
 -- Stages --------------------------------------------------------------------------------------------------
 
-local function percent(share) return string.format("%.1f %%", 100 * share) end
-
 local function shares_text(shares)
-  local parts = {}
-  for _, name in ipairs(evidence_names) do
-    if shares[name] then parts[#parts + 1] = name .. " " .. percent(shares[name]) end
-  end
-  if #parts == 0 then return "nothing is priced" end
-  local noted = shares[forecast.noted]
-  return table.concat(parts, ", ") .. (noted and "; touched by notes " .. percent(noted) or "")
+  local text = units.evidence(shares, shares[forecast.noted])
+  return text ~= "" and text or "nothing is priced"
 end
 
 --- False where the longest request does not fit into the KV cache.
@@ -136,7 +130,7 @@ end
 local trial_steps = 8 -- of a simulation, in which router, scheduler and workload are called
 
 --- Runs the first steps of a simulation, so that each policy answers once.
----@param out table? which is told of requests that fail in them
+---@param out table? gets the requests that fail in them
 local function try_policies(reader, given, out)
   local simulation = live.begin(reader, given, {})
   local goes_on = simulation:step(trial_steps)

@@ -73,7 +73,7 @@ end
 
 local most_listed = 1000
 
---- Whether a report lists the operations of every batch though nobody asks for it: those of one variant, where they are
+--- Whether a report lists the operations of every batch without being asked: those of one variant, where they are
 --- not too many to read.
 function kinds.lists_operations(opened)
   if opened.kind ~= "price" or #opened.all ~= 1 then return false end

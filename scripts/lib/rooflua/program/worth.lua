@@ -105,19 +105,9 @@ local function has_text(has)
   return units.counted(has.rows, "row") .. (has.answers and ", not near" or ", which do not answer")
 end
 
-local function percent(share) return ("%.1f %%"):format(100 * share) end
-
-local function evidence_text(shares)
-  local parts = {}
-  for _, name in ipairs(require("rooflua.base.words").names "evidence") do
-    if shares[name] then parts[#parts + 1] = name .. " " .. percent(shares[name]) end
-  end
-  return table.concat(parts, ", ")
-end
-
 local function text_of(document, variants)
   local found = document.scenario
-  local out = { ("\n%s on this GPU rests on: %s"):format(found.file, evidence_text(found.evidence)) }
+  local out = { ("\n%s on this GPU rests on: %s"):format(found.file, units.evidence(found.evidence)) }
   if variants > most_variants then
     out[#out + 1] = ("the first %d of %d variants"):format(most_variants, variants)
   end
@@ -132,9 +122,9 @@ local function text_of(document, variants)
   end
   for _, each in ipairs(found.tables) do
     out[#out + 1] = ("  %-" .. name_width .. "s  %7s  %-" .. has_width .. "s  %s"):format(each.table,
-      percent(each.share), each.has, ranges_text(each.ranges))
+      units.percent(each.share), each.has, ranges_text(each.ranges))
   end
-  if found.other > 0 then out[#out + 1] = ("no table has the other %s"):format(percent(found.other)) end
+  if found.other > 0 then out[#out + 1] = ("no table has the other %s"):format(units.percent(found.other)) end
   if #document.measure > 0 then
     out[#out + 1] = ("\n--json FILE, and scripts/collect/measure --first FILE measures %s of these tables first")
       :format(units.counted(#document.measure, "row"))

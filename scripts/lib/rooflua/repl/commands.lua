@@ -259,7 +259,7 @@ list.plot = { argument = { "load", "ttft", "tpot", "e2e", "queue", "roofline" },
   end }
 
 list.diff = { argument = "simulation", usage = ":diff [A B] [METRIC]",
-  doc = "two simulations request by request: who got faster, who slower, and why",
+  doc = "two simulations request by request: which got faster, which slower, and why",
   run = function(session, arguments)
     local names, metric = {}, nil
     for _, word in ipairs(words(arguments)) do
@@ -385,7 +385,7 @@ function commands.run(session, text)
     command = list[found[1]]
   end
   if arguments ~= "" and not command.usage:find " " then
-    fail(":%s takes nothing behind it, found '%s'", command.usage:sub(2), arguments)
+    fail(":%s takes nothing after it, found '%s'", command.usage:sub(2), arguments)
   end
   return command.run(session, arguments) or "done"
 end

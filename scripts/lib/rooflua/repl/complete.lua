@@ -12,7 +12,7 @@ local complete = {}
 
 local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
   "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
-local folders = require("rooflua.policy.kinds").folders "run"
+local folders = require("rooflua.policy.kinds").folders(true)
 table.sort(folders)
 
 local function starting(names, prefix, out)

@@ -2,7 +2,6 @@
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local units = require "rooflua.text.units"
-local words = require "rooflua.base.words"
 
 local tree = {}
 
@@ -29,14 +28,6 @@ function tree.headline(last, name)
   end
   return ("step%s from %.6f s, %s: %s"):format(name and " of " .. name or "", last.start_s,
     units.text(last.end_s - last.start_s, "s"), core.join(parts, ", "))
-end
-
-local function evidence_text(evidence)
-  local parts = {}
-  for _, name in ipairs(words.names "evidence") do
-    if (evidence[name] or 0) > 0 then parts[#parts + 1] = name .. " " .. units.text(evidence[name], "share") end
-  end
-  return core.join(parts, ", ")
 end
 
 --- Groups rows by kind, the kind with the most time first. A correction stays with the row that it corrects.
@@ -87,7 +78,7 @@ function tree.text(priced)
       end
     end
   end
-  local text = columns.text(out) .. "\nrests on " .. evidence_text(priced.evidence)
+  local text = columns.text(out) .. "\nrests on " .. units.evidence(priced.evidence)
   return priced.noted_frac and text .. "; touched by notes " .. units.text(priced.noted_frac, "share") or text
 end
 

@@ -14,7 +14,7 @@ local forecast = {}
 
 local most_drawn, most_decodes = 256, 1024
 
---- The key of the seconds that notes of the model touch, beside the names of evidence.
+--- The key of the seconds that notes of the model touch, besides the names of evidence.
 forecast.noted = "noted"
 
 --- The first requests of a workload: lists of arrivals and lengths, in what they differ (scenario/idle.lua), and of a

@@ -15,7 +15,7 @@ local runners = {
   static = function(reader, given) return require("rooflua.machine.prices").static(priced(reader, given)) end,
   serve = function(reader, given, options)
     if options.emulate then return require("rooflua.serving.emulated").run(reader, given, options) end
-    return require("rooflua.serving.whole").run(reader, given, options)
+    return require("rooflua.serving.full_run").run(reader, given, options)
   end,
 }
 
@@ -28,7 +28,7 @@ local checks = {
 --- Whether scenarios of this kind are one run per variant.
 function single.has(kind) return runners[kind] ~= nil end
 
---- options: what rooflua.serving.whole takes, or prices.price.
+--- options: what rooflua.serving.full_run takes, or prices.price.
 function single.run(kind, reader, given, options) return runners[kind](reader, given, options or {}) end
 
 --- Finds what is wrong without running it.

@@ -49,7 +49,7 @@ local function add_hardware(out, path, text, is_base)
   if name and name ~= path and not is_base then add_hardware(out, name, name, true) end
 end
 
---- Files by path, with what orders each among others: the text, and behind a line break the file's name where a folder
+--- Files by path, with what orders each among others: the text, and after a line break the file's name where a folder
 --- was named. `is_path`: the text is a path for sure, and what it names counts also where it is absent.
 ---@param text string
 ---@param is_path boolean?

@@ -14,14 +14,14 @@ local idle = {}
 
 -- Facts ---------------------------------------------------------------------------------------------------------------
 
---- Whether requests differ in a field: a table that is told of each, {on_done, count, first, differs, all}.
+--- Whether requests differ in a field: a table that gets each, {on_done, count, first, differs, all}.
 local Seen = {}
 Seen.__index = Seen
 local fields = { "class", "tenant", "program", "session", "priority" }
 
 function idle.seen() return setmetatable({ count = 0, first = {}, differs = {} }, Seen) end
 
---- What is told of a request that ended, or that was drawn.
+--- What such a table does with a request that ended, or that was drawn.
 function Seen:on_done(request)
   self.count = self.count + 1
   for _, field in ipairs(fields) do

@@ -117,7 +117,7 @@ return {
       { name = "count", type = "integer", default = 1,
         doc = "how many replicas are like this; each has deployment.dp ranks; of a pool those at the start" },
       { name = "autoscaler", type = "policy", folder = "autoscalers", example = '"hpa"', read_by = "serving.pools",
-        doc = "who says how many of them there are (docs/CONTROL.md); default always `count`" },
+        doc = "what says how many of them there are (docs/CONTROL.md); default always `count`" },
       { name = "min", type = "integer", default = 1, read_by = "serving.pools",
         doc = "fewest replicas that the autoscaler gets; 0: requests may wait until one has started" },
       { name = "max", type = "integer", example = "8", read_by = "serving.pools",
@@ -333,7 +333,7 @@ return {
       { name = "load", type = "choice", values = { "admission", "step" }, default = "step",
         doc = "when an adapter is copied into a slot: in the first step that needs it, or before its request is "
           .. "admitted" },
-      { name = "load_s", type = "number", unit = "s", default = 0, doc = "what a copy takes beside its bytes" },
+      { name = "load_s", type = "number", unit = "s", default = 0, doc = "what a copy takes besides its bytes" },
       { name = "host_bytes_per_s", type = "number", unit = "bytes/s", example = "55e9",
         doc = "into the slot of one GPU; default host_gb_per_s of the GPU" },
       { name = "store_bytes_per_s", type = "number", unit = "bytes/s", example = "2e9",
@@ -343,7 +343,7 @@ return {
     } },
   { name = "experts", type = "table", class = "rooflua.ScenarioExperts", kinds = "serve search plan",
     read_by = "machine.experts", example = '{ zipf = 0.6, drift_steps = 20000, balancer = "eplb" }',
-    doc = "popularity of experts that drifts, and who moves them (docs/EXPERT_DRIFT.md); default all alike",
+    doc = "popularity of experts that drifts, and what moves them (docs/EXPERT_DRIFT.md); default all alike",
     fields = {
       { name = "zipf", type = "number", unit = "1", default = 0,
         doc = "in each layer the k-th expert is as popular as 1 / k^zipf; 0 = all alike" },

@@ -33,7 +33,7 @@ local function literals_in(text)
 end
 
 --- Folders of scripts that a run may load, in scripts/ and beside a scenario.
-function required.folders() return { "engines", unpack(kinds.folders("run", "plan")) } end
+function required.folders() return { "engines", unpack(kinds.folders(true, true)) } end
 
 --- The Lua files beside a scenario by their names without a folder, lists of paths: policies and engines that a text
 --- may name.

@@ -42,7 +42,7 @@ function Text:instance(value, depth)
   return name .. self:fields(policy.parameters(value), depth)
 end
 
---- Fields of a class, once; nothing else tells of a class what it holds beside its parameters.
+--- Fields of a class, once; nothing else tells of a class what it holds besides its parameters.
 function Text:class(class, depth)
   if self.classes[class] then return end
   self.classes[class] = true

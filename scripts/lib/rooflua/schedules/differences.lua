@@ -6,7 +6,7 @@ local differences = {}
 
 local most_shown = 5
 
---- "2 prompts of 812 tokens (0+512, 0+300), 60 decodes of 60 tokens behind 122,880".
+--- "2 prompts of 812 tokens (0+512, 0+300), 60 decodes of 60 tokens after 122,880".
 local function step_text(step, says)
   local parts = {}
   if step.prefills > 0 then
@@ -16,7 +16,7 @@ local function step_text(step, says)
   if step.decodes > 0 then
     local decodes = ("%s of %s"):format(units.counted(step.decodes, "decode"),
       units.counted(step.decode_tokens, "token"))
-    parts[#parts + 1] = decodes .. (says.contexts and " behind " .. units.grouped(step.context_tokens) or "")
+    parts[#parts + 1] = decodes .. (says.contexts and " after " .. units.grouped(step.context_tokens) or "")
   end
   return #parts > 0 and table.concat(parts, ", ") or "nothing"
 end

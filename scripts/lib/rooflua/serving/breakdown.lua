@@ -48,7 +48,7 @@ local function expert_gpus_of(replica) return replica.deployment.expert_gpus / r
 --- GPUs of a replica.
 local function gpus_of(replica) return ranks_of(replica) * replica.deployment.pp + expert_gpus_of(replica) end
 
---- Whether a row is of the GPUs of the experts, where these are apart: they run grouped GEMMs alone.
+--- Whether a row is of the GPUs of the experts, where these have their own: they run grouped GEMMs alone.
 local function is_of_experts(row) return row.kind == "grouped_gemm" end
 
 --- GPU-seconds of a step's work on all ranks of a stage: its arithmetic at the peak, and its bytes at the bandwidth of

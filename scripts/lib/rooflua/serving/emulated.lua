@@ -1,4 +1,4 @@
--- A scenario behind HTTP: what clients send is served in place of its workload (engine/emulate).
+-- A scenario that is served over HTTP: what clients send is served in place of its workload (engine/emulate).
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
@@ -11,7 +11,7 @@ local policy = require "rooflua.policy"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.serving.served_metrics"
 local statuses = require "rooflua.base.statuses"
-local whole = require "rooflua.serving.whole"
+local full_run = require "rooflua.serving.full_run"
 
 local emulated = {}
 
@@ -52,7 +52,8 @@ local function engine_of(given)
   return choice.parse(catalogue.default_name())
 end
 
---- The rows of an engine's series that its release has; those of the default engine, told, where they are not known.
+--- The rows of an engine's series that its release has; where they are not known those of the default engine, with a
+--- note.
 local function metrics_of(chosen, longest, told)
   local engine = chosen.engine
   if not engine.metrics then
@@ -155,7 +156,7 @@ local function outcomes(found, options, told)
 end
 
 --- Requests that are served before the first client comes, by a simulation that is thrown away: tables are loaded and
---- scripts compiled while nobody waits.
+--- scripts compiled while no request waits.
 local Rehearsal = policy.define { name = "rehearsal", doc = "Some prompts, long and short.", params = {} }
 local rehearsed = { 64, 512, 4096, 64, 1024, 128, 2048, 256, 64, 64, 512, 1024 }
 function Rehearsal:requests()
@@ -176,7 +177,7 @@ local function rehearse(reader, given)
 end
 
 --- Serves clients until it is stopped; then the result of the run, as `run` has it.
----@param options table of whole.run, and emulate = {port, host, ...}
+---@param options table of full_run.run, and emulate = {port, host, ...}
 function emulated.run(reader, given, options)
   local asked = options.emulate
   check(reader, given, asked)
@@ -199,7 +200,7 @@ function emulated.run(reader, given, options)
   local partial = found.streams > 0 and { stopped_by = "interrupt", clock_s = found.clock_s,
     finished = native.serve_totals(run).arrived - found.streams, sent = native.serve_totals(run).arrived } or nil
   outcomes(found, own, told)
-  local result = whole.finish(reader, served, options, { state = state, followed = {}, partial = partial })
+  local result = full_run.finish(reader, served, options, { state = state, followed = {}, partial = partial })
   result.notes = result.notes or {}
   for _, sentence in ipairs(told) do result.notes[#result.notes + 1] = sentence end
   return result

@@ -12,7 +12,7 @@ local function text_of(own)
     overlap = own.overlap }
 end
 
---- Adds sentences to what is told of a replica's engine.
+--- Adds sentences to the notes on a replica's engine.
 function chosen.tell(replica, sentences)
   if #sentences == 0 then return end
   local notes, seen = core.copy(replica.prepared.engine_notes), {}

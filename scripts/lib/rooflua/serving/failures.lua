@@ -29,7 +29,7 @@ end
 
 local function cache_text(replica)
   local config = replica.config
-  local beside = config.seat_blocks > 0 and (", of which each request holds %s beside those of its tokens"):format(
+  local beside = config.seat_blocks > 0 and (", of which each request holds %s besides those of its tokens"):format(
     grouped(config.seat_blocks)) or ""
   return ("%s blocks of %d tokens%s"):format(grouped(config.kv_blocks), config.block_size, beside)
 end

@@ -1,4 +1,4 @@
--- Links that transfers share, as the engine is told of them (engine/serve/links).
+-- Links that transfers share, as the engine gets them (engine/serve/links).
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local schema = require "rooflua.scenario.schema"

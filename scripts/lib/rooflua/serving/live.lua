@@ -18,7 +18,7 @@ local replicas = require "rooflua.serving.replicas"
 local shape = require "rooflua.scenario.shape"
 local surroundings = require "rooflua.serving.surroundings"
 local swaps = require "rooflua.serving.swaps"
-local told = require "rooflua.serving.told"
+local summaries = require "rooflua.serving.summaries"
 local twins = require "rooflua.serving.twins"
 
 local live = {}
@@ -51,6 +51,13 @@ local function field_of(simulation, key)
     fail("a simulation: %s", core.unknown_name("field", key, core.sorted_keys(Live)))
   end
   return method
+end
+
+--- Gives a simulation another state, also as its own policies know it (`known`, of forks).
+local function put(simulation, state)
+  local meta = meta_of(simulation)
+  meta[mark] = state
+  if meta.known then meta.known[mark] = state end
 end
 
 local function refuse_assignment() fail "a simulation is read-only; use :set{scheduler = ..., steps = ...}" end
@@ -163,7 +170,7 @@ end
 function live.is_broken(simulation) return native.serve_is_broken(state_of(simulation).run) end
 
 --- Gives a simulation the state of `saved`, a fork of it, after an error in the middle of a step.
-function live.restore(simulation, saved) meta_of(simulation)[mark] = state_of(saved) end
+function live.restore(simulation, saved) put(simulation, state_of(saved)) end
 --- Goes on with policies whose files were read again (swaps.replace).
 function live.replace_policies(simulation, successor) swaps.replace(state_of(simulation), successor) end
 
@@ -225,14 +232,18 @@ end
 --- Other policies from the next plan on.
 function Live:set(changes) swaps.set(state_of(self), changes) end
 
---- A fork of a simulation, whose policies may know it: they know the fork then.
+--- A fork of a simulation, whose policies may know it: they know the fork then. The engine holds the policies, so
+--- that what they know it by must not hold its state: such a fork would never be collected.
 ---@param own table? the copies of the fork whose policies keep it
 local function fork_of(simulation, own)
   if meta_of(simulation)[mark].closed then return simulation end
-  local fork = adopt {}
+  local fork, known = adopt {}, adopt {}
+  local own_meta, known_meta = meta_of(fork), setmetatable(meta_of(known), { __mode = "v" })
   own = own or twins.new()
-  own:share(simulation, fork)
-  meta_of(fork)[mark] = swaps.fork(state_of(simulation), own)
+  own:share(simulation, known)
+  local state = swaps.fork(state_of(simulation), own)
+  own_meta.known = known_meta
+  put(fork, state)
   return fork
 end
 twins.fork_simulations(live.is_live, fork_of)
@@ -247,7 +258,7 @@ end
 function Live:close()
   local state = state_of(self)
   native.serve_close(state.run)
-  meta_of(self)[mark] = { closed = true }
+  put(self, { closed = true })
 end
 
 --- What is known so far.
@@ -260,7 +271,7 @@ function Live:result()
   return lookback.note({ summary = summary, totals = native.serve_totals(run),
     requests = native.serve_requests(run), left_out = native.serve_left_out(run),
     intervals = answers.of_run(state, summary),
-    notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state) },
+    notes = notes.of_run(state, failures.of(state), summary), policies = summaries.of(state) },
     state.file, state.given, self)
 end
 

@@ -4,7 +4,7 @@ local lone_prefill = require "rooflua.border.lone_prefill"
 
 local prefill_price = {}
 
---- One chunk of a prompt behind so many tokens. Nobody pays it: it is in no ledger.
+--- One chunk of a prompt after so many tokens. Nobody pays it: it is in no ledger.
 local function chunk_s(steps, tokens, context_tokens)
   return cost.explain(function() return steps:time(lone_prefill(tokens, context_tokens)) end).time_s
 end

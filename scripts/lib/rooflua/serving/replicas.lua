@@ -84,7 +84,7 @@ function replicas.bound_steps(prepared)
            all = prepared.corrections, runs = runs.may_price(steps, prepared.corrections) }
 end
 
---- The stages as the engine is told of them.
+--- The stages as the engine gets them.
 --- @param batches integer? deployment.pp_batches, where it is given
 local function stages_of(prepared, batches)
   local stages, engine = prepared.stages, prepared.engine

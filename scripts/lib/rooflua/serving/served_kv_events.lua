@@ -39,7 +39,7 @@ function served.assumed(rows, name)
     local what = row.hash and "names of blocks" or row.events and "events as " .. row.events .. "s" or row.stored
       or row.removed
     if row.seen_until and release.earlier(row.seen_until, name) then
-      what = "everything behind " .. row.seen_until
+      what = "everything after " .. row.seen_until
     elseif not (row.seen_without and is_between(row, name)) then
       what = nil
     end
@@ -65,7 +65,7 @@ function served.options(reader, asked, chosen, replicas)
   local size = replicas[1].config.block_size
   for i, replica in ipairs(replicas) do
     if replica.config.prefix_caching == false then
-      reader:fail("--kv-events", "prefix caching is off, so no block is kept that could be told of")
+      reader:fail("--kv-events", "prefix caching is off, so no block is kept that an event could name")
     end
     if replica.config.block_size ~= size then
       reader:fail("--kv-events", ("blocks of replica %d have %d tokens, and those of the first one %d"):format(i,
@@ -89,9 +89,9 @@ function served.announce(options, addresses, quiet)
   io.stdout:flush()
 end
 
---- Sentences on what was told.
+--- Sentences on what was sent.
 function served.tell(found, told)
-  told[#told + 1] = ("%d messages told of blocks in KV caches, those of generated tokens not among them"):format(
+  told[#told + 1] = ("%d messages named blocks in KV caches, those of generated tokens not among them"):format(
     found.messages)
   if found.texts > 0 then
     told[#told + 1] = ("%d prompts were text: no KV event tells of their blocks, because no tokenizer is at hand")

@@ -1,5 +1,5 @@
 -- The policies around the engines of a simulation, one of a kind: {decider, admission, client, faults, experts}; and a
--- list, {autoscalers}, one of a pool. The engine is told of them as one table.
+-- list, {autoscalers}, one of a pool. The engine gets them as one table.
 local admission = require "rooflua.serving.admission"
 local policy = require "rooflua.policy"
 local running = require "rooflua.machine.experts.running"

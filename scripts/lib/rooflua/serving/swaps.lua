@@ -118,7 +118,7 @@ function swaps.set(state, changes)
     { scheduler = changes.scheduler, steps = changes.steps, speculator = changes.speculator })
 end
 
---- What the engine is told of the speculation of each replica; nil where none speculates.
+--- What the engine gets of the speculation of each replica; nil where none speculates.
 function swaps.speculations(list)
   local out, any = {}, false
   for i, each in ipairs(list) do

@@ -1,4 +1,4 @@
--- KV outside of the GPU: the key `tiers` of a scenario, as the engine is told of it.
+-- KV outside of the GPU: the key `tiers` of a scenario, as the engine gets it.
 local core = require "rooflua.base.core"
 local engine_tiers = require "rooflua.serving.engine_tiers"
 local links = require "rooflua.serving.links"

@@ -110,7 +110,7 @@ end
 
 -- Copying -----------------------------------------------------------------------------------------------------------
 
---- "next.generator", behind what the fork was asked to copy: "the router mine".
+--- "next.generator", after what the fork was asked to copy: "the router mine".
 local function refuse(where, what)
   local parts = {}
   while where.up do

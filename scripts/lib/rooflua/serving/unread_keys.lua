@@ -30,8 +30,8 @@ local no_kv_sent = "no replica has the role prefill or decode, so no KV is sent"
 --- Why nothing reads a key of the top in a scenario of this kind; nil where something does.
 local function unread_because(given, kind, entry)
   if not entry.kinds[kind] then return ('kind "%s" does not read it'):format(kind) end
-  local is_apart = entry.name == "network" or entry.name == "disaggregation"
-  if is_apart and not has_roles(given.replicas) then return no_kv_sent end
+  local is_of_split = entry.name == "network" or entry.name == "disaggregation"
+  if is_of_split and not has_roles(given.replicas) then return no_kv_sent end
   if schema.entry("replicas[]." .. entry.name) and all_replicas_say(given.replicas, entry.name) then
     return "every entry of `replicas` has its own"
   end

@@ -102,10 +102,10 @@ local v4_note = "DeepSeek-V4-Flash: hidden_size 4096; V4-Pro: 7168. ratio 4: wit
 local module_note = "dtype is that of the projections; add no GEMM of the attention block to it"
 local sum_note = "latency is the sum of the convolution and the delta rule; no projection, norm or gate"
 local deepep_note = "tokens of one rank; sms 0: low latency mode, which has no such setting"
-local deepgemm_note = "DeepGEMM; contiguous: as behind DeepEP's normal mode, masked: low latency; slots = experts"
+local deepgemm_note = "DeepGEMM; contiguous: as after DeepEP's normal mode, masked: low latency; slots = experts"
 local back_to_back = "back to back, without launch"
 
---- Experts that DeepGEMM runs behind DeepEP.
+--- Experts that DeepGEMM runs after DeepEP.
 local function behind_deepep(file, layout)
   return { file = file, op = "moe_experts", formats = expert_formats, includes = expert_parts,
     columns = { format "moe_dtype", fixed("layout", layout), hidden, expert_width, experts, experts_per_token,

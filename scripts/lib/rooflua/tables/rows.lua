@@ -16,7 +16,7 @@ local rows = {}
 
 local int32s, doubles, bytes = ffi.typeof "int32_t[?]", ffi.typeof "double[?]", ffi.typeof "uint8_t[?]"
 
---- A mistake in a row. Of all mistakes in a file the first is told.
+--- A mistake in a row. Of all mistakes in a file the error names the first.
 local function complain(read, row, message, ...)
   if not read.mistake or row < read.mistake.row then
     read.mistake = { row = row, text = read.source:where(row) .. ": " .. message:format(...) }

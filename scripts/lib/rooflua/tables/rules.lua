@@ -74,8 +74,8 @@ rules.without_op = {
   { "dsv4_megamoe_module", "experts and exchange in one kernel: no op" },
   { "glm5_", "modules of one model: no op" },
   { "mamba2", "state-space layers are modelled: no op" },
-  { "wideep_context_mla", "latent attention behind DeepEP, absorbed prefill: no op" },
-  { "wideep_generation_mla", "latent attention behind DeepEP, its size is not published: no op" },
+  { "wideep_context_mla", "latent attention after DeepEP, absorbed prefill: no op" },
+  { "wideep_generation_mla", "latent attention after DeepEP, its size is not published: no op" },
   { "wideep_context_mlp", "a shared MLP of one width: no op" },
   { "wideep_generation_mlp", "a shared MLP of one width: no op" },
 }

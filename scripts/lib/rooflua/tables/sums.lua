@@ -93,7 +93,7 @@ local function median(values)
   return values[math.floor(#values / 2) + 1]
 end
 
---- Both batches behind each other.
+--- Both batches, one after the other.
 local function joined(batch, plus)
   local count = batch.count + plus.count
   local out = { count = count, axes = {}, fate = batch.fate, behind = batch.count, fate_behind = plus.fate }

@@ -35,7 +35,7 @@ function Scanner:add(piece)
   end
 end
 
---- The value of $NAME, ${NAME}, ${NAME:-DEFAULT}, ${NAME:?MESSAGE}; the place is behind it.
+--- The value of $NAME, ${NAME}, ${NAME:-DEFAULT}, ${NAME:?MESSAGE}; the place is after it.
 function Scanner:variable()
   local text, at = self.text, self.at
   local name, behind = text:match("^%$([%a_][%w_]*)()", at)
@@ -93,7 +93,7 @@ end
 --- A backslash outside of quotes.
 function Scanner:escaped()
   local text, at = self.text, self.at
-  if text:find("^\\[ \t]+\r?\n", at) then self:fail "a space stands behind the backslash that continues a line" end
+  if text:find("^\\[ \t]+\r?\n", at) then self:fail "a space stands after the backslash that continues a line" end
   if text:find("^\\\r?\n", at) then
     self.at = text:find("\n", at, true) + 1
     return
@@ -177,7 +177,7 @@ function Scanner:assigns(line)
   return true
 end
 
---- The text of a here document at the place, and the name of its file; the place is behind it.
+--- The text of a here document at the place, and the name of its file; the place is after it.
 function Scanner:here_document()
   local line, behind = self.text:match("^cat([^\n]*)\n()", self.at)
   if not line or not line:find("<<", 1, true) then return nil end
@@ -208,7 +208,7 @@ end
 
 local remark = "(%([%w%s,.:;+/-]*%))" -- of people, as "(on two nodes)"; no shell runs it
 
---- Remarks in front of the command and behind it, and the text without them.
+--- Remarks in front of the command and after it, and the text without them.
 local function remarks_of(text)
   local found = {}
   for _, pattern in ipairs { "^%s*" .. remark .. "[ \t]+()%S", "%f[%s]()%s+" .. remark .. "%s*$" } do

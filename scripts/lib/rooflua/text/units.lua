@@ -1,4 +1,5 @@
 --- Numbers as text with a unit. The unit comes from the end of a name: time_s, kv_bytes, busy_frac.
+local evidence_names = require("rooflua.base.words").names "evidence"
 
 local units = {}
 local format, abs = string.format, math.abs
@@ -78,18 +79,42 @@ local function scaled(value, unit)
   return text .. " " .. prefixes[i] .. unit
 end
 
-local function percent(value)
-  local text = format("%.1f %%", value * 100)
+--- A share in percent: "43.1 %", "<0.1 %", ">99.9 %"; "-" of none.
+---@param value number?
+---@param digits integer? decimals, default 1
+function units.percent(value, digits)
+  if not value then return "-" end
+  local text = format("%." .. (digits or 1) .. "f %%", value * 100)
   if text == "0.0 %" and value > 0 then return "<0.1 %" end
   if text == "100.0 %" and value < 1 then return ">99.9 %" end
   return text
+end
+
+--- The same in a column whose head has the unit: "4.2", of an error "+4.2"; from 1,000 % on a multiple, "12x".
+---@param has_sign boolean?
+function units.in_percent(value, has_sign)
+  if not value then return "-" end
+  local sign = has_sign and "+" or ""
+  return abs(value) >= 9.995 and format("%" .. sign .. ".0fx", value) or format("%" .. sign .. ".1f", value * 100)
+end
+
+--- "measured 8.9 %, interpolated 91.1 %; touched by notes 3.0 %": shares above 0, as reports of runs have them.
+---@param evidence table<string, number> shares by its name
+---@param noted_frac number?
+function units.evidence(evidence, noted_frac)
+  local parts = {}
+  for _, name in ipairs(evidence_names) do
+    if (evidence[name] or 0) > 0 then parts[#parts + 1] = name .. " " .. units.percent(evidence[name]) end
+  end
+  local text = table.concat(parts, ", ")
+  return (noted_frac or 0) > 0 and text .. "; touched by notes " .. units.percent(noted_frac) or text
 end
 
 --- A number with its unit: 12.35 ms, 3.350 TB/s, 43.1 %, 4,096 tokens.
 function units.text(value, unit)
   if value ~= value or value == math.huge or value == -math.huge then return tostring(value) end
   if unit == "s" then return time_text(value) end
-  if unit == "share" then return percent(value) end
+  if unit == "share" then return units.percent(value) end
   if unit == "B" or unit == "flop" or unit == "B/s" or unit == "flop/s" then return scaled(value, unit) end
   local text
   if value % 1 == 0 then text = units.grouped(value) else text = figure(value) end

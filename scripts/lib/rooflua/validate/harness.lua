@@ -45,7 +45,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local sets = require "rooflua.validate.sets"
-local together = require "rooflua.validate.together"
+local report = require "rooflua.validate.report"
 
 local harness = {}
 
@@ -179,7 +179,7 @@ local function find(options, kinds)
   local found, passed, data = sets.below(path, kinds, options)
   if #found > 0 then return found, passed, data, path end
   return core.fail("%s: there is no cases.csv and no other set of measured runs in it or below (docs/VALIDATION.md)%s",
-    path, together.first_passed(passed))
+    path, report.first_passed(passed))
 end
 
 local Session = {}
@@ -262,7 +262,7 @@ function Session:finish()
       cases = #set.numbers }
     done[i] = found
   end
-  return together.of(done, self)
+  return report.of(done, self)
 end
 
 --- Runs everything at once, for tests and scripts. Results go through JSON, as between processes.

@@ -9,15 +9,15 @@
 --     ttft_s and e2e_s, or arrival_s or arrival_us (CSV)     requests   (this and the next three rows:
 --                                     formats/measured_requests.lua)
 --     first_token_ts (JSONL)          requests with engine time stamps
---     a file of a tool of formats/told.lua (JSON, JSONL, text)     requests where it has them with their arrivals, else
---                                     figures
+--     a file of a tool of formats/tools.lua (JSON, JSONL, text)     requests where it has them with their arrivals,
+--                                     else figures
 --     anything else                   figures of the case's `measured` column, quantiles of its row
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local measured_requests = require "rooflua.formats.measured_requests"
 local measured_runs = require "rooflua.formats.measured_runs"
-local told = require "rooflua.formats.told"
+local tools = require "rooflua.formats.tools"
 
 local measured = {}
 
@@ -284,13 +284,13 @@ end
 
 --- A file of a tool, whatever it is called.
 local function from_tool(case)
-  local parts = told.parts(case.path, native.read_user_text(case.path))
-  if not parts then core.fail("%s: is no file of a known tool (%s)", case.path, told.tools()) end
+  local parts = tools.parts(case.path, native.read_user_text(case.path))
+  if not parts then core.fail("%s: is no file of a known tool (%s)", case.path, tools.tools()) end
   if is_early_totals(parts) then
     local figures, settings = measured_requests.inference_perf(case.path, parts[1].document)
     return { figures = figures, settings = settings }
   end
-  local out = of_tool(case, told.read(case.path, parts))
+  local out = of_tool(case, tools.read(case.path, parts))
   if #parts == 1 and parts[1].format.name == "stamps" then out.settings = settings_beside(case.path) end
   return out
 end

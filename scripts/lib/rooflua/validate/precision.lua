@@ -28,7 +28,7 @@ function precision.read(text, where)
   for word in list:gmatch "[^%s,;/+]+" do
     local of_kv = word:match "^kv=(.*)$"
     if of_kv and kv or not of_kv and weights then
-      core.fail("%s: precision: expected one format, and 'kv FORMAT' behind it where keys and values have another, "
+      core.fail("%s: precision: expected one format, and 'kv FORMAT' after it where keys and values have another, "
         .. "found '%s'", where, tostring(text))
     end
     if of_kv then kv = dtype_of(of_kv, where) else weights = dtype_of(word, where) end

@@ -17,11 +17,7 @@ for _, percent in ipairs { 50, 90, 99 } do
   end
 end
 
-local function percent(value, sign)
-  if not value then return "" end
-  if math.abs(value) >= 9.995 then return (sign and "%+.0fx" or "%.0fx"):format(value) end
-  return (sign and "%+.1f" or "%.1f"):format(value * 100)
-end
+local percent = units.in_percent
 
 local function header(...)
   local row = { ... }
@@ -37,6 +33,13 @@ function text.evidence(shares)
   local parts = {}
   for i = 1, math.min(2, #list) do parts[i] = ("%s %.0f %%"):format(list[i][1], list[i][2] * 100) end
   return table.concat(parts, ", ")
+end
+
+--- What was assumed, and how often: a table of counts by note.
+function text.notes(counts)
+  local lines = {}
+  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
+  return table.concat(lines, "\n")
 end
 
 --- One row per case, signed errors.

@@ -7,7 +7,7 @@ local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 local rows = require "rooflua.formats.rows"
 
-local write_aiperf = {}
+local aiperf = {}
 
 local function tokens(count) return { value = count, unit = "tokens" } end
 local function milliseconds(time_s) return { value = time_s * 1e3, unit = "ms" } end
@@ -51,10 +51,10 @@ end
 
 --- @param requests table of rows.read
 --- @return table a document per line
-function write_aiperf.lines(_, _, requests)
+function aiperf.lines(_, _, requests)
   local out, turns = json.array {}, {}
   for i, each in ipairs(requests) do out[i] = line_of(each, turns) end
   return out
 end
 
-return write_aiperf
+return aiperf

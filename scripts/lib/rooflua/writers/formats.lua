@@ -9,13 +9,13 @@ local json = require "rooflua.json"
 local keda = require "rooflua.handover.keda"
 local quoting = require "rooflua.text.quoting"
 local rows = require "rooflua.formats.rows"
-local write_aiperf = require "rooflua.writers.aiperf"
-local write_guidellm = require "rooflua.writers.guidellm"
-local write_inferencex = require "rooflua.writers.inferencex"
-local write_llm_d = require "rooflua.writers.llm_d"
-local write_otlp = require "rooflua.writers.otlp"
+local aiperf = require "rooflua.writers.aiperf"
+local guidellm = require "rooflua.writers.guidellm"
+local inferencex = require "rooflua.writers.inferencex"
+local llm_d = require "rooflua.writers.llm_d"
+local otlp = require "rooflua.writers.otlp"
 
-local written = {}
+local formats = {}
 
 --- Each format has one of
 ---     document(variant, facts, requests)  the document that the file is
@@ -23,17 +23,17 @@ local written = {}
 ---     text(facts)                         the file, which says what the scenario's policies are, and not the results
 --- and may have requests = true (it needs them), ready(facts), which raises an error where it cannot be written, and
 --- reads, which names what it takes of a variant: {key = true or, of an object, its members as {key = true}}.
-written.formats = {
+formats.by_name = {
   ["dynamo-planner"] = { text = dynamo_planner.text },
   ["endpoint-picker"] = { text = endpoint_picker.text },
   hpa = { text = hpa.text },
   ["inference-objective"] = { text = inference_objective.text },
   keda = { text = keda.text },
-  aiperf = { lines = write_aiperf.lines, requests = true },
-  guidellm = { document = write_guidellm.document, requests = true },
-  inferencex = { document = write_inferencex.row, ready = write_inferencex.ready },
-  ["llm-d"] = { document = write_llm_d.report, reads = write_llm_d.reads },
-  otlp = { lines = write_otlp.lines, requests = true },
+  aiperf = { lines = aiperf.lines, requests = true },
+  guidellm = { document = guidellm.document, requests = true },
+  inferencex = { document = inferencex.row, ready = inferencex.ready },
+  ["llm-d"] = { document = llm_d.report, reads = llm_d.reads },
+  otlp = { lines = otlp.lines, requests = true },
 }
 
 --- Formats that other options write.
@@ -44,17 +44,17 @@ local elsewhere = { vllm = "--requests FILE.json", vllm_bench = "--requests FILE
 
 --- The format of that name; raises an error for one that nothing writes.
 local function format_of(name)
-  local format = written.formats[name]
+  local format = formats.by_name[name]
   if format then return format end
   if elsewhere[name] then core.fail("--write: '%s' is written by %s", name, elsewhere[name]) end
-  return core.fail("--write: %s", core.unknown_name("format", name, core.sorted_keys(written.formats)))
+  return core.fail("--write: %s", core.unknown_name("format", name, core.sorted_keys(formats.by_name)))
 end
 
 --- {requests = whether the format needs the requests of the run}
-function written.check(name) return { requests = format_of(name).requests == true } end
+function formats.check(name) return { requests = format_of(name).requests == true } end
 
 --- Raises an error where the facts of a scenario (serving/facts.lua) cannot be written.
-function written.ready(name, facts)
+function formats.ready(name, facts)
   local format = format_of(name)
   if format.ready then format.ready(facts) end
   if format.text then format.text(facts) end
@@ -62,18 +62,18 @@ function written.ready(name, facts)
 end
 
 --- What the format takes of a variant, as `reads` above.
-function written.reads(name) return format_of(name).reads end
+function formats.reads(name) return format_of(name).reads end
 
 --- The document of one variant of a result, for formats that need no requests.
 --- @param name string
 --- @param variant table of a result document
 --- @param facts table {uid, build, scenario, title, seed}
-function written.document(name, variant, facts) return format_of(name).document(variant, facts) end
+function formats.document(name, variant, facts) return format_of(name).document(variant, facts) end
 
 --- What a file of one variant holds: {lines = whether each document is a line, documents = list}, or {text}.
 --- @param facts table as above, with serving/facts.lua
 --- @param path string? the requests of the run, as the engine wrote them
-function written.file(name, variant, facts, path)
+function formats.file(name, variant, facts, path)
   local format = format_of(name)
   if format.text then return { text = quoting.comment("Written by rooflua from " .. facts.scenario) .. "\n"
     .. format.text(facts) } end
@@ -82,4 +82,4 @@ function written.file(name, variant, facts, path)
   return { lines = false, documents = json.array { format.document(variant, facts, requests) } }
 end
 
-return written
+return formats

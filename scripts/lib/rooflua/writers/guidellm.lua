@@ -7,21 +7,12 @@
 local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 local rows = require "rooflua.formats.rows"
+local statistics = require "rooflua.base.statistics"
 
-local write_guidellm = {}
+local guidellm = {}
 
 local percentiles = { p001 = 0.001, p01 = 0.01, p05 = 0.05, p10 = 0.1, p25 = 0.25, p50 = 0.5, p75 = 0.75, p90 = 0.9,
   p95 = 0.95, p99 = 0.99, p999 = 0.999 }
-
---- The least value with at least the share q of all weight at or below it.
-local function percentile(sorted, weight, q)
-  local sum = 0
-  for _, each in ipairs(sorted) do
-    sum = sum + each[2]
-    if sum >= q * weight * (1 - 1e-12) then return each[1] end
-  end
-  return sorted[#sorted][1]
-end
 
 --- The value with the most weight, of several the least.
 local function mode_of(sorted)
@@ -44,7 +35,7 @@ local function distribution(list)
   for _, each in ipairs(list) do squares = squares + (each[1] - mean) * (each[1] - mean) * each[2] end
   local out = { mean = mean, mode = mode_of(list), variance = squares / weight, std_dev = math.sqrt(squares / weight),
     min = list[1][1], max = list[#list][1], count = weight, total_sum = sum, percentiles = {} }
-  for name, q in pairs(percentiles) do out.percentiles[name] = percentile(list, weight, q) end
+  for name, q in pairs(percentiles) do out.percentiles[name] = statistics.weighted(list, q) end
   out.median = out.percentiles.p50
   return out
 end
@@ -115,7 +106,7 @@ end
 --- @param variant table {name, summary} of kind serve
 --- @param facts table {uid, build, scenario, seed, model, rate_per_s, burstiness, clients}
 --- @param requests table of rows.read
-function write_guidellm.document(variant, facts, requests)
+function guidellm.document(variant, facts, requests)
   local by_status = { successful = {}, incomplete = {}, errored = {} }
   local told = { successful = json.array {}, incomplete = json.array {}, errored = json.array {} }
   for _, each in ipairs(requests) do
@@ -142,4 +133,4 @@ function write_guidellm.document(variant, facts, requests)
       metrics = metrics_of(summary, by_status), requests = told } } }
 end
 
-return write_guidellm
+return guidellm

@@ -2,17 +2,17 @@
 -- Source: github.com/SemiAnalysisAI/InferenceX, utils/process_result.py
 --
 -- Times are seconds. Throughputs are per GPU: of all GPUs, but the output's of the decode GPUs only where prefill and
--- decode run apart. The framework is "rooflua (simulated)".
+-- decode are split. The framework is "rooflua (simulated)".
 local core = require "rooflua.base.core"
 local fields = require "rooflua.formats.fields"
 
-local write_inferencex = {}
+local inferencex = {}
 
 local metrics = { ttft = "ttft_s", tpot = "tpot_s", itl = "itl_s", e2el = "e2e_s" }
 local statistics = { mean = "mean", median = "p50", std = "std", p90 = "p90", p95 = "p95", p99 = "p99" }
 
 --- Raises an error for a load that no row can state.
-function write_inferencex.ready(facts)
+function inferencex.ready(facts)
   if not facts.clients then
     core.fail("--write inferencex: a row states a number of clients (conc), and the workload '%s' has none; use "
       .. "workloads.closed_loop, or workloads.vllm_bench with max_concurrency", facts.workload)
@@ -29,12 +29,12 @@ end
 --- How the GPUs are used: one engine on one node, or several, which InferenceX calls multinode.
 local function machine_of(facts)
   local gpus, engines = facts.gpus, facts.engines
-  local apart = gpus.decode > 0
+  local is_split = gpus.decode > 0
   local attention = facts.dp > 1 and "true" or "false"
-  if not apart and engines.both == 1 then
+  if not is_split and engines.both == 1 then
     return { is_multinode = false, disagg = false, tp = gpus.both, ep = facts.ep, dp_attention = attention }
   end
-  return { is_multinode = true, disagg = apart, prefill_tp = facts.tp, prefill_ep = facts.ep,
+  return { is_multinode = true, disagg = is_split, prefill_tp = facts.tp, prefill_ep = facts.ep,
     prefill_dp_attention = attention, prefill_num_workers = engines.prefill + engines.both,
     decode_num_workers = engines.decode, num_prefill_gpu = gpus.prefill + gpus.both, num_decode_gpu = gpus.decode }
 end
@@ -48,8 +48,8 @@ end
 
 --- @param variant table {summary} of kind serve
 --- @param facts table {build} and serving/facts.lua
-function write_inferencex.row(variant, facts)
-  write_inferencex.ready(facts)
+function inferencex.row(variant, facts)
+  inferencex.ready(facts)
   local summary = variant.summary
   local completed = math.max(1, summary.completed)
   local per_s = summary.duration_s > 0 and 1 / summary.duration_s or 0
@@ -74,4 +74,4 @@ function write_inferencex.row(variant, facts)
   return row
 end
 
-return write_inferencex
+return inferencex

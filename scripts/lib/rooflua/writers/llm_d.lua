@@ -5,7 +5,7 @@ local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 
-local write_llm_d = {}
+local llm_d = {}
 
 --- The schema has no p99 of other names; a statistic that was not computed is left out.
 local statistics = { { "mean", "mean" }, { "std", "stddev" }, { "min", "min" }, { "p50", "p50" }, { "p90", "p90" },
@@ -18,9 +18,9 @@ local latencies = { { "time_to_first_token", "ttft_s", "s" }, { "time_per_output
 local simulated, unversioned = json.array { "simulated" }, { schema_version = "0.0.1" }
 
 --- What a report is made of, of all that a variant holds: `rooflua results export` hands over no more than that.
-write_llm_d.reads = { parameters = true, summary = { requests = true, completed = true, duration_s = true,
+llm_d.reads = { parameters = true, summary = { requests = true, completed = true, duration_s = true,
   requests_per_s = true, output_tokens_per_s = true, prompt_tokens = true, output_tokens = true, evidence = true } }
-for _, each in ipairs(latencies) do write_llm_d.reads.summary[each[2]] = true end
+for _, each in ipairs(latencies) do llm_d.reads.summary[each[2]] = true end
 
 local function statistics_of(metric, unit)
   if type(metric) ~= "table" or type(metric.mean) ~= "number" or metric.count == 0 then return nil end
@@ -70,7 +70,7 @@ end
 --- The report of one variant of a result document.
 --- @param variant table {name, parameters, summary} of kind serve
 --- @param facts table {uid, build, and optionally eid, title, scenario, seed, rate_per_s, clients}
-function write_llm_d.report(variant, facts)
+function llm_d.report(variant, facts)
   local summary = variant.summary
   if type(summary) ~= "table" or type(summary.ttft_s) ~= "table" then
     core.fail("llm-d: expected a result of kind \"serve\", which has requests")
@@ -92,4 +92,4 @@ function write_llm_d.report(variant, facts)
   }
 end
 
-return write_llm_d
+return llm_d

@@ -3,12 +3,12 @@
 --
 -- The service is "rooflua (simulated)". A span begins when the request comes and ends with its last token. Where the
 -- scenario has time outside of the engine (frontend), it is part of the times, and the time in prefill is left out,
--- because it cannot be told from it. Where prefill and decode run apart, the request still has one span.
+-- because it cannot be separated from it. Where prefill and decode are split, the request still has one span.
 local json = require "rooflua.json"
 local fields = require "rooflua.formats.fields"
 local rows = require "rooflua.formats.rows"
 
-local write_otlp = {}
+local otlp = {}
 
 local spans_per_line = 512
 local server_kind, error_status = 2, 2
@@ -50,7 +50,7 @@ end
 --- @param facts table {uid (16 hexadecimal digits or more), build, model, frontend}
 --- @param requests table of rows.read
 --- @return table a document per line
-function write_otlp.lines(_, facts, requests)
+function otlp.lines(_, facts, requests)
   local out, spans = json.array {}, json.array {}
   for i, each in ipairs(requests) do
     spans[#spans + 1] = span_of(each, facts)
@@ -61,4 +61,4 @@ function write_otlp.lines(_, facts, requests)
   return out
 end
 
-return write_otlp
+return otlp

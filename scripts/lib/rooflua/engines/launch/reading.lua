@@ -47,7 +47,7 @@ local function put_part(state, prefix)
   end
 end
 
---- A document behind a flag: its parts are options.
+--- A document after a flag: its parts are options.
 local function put_document(state, option, value, where)
   local rest = documents.split(state.engine, option, value, put_part(state, ""))
   if rest then put(state, option, rest, where) end
@@ -73,25 +73,25 @@ local function merged(out, value)
   return out
 end
 
---- A value behind a dotted flag: JSON, else text.
+--- A value after a dotted flag: JSON, else text.
 local function part_of(word, option)
   local ok, value = pcall(json.decode, word)
   if ok then return value end
   return texts.is_switch(word) and texts.read("", "switch", word, option) or word
 end
 
--- Words behind the command ------------------------------------------------------------------------------------
+-- Words after the command ------------------------------------------------------------------------------------
 
 --- Whether a word is the value of a flag in front of it: no flag itself.
 local function is_value(word)
   return word ~= nil and (word:sub(1, 1) ~= "-" or word == "-" or word:find "^%-%.?%d" ~= nil)
 end
 
---- The value of a flag: behind "=", or the next word.
+--- The value of a flag: after "=", or the next word.
 local function value_of(state, flag, given)
   if given then return given end
   local word = state.words[state.at]
-  if not is_value(word) then core.fail("%s: expected a value behind it", flag) end
+  if not is_value(word) then core.fail("%s: expected a value after it", flag) end
   state.at = state.at + 1
   return word
 end
@@ -106,7 +106,7 @@ local function list_of(state, flag, given, option)
       state.at = state.at + 1
     end
   end
-  if #words == 0 then core.fail("%s: expected one or more values behind it", flag) end
+  if #words == 0 then core.fail("%s: expected one or more values after it", flag) end
   if #words == 1 and words[1]:find "^%[.*%]$" then
     local ok, value = pcall(json.decode, words[1])
     if ok then return texts.of_document(flag, option, value) end
@@ -206,7 +206,7 @@ function read_file(state, option, path, flag)
   state.words, state.at = outer, at
 end
 
---- Reads a flag of a run that took place: one that cannot be read is told, and its values are passed over.
+--- Reads a flag of a run that took place: one that cannot be read is named in a note, and its values are passed over.
 local function read_or_tell(state, word)
   local at = state.at
   local ok, problem = pcall(read_flag, state, word)
@@ -232,7 +232,7 @@ function reading.rest(state)
   end
 end
 
---- States documents whose parts stood behind several flags.
+--- States documents whose parts stood after several flags.
 local function put_parts(state)
   for _, option in ipairs(state.parted) do
     local parts = state.parts[option.name]
@@ -250,7 +250,7 @@ local function has_prefix(engine, name)
   return false
 end
 
---- States the variables that the engine reads. Those that are not known are told: they cannot be accounted for.
+--- States the variables that the engine reads. Notes name those that are not known: they cannot be accounted for.
 local function read_variables(state)
   local known, others = {}, {}
   for _, option in ipairs(state.engine.options) do
@@ -284,7 +284,7 @@ end
 --- What words mean: {engine, release, note, model, options, told, others}.
 --- @param command table of shell_words.command
 --- @param about table {engine = "vllm 0.19" or nil, files = {path = text}, is_measured = the run took place, so that
----   what cannot be read is told, and is no error}
+---   what cannot be read is in a note, and is no error}
 function reading.words(command, about)
   local begun = start.of(command.words)
   local engine = begun.engine
@@ -323,7 +323,7 @@ function reading.words(command, about)
   return result_of(chosen, state)
 end
 
---- The map behind a name that options of the YAML file have in front of a dot; nil where it is none.
+--- The map after a name that options of the YAML file have in front of a dot; nil where it is none.
 local function group_of(engine, name, text)
   for _, option in ipairs(engine.options) do
     if not option.flag and option.name:sub(1, #name + 1) == name .. "." then
@@ -363,7 +363,7 @@ local function read_named(state, name, text)
 end
 
 --- What names and values mean that were written down of a run without its command, as words() does. What cannot be
---- read is told, and no error: the run took place.
+--- read is in a note, and no error: the run took place.
 --- @param chosen table {engine, release, note} of engines/choice.lua
 --- @param named string[][] {name, text} of flags without dashes, "_" for "-", and keys of the YAML file with dots
 --- @param environment string[][] {name, text} of variables

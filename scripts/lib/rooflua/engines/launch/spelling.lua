@@ -55,7 +55,7 @@ function spelling.near(word, known)
   return #near > 0 and "; did you mean " .. core.join(near, ", ") .. "?" or ""
 end
 
---- What a flag means: {option, opposite} or {is_model}; of `--speculative-config.method` also the path behind the flag.
+--- What a flag means: {option, opposite} or {is_model}; of `--speculative-config.method` also the path after the flag.
 --- An unknown flag is an error with its neighbours.
 --- @param word string the flag as it was written, without "=VALUE"
 function spelling.find(engine, word)

@@ -21,7 +21,7 @@ local function is_harmless(word)
   return harmless[name] or name:find "^python[%d.]*$" ~= nil
 end
 
---- Whether `words` has a start, "vllm serve", at a place. Returns the place behind it.
+--- Whether `words` has a start, "vllm serve", at a place. Returns the place after it.
 local function starts_at(words, at, begin)
   local first = true
   for part in begin:gmatch "%S+" do
@@ -94,7 +94,7 @@ local forms = {
   { "\n%s+image:%s", "a compose file", "the command of its service, or docker run IMAGE and the arguments" },
   { "\napiVersion:%s", "a manifest of Kubernetes", "the command and the args of its container" },
   { "\nFROM%s", "a Dockerfile", "its ENTRYPOINT and CMD as one command" },
-  { "\n%[Service%]", "a unit of systemd", "what stands behind ExecStart=" },
+  { "\n%[Service%]", "a unit of systemd", "what stands after ExecStart=" },
   { "\n%s*{%s*\n", "a document of JSON", "the command itself" },
 }
 

@@ -53,7 +53,7 @@ local function words_of(engine, option, stated)
   return { option.flag, word }
 end
 
---- Words of options behind the model, in the order of the engine's table.
+--- Words of options after the model, in the order of the engine's table.
 --- @param stated table<string, any> options by name
 --- @param file string the name of the YAML file, where one is needed
 function writing.words(engine, version, stated, file)

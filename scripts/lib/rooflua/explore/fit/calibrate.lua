@@ -12,7 +12,7 @@ local parameters = require "rooflua.explore.fit.parameters"
 local paste = require "rooflua.explore.fit.paste"
 local changes = require "rooflua.applied.changes"
 local serving = require "rooflua.serving.pieces"
-local whole = require "rooflua.serving.whole"
+local full_run = require "rooflua.serving.full_run"
 local tables_text = require("rooflua.text.columns").values
 
 local calibrate = {}
@@ -94,7 +94,7 @@ local function predictor(reader, given, files)
     if not runs[index] then
       local own = core.copy(changes.with(reader, given, values))
       own.workload = files[index].workload
-      local run = whole.result(own, true, reader.file)
+      local run = full_run.result(own, true, reader.file)
       runs[index] = { summary = run.summary, requests = requests_of(run.requests) }
     end
     local run = runs[index]

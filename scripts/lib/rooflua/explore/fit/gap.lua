@@ -59,7 +59,7 @@ function gap.of(predict, wholes, before, after)
   return { figures = figures, parts = parts }
 end
 
-local function percent(value, measured) return ("%+.1f %%"):format(100 * (value - measured) / measured) end
+local function off(value, measured) return units.in_percent((value - measured) / measured, true) .. " %" end
 
 local function time(value) return (value < 0 and "-" or "") .. units.text(math.abs(value), "s") end
 
@@ -68,7 +68,7 @@ local function left_over(figures)
   for _, figure in ipairs(figures) do
     if figure.metric == "tpot_s_mean" and math.abs(figure.after / figure.measured - 1) > 0.05 then
       return ("TPOT is still off by %s: the front-end is no part of it. Where host parameters have no effect it is the "
-        .. "GPU's time; fit a correction or mfu.model.* as well (--params)\n"):format(percent(figure.after,
+        .. "GPU's time; fit a correction or mfu.model.* as well (--params)\n"):format(off(figure.after,
         figure.measured))
     end
   end
@@ -83,7 +83,7 @@ function gap.text(found)
   table.insert(shares[1], "not explained")
   for i, figure in ipairs(found.figures) do
     rows[#rows + 1] = { figure.run, figure.metric, time(figure.measured), time(figure.before),
-      percent(figure.before, figure.measured), time(figure.after), percent(figure.after, figure.measured) }
+      off(figure.before, figure.measured), time(figure.after), off(figure.after, figure.measured) }
     local row = { figure.metric, time(figure.measured - figure.before) }
     for _, part in ipairs(found.parts) do row[#row + 1] = time(part.change[i]) end
     row[#row + 1] = time(figure.measured - figure.after)

@@ -170,7 +170,7 @@ function measured_steps.found(predict, files, before, after)
   return { figures = figures, parts = json.array {} }
 end
 
-local function percent(value) return ("%.1f %%"):format(100 * value) end
+local percent = units.percent
 
 --- The figures as a table.
 function measured_steps.found_text(found)

@@ -13,7 +13,7 @@ local Prepared = require "rooflua.machine.prepared"
 local Reader = require "rooflua.scenario.reader"
 local shape = require "rooflua.scenario.shape"
 local spec = require "rooflua.spec"
-local whole = require "rooflua.serving.whole"
+local full_run = require "rooflua.serving.full_run"
 
 local predictions = {}
 local fail = core.fail
@@ -169,7 +169,7 @@ function predictions.model(subject, ranges)
         return { { predicted = pricers[key](observation.batch), measured = observation.time_s } }
       end
       pricers[key] = pricers[key]
-        or whole.result(changes.with(subject.reader, bases[key], values), false, subject.reader.file)
+        or full_run.result(changes.with(subject.reader, bases[key], values), false, subject.reader.file)
       local out = {}
       for i, each in ipairs(observation.metrics) do
         local predicted = metrics.value(pricers[key], each.metric)

@@ -126,7 +126,7 @@ local function fills(runs, across, down)
 end
 
 --- Grids for two numbers, one for each combination of what else varied; nil where there is none. Then a sentence about
---- them, or about why there is none; nil where nobody would expect one.
+--- them, or about why there is none; nil where none is expected.
 --- @param missing table {{name, parameters, why}} of variants without a result
 --- @param own table the scenario's own metrics by name: {unit, better}
 function grid.of(results, missing, numbers, others, own)

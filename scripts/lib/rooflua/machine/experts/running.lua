@@ -45,7 +45,7 @@ local function begin(self, number)
   return own
 end
 
---- Notes the steps that were taken, and forgets what is behind the window.
+--- Notes the steps that were taken, and forgets what is older than the window.
 local function note(own, steps, tokens)
   own.step, own.tokens_x = own.step + steps, own.tokens_x + tokens
   if not own.schedule or steps == 0 then return end
@@ -87,7 +87,7 @@ local function place(self, own, shape)
   return list
 end
 
---- Moves the experts of the next chunk of layers. Returns bytes and what the engine waits: layers move one behind the
+--- Moves the experts of the next chunk of layers. Returns bytes and what the engine waits: layers move one after the
 --- other, each as long as the rank that sends or receives most. [vLLM vllm/distributed/eplb/rebalance_execute.py]
 local function move(own, shape)
   local chunk, bytes, time_s = own.schedule.layers_per_chunk, 0, 0

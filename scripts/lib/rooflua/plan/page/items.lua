@@ -5,6 +5,7 @@ local candidates = require "rooflua.plan.candidates"
 local json = require "rooflua.json"
 local money = require "rooflua.plan.money"
 local standing = require "rooflua.plan.standing"
+local units = require "rooflua.text.units"
 local words = require "rooflua.plan.words"
 
 local items = {}
@@ -66,7 +67,7 @@ function items.names(question, list)
   return out
 end
 
---- {load, tokens_per_s} of the loads at which the cost of a token is told.
+--- {load, tokens_per_s} of the loads at which the cost of a token is shown.
 local function outputs_of(question, item)
   local out, usual = json.array {}, item.without_peak
   local function add(result)
@@ -138,7 +139,7 @@ end
 function items.data(done, list, told, names, curves, chart)
   local question, key = done.question, standing.key(done.question)
   local out = { model = question.model.name, figure = key,
-    asked = words.percent(question.confidence), better = standing.better(question), gpus = gpus_of(question),
+    asked = units.percent(question.confidence, 0), better = standing.better(question), gpus = gpus_of(question),
     words = key and words.figures[key].same and { same = words.figures[key].same, more = words.figures[key].more }
       or { same = "scores the same", more = "has a worse score" },
     items = json.array {}, names = json.array(names), curves = curves, chart = chart, candidates = candidates_of(done) }

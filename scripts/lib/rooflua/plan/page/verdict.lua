@@ -54,11 +54,11 @@ end
 local function sure_lines(done, item, is_first)
   local plan, out = done.plan, { words.sure(item.sure) }
   if item.sure then
-    out[1] = ("%s. %s is asked."):format(out[1], words.percent(done.question.confidence))
+    out[1] = ("%s. %s is asked."):format(out[1], units.percent(done.question.confidence, 0))
   end
   if is_first and plan.seeds then
-    out[2] = ("Seeds alone: %s; errors of the model alone: %s."):format(words.percent(plan.seeds),
-      words.percent(plan.model))
+    out[2] = ("Seeds alone: %s; errors of the model alone: %s."):format(units.percent(plan.seeds, 0),
+      units.percent(plan.model, 0))
   end
   if item.sure then
     local is_tested, from = confidence.standing(done.question, item.candidate)
@@ -87,7 +87,7 @@ function verdict.on_rows(result)
 end
 
 local function rests_lines(item)
-  local out = { ("%s of its time stands on measured rows (%s)."):format(words.percent(verdict.on_rows(item.result)),
+  local out = { ("%s of its time stands on measured rows (%s)."):format(units.percent(verdict.on_rows(item.result)),
     basis.evidence(item.result)) }
   local measured = item.measured
   if measured then

@@ -6,6 +6,7 @@ local json = require "rooflua.json"
 local rows = require "rooflua.validate.capacity.rows"
 local setup = require "rooflua.validate.capacity.setup"
 local totals = require "rooflua.validate.capacity.totals"
+local units = require "rooflua.text.units"
 
 local what = "measured start-ups"
 local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.is_file }
@@ -13,7 +14,7 @@ local capacity = { name = "capacity", what = what, columns = rows.required, read
 local gib = 2 ^ 30
 
 function capacity.refusals()
-  return { parameters = what .. " have no settings beside those of their rows", steps = what .. " run no step",
+  return { parameters = what .. " have no settings besides those of their rows", steps = what .. " run no step",
     tables = what .. " use no kernel tables", intervals = what .. " have none",
     page = what .. " have no page; --json has all figures" }
 end
@@ -68,7 +69,7 @@ local function case_document(answer)
 end
 
 local function number(value, form) return value and form:format(value) or "" end
-local function percent(value) return value and ("%.1f"):format(value * 100) or "" end
+local percent = units.in_percent
 
 local function total_row(name, of)
   return { name, percent(of.tokens.median), percent(of.tokens.within_5), ("%d"):format(of.tokens.rows),

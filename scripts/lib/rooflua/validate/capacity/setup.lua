@@ -73,7 +73,7 @@ local function options_of(case, engine)
 end
 
 --- The ledger of a row.
----@param folder string that of the file, with a slash behind it
+---@param folder string that of the file, with a slash after it
 function setup.answer(case, folder)
   if not case.release then core.fail("no release is stated") end
   local model, hardware = model_of(case, folder), hardware_of(case)

@@ -11,6 +11,7 @@
 --
 -- Rows of one model, GPU and engine have the weight of one together.
 local engines = require "rooflua.engines"
+local statistics = require "rooflua.base.statistics"
 
 local totals = {}
 
@@ -68,18 +69,7 @@ local function group_of(case)
   return ("%s\n%s\n%s"):format(tostring(case.model), tostring(case.hardware or case.memory_gib), tostring(case.engine))
 end
 
---- The value below which half of the weight lies.
-local function median(list)
-  table.sort(list, function(a, b) return a.error < b.error end)
-  local all, sum = 0, 0
-  for _, each in ipairs(list) do all = all + each.weight end
-  for _, each in ipairs(list) do
-    sum = sum + each.weight
-    if sum >= all / 2 then return each.error end
-  end
-end
-
---- Errors of a metric with their weights.
+--- Errors of a metric, {error, weight}.
 local function listed(answers, metric, keep)
   local counts, list = {}, {}
   for _, answer in ipairs(answers) do
@@ -91,7 +81,7 @@ local function listed(answers, metric, keep)
   for _, answer in ipairs(answers) do
     local value = answer.errors[metric]
     if value and (not keep or keep(answer)) then
-      list[#list + 1] = { error = value, weight = 1 / counts[group_of(answer.case)] }
+      list[#list + 1] = { value, 1 / counts[group_of(answer.case)] }
     end
   end
   return list
@@ -100,8 +90,8 @@ end
 local function share(list, holds)
   local all, sum = 0, 0
   for _, each in ipairs(list) do
-    all = all + each.weight
-    if holds(each.error) then sum = sum + each.weight end
+    all = all + each[2]
+    if holds(each[1]) then sum = sum + each[2] end
   end
   return all > 0 and sum / all or nil
 end
@@ -111,7 +101,7 @@ local function within(bound) return function(value) return value <= bound end en
 local function figures(answers, metric, bound, name)
   local list = listed(answers, metric)
   if #list == 0 then return { rows = 0 } end
-  return { median = median(list), [name] = share(list, within(bound)), rows = #list }
+  return { median = statistics.weighted(list, 0.5), [name] = share(list, within(bound)), rows = #list }
 end
 
 local function is_right(value) return value == 1 end

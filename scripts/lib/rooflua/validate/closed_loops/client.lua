@@ -127,7 +127,7 @@ local function from_text(question, scale)
 end
 
 --- What a row says of its client: {requests, prompt, output, rate, is_text}.
---- @param folder string that of the file, with a slash behind it
+--- @param folder string that of the file, with a slash after it
 --- @param scale number? tokens of the server for one that a client counts in random text
 function client.of(question, folder, scale)
   local out = question.client ~= "" and from_text(question, scale or 1) or from_columns(question, folder)

@@ -171,7 +171,7 @@ local function report(run, answers, of, ran)
       :format(options.statistic, run.steps.name, requests_text(options), units.counted(options.seeds, "seed"))
       .. "\n\"mean\" is over deployments, of the mean |error| of their questions; \"weighted\" gives a deployment the "
       .. "weight of the root of its questions; median and signed (median) are over questions. \"TTFT unsaturated\" is "
-      .. "of rows that were warm and not saturated. config none: nobody knows the settings.",
+      .. "of rows that were warm and not saturated. config none: the settings are not known.",
     text.groups(of, answers),
   }
   local function add(title, body)

@@ -11,7 +11,7 @@
 --                 warmup, saturated, model, scored, scored_why; ttft_median_ms, in which first requests that compile
 --                 do not count
 --
--- What is absent nobody stated. A deployment is family, system, engine, format, mode, widths and whether it drafts. Its
+-- What is absent is not stated. A deployment is family, system, engine, format, mode, widths and whether it drafts. Its
 -- rows differ in lengths, clients and version. A mistake in a row affects that question only.
 local core = require "rooflua.base.core"
 local header = require "rooflua.validate.header"

@@ -3,15 +3,13 @@ local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local said = require "rooflua.validate.text"
 local totals = require "rooflua.validate.closed_loops.totals"
+local units = require "rooflua.text.units"
 
 local text = {}
 
 local worst_shown = 10
 
-local function percent(value, sign)
-  if not value then return "-" end
-  return (sign and "%+.1f" or "%.1f"):format(value * 100)
-end
+local percent = units.in_percent
 
 --- Metrics of a table in its order, and what is shown of each.
 local shown = { { "tpot", "TPOT" }, { "e2e", "E2E" }, { "ttft_unsaturated", "TTFT unsaturated" }, { "ttft", "TTFT" } }
@@ -143,12 +141,6 @@ function text.refused(answers)
   return #rows > 1 and columns.text(rows) or ""
 end
 
---- What was assumed, and for how many questions.
---- @param counts table of totals.notes
-function text.notes(counts)
-  local lines = {}
-  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
-  return table.concat(lines, "\n")
-end
+text.notes = said.notes
 
 return text

@@ -25,7 +25,7 @@ local function on_day(about, day)
   return found
 end
 
---- The generation of an engine that a row names where a release has several behind a switch: "V0 engine" is V0.
+--- The generation of an engine that a row names where a release has several by a switch: "V0 engine" is V0.
 local function generation_of(row) return row.other_settings:match "%f[%w](V%d+) engine" end
 
 --- The newest release that has no other generation than this one; nil where there is none.

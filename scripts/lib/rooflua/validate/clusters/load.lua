@@ -7,7 +7,7 @@ local tiers = require "rooflua.validate.clusters.tiers"
 
 local load = {}
 
---- Seconds of a stage, requests of a single client, and how often clients send every prompt, where nobody states them.
+--- Seconds of a stage, requests of a single client, and how often clients send every prompt, where they are not stated.
 load.default = { stage_s = 60, singles = 5, passes = 4 }
 
 local function cannot(row, message, ...) core.fail("%s: " .. message, row.where, ...) end

@@ -122,7 +122,7 @@ local function path_of(set, name, csv)
   return best
 end
 
---- Null says that nobody states it, which is the same as a key that is not there.
+--- Null says that it is not stated, which is the same as a key that is not there.
 local function without_nulls(value)
   if type(value) ~= "table" then return value end
   local out = {}

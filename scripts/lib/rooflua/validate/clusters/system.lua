@@ -22,7 +22,7 @@ local rdma = { alpha_s = 0.0004, part = 0.72 }
 
 -- Parts -----------------------------------------------------------------------------------------------------------
 
---- Names of a model that may be meant: without a remark in brackets, and without the word of a format behind it.
+--- Names of a model that may be meant: without a remark in brackets, and without the word of a format after it.
 local function model_names(text)
   local bare = text:gsub("%s*%b()", "")
   return { text, bare, (bare:gsub("%-[Gg][Pp][Tt][Qq].*$", ""):gsub("%-[Aa][Ww][Qq].*$", "")) }

@@ -4,10 +4,11 @@ local core = require "rooflua.base.core"
 local metrics = require "rooflua.validate.clusters.metrics"
 local said = require "rooflua.validate.text"
 local score = require "rooflua.validate.clusters.score"
+local units = require "rooflua.text.units"
 
 local text = {}
 
-local function percent(value) return value and ("%.1f"):format(value * 100) or "-" end
+local percent = units.in_percent
 
 local function gain_cells(gain)
   if gain.pairs == 0 then return "0", "-", "-" end
@@ -119,11 +120,7 @@ function text.pair_rows(list)
   return rows
 end
 
-function text.notes(counts)
-  local lines = {}
-  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
-  return table.concat(lines, "\n")
-end
+text.notes = said.notes
 
 --- @param left integer columns that are aligned to the left
 function text.table(left, rows) return columns.after(left, rows) end

@@ -14,7 +14,7 @@ local Reader = require "rooflua.scenario.reader"
 
 local tiers = {}
 
---- Bytes per second of a node's drives and of a shared file system, where nobody states them (assumed).
+--- Bytes per second of a node's drives and of a shared file system, where they are not stated (assumed).
 local drive_bytes_per_s, file_bytes_per_s = 12e9, 20e9
 --- Bytes per second of one GPU's network card, where its hardware.toml states none: 400 Gb/s.
 local card_bytes_per_s = 50e9

@@ -6,6 +6,7 @@ local rows = require "rooflua.validate.speculation.rows"
 local setup = require "rooflua.validate.speculation.setup"
 local step_model = require "rooflua.validate.step_model"
 local totals = require "rooflua.validate.speculation.totals"
+local units = require "rooflua.text.units"
 local words = require "rooflua.validate.text"
 
 local speculation = { name = "speculation", what = "measured speculative decoding", columns = rows.required,
@@ -73,7 +74,7 @@ local function case_document(answer)
     speculation = answer.speculation, problem = answer.problem }
 end
 
-local function percent(value, sign) return (sign and "%+.1f" or "%.1f"):format(value * 100) end
+local percent = units.in_percent
 
 local function case_rows(answers)
   local out = { { "case", "drafts", "TPOT ms", "error", "TTFT ms", "error", "tok/s", "error", "time rests on" } }

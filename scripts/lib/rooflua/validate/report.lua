@@ -5,7 +5,7 @@ local json = require "rooflua.json"
 local markdown = require "rooflua.text.markdown"
 local units = require "rooflua.text.units"
 
-local together = {}
+local report = {}
 
 local function passed_lines(passed)
   local out = {}
@@ -14,7 +14,7 @@ local function passed_lines(passed)
 end
 
 --- The first files that are no sets, for an error; "" where there is none.
-function together.first_passed(passed)
+function report.first_passed(passed)
   local most, lines = 5, passed_lines(passed)
   if #lines == 0 then return "" end
   local more = #lines > most and ("\n... and %d more"):format(#lines - most) or ""
@@ -129,7 +129,7 @@ end
 --- @param done table list of {text, document, ran, page, set = {kind, at_root, path, word, cases}}, one per set
 --- @param session table of harness.open: {path, of_several, passed, data, notes}
 --- @return table {text, document, ran, page, record}
-function together.of(done, session)
+function report.of(done, session)
   local out
   if session.of_several then
     out = of_several(done, session)
@@ -141,4 +141,4 @@ function together.of(done, session)
   return out
 end
 
-return together
+return report

@@ -1,7 +1,7 @@
--- Tells by content which tool wrote a file of measurements, and reads its runs.
+-- Recognises by content which tool wrote a file of measurements, and reads its runs.
 --
 -- A file may hold several results: documents one below the other, as `vllm bench serve --append-result` and SGLang
--- write them, or lists of them, also lists in lists, as sweeps do. Each document is told by itself.
+-- write them, or lists of them, also lists in lists, as sweeps do. Each document is recognised by itself.
 --
 -- A run is {requests, failed, metrics, name, count, prompt_tokens, output_tokens, rate_per_s, burstiness, clients,
 -- duration_s, output_tokens_per_s, notes, refused}:
@@ -29,7 +29,7 @@ local scrape = require "rooflua.formats.scrape"
 local trtllm_bench = require "rooflua.formats.trtllm_bench"
 local vllm_bench = require "rooflua.formats.vllm_bench"
 
-local told = {}
+local tools = {}
 local fail = core.fail
 
 local function has(key)
@@ -40,14 +40,14 @@ local function first_has(key)
   return function(document) return fields.at(document[1], key) ~= nil end
 end
 
---- The one format whose files are no JSON. It is told by its text, and its document is the text.
+--- The one format whose files are no JSON. It is recognised by its text, and its document is the text.
 local of_text = { name = "prometheus", what = "Prometheus (of vLLM)", read = prometheus.read }
 
 --- The formats in JSON, in the order in which they are tried.
 ---     tells(document)        whether a document is of this format
 ---     read(where, document)  its runs; where: the file, and the line or entry of the document where there are several
 ---     read_lines(path, lines) in place of read: the runs of a file with a document per request or batch
-told.formats = {
+tools.formats = {
   { name = "vllm_bench", what = "vllm bench serve", tells = vllm_bench.tells, read = vllm_bench.read },
   { name = "aiperf", what = "AIPerf", tells = has "metadata.request_start_ns", read_lines = aiperf.read },
   { name = "guidellm", what = "guidellm", tells = has "benchmarks", read = guidellm.read },
@@ -84,9 +84,9 @@ local look_alikes = {
 }
 
 --- The tools, for messages: "vllm bench serve, AIPerf, ... or Prometheus (of vLLM)".
-function told.tools()
+function tools.tools()
   local words, seen = {}, {}
-  for _, each in ipairs(told.formats) do
+  for _, each in ipairs(tools.formats) do
     if not seen[each.name] and each.name ~= "stamps" then
       seen[each.name], words[#words + 1] = true, each.what
     end
@@ -104,7 +104,7 @@ end
 
 local function tell(document)
   if type(document) ~= "table" or document == json.null then return nil end
-  for _, each in ipairs(told.formats) do
+  for _, each in ipairs(tools.formats) do
     if each.tells(document) then return each end
   end
 end
@@ -118,7 +118,7 @@ local function refuse_unknown(where, document)
     found = "keys " .. core.join(core.sorted_keys(document), ", ", 1, math.min(8, #core.sorted_keys(document)))
   end
   fail("%s: is not what `vllm bench serve --save-result` writes: it has neither mean_ttft_ms nor ttfts; nor is it a "
-    .. "file of another known tool (%s); found %s", where, told.tools(), found)
+    .. "file of another known tool (%s); found %s", where, tools.tools(), found)
 end
 
 --- Adds {where, format, document} for a document, or for each entry of a list of them.
@@ -155,7 +155,7 @@ local function joined(path, parts)
 end
 
 --- What a file holds: a list of {where, format, document, lines}; nil for a text that is no JSON, such as a CSV.
-function told.parts(path, text)
+function tools.parts(path, text)
   if not text:find "%S" then fail("%s: is empty", path) end
   if not text:find "^[%s\30]*[{%[]" then
     if scrape.tells(text) then return { { where = path, format = of_text, document = text } } end
@@ -176,13 +176,13 @@ function told.parts(path, text)
 end
 
 --- The name of the format of the first result in a file; nil for a text that is no JSON and no scrape.
-function told.name(path, text)
-  local parts = told.parts(path, text)
+function tools.name(path, text)
+  local parts = tools.parts(path, text)
   return parts and parts[1].format.name
 end
 
 --- The rows of a CSV whose columns are the keys of a result, as parts; nil where it has other columns.
-function told.rows(path, rows, header)
+function tools.rows(path, rows, header)
   local keys = {}
   for _, name in ipairs(header) do keys[name] = true end
   if keys.ttft_s or not vllm_bench.tells(keys) or keys.input_lens then return nil end
@@ -192,7 +192,7 @@ function told.rows(path, rows, header)
     for _, name in ipairs(header) do
       if row[name] == nil then row[name] = json.null end -- an empty cell
     end
-    parts[i] = { where = ("%s:%d"):format(path, row.line), document = row, format = told.formats[1] }
+    parts[i] = { where = ("%s:%d"):format(path, row.line), document = row, format = tools.formats[1] }
   end
   return parts
 end
@@ -230,7 +230,7 @@ local function name_runs(runs)
 end
 
 --- The runs of the parts of a file.
-function told.read(path, parts)
+function tools.read(path, parts)
   local runs = {}
   for _, part in ipairs(parts) do
     local format = part.format
@@ -243,7 +243,7 @@ end
 
 --- The run of that name or number.
 --- @param where string what names the run, for messages
-function told.chosen(where, runs, wanted)
+function tools.chosen(where, runs, wanted)
   local number, names = tonumber(wanted), {}
   for i, run in ipairs(runs) do
     if run.name == wanted or i == number or #runs == 1 and number == 1 then return run end
@@ -256,11 +256,11 @@ end
 --- found, too.
 --- @return string path
 --- @return string? wanted the name or number of the run
-function told.split(name)
+function tools.split(name)
   if native.file_exists(name) then return name end
   local path, wanted = name:match "^(.+)#([^#]+)$"
   if path and native.file_exists(path) then return path, wanted end
   return name
 end
 
-return told
+return tools

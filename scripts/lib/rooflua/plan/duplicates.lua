@@ -7,7 +7,7 @@ local json = require "rooflua.json"
 local keep = require "rooflua.plan.keep"
 local run_text = require "rooflua.scenario.run_text"
 
-local same = {}
+local duplicates = {}
 
 local caps = { "max_num_seqs", "max_num_batched_tokens" }
 
@@ -25,7 +25,7 @@ local function content_of(question, candidate)
   return content
 end
 
---- Whether something beside the KV cache itself reads the number of its blocks: what stays cached, metrics, the router.
+--- Whether more than the KV cache itself reads the number of its blocks: what stays cached, metrics, the router.
 local function blocks_matter(question)
   if question.drawn.shares then return true end
   for _, name in ipairs(question.metrics or {}) do
@@ -43,14 +43,14 @@ local function blocks_matter(question)
 end
 
 --- Two candidates with one text are one deployment.
-function same.text(question, candidate) return (run_text.of(content_of(question, candidate))) end
+function duplicates.text(question, candidate) return (run_text.of(content_of(question, candidate))) end
 
 local of_memory = { "activation_bytes", "kv_capacity_bytes", "kv_blocks" } -- seats and budgets take memory
 
 --- Two candidates with one key have the same runs as long as seats, budgets and blocks decide nothing: all other
 --- settings are equal, steps have the same prices, and the scheduler reads these as limits only. nil: not known.
 ---@param engine table one bound engine of the candidate (bounds.engine)
-function same.key(question, candidate, engine)
+function duplicates.key(question, candidate, engine)
   local steps = engine.steps.steps
   if candidate.host_memory_gb or question.base.tiers ~= nil then return nil end
   if candidate.set or candidate.speculation or question.base.speculation ~= nil or candidate.pp > 1
@@ -66,7 +66,7 @@ function same.key(question, candidate, engine)
 end
 
 --- Sets `alike` of candidates whose key others have.
-function same.mark(list)
+function duplicates.mark(list)
   local count = {}
   for _, each in ipairs(list) do
     if each.alike_key then count[each.alike_key] = (count[each.alike_key] or 0) + 1 end
@@ -86,13 +86,13 @@ end
 local Answers = {}
 Answers.__index = Answers
 
-function same.answers() return setmetatable({}, Answers) end
+function duplicates.answers() return setmetatable({}, Answers) end
 
 local function place_of(candidate, requests) return ("%d %s"):format(requests, candidate.alike_key) end
 
 --- Of runs with options.caps: whether seats or budget decided anything in one of them, and the most requests that ran
 --- in a step of one replica.
-function same.limits(runs, spare)
+function duplicates.limits(runs, spare)
   local limited, most = false, 0
   local function see(each)
     if each.limited == nil then limited = true end -- was not watched
@@ -146,7 +146,7 @@ end
 --- The asks of a round by number: those to run first, and those of candidates that one of these may answer, because it
 --- has no more seats and no larger budget.
 ---@param by_index table<integer, table> candidates
-function same.in_turns(asks, by_index)
+function duplicates.in_turns(asks, by_index)
   local first, later, least = {}, {}, {}
   for _, ask in ipairs(asks) do
     local candidate = by_index[ask.candidate]
@@ -166,4 +166,4 @@ function same.in_turns(asks, by_index)
   return first, later
 end
 
-return same
+return duplicates

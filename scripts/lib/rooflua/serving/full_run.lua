@@ -12,9 +12,9 @@ local lookback = require "rooflua.serving.lookback"
 local notes = require "rooflua.machine.notes"
 local policy = require "rooflua.policy"
 local slowest = require "rooflua.measure.slowest"
-local told = require "rooflua.serving.told"
+local summaries = require "rooflua.serving.summaries"
 
-local whole = {}
+local full_run = {}
 
 --- How many requests a workload announces: its `num_requests` or `num_prompts`; nil where it has none.
 local function announced(workload)
@@ -124,20 +124,20 @@ end
 --- `undivided`: why one process simulated all replicas though `jobs` is more than 1.
 ---@param options table requests_path, rows_path, trace_path, progress, why, sketch, explain, jobs; document: the
 ---  summary as a table
-function whole.run(reader, given, options)
+function full_run.run(reader, given, options)
   local asked = followed(reader, given, options.why)
   local state = live.state(live.begin(reader, given, outputs_of(options, given, asked)))
   local why = undivided(state, options.jobs or 1)
   local partial = why and native.serve_run_or_stop(state.run)
   local over = { state = state, followed = asked, partial = partial or nil }
-  local result = whole.finish(reader, given, options, over)
+  local result = full_run.finish(reader, given, options, over)
   result.undivided = why ~= "" and why or nil
   return result
 end
 
 --- The result of a simulation that is over.
 ---@param over table {state, followed, partial}
-function whole.finish(reader, given, options, over)
+function full_run.finish(reader, given, options, over)
   local state, asked, partial = over.state, over.followed, over.partial
   local run = state.run
   native.serve_finish(run)
@@ -153,7 +153,7 @@ function whole.finish(reader, given, options, over)
     left_out = native.serve_left_out(run),
     partial = partial, why = why, why_text = why_text, why_play = why_play, why_play_text = why_play_text,
     summary = options.document and native.serve_document(run),
-    notes = notes.of_run(state, failures.of(state), summary), policies = told.of(state),
+    notes = notes.of_run(state, failures.of(state), summary), policies = summaries.of(state),
     requests = request_rows(run, given) }
   if options.sketch then
     result.sketch, result.breakdown = sketch, of_steps or breakdown.of_steps(steps, state.replicas)
@@ -164,11 +164,11 @@ end
 
 --- One run of a script's table: {summary, totals, requests}. `keep_requests` keeps the times of every request; `file`
 --- is the scenario from whose file the table came.
-function whole.result(given, keep_requests, file)
+function full_run.result(given, keep_requests, file)
   local reader = live.reader(given, file)
   local simulation = live.begin(reader, given, { keep_requests = keep_requests })
   simulation:run()
   return lookback.note(simulation:result(), reader.file, given)
 end
 
-return whole
+return full_run

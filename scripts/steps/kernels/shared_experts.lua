@@ -1,6 +1,6 @@
---- The price of a list of operations. Shared experts run beside the routed ones, on a stream of their own: engines do
---- so in CUDA graphs of few tokens (`shared_beside` of scripts/engines). Such a step pays for them what the routed
---- experts do not hide:
+--- The price of a list of operations. Shared experts run at the same time as the routed ones, on a stream of their own:
+--- engines do so in CUDA graphs of few tokens (`shared_beside` of scripts/engines). Such a step pays for them what the
+--- routed experts do not hide:
 ---
 ---     max( shared - routed,  flop / peak,  bytes / bandwidth )      shared, routed: times of each alone
 ---
@@ -13,8 +13,8 @@ local cost = require "rooflua.cost"
 local graphs = require "steps.kernels.graphs"
 local ops = require "steps.kernels.ops"
 
-local beside = {}
-beside.__index = beside
+local shared_experts = {}
+shared_experts.__index = shared_experts
 
 local max = math.max
 
@@ -24,8 +24,8 @@ local function is_routed(op) return op.op == "grouped_gemm" or op.name:find "^ro
 --- Takes the shared experts out of a list of operations that has the routed ones as well.
 --- @return table the other operations
 --- @return table|false
-function beside.split(list)
-  local plain, self, has_experts = {}, setmetatable({ shared = {}, routed = {} }, beside), false
+function shared_experts.split(list)
+  local plain, self, has_experts = {}, setmetatable({ shared = {}, routed = {} }, shared_experts), false
   for _, op in ipairs(list) do
     if is_shared(op) then
       self.shared[#self.shared + 1] = op
@@ -43,7 +43,7 @@ end
 --- Source: vLLM and SGLang models/deepseek_v2.py; TensorRT-LLM modeling_deepseekv3.py.
 --- @param steps steps.Kernels
 --- @param list table operations of cost.layers that see all tokens
-function beside.add_sums(steps, list)
+function shared_experts.add_sums(steps, list)
   for i = 1, #list do
     local op = list[i]
     if op.name:find "^shared_down" then
@@ -80,7 +80,7 @@ end
 --- @param drafts integer? of them
 --- @param tokens integer? without padding
 --- @param there number? as in ops.price
-function beside:time(steps, rows, drafts, tokens, there)
+function shared_experts:time(steps, rows, drafts, tokens, there)
   if rows > steps.shared_tokens then return sum(steps, self.shared, rows, drafts, tokens, there) end
   local shared, time_s = alone(steps, self.shared, rows, drafts, tokens, there), 0
   local part = visible_part(steps, shared, alone(steps, self.routed, rows, drafts, tokens).time_s)
@@ -96,8 +96,8 @@ function beside:time(steps, rows, drafts, tokens, there)
 end
 
 --- The price of a list of operations as a memoized function of their rows. A method of steps.Kernels.
-function beside.sum_of(steps, list)
-  local plain, shared = beside.split(list)
+function shared_experts.sum_of(steps, list)
+  local plain, shared = shared_experts.split(list)
   return cost.memoize(function(rows, there)
     local time_s = sum(steps, plain, rows, nil, nil, there)
     return shared and time_s + shared:time(steps, rows, nil, nil, there) or time_s
@@ -107,7 +107,7 @@ end
 --- The same for tokens of which some are drafts, which touch fewer experts than others do; it pads them to a graph.
 --- @param largest integer tokens of the largest graph; 0: they are padded already
 local function sum_with_drafts(steps, list, largest)
-  local plain, shared = beside.split(list)
+  local plain, shared = shared_experts.split(list)
   return cost.memoize2(function(tokens, drafts, there)
     local rows = graphs.padded(tokens, largest)
     there = there or tokens
@@ -118,10 +118,10 @@ end
 
 --- Binds the prices of operations that see tokens, experts among them. A method of steps.Kernels.
 --- @param seen table lists of operations: {tokens, group_tokens}
-function beside.bind_sums(steps, seen)
+function shared_experts.bind_sums(steps, seen)
   steps.layers_time, steps.experts_time = steps:sum_of(seen.tokens), steps:sum_of(seen.group_tokens)
   steps.drafts_time = sum_with_drafts(steps, seen.tokens, steps.graph_tokens)
   steps.experts_drafts_time = sum_with_drafts(steps, seen.group_tokens, 0)
 end
 
-return beside
+return shared_experts

@@ -3,7 +3,7 @@ local core = require "rooflua.base.core"
 local answers = require "rooflua.border.answers"
 local json = require "rooflua.json"
 
-local told = {}
+local summaries = {}
 
 --- What summary() of one policy returned, as a copy: a table that a document can hold. nil where it has no such method.
 local function summary_of(kind, instance)
@@ -33,11 +33,11 @@ end
 --- {router = table, schedulers = {one per replica}, steps = {one per replica}} of a run's policies, as far as they
 --- have the method; nil where none has.
 ---@param state table of a simulation (serving/live.lua)
-function told.of(state)
+function summaries.of(state)
   local out = { router = summary_of("router", state.router),
     schedulers = of_each("scheduler", state.replicas, function(each) return each.scheduler end),
     steps = of_each("step model", state.replicas, function(each) return each.steps.steps end) }
   return next(out) ~= nil and out or nil
 end
 
-return told
+return summaries
