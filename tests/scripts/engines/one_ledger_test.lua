@@ -133,7 +133,8 @@ end
 local function check_simulated(found, opened)
   local config = serving.check(opened.reader, opened.given).replicas[1].config
   if config.seat_blocks == 0 and found.groups == 1 then
-    test.near(config.kv_blocks * config.block_size, found.kv_tokens, 2 * config.block_size / found.kv_tokens, "simulated")
+    test.near(config.kv_blocks * config.block_size, found.kv_tokens, 2 * config.block_size / found.kv_tokens,
+      "simulated")
   end
   local most = found.deployment.max_model_len
   test.check(config.max_model_len == most or config.max_model_len < most and config.max_model_len
