@@ -40,8 +40,7 @@ local function rows_of(path)
   return rows, names
 end
 
-write("from.lua", ("return { %s client = require 'clients.impatient' { first_token_s = 0.03, retries = 3, "
-  .. "delay_s = 2 },"
+write("from.lua", ("return { %s client = require 'clients.impatient' { first_token_s = 0.05, retries = 1 },"
   .. " workload = require 'workloads.mix' { parts = { { name = 'a', tenant = 3, %s }, "
   .. "{ name = 'b', tenant = 5, priority = 2, %s } } } }"):format(common, part, part))
 write("to.lua", ("return { %s workload = require 'workloads.trace' { path = 'a.csv' } }"):format(common))
@@ -87,8 +86,7 @@ end)
 
 --- The notes of a trace.
 local function notes_of(name, text)
-  local opened = trace.open(write(name, text), "", 0, false, 1, 0, 512, "", "")
-  return table.concat(trace.describe(opened).notes, "\n")
+  return table.concat(trace.describe(trace.open(write(name, text))).notes, "\n")
 end
 
 test("hits are told in other formats, and not where the file says what prompts consist of", function()
