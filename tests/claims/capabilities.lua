@@ -90,7 +90,6 @@ return {
   { "docs/DISAGGREGATION.md", "A decode replica has no tiers of KV", "other replicas have" },
   { "docs/EMULATE.md", "and no router: for gateways that choose", "an option leaves it out" },
   { "docs/EMULATE.md", "adapters by the name that a request gives", "they are drawn" },
-  { "docs/ENGINES.md", "the slots of adapters, for which a run has room", "of `capacity` alone" },
   { "docs/ROUTING.md", "What no router declares is not kept", "of indices that routers have" },
   { "docs/SERVING.md", "the state of guidellm's own scheduler is left out", "of another program" },
   { "docs/TIERS.md", "A decode replica has no tiers", "other replicas have" },

@@ -11,7 +11,7 @@ local opening = require "rooflua.runs.opening"
 local plan = require "rooflua.plan.run"
 local serving = require "rooflua.serving.pieces"
 
-local deployments = tonumber(os.getenv "ROOFLUA_LEDGERS") or 40
+local deployments = tonumber(os.getenv "ROOFLUA_LEDGERS") or 60
 
 --- Whole numbers of a fixed sequence, so that a failure comes again.
 local state = tonumber(os.getenv "ROOFLUA_SEED") or 2024
@@ -40,6 +40,8 @@ local names = {
 }
 local lengths = { 256, 2048, 8192, 16384, 32768 }
 
+local own_drafter = 'require "drafters.draft_model" { model = "qwen2.5-1.5b" }'
+
 --- Random keys of a scenario: {model, hardware, engine, deployment, speculation}, and options of the engine.
 local function drawn()
   local name = one_of { "vllm", "vllm", "sglang", "trtllm" }
@@ -51,7 +53,9 @@ local function drawn()
     out.length = one_of(lengths)
     if maybe(50) then options[words.length] = out.length else deployment.max_model_len = out.length end
   end
-  if maybe(40) then out.seats = one_of { 16, 64, 300, 1024 } end
+  if maybe(50) then
+    out.seats, out.seats_of_deployment = one_of { 16, 64, 300, 1024 }, maybe(50)
+  end
   if maybe(20) then deployment.kv = "fp8" end
   if maybe(15) then deployment.prefix_caching = false end
   if maybe(15) then
@@ -62,9 +66,11 @@ local function drawn()
   end
   if name == "vllm" and maybe(15) then options.enforce_eager = true end
   if name == "vllm" and not out.release:find "^0%.[78]" and maybe(15) then options.language_model_only = true end
-  if maybe(25) then deployment.weights = one_of { "fp8", "nvfp4", "mxfp4" } end
+  if maybe(40) then deployment.weights = one_of { "fp8", "nvfp4", "mxfp4" } end
   if name == "vllm" and with_experts[out.model] and maybe(30) then out.dp = 2 end
-  if out.model == "deepseek-v3" and maybe(50) then out.speculates = true end
+  if out.model == "deepseek-v3" and maybe(50) then out.drafter = '"mtp"' end
+  local may_draft = (out.model:find "qwen3%-[38]" or out.model:find "llama") and tp < 8
+  if may_draft and maybe(60) then out.drafter = own_drafter end
   return out
 end
 
@@ -77,20 +83,24 @@ local function fields(given)
 end
 
 local speculation = [[ speculation = { speculator = require "speculators.fixed" { draft_tokens = 1 },
-  drafter = "mtp", acceptance = require "acceptance.constant" {} },]]
+  drafter = %s, acceptance = require "acceptance.constant" {} },]]
 
 --- The keys as text: of a plan without those that it chooses itself.
 local function keys_of(about, of_plan)
   local options, words = {}, names[about.name]
   for key, value in pairs(about.options) do options[key] = value end
   if not of_plan then
-    options[words.tp], options[words.seats] = about.tp, about.seats
+    options[words.tp] = about.tp
+    if not about.seats_of_deployment then options[words.seats] = about.seats end
   end
-  local deployment = { dp = not of_plan and about.dp or nil }
+  local deployment = {}
+  if not of_plan then
+    deployment.dp, deployment.max_num_seqs = about.dp, about.seats_of_deployment and about.seats or nil
+  end
   for key, value in pairs(about.deployment) do deployment[key] = value end
   return ('model = "%s", hardware = %s, engine = { "%s %s", %s }, deployment = { %s },%s'):format(about.model,
     of_plan and "nil" or literal(about.hardware), about.name, about.release, fields(options), fields(deployment),
-    about.speculates and speculation or "")
+    about.drafter and speculation:format(about.drafter) or "")
 end
 
 local function document_of(text)
@@ -133,8 +143,8 @@ end
 local function check_simulated(found, opened)
   local config = serving.check(opened.reader, opened.given).replicas[1].config
   if config.seat_blocks == 0 and found.groups == 1 then
-    test.near(config.kv_blocks * config.block_size, found.kv_tokens, 2 * config.block_size / found.kv_tokens,
-      "simulated")
+    local within = 2 * config.block_size / found.kv_tokens
+    test.near(config.kv_blocks * config.block_size, found.kv_tokens, within, "simulated")
   end
   local most = found.deployment.max_model_len
   test.check(config.max_model_len == most or config.max_model_len < most and config.max_model_len

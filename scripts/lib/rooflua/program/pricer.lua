@@ -97,7 +97,8 @@ end
 --- The document of `rooflua capacity`.
 function pricer.capacity()
   local about = { model = given.model, hardware = given.hardware, engine = given.engine,
-    deployment = given.deployment, scheduler = given.scheduler }
+    deployment = given.deployment, scheduler = given.scheduler, speculation = given.speculation,
+    adapters = given.adapters, experts = given.experts }
   local capacity = require "rooflua.serving.capacity"
   return require("rooflua.serving.capacity_text").document(capacity.of(about, opened.reader))
 end
