@@ -28,6 +28,7 @@ using GroupView = rooflua_group_view;
 struct RankGroup {
   std::vector<std::int32_t> members;  // replicas, by index; at least one
   double sync_s = 0;                  // 0 where there is one member
+  std::vector<std::int32_t> queue;    // slots of requests that wait for a rank (ranks.cpp)
   GroupView view;                     // kept where there are several members
   bool shared() const { return members.size() > 1; }
 };

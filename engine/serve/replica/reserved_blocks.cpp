@@ -63,8 +63,8 @@ void ReplicaState::release_left(std::int32_t slot) {
 void ReplicaState::release_kept(std::int32_t slot) {
   Progress& progress = board_.progress(slot);
   const std::int32_t kept = std::exchange(progress.kept_blocks, 0);
-  const std::int32_t full = request(slot).prompt_tokens / config_.block_size;
-  kv_.release(slot, request(slot), progress, kept, full, false);
+  const std::int32_t tokens = request(slot).prompt_tokens, size = config_.block_size;
+  kv_.release(slot, request(slot), progress, kept, tokens / size, false, tokens % size);
   sync_blocks();
   changed_ = true;
 }
