@@ -18,7 +18,9 @@ cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
 "$program" lua tests/declared/add.lua "$folder/tree"
 cp tests/declared/sample_scan_bf16.csv tests/declared/sample_gemm_bf16.csv "$folder/tree/bench_data/h200-sxm/"
 cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
+mkdir -p "$folder/tree/tests/reference"
 cp -a tests/generated.lua tests/shipped_tables.lua "$folder/tree/tests/"
+cp -a tests/reference/engines "$folder/tree/tests/reference/"
 build() {
   cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \
     -DROOFLUA_PRECOMPILED=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 &&

@@ -19,4 +19,6 @@ return {
     source = "pull request 22259: MXFP4 comes with gpt-oss" },
   { architecture = "turing", when = formats.of_experts "mxfp4", no_kernels = "experts in MXFP4",
     source = "issue 23203: compute capability 8.0 and later" },
+  { architecture = { "turing", "ampere", "ada" }, family = "deepseek_v4", no_kernels = "hyper-connections",
+    source = "issue 40851, open: DeepGEMM's need compute capability 9.0" },
 }

@@ -8,31 +8,34 @@ local function tests(...)
   return out
 end
 
-local prices = tests("kernels_prices", "engines", "layer_experts", "layer_kinds")
-local grids = tests("kernels_grids", "kernels_prices", "engines", "layer_kinds")
+local prices = tests("kernels/prices", "engines/engines", "steps/layer_experts", "steps/layer_kinds")
+local grids = tests("kernels/grids", "kernels/prices", "engines/engines", "steps/layer_kinds")
 local modules = {
   attention = { unnoticed = 4,
-    tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "modules", "kinds_law") },
-  shared_experts = { tests = tests "beside", unnoticed = 2 },
+    tests = tests("kernels/prices", "engines/engines", "steps/layer_experts", "steps/layer_kinds", "steps/modules",
+      "steps/kinds_law") },
+  shared_experts = { tests = tests "steps/beside", unnoticed = 2 },
   blockscale = { tests = prices },
-  sorted_experts = { tests = tests "sorted_experts", unnoticed = 2 },
+  sorted_experts = { tests = tests "steps/sorted_experts", unnoticed = 2 },
   elementwise = { tests = prices, unnoticed = 4 },
-  host = { tests = tests "engines", unnoticed = 1 },
-  exchange = { tests = tests "exchange", unnoticed = 1 },
+  host = { tests = tests "engines/engines", unnoticed = 1 },
+  exchange = { tests = tests "steps/exchange", unnoticed = 1 },
   experts = { tests = prices, unnoticed = 4 },
   index = { tests = prices, unnoticed = 1 },
-  modules = { tests = tests "modules", unnoticed = 1 },
+  modules = { tests = tests "steps/modules", unnoticed = 1 },
   monotone = { tests = grids, unnoticed = 2 },
   monotone_prefill = { tests = grids },
   ops = { tests = prices, unnoticed = 3 },
   pairs = { tests = prices, unnoticed = 1 },
-  prompts = { tests = tests "engines", unnoticed = 3 },
+  prompts = { tests = tests "engines/engines", unnoticed = 3 },
   recurrent = { unnoticed = 2,
-    tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "decode_bytes") },
+    tests = tests("kernels/prices", "engines/engines", "steps/layer_experts", "steps/layer_kinds",
+      "steps/decode_bytes") },
 }
 
 local by_name = { ["steps.kernels"] = {
-  tests = tests("kernels_prices", "engines", "layer_experts", "layer_kinds", "node_collectives") } }
+  tests = tests("kernels/prices", "engines/engines", "steps/layer_experts", "steps/layer_kinds",
+    "tables/node_collectives") } }
 for name, module in pairs(modules) do by_name["steps.kernels." .. name] = module end
 
 dofile("tests/scripts/mutations.lua").check {

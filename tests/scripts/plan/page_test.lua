@@ -11,6 +11,7 @@ local run = require "rooflua.plan.run"
 local search = require "rooflua.plan.search"
 local standing = require "rooflua.plan.standing"
 local words = require "rooflua.plan.words"
+local units = require "rooflua.text.units"
 
 local function described(done) return page.of(done, done.text, against_load.of(done.question, done.plan)) end
 
@@ -151,7 +152,7 @@ test("evidence, interval and measured points stand beside each deployment", func
   for i, item in ipairs(done.plan.ranks) do
     local evidence = item.result.evidence
     test.equal(rows[i]["on measured rows"],
-      words.percent((evidence.measured or 0) + (evidence.interpolated or 0)))
+      units.percent((evidence.measured or 0) + (evidence.interpolated or 0)))
     test.equal(rows[i]["measured points"], tostring(item.measured.points))
     test.equal(rows[i].TPOT, ("%+.0f to %+.0f %%"):format(100 * (item.measured.tpot.low - 1),
       100 * (item.measured.tpot.high - 1)))

@@ -40,7 +40,7 @@ local function rows_of(path)
   return rows, names
 end
 
-write("from.lua", ("return { %s client = require 'clients.impatient' { first_token_s = 0.25, retries = 1 },"
+write("from.lua", ("return { %s client = require 'clients.impatient' { first_token_s = 0.05, retries = 1 },"
   .. " workload = require 'workloads.mix' { parts = { { name = 'a', tenant = 3, %s }, "
   .. "{ name = 'b', tenant = 5, priority = 2, %s } } } }"):format(common, part, part))
 write("to.lua", ("return { %s workload = require 'workloads.trace' { path = 'a.csv' } }"):format(common))
@@ -86,7 +86,7 @@ end)
 
 --- The notes of a trace.
 local function notes_of(name, text)
-  return table.concat(trace.describe { path = write(name, text) }.notes, "\n")
+  return table.concat(trace.describe(trace.open(write(name, text))).notes, "\n")
 end
 
 test("hits are told in other formats, and not where the file says what prompts consist of", function()

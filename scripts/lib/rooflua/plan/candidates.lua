@@ -105,11 +105,12 @@ function candidates.all(question)
   return out
 end
 
---- Why an engine would not start, whatever the longest request is; nil where it would. The longest request is the
---- plan's to choose.
+--- Why an engine would not start; nil where it would. The longest request is the plan's to choose, unless the scenario
+--- states it.
 ---@param found table its ledger
-local function would_stop(found)
-  return (found.lacks == "kernels" or found.lacks == "seats") and fits.refusal(found) or nil
+local function would_stop(question, candidate, found)
+  local may_choose = found.lacks == "length" and not deploy.stated_length(question, candidate)
+  return not found.starts and not may_choose and fits.refusal(found) or nil
 end
 
 --- Why prefill engines with widths of their own cannot be built; nil if they can, or have none.
@@ -125,7 +126,7 @@ local function refusal_of_prefill(question, candidate)
   scenario.deployment = deploy.deployment(question, pool)
   local ok, deployment, found = pcall(replicas.deployment, question.reader, scenario)
   if not ok then return "prefill engines: " .. without_place(deployment) end
-  local stops = would_stop(found)
+  local stops = would_stop(question, candidate, found)
   if stops then return "prefill engines: " .. stops, stops end
   local capacity = fits.most_tokens(deploy.engine(question, candidate), deployment, found)
   if question.drawn.longest_prompt > capacity then
@@ -161,7 +162,7 @@ local function refusal(question, candidate)
   end
   local without_adapters = refusal_of_adapters(question, candidate)
   if without_adapters then return without_adapters end
-  local longest, stated = question.drawn.longest, core.plain(question.base.deployment or {}).max_model_len
+  local longest, stated = question.drawn.longest, deploy.stated_length(question, candidate)
   local limit = question.model.max_model_len
   if not stated and limit > 0 and longest > limit then -- runs count the requests that a stated length refuses
     return ("a request of %d tokens, and %s allows %d"):format(longest, question.model.name, limit),
@@ -172,7 +173,7 @@ local function refusal(question, candidate)
     candidate.unbuilt = deployment
     return without_place(deployment)
   end
-  local stops = would_stop(found)
+  local stops = would_stop(question, candidate, found)
   if stops then return stops end
   local engine = deploy.engine(question, candidate)
   local capacity = fits.most_tokens(engine, deployment, found)

@@ -7,6 +7,7 @@ local core = require "rooflua.base.core"
 local load = require "rooflua.machine.load"
 local changes = require "rooflua.applied.changes"
 local policies = require "rooflua.scenario.policies"
+local policy = require "rooflua.policy"
 local runs = require "rooflua.explore.runs"
 local values = require "rooflua.engines.values"
 
@@ -35,13 +36,16 @@ end
 local axes = { "max_num_seqs", "max_num_batched_tokens" }
 
 local function scheduler_of(question, candidate)
-  local own = {}
+  local own, class = {}, deploy.scheduler_class(question, candidate)
+  local known = policy.describe(class).params
   for _, option in ipairs(catalogue.of(candidate.engine).options) do
     for _, axis in ipairs(axes) do
-      if option.parameter == axis then own[option.key:match "^scheduler%.(.*)$"] = candidate[axis] end
+      local name = option.parameter == axis and option.key:match "^scheduler%.(.*)$"
+      if name == "max_num_batched_tokens" and not known[name] and known.chunk_size then name = "chunk_size" end
+      if name then own[name] = candidate[axis] end
     end
   end
-  return deploy.scheduler_class(question, candidate)(own)
+  return class(own)
 end
 
 local step, most_counted = 1024, 2147483647 -- lengths are rounded up
@@ -83,13 +87,27 @@ function deploy.gpus_of_engine(candidate)
   return candidate.tp * candidate.pp * candidate.dp * (candidate.cp or 1) + (candidate.expert_gpus or 0)
 end
 
+--- The longest request that the scenario states: at its key, or as an option of the candidate's engine; nil where the
+--- plan chooses it.
+---@return integer?
+function deploy.stated_length(question, candidate)
+  local own, stated = core.plain(question.base.deployment or {}).max_model_len, question.engine
+  if own or not stated or stated.engine.name ~= catalogue.of(candidate.engine).name then return own end
+  for name, value in pairs(stated.options or {}) do
+    local about = stated.engine.option[name]
+    if about and about.key == "deployment.max_model_len" then return value end
+  end
+end
+
 --- The keys of the deployment of one engine.
 function deploy.deployment(question, candidate)
   local out = core.copy(question.base.deployment)
   for _, key in ipairs(of_deployment) do
     if candidate[key] ~= nil then out[key] = candidate[key] end
   end
-  out.max_model_len = out.max_model_len or deploy.max_model_len(question, candidate.most_tokens)
+  if not deploy.stated_length(question, candidate) then
+    out.max_model_len = deploy.max_model_len(question, candidate.most_tokens)
+  end
   return out
 end
 

@@ -73,7 +73,7 @@ function flags.values(question, candidate, role)
     static_fraction = given.kv_blocks == nil and own.memory_utilization or down((own.weight_bytes + kv_bytes) / usable),
     free_fraction = given.kv_blocks == nil and own.memory_utilization
       or down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
-    max_model_len = given.max_model_len, block_size = own.block_size / dcp,
+    max_model_len = given.max_model_len or deploy.stated_length(question, candidate), block_size = own.block_size / dcp,
     prefix_caching = given.prefix_caching ~= false, async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false }
   add_adapters(out, question, candidate, engine)

@@ -164,7 +164,7 @@ local function each_policy(value, path, depth, visit)
   end
 end
 
---- What a scenario states and does not read: a list of {path, why, what}, as shape.unread has it.
+--- What a scenario states and does not read: a list of {path, why, what}, as serving/unread_keys.lua has it.
 ---@param seen table? of its requests (idle.seen)
 function idle.of(given, seen)
   local out = {}

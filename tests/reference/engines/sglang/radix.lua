@@ -102,7 +102,7 @@ return {
       { test = "test_l1_evicts_dh_leaf_to_h_without_deleting_children",
         says = "What leaves the GPU is still on the host, and is loaded from there.",
         deployment = page(1, 60),
-        requests = { prompt(0, { 1, 40 }), prompt(2, { 2, 58 }), prompt(4, { 1, 40 }, { 3, 2 }) },
+        requests = { prompt(0, { 1, 40 }), prompt(2, { 2, 55 }), prompt(4, { 1, 40 }, { 3, 2 }) },
         steps = "4: C+2", tier = { loads = 1 } },
     } },
 }

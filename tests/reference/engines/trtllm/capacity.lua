@@ -203,7 +203,7 @@ return {
         steps = "1: A", preemptions = { A = 0, B = 0 } },
       { test = "TestPyCapacitySchedulerMaxUtilization.test_no_requests_to_pause",
         says = "A prompt of more blocks than there are never runs.", scheduler = now, deployment = { kv_blocks = 3 },
-        requests = requests(2, 50, 10), outcome = { A = "exceeds_kv_cache", B = "exceeds_kv_cache" } },
+        requests = requests(2, 50, 10), outcome = { A = "exceeds_max_model_len", B = "exceeds_max_model_len" } },
       { test = "TestPyCapacitySchedulerStaticBatch.test_no_new_context_when_generation_active",
         says = "In a static batch no prompt joins a decode.", scheduler = static,
         requests = { { 0, 10, 4, limit(4) }, { 0.5, 10, 4, limit(4) } },
