@@ -45,22 +45,28 @@ local function look(self, ranks, together, counted)
   return load
 end
 
---- The rank that the next request gets.
+--- The rank that the next request gets. Where seats of ranks differ, those below the limit may have none: it rises.
 local function best_of(self, load)
   local best
-  for i = 1, #load do
-    local is_open = load[i].requests < load.limit and load[i].seats > 0
-    if is_open and (not best or self:precedes(load[i], load[best])) then best = i end
+  while not best do
+    for i = 1, #load do
+      local is_open = load[i].requests < load.limit and load[i].seats > 0
+      if is_open and (not best or self:precedes(load[i], load[best])) then best = i end
+    end
+    load.limit = best and load.limit or load.limit + 1
   end
   return best
 end
 
---- Any rank of the engine whose turn it is. Replicas that step alone have no common queue.
+--- Any rank of the engine whose turn it is. Replicas that step alone have no common queue: requests wait there for seats.
 ---@param replicas rooflua.Candidates
 function TrtllmDp:route(_, replicas)
   local places = turn.next(self, replicas)
   local step_together = #places == 1 or replicas[places[1]].group == replicas[places[2]].group
-  return step_together and places[1] or best_of(self, look(self, replicas, 1, "outstanding"))
+  if step_together then return places[1] end
+  local load = look(self, replicas, 1, "outstanding")
+  for i = 1, #load do load[i].seats = math.huge end
+  return best_of(self, load)
 end
 
 ---@param request rooflua.Request
