@@ -184,7 +184,7 @@ class ReplicaState : public VisibleReplica {
   /// @returns whether a block is full now that others may ask for
   bool know_content(std::int32_t slot, std::int32_t tokens);
   bool shares_output(std::int32_t slot) const;
-  void land_chunk(const PrefillWork& work);
+  void land_chunks(const std::vector<PrefillWork>& prefills, bool is_over);
 
   ReplicaConfig config_;
   KvCache kv_;
@@ -208,6 +208,7 @@ class ReplicaState : public VisibleReplica {
   void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
   void plan_content(std::int32_t slot, std::int32_t tokens);
+  void land_chunk(const PrefillWork& work);
   void hold_more(std::int32_t slot, std::int32_t blocks);
   std::int32_t content_tokens(std::int32_t slot) const;
   void fail(std::int32_t slot, Outcome outcome);

@@ -47,8 +47,8 @@ local function beginning(tokens, ...)
   return { max_output_tokens = 4, content = { { 1, tokens }, ... } }
 end
 
--- A and B begin with the same tokens, which are not computed yet. Two seats: the second in the order runs beside A. What
--- A computes in that step is no hit of B.
+-- A and B begin with the same tokens, which are not computed yet. Two seats: the second in the order runs beside A.
+-- What A computes in that step is no hit of B.
 test("prompts that share less than 32 tokens do not wait for each other", function()
   local function rows(shared, expected)
     local alike = beginning(shared, { 0, 72 - shared })
