@@ -43,6 +43,8 @@ typedef struct rooflua_route_view {
   int32_t replica_count BORDER_INIT(0), candidate_count BORDER_INIT(0);
   int32_t slot BORDER_INIT(-1);         // of the request
   int32_t decode_stage BORDER_INIT(0);  // 1: where to send KV; 0: a new request
+  // Of requests that get ranks of their engine together: how many, and how many of them have one.
+  int32_t together BORDER_INIT(0), placed BORDER_INIT(0);
   const BORDER_CLASS(RouteSource) * source BORDER_INIT(nullptr);  // the requests and cached tokens
 } rooflua_route_view;
 

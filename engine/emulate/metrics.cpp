@@ -119,7 +119,7 @@ double Metrics::now(const Simulation& simulation, std::int32_t index, Quantity q
     case Quantity::running:
       return view.seats;
     case Quantity::waiting:
-      return view.waiting;
+      return replica.queued();
     case Quantity::kv_used_frac:
       return total > 0 ? used / total : 0;
     case Quantity::used_tokens:

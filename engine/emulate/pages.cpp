@@ -179,7 +179,7 @@ Json Server::state_of() const {
     const Replica& replica = simulation.replica(i);
     Json own = Json::object();
     own["state"] = name(simulation.lifecycle(i));
-    own["waiting"] = replica.view().waiting;
+    own["waiting"] = replica.queued();
     own["running"] = replica.view().seats;
     own["used_blocks"] = replica.kv().used_blocks();
     own["total_blocks"] = replica.kv().total_blocks();

@@ -43,6 +43,8 @@ local policy = {}
 ---@field staleness_s number? for a router: greatest age of these fields
 ---@field load_signals "live"|"reported"? for a router: whether waiting, running and kv_used_frac are of now, or of the
 --- end of the last step
+---@field common_queue "arrival"|"longest"|nil for a router: ranks that step together take requests from one queue, and
+--- `place` says which of them gets one; the order of those that get ranks together
 ---@field monotone boolean? of a step model: more work never makes a step cheaper, so plans may bound it
 ---@field ceiling boolean? of a step model: no step is faster than the bytes that it reads
 ---@field seeks string? of an objective of plans: "load", where all GPUs are taken and the largest load is looked for
@@ -115,6 +117,7 @@ function policy.where(instance) end
 ---@field victim? fun(self, replica: rooflua.Replica): rooflua.Request
 ---@field start_problem? fun(self, max_model_len: integer): string? why the engine does not start for such requests
 ---@field every_step boolean?
+---@field content_from "plan"|"step"|"prompt"|nil from when on prompts are hit by others; default "plan"
 
 --- What a file of scripts/routers returns.
 ---@class rooflua.Router: rooflua.PolicyClass
@@ -122,6 +125,8 @@ function policy.where(instance) end
 ---@field prefix_index? rooflua.PrefixIndex|fun(self): rooflua.PrefixIndex what it knows of prefixes
 ---@field refuses boolean? whether route may return false, which refuses the request
 ---@field route fun(self, request: rooflua.Request, replicas: rooflua.Candidates): integer|false
+---@field common_queue "arrival"|"longest"|nil
+---@field place? fun(self, request: rooflua.Request, ranks: rooflua.Candidates): integer where there is a common queue
 ---@field start? fun(self, rng: rooflua.Random)
 ---@field on_done? fun(self, request: rooflua.EndedRequest) after every request that ended
 ---@field summary? fun(self): table what it tells at the end of a run, for result.policies

@@ -19,6 +19,9 @@
 ---@field prefix_hit_tokens integer
 ---@field has_adapter boolean whether the adapter of the request is in a slot there, or it has none; never stale
 ---@field tier_hit_tokens integer tokens after those that stores have; never stale
+---@field rank_requests integer requests that wait there, run, or whose KV is on its way there; never stale
+---@field rank_tokens number tokens of the prompts of these; never stale
+---@field rank_seats integer seats that these do not take; never stale
 ---@field prefix_sent_tokens integer of its prompt, that the router remembers to have sent there; where declared
 ---@field sent_blocks integer blocks that the router remembers to have sent there; where declared
 --- prompt tokens that were sent there, are believed not to be cached and have no first token yet; where declared
@@ -31,6 +34,8 @@
 ---@field now_s number
 ---@field signals_s number when the signals were read
 ---@field decode_stage boolean whether a decode replica is picked for a prompt that is computed
+---@field together integer in place(): how many requests get ranks together
+---@field placed integer how many of them have one
 ---@field least_outstanding integer the replica with the fewest outstanding requests; ties to the first
 ---@field prefix_holders integer how many replicas have some of the prompt cached
 ---@field prefix_holder fun(self, k: integer): integer the k-th of them, in increasing order

@@ -46,6 +46,12 @@ function Replica:running() end
 ---@param b rooflua.Request
 ---@return integer tokens
 function Replica:shared_tokens(a, b) end
+--- A number of the first full block of a request's sequence that is to be computed here (it is not cached, not stored,
+--- not computed elsewhere), with all in front of it. Requests with the same number would compute the same block.
+--- 0: there is none, or no other request can have it.
+---@param request rooflua.Request
+---@return number
+function Replica:new_block(request) end
 
 --- The plan of one step. A method that returns false has changed nothing.
 ---@class rooflua.Plan

@@ -2,6 +2,7 @@
 --- scheduler says how many tokens each of them gets.
 local policy = require "rooflua.policy"
 local balance = require "schedulers.trtllm.balance"
+local duplicates = require "schedulers.trtllm.duplicates"
 
 ---@class schedulers.Trtllm: rooflua.Scheduler
 ---@field max_num_seqs integer
@@ -20,6 +21,8 @@ local Trtllm = policy.define {
   name = "trtllm",
   doc = "TensorRT-LLM: admits requests whose blocks suffice to completion (or pauses requests), then shares tokens.",
   source = "TensorRT-LLM batch_manager: CapacityScheduler, MicroBatchScheduler",
+  -- Blocks of a prompt are stored for reuse when its context is over: PyExecutor's update_resources.
+  content_from = "prompt",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
       doc = "Most requests that run at once (max_batch_size).", source = "TensorRT-LLM default" },
@@ -101,19 +104,24 @@ function Trtllm:reserved_blocks(replica)
   return blocks
 end
 
---- Requests from the head of the queue for which there are seats and blocks, at most one per `unit` of tokens.
-function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget, unit)
+--- Requests from the head of the queue for which there are seats and blocks. One that would compute the same block as a
+--- prompt before it is passed over. Where prompts are not cut, none follows the first that exceeds the budget.
+function Trtllm:new_contexts(replica, contexts, reserved_blocks, budget)
   if self.capacity_scheduler_policy == "static_batch" and replica.seats > 0 then return end
   local waiting, size = replica:waiting(), replica.block_size
-  local free = replica.free_blocks - reserved_blocks
-  for i = 1, math.min(#waiting, self.max_num_seqs - replica.seats) do
-    if #contexts * unit >= budget then return end
+  local free, begun = replica.free_blocks - reserved_blocks, duplicates.begun(self, replica, contexts)
+  for _, each in ipairs(contexts) do budget = budget - each.pending end
+  local seats = self.max_num_seqs - replica.seats
+  for i = 1, #waiting do
     local request = waiting[i]
-    local hits = math.floor(request.cached_tokens / size)
-    free = free - math.ceil(self:fit_tokens(request) / size) + hits - replica.seat_blocks
-    if free < 0 then return end
-    contexts[#contexts + 1] =
-      { request = request, pending = request.pending_tokens, tokens = 0, new = true }
+    if seats == 0 then return end
+    if not duplicates.waits(begun, replica, request) then
+      seats = seats - 1
+      local pending, hits = request.pending_tokens, math.floor(request.cached_tokens / size)
+      free, budget = free - math.ceil(self:fit_tokens(request) / size) + hits - replica.seat_blocks, budget - pending
+      if free < 0 or budget < 0 and not self.enable_chunked_context then return end
+      contexts[#contexts + 1] = { request = request, pending = pending, tokens = 0, new = true }
+    end
   end
 end
 
@@ -248,7 +256,7 @@ function Trtllm:plan(replica, plan)
   local budget = most - plan.tokens
   local unit = self.chunk_unit_size > 0 and self.chunk_unit_size or replica.block_size
   if admits and plan.preempted == 0 then
-    self:new_contexts(replica, contexts, reserved, budget, unit)
+    self:new_contexts(replica, contexts, reserved, budget)
   end
   self:share(contexts, budget, unit)
   if held or self:waits(contexts, replica, plan) then return end

@@ -103,6 +103,8 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   if (c.max_model_len != VllmConfig{}.max_model_len) replica.max_model_len = c.max_model_len;
   replica.async_depth = c.async_depth;
   replica.prefix_caching = c.prefix_caching;
+  replica.content_from = static_cast<ContentFrom>(c.content_from);
+  replica.partial_reuse = c.partial_reuse;
   replica.real_blocks = real_blocks;
   replica.ragged = c.ragged;
   replica.lookahead = c.lookahead;

@@ -101,7 +101,11 @@ std::vector<Trial> trials() {
        }},
       {"sglang", Range{60, false, false, false, false}, [](ServingCase& q) { q = for_sglang(q); },
        sglang_parameters},
-      {"sglang", plain, no_budget,  // any order, mixed steps, hits
+      {"sglang", plain,  // any order, mixed steps, hits
+       [](ServingCase& q) {
+         no_budget(q);
+         q.config.content_from = 1;
+       },
        [](const ServingCase& q) {
          const char* orders[] = {"fcfs",   "lof",  "lpm",         "dfs-weight",
                                  "random", "hrrn", "routing-key", "shortest-prefill-first"};
@@ -110,7 +114,12 @@ std::vector<Trial> trials() {
                 "', routing_key = 'prefix', enable_mixed_chunk = " +
                 (q.seed % 3 == 0 ? "true" : "false");
        }},
-      {"trtllm", plain, [](ServingCase&) {}, trtllm_parameters},
+      {"trtllm", plain,
+       [](ServingCase& q) {
+         q.config.content_from = 2;
+         q.config.partial_reuse = q.seed % 4 < 3;
+       },
+       trtllm_parameters},
       {"orca", plain, no_budget, seats_only},
       {"static_batch", plain, no_budget, seats_only},
   };

@@ -138,7 +138,9 @@ TEST_CASE("the engine and a naive simulator agree under a scheduler that throws 
   Coverage coverage;
   const auto [first, last] = seeds(1, 500);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
-    const ServingCase question = draw_case(seed, Range{40, true, true, false, false});
+    ServingCase question = draw_case(seed, Range{40, true, true, false, false});
+    question.config.content_from = static_cast<int>(seed % 3);
+    question.config.partial_reuse = seed % 4 < 2;
     Chaos chaos(seed);
     coverage.add(run_naive(question, chaos));
     if (fails(question, check)) FAIL(minimal_failure(question, check));
@@ -153,7 +155,9 @@ TEST_CASE("the engine and a naive simulator agree under a scheduler that throws 
 TEST_CASE("the engine and a naive simulator agree when the same policy runs on both") {
   const auto [first, last] = seeds(1, 300);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
-    const ServingCase question = draw_case(seed, Range{});
+    ServingCase question = draw_case(seed, Range{});
+    question.config.content_from = static_cast<int>(seed % 3);
+    question.config.partial_reuse = seed % 4 < 2;
     if (fails(question, naive_with_vllm)) {
       FAIL(minimal_failure(question, naive_with_vllm));
     }

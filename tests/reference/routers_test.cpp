@@ -29,7 +29,7 @@ std::string number(double value) {
 std::string draw_parameters(const std::string& name, const ClusterCase& cluster) {
   Dice dice(cluster.question.seed * 31 + 7);
   const std::string staleness = "staleness_s = " + number(seconds(cluster.staleness));
-  if (name == "least_kv" || name == "trtllm_dp") return staleness;
+  if (name == "least_kv") return staleness;
   const auto index = [&dice] {  // few blocks, so that some are forgotten
     const std::string kind = dice.chance(50) ? "approximate" : "precise";
     return "index = '" + kind + "', block_tokens = " + std::to_string(dice.between(1, 6)) +

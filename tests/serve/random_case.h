@@ -66,6 +66,8 @@ inline Case random_case(std::uint64_t seed, bool shared) {
   replica.max_num_batched_tokens = dice.upto(1, 200);
   replica.async_depth = dice.upto(1, 2);
   replica.prefix_caching = dice.upto(0, 3) != 0;
+  replica.content_from = static_cast<ContentFrom>(seed / 2 % 3);
+  replica.partial_reuse = seed % 4 < 2;
   if (dice.upto(0, 5) == 0) replica.max_model_len = dice.upto(20, 400);
   draw_bounds(seed, replica);
   made.cluster.replicas = {replica};

@@ -121,6 +121,22 @@ class Told : public Observer {
   }
 };
 
+/// Engines in turn. Their ranks may have one queue: the rank with the most seats left takes from it.
+class Turns : public InTurn {
+ public:
+  CommonQueue queue = CommonQueue::none;
+  CommonQueue common_queue() const override { return queue; }
+  std::int32_t place(const Request&, const RouteView& view) override {
+    std::int32_t best = view.candidates[0];
+    const auto seats = [&](std::int32_t rank) {
+      return view.source->fact(view, rank, RouterFact::rank_seats);
+    };
+    for (std::int32_t i = 1; i < view.candidate_count; ++i)
+      if (seats(view.candidates[i]) > seats(best)) best = view.candidates[i];
+    return best;
+  }
+};
+
 /// A random cluster with its policies.
 class Scenario {
  public:
@@ -179,7 +195,7 @@ class Scenario {
   struct Run {
     std::unique_ptr<Loop> workload;
     std::vector<Fcfs> schedulers;
-    InTurn router;
+    Turns router;
     SplitsSome decider;
     LinearSteps model{0.5, 1.0 / 64, 1.0 / 4096};
     Fixed speculator{3, true};
@@ -192,6 +208,7 @@ class Scenario {
     auto run = std::make_unique<Run>();
     run->workload = std::make_unique<Loop>(specs_, seed_);
     run->schedulers.assign(replicas().size(), it_.scheduler);
+    run->router.queue = static_cast<CommonQueue>(seed_ % 3);
     run->simulation = std::make_unique<Simulation>(cluster(), bindings(*run));
     return run;
   }
@@ -309,6 +326,8 @@ inline void check_end(const Scenario::Run& run, std::size_t listed) {
     CHECK(view.seats + view.waiting + view.decodes + view.in_flight + view.finishing == 0);
     CHECK(view.decode_context_tokens == 0);
     CHECK(view.waiting_tokens == 0);
+    CHECK(replica.queued() == 0);
+    CHECK(replica.queued_tokens() == 0);
     CHECK(replica.planned_steps() == 0);
     CHECK(simulation.outstanding(i) == 0);
   }

@@ -72,9 +72,10 @@ void WhyObserver::on_passed(const Request& request, Picoseconds now) {
 
 void WhyObserver::on_queued(const Request& request, Picoseconds now) {
   if (request.id != request_) return;
-  pass(LatencyHeading::frontend, now);
+  pass(phase_ == Phase::waiting ? between_steps() : LatencyHeading::frontend, now);
   replica_ = request.replica;
   phase_ = Phase::waiting;
+  has_rank_ = request.phase != rooflua::Phase::pending;
 }
 
 void WhyObserver::on_preempt(const Request& request, Picoseconds) {
@@ -314,7 +315,7 @@ void WhyObserver::find_holders(const StepPriced& step, Planned& out) const {
   std::int32_t slot = view.waiting_head;
   for (; slot >= 0 && replica.request(slot).id != request_; slot = replica.request(slot).next)
     ahead.emplace_back(replica.request(slot).id, 1.0);
-  if (slot < 0) return;
+  if (slot < 0 && has_rank_) return;
   for (std::int32_t s = view.running_head; s >= 0; s = replica.request(s).next) {
     const Request& holder = replica.request(s);
     seats.emplace_back(holder.id, 1.0);
@@ -325,18 +326,17 @@ void WhyObserver::find_holders(const StepPriced& step, Planned& out) const {
   for (std::size_t i = 0; i < decodes.size(); ++i) work.emplace_back(decodes[i], widths[i]);
   for (std::int32_t i = 0; i < batch.prefill_count; ++i)
     work.emplace_back(batch.prefills[i].id, batch.prefills[i].new_tokens);
-  const std::int32_t needed = replica.missing_blocks(slot);
   const auto because = [&](WaitReason held, auto& holders) {
     out.waited = true;
     out.held = held;
     out.holders = std::move(holders);
   };
-  if (view.max_num_seqs > 0 && view.seats >= view.max_num_seqs)
+  if (!has_rank_ || (view.max_num_seqs > 0 && view.seats >= view.max_num_seqs))
     return because(WaitReason::seats, seats);
   if (view.max_num_batched_tokens > 0 && batch.tokens >= view.max_num_batched_tokens)
     return because(WaitReason::budget, work);
   if (!replica.plan().preempted().empty()) return because(WaitReason::preempting, contexts);
-  if (view.free_blocks < needed) return because(WaitReason::cache, contexts);
+  if (view.free_blocks < replica.missing_blocks(slot)) return because(WaitReason::cache, contexts);
   if (!ahead.empty()) return because(WaitReason::order, ahead);
   because(WaitReason::choice, work);
 }

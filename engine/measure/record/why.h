@@ -157,6 +157,7 @@ class WhyObserver : public Observer {
   std::int32_t request_;
   std::int32_t replica_ = -1;
   Phase phase_ = Phase::away;
+  bool has_rank_ = true;  // false: it waits in the queue of several ranks
   bool is_held_ = false;                    // in front of the router
   std::int32_t reached_ = 0;                // tokens whose KV was computed at least once
   Picoseconds since_ = 0;                   // the time before this moment is counted

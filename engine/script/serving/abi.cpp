@@ -113,6 +113,10 @@ std::int32_t shared_tokens(ServeBorder* border, double slot, double other) noexc
   return border->replica->shared_tokens(whole(slot), whole(other));
 }
 
+double new_block(ServeBorder* border, double slot) noexcept {
+  return border->replica == nullptr ? 0 : border->replica->new_block(whole(slot));
+}
+
 std::int32_t route_cached_tokens(ServeBorder* border, double replica) noexcept {
   const std::int32_t index = whole(replica);
   if (border->route == nullptr || index < 0 || index >= border->route->replica_count) return 0;
@@ -221,6 +225,7 @@ ServeTable serve_table(ServeState& state) {
           decode_blocks,
           adapter,
           shared_tokens,
+          new_block,
           least_outstanding,
           find_holders,
           find_sent_holders,

@@ -31,6 +31,24 @@ bool reads_nothing(lua_State* L) {
   return found;
 }
 
+/// The queue of ranks that the router on top of the stack declares.
+CommonQueue read_queue(lua_State* L, const RouterIndex& index) {
+  lua_getfield(L, -1, "common_queue");
+  const std::string name = lua_isstring(L, -1) ? lua_tostring(L, -1) : "none";
+  lua_pop(L, 1);
+  const auto queue = value_named(common_queue_words, name);
+  if (!queue)
+    throw Error("router", "common_queue: found '" + name + "'; expected none, arrival or longest");
+  if (*queue == CommonQueue::none) return *queue;
+  if (!has_field(L, "place"))
+    throw Error("router", "it has a common_queue and no place(request, ranks) method");
+  if (index.kind == RouterIndex::Kind::sent || index.in_flight || index.speculative_s > 0)
+    throw Error("router",
+                "it has a common_queue and signals of what it sent, which are not of the ranks "
+                "that requests get");
+  return *queue;
+}
+
 /// What the router on top of the stack wants to know of prefixes and of prompts in flight.
 RouterIndex read_index(lua_State* L) {
   library_function(L, "rooflua.border.routing", "knowledge").push(L);
@@ -69,16 +87,27 @@ LuaRouter::LuaRouter(Asking& asking, ServeBorder& border) : asking_(&asking), bo
   reads_landing_ = may_read(L, "landing_prompts");
   index_ = read_index(L);
   reads_replicas_ = !reads_nothing(L);
+  common_queue_ = read_queue(L, index_);
   const LuaReference instance(L);
   route_ = made_function(L, "rooflua.border.routing", "route_of", {&instance});
+  if (common_queue_ != CommonQueue::none)
+    place_ = made_function(L, "rooflua.border.routing", "place_of", {&instance});
 }
 
 std::int32_t LuaRouter::route(const Request&, const RouteView& view) {
+  return ask(route_, "its router (route)", view);
+}
+
+std::int32_t LuaRouter::place(const Request&, const RouteView& view) {
+  return ask(place_, "its router (place)", view);
+}
+
+std::int32_t LuaRouter::ask(const LuaReference& method, const char* what, const RouteView& view) {
   lua_State* L = asking_->L;
-  const Ask ask(*asking_, "its router (route)");
+  const Ask ask(*asking_, what);
   const BorderScope scope(*border_, 2);
   show_route(*border_, view);
-  route_.push(L);
+  method.push(L);
   if (lua_pcall(L, 0, 1, 0) != 0) rethrow(L, "router, " + seconds_text(view.now_s));
   const auto replica = static_cast<std::int32_t>(lua_tointeger(L, -1));
   lua_pop(L, 1);

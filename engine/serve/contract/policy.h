@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/vocabulary.h"
 #include "border.h"
 #include "serve/contract/batch.h"
 #include "serve/contract/visible_replica.h"
@@ -109,6 +110,15 @@ struct RouterIndex {
   bool operator==(const RouterIndex&) const = default;
 };
 
+/// Whether the ranks of one engine take requests from one queue, and in which order those that are
+/// taken together get ranks: as they came, or the longest prompt first.
+enum class CommonQueue : std::int32_t { none, arrival, longest };
+inline constexpr Word<CommonQueue> common_queue_words[] = {
+    {CommonQueue::none, "none", "each rank has a queue of its own"},
+    {CommonQueue::arrival, "arrival", "in the order of arrival"},
+    {CommonQueue::longest, "longest", "the longest prompt first"},
+};
+
 /// What a router sees (border.h).
 using RouteView = rooflua_route_view;
 
@@ -122,6 +132,17 @@ class Router {
   /// @returns one of view.candidates (a replica's index, from 0); or `refused`, where may_refuse()
   /// is true and view.decode_stage is 0: the request ends with Outcome::refused
   virtual std::int32_t route(const Request& request, const RouteView& view) = 0;
+
+  /// With a common queue route() chooses among engines: which of the ranks that step together it
+  /// names makes no difference. In front of each plan of the ranks as many requests as they have
+  /// seats left get ranks.
+  virtual CommonQueue common_queue() const { return CommonQueue::none; }
+  /// @returns one of view.candidates, the ranks of the engine, that has a seat left
+  /// (RouterFact::rank_seats)
+  virtual std::int32_t place(const Request& request, const RouteView& view) {
+    (void)request;
+    return view.candidates[0];
+  }
 
   /// Whether route() may refuse a request. Such a router is asked where there is one candidate,
   /// too.

@@ -70,6 +70,9 @@ struct ProgressNumbers {
   std::int32_t remote_tokens = 0;     // KV that another replica computed, until it is seated
   std::int32_t flows = 0;             // of its KV from a prefill replica that are under way
   std::int32_t first_hit_tokens = 0;  // prefix hits at the first admission
+  // Where content is known when a step ends (ReplicaConfig::content_from), of its last seat:
+  std::int32_t chunks_end = 0;  // tokens after the last chunk of its sequence that was planned
+  std::int32_t landed_end = 0;  // and after the last one that is computed
   std::int32_t wheel_next = -1, wheel_previous = -1;
   std::int32_t crossing = -1;     // decode index modulo block_size where it needs a block; -1: none
   std::int32_t filling = -1;      // the same, where it fills a block that others may ask for

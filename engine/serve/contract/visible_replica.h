@@ -67,6 +67,10 @@ class VisibleReplica {
   virtual std::int32_t cached_tokens(std::int32_t slot) const noexcept = 0;
   /// Tokens at the left that the prompts of two requests have in common, cached or not.
   virtual std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept = 0;
+  /// Names the first full block of a sequence that is to be computed here, by its content and all
+  /// in front of it: requests with the same number would compute the same block. What is cached,
+  /// stored or computed elsewhere is not. 0: there is none, or no other request can have it.
+  virtual double new_block(std::int32_t slot) const noexcept = 0;
   /// Blocks that decode_all() would take now, in a plan without decodes so far.
   virtual std::int32_t decode_blocks() const noexcept = 0;
 

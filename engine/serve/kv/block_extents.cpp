@@ -127,6 +127,8 @@ void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int3
     if (i == copies.size()) {
       ROOFLUA_ASSERT(to == path(id).length());
       if (lost != nullptr) add_lost(id, from, *lost);
+      if (keeps_forgotten_)
+        forgotten_.insert(forgotten_.end(), path(id).hashes.begin() + from, path(id).hashes.end());
       if (holders_ != nullptr)
         holders_->lost(std::span(path(id).hashes).subspan(static_cast<std::size_t>(from)),
                        replica_);

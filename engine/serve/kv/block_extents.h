@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -47,6 +48,9 @@ class BlockExtents {
   /// So many free blocks without content.
   explicit BlockExtents(std::int32_t blocks = 0);
 
+  /// From now on hashes of which no copy is left are kept for take_forgotten().
+  void keep_forgotten() { keeps_forgotten_ = true; }
+  std::vector<std::uint64_t> take_forgotten() { return std::exchange(forgotten_, {}); }
   /// From now on `holders` knows which first blocks this replica has. @pre no block has content, or
   /// `holders` is a copy of the index that knew them
   void tell(PrefixHolders* holders, std::int32_t replica) {
@@ -79,6 +83,8 @@ class BlockExtents {
   void give_back(std::int32_t id);
   /// It loses its content, and its blocks go to the head of the queue.
   void drop(std::int32_t id);
+  /// It loses its content, and its one holder has blocks without content. @pre references == 1
+  void blank(std::int32_t id) { lose_deepest(id, at(id).blocks(), nullptr); }
   /// Blocks without content, to either end of the queue.
   void push_blank_head(std::int32_t blocks);
   void push_blank_tail(std::int32_t blocks);
@@ -132,6 +138,8 @@ class BlockExtents {
   std::vector<std::int32_t> spare_paths_;
   HashMap index_;                       // paths by their first hash
   std::int32_t head_ = -1, tail_ = -1;  // of the free queue
+  bool keeps_forgotten_ = false;
+  std::vector<std::uint64_t> forgotten_;
   PrefixHolders* holders_ = nullptr;    // null: no router asks
   std::int32_t replica_ = 0;            // what the holders call this one
 };

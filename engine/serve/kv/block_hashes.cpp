@@ -29,6 +29,8 @@ struct Run {
   std::uint64_t hash(std::int64_t first, std::int64_t count) const {
     return mix(mix(content) ^ static_cast<std::uint64_t>(((offset + first) << 32) | count));
   }
+  /// The same of all that begin there.
+  std::uint64_t begin(std::int64_t first) const { return hash(first, 0); }
 };
 
 /// The runs of a request's sequence, from the left. The last one, the generated tokens, has no end.
@@ -87,14 +89,43 @@ const std::vector<std::uint64_t>& block_hashes(const Request& request, const Pro
   return out;
 }
 
-std::int32_t public_blocks(const Progress& progress, std::int32_t block_size) {
+void block_runs(const Request& request, const Progress& progress, std::int64_t from,
+                std::int64_t to, std::vector<BlockRun>& out) {
+  out.clear();
+  std::size_t index = 0;
+  std::int64_t start = 0;
+  while (from < to) {
+    const Run run = run_at(request, progress, index++, start);
+    const std::int64_t end = start + run.tokens, upto = std::min(to, end);
+    if (from < end) {
+      out.push_back({run.begin(from - start), static_cast<std::int32_t>(upto - from)});
+      from = upto;
+    }
+    start = end;
+  }
+}
+
+std::uint64_t hash_after(std::uint64_t before, BlockRun run) {
+  const std::uint64_t hash = mix(before ^ mix(run.begin + static_cast<std::uint64_t>(run.tokens)));
+  return hash + (hash == 0);
+}
+
+std::uint64_t root_hash(const Progress& progress) {
+  return first_hash(progress.adapter);
+}
+
+std::int64_t public_tokens(const Progress& progress) {
   std::int64_t tokens = 0;
   for (const Segment& segment : progress.segments) {
-    if (segment.content == 0) return static_cast<std::int32_t>(tokens / block_size);
+    if (segment.content == 0) return tokens;
     tokens += segment.tokens;
   }
   if (progress.output_content != 0 && !progress.segments.empty()) tokens += 1 << 30;
-  return static_cast<std::int32_t>(tokens / block_size);
+  return tokens;
+}
+
+std::int32_t public_blocks(const Progress& progress, std::int32_t block_size) {
+  return static_cast<std::int32_t>(public_tokens(progress) / block_size);
 }
 
 }  // namespace rooflua

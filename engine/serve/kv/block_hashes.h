@@ -17,7 +17,22 @@ namespace rooflua {
 const std::vector<std::uint64_t>& block_hashes(const Request& request, const Progress& progress,
                                                std::int32_t block_size, std::int32_t blocks);
 
-/// Leading full blocks that another request may ask for.
+/// A part of a block: tokens that follow each other in one content.
+struct BlockRun {
+  std::uint64_t begin = 0;  // the content and the place in it of the first token
+  std::int32_t tokens = 0;
+};
+/// The parts of tokens [from, to) of the request's sequence; `out` is cleared first.
+void block_runs(const Request& request, const Progress& progress, std::int64_t from,
+                std::int64_t to, std::vector<BlockRun>& out);
+/// A hash of what has the hash `before`, and this part after it. Not that of a full block.
+std::uint64_t hash_after(std::uint64_t before, BlockRun run);
+/// The hash in front of block 0.
+std::uint64_t root_hash(const Progress& progress);
+
+/// Leading tokens that another request may ask for.
+std::int64_t public_tokens(const Progress& progress);
+/// Leading full blocks of these.
 std::int32_t public_blocks(const Progress& progress, std::int32_t block_size);
 
 }  // namespace rooflua

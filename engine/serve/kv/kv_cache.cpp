@@ -7,20 +7,23 @@
 namespace rooflua {
 
 KvCache::KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index,
-                 bool drops_last_hit)
+                 bool drops_last_hit, bool hits_parts)
     : total_(total_blocks),
       block_size_(block_size),
       free_(total_blocks),
       index_(index),
       drops_last_hit_(drops_last_hit),
+      hits_parts_(hits_parts),
       blank_(total_blocks) {
-  if (index_ == PrefixIndex::shared) prefixes_ = PrefixCache(total_blocks, block_size);
+  if (index_ != PrefixIndex::shared) return;
+  prefixes_ = PrefixCache(total_blocks, block_size);
+  if (hits_parts) prefixes_.hit_parts();
 }
 
 /// The blocks of a hit that are used.
 KvCache::Hit KvCache::kept_of(const PrefixCache::Hit& hit) const {
-  if (!drops_last_hit_ || hit.blocks == 0) return {hit.blocks, hit.free};
-  return {hit.blocks - 1, hit.free - (hit.last_is_free ? 1 : 0)};
+  if (!drops_last_hit_ || hit.blocks == 0) return {hit.blocks, hit.free, hit.part};
+  return {hit.blocks - 1, hit.free - (hit.last_is_free ? 1 : 0), 0};
 }
 
 KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
@@ -33,7 +36,7 @@ KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
   std::int32_t covered = 0;
   for (std::int32_t e = first_own(slot); e >= 0;) {
     const Extent& extent = extents_[static_cast<std::size_t>(e)];
-    if (extent.low <= covered && covered < extent.high) {
+    if (extent.rest == 0 && extent.low <= covered && covered < extent.high) {
       covered = extent.high;
       e = first_own(slot);
     } else {
@@ -41,7 +44,22 @@ KvCache::Hit KvCache::lookup(std::int32_t slot, const Request& request,
     }
   }
   covered = std::min(covered, (tokens - 1) / block_size_);
-  return kept_of({covered, covered, true});
+  std::int32_t part = 0;
+  for (std::int32_t e = first_own(slot); hits_parts_ && e >= 0;) {
+    const Extent& extent = extents_[static_cast<std::size_t>(e)];
+    const bool is_next = extent.low <= covered && covered < extent.high;
+    if (is_next) part = std::max(part, extent.rest > 0 ? extent.rest : block_size_);
+    e = extent.next_own;
+  }
+  part = std::min(part, tokens - 1 - covered * block_size_);
+  return kept_of({covered, covered, true, part});
+}
+
+std::uint64_t KvCache::first_missing(std::int32_t slot, const Request& request,
+                                     const Progress& progress, std::int32_t known) const {
+  if (index_ != PrefixIndex::shared) return 0;
+  return prefixes_.first_missing(slot, request, progress,
+                                 request.prompt_tokens + request.emitted_tokens, known);
 }
 
 KvCache::Hit KvCache::peek(const Request& request, const Progress& progress) const {
@@ -90,15 +108,18 @@ void KvCache::remember(std::int32_t slot, const Request& request, const Progress
 }
 
 void KvCache::release(std::int32_t slot, const Request& request, const Progress& progress,
-                      std::int32_t held, std::int32_t full, bool returns) {
+                      std::int32_t held, std::int32_t full, bool returns, std::int32_t rest) {
   if (index_ == PrefixIndex::shared) {
-    free_ += prefixes_.release(slot, request, progress, held, full, returns);
+    free_ += prefixes_.release(slot, request, progress, held, full, returns, rest);
     return;
   }
   free_ += held;
   if (index_ == PrefixIndex::none) return;
-  blank_ += held - full;
-  if (full > 0) append(returns ? slot : -1, full);
+  const std::int32_t owner = returns ? slot : -1;
+  const bool in_part = hits_parts_ && rest > 0;
+  blank_ += held - full - (in_part ? 1 : 0);
+  if (in_part) append(owner, full, full + 1, rest);
+  if (full > 0) append(owner, 0, full);
 }
 
 void KvCache::lose_content() {
@@ -152,15 +173,18 @@ void KvCache::pop(std::int32_t count) {
   }
 }
 
-void KvCache::append(std::int32_t owner, std::int32_t blocks) {
+void KvCache::append(std::int32_t owner, std::int32_t low, std::int32_t high, std::int32_t rest) {
   if (owner < 0 && tail_ >= 0 && extents_[static_cast<std::size_t>(tail_)].owner < 0) {
-    extents_[static_cast<std::size_t>(tail_)].high += blocks;  // no owner: only the count matters
+    // Without an owner only the count matters.
+    extents_[static_cast<std::size_t>(tail_)].high += high - low;
     return;
   }
   const std::int32_t e = new_extent();
   Extent& extent = extents_[static_cast<std::size_t>(e)];
   extent.owner = owner;
-  extent.high = blocks;
+  extent.low = low;
+  extent.high = high;
+  extent.rest = rest;
   extent.previous = tail_;
   (tail_ >= 0 ? extents_[static_cast<std::size_t>(tail_)].next : head_) = e;
   tail_ = e;
@@ -197,6 +221,7 @@ void KvCache::touch(std::int32_t slot, std::int32_t blocks) {
     std::int32_t e = first_own(slot);
     for (; e >= 0; e = extents_[static_cast<std::size_t>(e)].next_own) {
       const Extent& extent = extents_[static_cast<std::size_t>(e)];
+      if (extent.rest > 0) continue;
       if (extent.low <= low && low < extent.high) break;
       if (extent.low > low) high = std::min(high, extent.low);
     }
@@ -221,7 +246,7 @@ void KvCache::cut(std::int32_t e, std::int32_t low, std::int32_t high) {
   }
   const std::int32_t lower = new_extent();
   extents_[static_cast<std::size_t>(lower)] = {whole.owner, whole.low, low,
-                                               whole.next,  e,         whole.next_own};
+                                               whole.next,  e,         whole.next_own, 0};
   (whole.next >= 0 ? extents_[static_cast<std::size_t>(whole.next)].previous : tail_) = lower;
   Extent& upper = extents_[static_cast<std::size_t>(e)];
   upper.low = high;

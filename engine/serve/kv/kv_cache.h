@@ -34,8 +34,9 @@ constexpr std::int32_t blocks_for(std::int64_t tokens, std::int32_t block_size) 
 class KvCache {
  public:
   /// @param drops_last_hit  a hit loses its last block (a drafter needs the states of that block)
+  /// @param hits_parts      PrefixCache::hit_parts
   KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex index,
-          bool drops_last_hit = false);
+          bool drops_last_hit = false, bool hits_parts = false);
 
   std::int32_t total_blocks() const { return total_; }
   std::int32_t free_blocks() const { return free_; }
@@ -57,10 +58,16 @@ class KvCache {
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
+    std::int32_t part = 0;  // tokens after them, that are copied into a block of its own
+    std::int32_t tokens(std::int32_t block_size) const { return blocks * block_size + part; }
   };
   Hit lookup(std::int32_t slot, const Request& request, const Progress& progress) const;
   /// The same for a request that has not been at this replica. Leaves nothing to forget().
   Hit peek(const Request& request, const Progress& progress) const;
+
+  /// PrefixCache::first_missing of the whole sequence; 0 where requests share nothing.
+  std::uint64_t first_missing(std::int32_t slot, const Request& request, const Progress& progress,
+                              std::int32_t known) const;
 
   /// For routers that look for cached prefixes; nothing but PrefixIndex::shared needs them.
   void tell(PrefixHolders* holders, std::int32_t replica) { prefixes_.tell(holders, replica); }
@@ -86,10 +93,10 @@ class KvCache {
   std::int32_t remembered(std::int32_t slot) const {
     return index_ == PrefixIndex::shared ? prefixes_.remembered(slot) : 0;
   }
-  /// Gives back all `held` blocks, of which the first `full` carry content. `returns`: the request
-  /// was preempted and will ask for them again.
+  /// Gives back all `held` blocks, of which the first `full` carry content, and the one after them
+  /// `rest` tokens of it. `returns`: the request was preempted and will ask for them again.
   void release(std::int32_t slot, const Request& request, const Progress& progress,
-               std::int32_t held, std::int32_t full, bool returns);
+               std::int32_t held, std::int32_t full, bool returns, std::int32_t rest = 0);
   /// All content is lost. @pre no block is in use
   void lose_content();
   /// The request in this slot is over: no request will hit its blocks, which keep their place in
@@ -113,11 +120,12 @@ class KvCache {
     std::int32_t low = 0, high = 0;
     std::int32_t next = -1, previous = -1;  // in the queue
     std::int32_t next_own = -1;             // of the same owner, in order of release
+    std::int32_t rest = 0;  // > 0: it is one block, of which so many tokens are content
   };
   Hit kept_of(const PrefixCache::Hit& hit) const;
   std::int32_t new_extent();
   void pop(std::int32_t count);
-  void append(std::int32_t owner, std::int32_t blocks);
+  void append(std::int32_t owner, std::int32_t low, std::int32_t high, std::int32_t rest = 0);
   void unlink(std::int32_t extent);
   void remove_own(std::int32_t extent);
   void touch(std::int32_t slot, std::int32_t blocks);
@@ -126,7 +134,7 @@ class KvCache {
 
   std::int32_t total_, block_size_, free_;
   PrefixIndex index_;
-  bool drops_last_hit_;
+  bool drops_last_hit_, hits_parts_;
   // own
   std::int32_t blank_;  // free blocks without content, all at the head of the queue
   std::int32_t head_ = -1, tail_ = -1;

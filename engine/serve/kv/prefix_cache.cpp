@@ -82,6 +82,7 @@ PrefixCache::Hit PrefixCache::lookup(std::int32_t slot, const Request& request,
   own.version = version_;
   own.hit_tokens = tokens;
   own.hit = peek(request, progress, tokens);
+  if (parts_) own.hit.part = part_after(own.hit, request, progress, tokens);
   return own.hit;
 }
 
@@ -120,7 +121,9 @@ void PrefixCache::take(std::int32_t more) {
 
 /// Free blocks have a holder now.
 void PrefixCache::pop(std::int32_t blocks) {
-  if (blocks_.pop(blocks, tells_lost_ ? &lost_ : nullptr)) ++version_;
+  if (!blocks_.pop(blocks, tells_lost_ ? &lost_ : nullptr)) return;
+  ++version_;
+  forget_parts();
 }
 
 /// The request holds so many blocks, some of which were counted with those of decodes.
@@ -134,7 +137,9 @@ void PrefixCache::own_loose(Chain& own, std::int32_t blocks) {
 // --- content
 
 bool PrefixCache::shares_output(const Request& request, const Progress& progress) const {
-  return std::int64_t{public_blocks(progress, block_size_)} * block_size_ > request.prompt_tokens;
+  const std::int64_t open = public_tokens(progress);
+  if (parts_ && open > request.prompt_tokens / block_size_ * block_size_) return true;
+  return open / block_size_ * block_size_ > request.prompt_tokens;
 }
 
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
@@ -144,8 +149,10 @@ void PrefixCache::remember(std::int32_t slot, const Request& request, const Prog
   if (keeps_states_ && full > 0 && (full <= shared || keeps_private_))
     states_.set(
         block_hashes(request, progress, block_size_, full)[static_cast<std::size_t>(full) - 1], 0);
-  if (keeps_private_) return index_blocks(slot, request, progress, full);
-  if (!progress.segments.empty()) index_blocks(slot, request, progress, std::min(full, shared));
+  const std::int64_t tokens = std::int64_t{full} * block_size_;
+  if (keeps_private_) return index_tokens(slot, request, progress, tokens);
+  if (!progress.segments.empty())
+    index_tokens(slot, request, progress, std::min(tokens, public_tokens(progress)));
 }
 
 /// The last hold is one extent. False: there is none.
@@ -167,15 +174,19 @@ void PrefixCache::index_blocks(std::int32_t slot, const Request& request, const 
   if (own.remembered >= full) return;
   own_loose(own, full);
   const std::span<const std::uint64_t> known(block_hashes(request, progress, block_size_, full));
-  const std::int32_t last = settle_last(own) ? own.holds.back().extent : -1;
   const auto from = static_cast<std::size_t>(own.remembered);
-  blocks_.add(last, known.subspan(from, static_cast<std::size_t>(full) - from),
-              [&](std::int32_t extent, std::int32_t blocks) {
-                if (own.holds.empty() || own.holds.back().extent != extent)
-                  own.holds.push_back({extent, 0});
-                own.holds.back().blocks += blocks;
-              });
-  own.remembered = full;
+  add_content(own, known.subspan(from, static_cast<std::size_t>(full) - from));
+  if (parts_) note_parts(request, progress, static_cast<std::int32_t>(from), full);
+}
+
+/// The blocks after those that carry content carry this one.
+void PrefixCache::add_content(Chain& own, std::span<const std::uint64_t> hashes) {
+  const std::int32_t last = settle_last(own) ? own.holds.back().extent : -1;
+  blocks_.add(last, hashes, [&](std::int32_t extent, std::int32_t blocks) {
+    if (own.holds.empty() || own.holds.back().extent != extent) own.holds.push_back({extent, 0});
+    own.holds.back().blocks += blocks;
+  });
+  own.remembered += static_cast<std::int32_t>(hashes.size());
   ++version_;
 }
 
@@ -203,24 +214,31 @@ std::int32_t PrefixCache::release_content(Chain& own, std::int32_t full) {
 
 std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
                                   const Progress& progress, std::int32_t held, std::int32_t full,
-                                  bool returns) {
+                                  bool returns, std::int32_t rest) {
   Chain& own = chain(slot);
   own_loose(own, held);
   ROOFLUA_ASSERT(own.blocks == held);
+  // Others may have hit what the plan at hand gives back.
+  if (!parts_ || (own.remembered > full && !blank_from(own, full))) rest = 0;
+  const std::int64_t whole = std::int64_t{full} * block_size_;
+  if (!returns) remember(slot, request, progress, full);
   if (returns) {
-    index_blocks(slot, request, progress, full);
-  } else {
-    remember(slot, request, progress, full);
+    index_tokens(slot, request, progress, whole + rest);
+  } else if (rest > 0) {
+    const std::int64_t open = keeps_private_ ? whole + rest : public_tokens(progress);
+    if (open > whole) index_tokens(slot, request, progress, std::min(open, whole + rest));
   }
   // Blocks without content that a request will ask for go to the tail as those with it do, if they
-  // are full.
-  const std::int32_t worthless = held - std::max(full, own.remembered);
+  // are full, or are kept in part.
+  const std::int32_t kept = full + (rest > 0 ? 1 : 0);
+  const std::int32_t worthless = held - std::max(kept, own.remembered);
   const std::int32_t blank = held - own.remembered;
   blocks_.push_blank_head(worthless);
   blocks_.push_blank_tail(blank - worthless);
-  const std::int32_t freed = blank + release_content(own, full);
-  own.blocks = own.remembered = 0;
+  const std::int32_t freed = blank + release_content(own, kept);
+  own.blocks = own.remembered = own.rest = 0;
   ++version_;
+  forget_parts();
   return freed;
 }
 
@@ -240,7 +258,7 @@ std::int32_t PrefixCache::pin(std::int32_t name, const Request& request, const P
 std::int32_t PrefixCache::unpin(std::int32_t name) {
   Chain& own = chain(name);
   const std::int32_t freed = release_content(own, own.remembered);
-  own.blocks = own.remembered = 0;
+  own.blocks = own.remembered = own.rest = 0;
   ++version_;
   forget(name);
   return freed;
@@ -249,6 +267,7 @@ std::int32_t PrefixCache::unpin(std::int32_t name) {
 void PrefixCache::lose_content(std::int32_t blocks) {
   blocks_.pop(blocks, nullptr);
   blocks_.push_blank_head(blocks);
+  forget_parts();
   states_ = HashMap();
   ++version_;
 }

@@ -12,12 +12,14 @@
 // they get content or are released.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "serve/contract/request.h"
 #include "serve/kv/block_extents.h"
+#include "serve/kv/partial_blocks.h"
 
 namespace rooflua {
 
@@ -37,21 +39,34 @@ class PrefixCache {
   /// srt/mem_cache/mamba_radix_cache.py
   void keep_states() { keeps_states_ = true; }
 
+  /// From now on hits end inside of blocks: the tokens that the block after the hit has in common
+  /// with a cached one are hit as well, and copied into a block of the request's own. The last
+  /// block of a request, which is not full, is cached, too.
+  void hit_parts() {
+    parts_.emplace();
+    blocks_.keep_forgotten();
+  }
+
   void prefetch(std::uint64_t hash, BlockExtents::Part part) const { blocks_.prefetch(hash, part); }
 
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
-    bool last_is_free = false;  // the last of them is in the free queue
+    bool last_is_free = false;   // the last of them is in the free queue
+    std::int32_t part = 0;       // tokens after them, in a block that is copied
   };
   /// The first block's hash of a request's sequence; 0: no other request can have cached it, or the
   /// sequence ends with this block.
   std::uint64_t first_hash(const Request& request, const Progress& progress,
                            std::int32_t tokens) const;
+  /// The hash of the first full block within `tokens` tokens that is not cached, and not among the
+  /// first `known` ones; 0: there is none, or no other request can ask for it.
+  std::uint64_t first_missing(std::int32_t slot, const Request& request, const Progress& progress,
+                              std::int32_t tokens, std::int32_t known) const;
   /// Longest cached prefix within `tokens` tokens. The answer is remembered until forget().
   Hit lookup(std::int32_t slot, const Request& request, const Progress& progress,
              std::int32_t tokens) const;
-  /// The same, not remembered: for requests that may never come to this replica.
+  /// The same in whole blocks, not remembered: for requests that may never come to this replica.
   Hit peek(const Request& request, const Progress& progress, std::int32_t tokens) const;
   void seat(std::int32_t slot, const Request& request, const Progress& progress,
             std::int32_t hit_blocks, std::int32_t fresh);
@@ -67,10 +82,12 @@ class PrefixCache {
   void remember(std::int32_t slot, const Request& request, const Progress& progress,
                 std::int32_t full);
   std::int32_t remembered(std::int32_t slot) const { return chain(slot).remembered; }
-  /// @pre blocks after the first `full` got their content from the plan at hand, or have none
+  /// @param rest  tokens in the block after the first `full` ones that are content; read where
+  ///              parts of blocks are hit
+  /// @pre blocks after these got their content from the plan at hand, or have none
   /// @returns how many blocks became free
   std::int32_t release(std::int32_t slot, const Request& request, const Progress& progress,
-                       std::int32_t held, std::int32_t full, bool returns);
+                       std::int32_t held, std::int32_t full, bool returns, std::int32_t rest);
   void forget(std::int32_t slot);
   /// Holds the cached ones of the first `blocks` blocks of a sequence, under a name that is no
   /// slot. @returns how many of them were free
@@ -90,6 +107,7 @@ class PrefixCache {
   struct Chain {                  // of a request that is or was here
     std::vector<Hold> holds;      // its blocks with content, from the left
     std::int32_t remembered = 0;  // how many these are
+    std::int32_t rest = 0;        // tokens of the last of them, if it is cached in part; else 0
     std::int32_t blocks = 0;      // held in all; without those of decodes, which are in loose_
     std::int64_t version = -1;    // of the index, for which `hit` holds
     std::int32_t hit_tokens = -1;
@@ -100,6 +118,17 @@ class PrefixCache {
   void pop(std::int32_t blocks);
   void index_blocks(std::int32_t slot, const Request& request, const Progress& progress,
                     std::int32_t full);
+  void index_tokens(std::int32_t slot, const Request& request, const Progress& progress,
+                    std::int64_t tokens);
+  void index_rest(std::int32_t slot, const Request& request, const Progress& progress,
+                  std::int32_t rest);
+  void note_parts(const Request& request, const Progress& progress, std::int32_t from,
+                  std::int32_t to);
+  void forget_parts();
+  bool blank_from(Chain& own, std::int32_t full);
+  std::int32_t part_after(const Hit& hit, const Request& request, const Progress& progress,
+                           std::int32_t tokens) const;
+  void add_content(Chain& own, std::span<const std::uint64_t> hashes);
   Hit hit_of(std::span<const std::uint64_t> known) const;
   std::int32_t askable_blocks(const Request& request, const Progress& progress,
                               std::int32_t tokens) const;
@@ -115,6 +144,8 @@ class PrefixCache {
   mutable std::vector<Chain> chains_;
   mutable std::vector<std::int32_t> spare_chains_;
   mutable HashMap chain_of_;  // by slot
+  std::optional<PartialBlocks> parts_;  // where parts of blocks are hit
+  mutable std::vector<BlockRun> runs_;
   bool keeps_states_ = false;
   HashMap states_;  // hashes of blocks after which a state was kept
 };

@@ -3,8 +3,8 @@
 //
 //   where it is                       what happens
 //   in the frontend, held by a gate,  gone at once
-//   on its way into
-//   an engine with stages
+//   waiting for a rank, on its way
+//   into an engine with stages
 //   waiting                           it leaves the queue now; its blocks are free now, also those
 //                                     that a prefill replica keeps for it
 //   seated, and no step under way     its seat and blocks are free now
@@ -26,6 +26,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 #include "serve/loop/trying.h"
 
@@ -99,14 +100,13 @@ void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight
   if (seated && in_flight.any && replica.pipeline().executing())
     return left_.push_back({slot, index, unknown_tokens});
   replica.defer_no_longer(slot);
-  const bool awaits_stages =
-      replica.has_stages() && receptions_[static_cast<std::size_t>(index)].remove(slot);
+  const bool was_outside = Ranks(*this).leave(slot);
   if (requests_.progress(slot).flows > 0) {  // its KV is read
     replica.leave(slot, unknown_tokens, true);
     left_.push_back({slot});
     return plan_again(index);
   }
-  const bool unreached = requests_[slot].phase == Phase::pending && !awaits_stages &&
+  const bool unreached = requests_[slot].phase == Phase::pending && !was_outside &&
                          requests_.progress(slot).kept_blocks == 0;
   if (requests_[slot].phase != Phase::pending) {
     replica.leave(slot, unknown_tokens);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "serve/loop/moving.h"
+#include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -34,6 +35,7 @@ void Simulation::fill_pipeline(RankGroup& group) {
   }
   while (!pipeline.full()) {
     std::int64_t tokens = 0;
+    if (!group.queue.empty()) Ranks(*this).let_in(group);
     if (group.shared()) look_at_ranks(group);
     for (const std::int32_t index : members) tokens += plan(at(index));
     if (tokens == 0) break;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "serve/loop/life.h"
+#include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 #include "serve/loop/trying.h"
 
@@ -131,6 +132,8 @@ void Simulation::join(std::int32_t slot, std::int32_t index) {
   limit_output(slot, config);
   if (replica.has_stages()) {
     receptions_[static_cast<std::size_t>(index)].add(slot, now_);
+  } else if (Ranks(*this).queue_for(index)) {
+    Ranks(*this).add(slot, index);
   } else {
     enter(slot, replica);
   }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "serve/loop/life.h"
+#include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -263,8 +264,7 @@ void Life::drain(std::int32_t engine) {
 bool Life::may_go_elsewhere(std::int32_t slot) const {
   const Request& request = s_.requests_[slot];
   const Progress& progress = s_.requests_.progress(slot);
-  const bool is_coming = request.phase == Phase::pending &&
-                         s_.receptions_[static_cast<std::size_t>(request.replica)].has(slot);
+  const bool is_coming = request.phase == Phase::pending && Ranks(s_).are_without(slot);
   if (request.phase != Phase::waiting && !is_coming) return false;
   return request.preemptions == 0 && progress.held_blocks == 0 && progress.kept_blocks == 0 &&
          progress.prefill_replica < 0 && progress.flows == 0;
@@ -281,7 +281,7 @@ void Life::requeue_waiting(std::int32_t index) {
       s_.hand_over_of(slot) = {};
     }
     if (s_.requests_[slot].phase == Phase::waiting) replica.leave(slot, 0);
-    if (replica.has_stages()) s_.receptions_[static_cast<std::size_t>(index)].remove(slot);
+    Ranks(s_).leave(slot);
     replica.forget(slot);
     s_.requests_[slot].replica = -1;
     s_.post({.time = s_.now_, .kind = Delivery::Kind::through_frontend, .slot = slot});

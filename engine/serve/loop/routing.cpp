@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -128,6 +129,9 @@ double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact wh
     const AdapterSlots* slots = replicas_[static_cast<std::size_t>(index)].adapters();
     return adapter == 0 || (slots != nullptr && slots->holds(adapter)) ? 1 : 0;
   }
+  if (what == RouterFact::rank_requests) return Ranks::requests_of(*this, index);
+  if (what == RouterFact::rank_tokens) return Ranks::tokens_of(*this, index);
+  if (what == RouterFact::rank_seats) return Ranks::seats_left(*this, index);
   if (!knowledge_) return 0;
   switch (what) {
     case RouterFact::sent_tokens:

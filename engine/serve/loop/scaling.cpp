@@ -67,7 +67,7 @@ Life::Looked Life::look_at(const Fleet::Pool& pool) const {
       const Replica& replica = s_.replica(member);
       const ReplicaView& view = replica.view();
       ++out.replicas;
-      out.waiting += view.waiting;
+      out.waiting += replica.queued();
       out.running += view.seats;
       out.kv += static_cast<double>(replica.kv().used_blocks()) / view.total_blocks;
       out.busy += replica.pipeline().executing();
@@ -158,10 +158,10 @@ PoolMember Life::member_of(std::int32_t engine) const {
   double kv = 0;
   for (const std::int32_t index : group(engine).members) {
     const Replica& replica = s_.replica(index);
-    out.waiting += replica.view().waiting;
+    out.waiting += replica.queued();
     out.running += replica.view().seats;
     out.outstanding += s_.outstanding(index);
-    out.waiting_tokens += replica.view().waiting_tokens;
+    out.waiting_tokens += replica.queued_tokens();
     kv += static_cast<double>(replica.kv().used_blocks()) / replica.view().total_blocks;
   }
   out.kv_used_frac = kv / static_cast<double>(group(engine).members.size());

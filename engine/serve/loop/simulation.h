@@ -1,12 +1,11 @@
 #pragma once
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
 // What happens at one instant, and in which order: instant.cpp.
-//
 // The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
 // (plans and prices), intake.cpp (a request from sent to done), clients.cpp (times of the
-// workload), trying.cpp (patience, what is sent again), routing.cpp, handover.cpp, pushing.cpp and
-// splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores), abort.cpp, gating.cpp
-// (the gate), lifecycle.cpp (engines), breaking.cpp (faults), losing.cpp (a replica fails),
+// workload), trying.cpp (patience, what is sent again), routing.cpp, ranks.cpp, handover.cpp,
+// pushing.cpp and splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores),
+// abort.cpp, gating.cpp (the gate), lifecycle.cpp (engines), breaking.cpp and losing.cpp (faults),
 // starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp, moving.cpp.
 
 #include <array>
@@ -161,6 +160,7 @@ class Simulation final : public RouteSource, public PairSource {
   friend class Life;     // engines that come and go (life.h)
   friend class Sharing;  // a part of the replicas (sharing.h)
   friend class Moving;   // experts that move (moving.h)
+  friend class Ranks;    // ranks with one queue (ranks.h)
   class Losing;          // a replica fails (losing.cpp)
 
   Simulation(const Simulation& other);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "serve/loop/life.h"
+#include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -67,6 +68,7 @@ Picoseconds Simulation::next_life(Picoseconds other) {
 bool Simulation::starve() {
   const std::int64_t before = requests_.alive();
   for (Replica& replica : replicas_) end_failing(replica);
+  for (RankGroup& group : groups_) Ranks(*this).let_all_in(group);
   if (fleet_) Life(*this).close_door();
   starve_where([](const Request&) { return true; });
   if (gate_) starve_held();

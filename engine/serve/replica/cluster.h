@@ -32,6 +32,16 @@ inline constexpr Word<Role> role_words[] = {
     {Role::decode, "decode", "gets prompts with their KV"},
 };
 
+/// From when on KV of a prompt is content that other requests hit. Generated tokens are content as
+/// their blocks are filled by plans with `plan`, and else when their request gives its blocks back.
+enum class ContentFrom : std::int32_t { plan, step, prompt };
+inline constexpr Word<ContentFrom> content_from_words[] = {
+    {ContentFrom::plan, "plan", "as soon as a plan computes it"},
+    {ContentFrom::step, "step",
+     "when the step ends that computes it; of a chunk that is not the last one with the next plan"},
+    {ContentFrom::prompt, "prompt", "when the step ends that computes the last of the prompt"},
+};
+
 /// A member with a row in figures.cpp has its unit, its bounds and its sentence there.
 struct ReplicaConfig {
   std::string name = {};
@@ -46,6 +56,8 @@ struct ReplicaConfig {
   std::int32_t context_chunk = 0;
   bool prefix_caching = true;
   bool real_blocks = false;  // PrefixIndex::shared even where requests share no tokens
+  ContentFrom content_from = ContentFrom::plan;
+  bool partial_reuse = false;
   Role role = Role::both;
   /// Decoding requests may advance by different numbers (lanes/ragged_pool.h). Set where the
   /// replica has a speculator; without one each of them gets one token. A prefill replica ignores
@@ -144,6 +156,9 @@ enum class RouterFact : std::int32_t {
   shared_blocks,   // of the routed prompt, that are among these blocks, from the left
   sent_blocks,     // of all prompts, that the router remembers to have sent there
   has_adapter,     // 1: the routed request's adapter is in a slot there, or it has none
+  rank_requests,   // that wait there, run, or whose KV is on its way there
+  rank_tokens,     // of the prompts of these
+  rank_seats,      // that are left for others
 };
 
 /// The requests that are routed, and what the replicas have cached of them.

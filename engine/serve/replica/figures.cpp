@@ -32,6 +32,11 @@ constexpr auto replica_rows = rows_of<Config>(
                                    "of Batch::chunk_tokens; 0: unused"),
     figure<&Config::prefix_caching>("prefix_caching", open,
                                     "whether equal prefixes share KV blocks"),
+    word<&Config::content_from, content_from_words>("content_from", open,
+                                                    "from when on KV of a prompt is hit"),
+    figure<&Config::partial_reuse>("partial_reuse", open,
+                                   "whether a prefix hit ends inside of a KV block; else with a "
+                                   "whole one"),
     word<&Config::role, role_words>("role", open, "what this replica does for a request"),
     figure<&Config::lookahead>("lookahead", "tokens", 0, 1e6, open,
                                "tokens beyond those of a row that blocks are asked for"),

@@ -47,7 +47,7 @@ void Replica::repeat(const StepPrice& price, Picoseconds now) {
   }
   step.price = price;
   step.price.own_s = price.time_s;
-  step.waiting = view().waiting;
+  step.waiting = queued();
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
   step.decode_index = pool_.index();
@@ -59,7 +59,7 @@ void Replica::repeat(const StepPrice& price, Picoseconds now) {
 /// Whether steps that are planned are as those that would be planned now.
 bool Replica::repeats_on(const PricedRun& run) const {
   const auto is_alike = [this](const Step& step) {
-    return step.plain && step.waiting == view().waiting && step.running == view().seats;
+    return step.plain && step.waiting == queued() && step.running == view().seats;
   };
   return repeats(pipeline_.front().end) && is_alike(pipeline_.front()) &&
          is_alike(pipeline_.at(pipeline_.planned() - 1)) && !pool_.bounded().used() &&

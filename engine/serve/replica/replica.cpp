@@ -183,7 +183,7 @@ void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   step.batch.origin = nullptr;
   step.batch.bounds = nullptr;
   step.price = price;
-  step.waiting = view().waiting;
+  step.waiting = queued();
   step.running = view().seats;
   step.used_blocks = kv_.used_blocks();
   if (!is_ragged()) return;
@@ -241,11 +241,12 @@ void Replica::advance_prefills(Step& step) {
     const bool last = request.emitted_tokens >= progress.stop_at;
     if (request.emitted_tokens < progress.limit) {
       seats_.end_prefill(work.slot);
-      const bool shares = kv_.shares_output(request, progress);
+      const bool shares = shares_output(work.slot);
       is_ragged() ? ragged_->join(work.slot, shares) : pool_.join(work.slot, shares);
     }
     if (last) plan_last_token(work.slot, step);
   }
+  if (config_.content_from != ContentFrom::plan) land_chunks(step.prefills, false);
 }
 
 /// The step holds the last token of the request, by its end token or by its limit. By its limit it
@@ -281,6 +282,7 @@ StepDone Replica::land(Picoseconds now, bool keep_blocks, std::vector<Picosecond
   Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
   if (!keep_blocks) pipeline_.stamp_prefills(*board_.requests, now, gaps);
   if (is_ragged()) common = land_rows(pipeline_.front(), now, gaps);
+  if (config_.content_from != ContentFrom::plan) land_chunks(pipeline_.front().prefills, true);
   finished_ids_.clear();
   ended.clear();
   ended.swap(pipeline_.at(0).ending);

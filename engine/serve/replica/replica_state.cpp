@@ -53,7 +53,7 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
     : VisibleReplica(empty_board(index, config, prefixes, requests)),
       config_(config),
       kv_(config.kv_blocks, config.block_size, prefixes,
-          config.drops_last_hit && config.role != Role::prefill),
+          config.drops_last_hit && config.role != Role::prefill, config.partial_reuse),
       queue_(board_),
       seats_(board_),
       pool_(board_, bounded_contexts(config)),
@@ -80,7 +80,7 @@ std::int32_t ReplicaState::cached_tokens(std::int32_t slot) const noexcept {
   if (request(slot).replica != view().index)
     return kv_.peek(request(slot), progress).blocks * config_.block_size;
   const KvCache::Hit hit = kv_.lookup(slot, request(slot), progress);
-  return std::max(hit.blocks * config_.block_size, progress.remote_tokens);
+  return std::max(hit.tokens(config_.block_size), progress.remote_tokens);
 }
 
 std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
@@ -89,10 +89,10 @@ std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) 
 
 ReplicaSignals ReplicaState::signals(bool landing) const {
   ReplicaSignals signals;
-  signals.waiting_tokens = view().waiting_tokens;
+  signals.waiting_tokens = queued_tokens();
   signals.context_tokens = view().decode_context_tokens;
   signals.kv_used_frac = static_cast<double>(kv_.used_blocks()) / kv_.total_blocks();
-  signals.waiting = view().waiting;
+  signals.waiting = queued();
   signals.running = view().seats;
   signals.decodes = view().decodes;
   signals.prefilling = view().prefilling;
@@ -199,8 +199,8 @@ void ReplicaState::take_seat(std::int32_t slot, KvCache::Hit hit, std::int32_t r
   request.context_tokens = ready_tokens;
   seats_.take(slot);
   if (adapters_) adapters_->seat(progress.adapter, now);
-  kv_.remember(slot, request, progress, planned_tokens / config_.block_size);
-  if (ragged_) ragged_->know(slot, planned_tokens);
+  progress.landed_end = ready_tokens;
+  plan_content(slot, planned_tokens);
   sync_blocks();
 }
 
@@ -263,28 +263,6 @@ void ReplicaState::leave_common_pace(std::int32_t slot) {
   if (pool_.at_common_pace(slot)) pipeline_.leave_common_pace(slot, board_.progress(slot));
 }
 
-/// All blocks of the request, with `granted_blocks` that the plan at hand took for it.
-void ReplicaState::release_blocks(std::int32_t slot, std::int32_t granted_blocks, bool returns) {
-  Progress& progress = board_.progress(slot);
-  const Request& r = request(slot);
-  kv_.release(slot, r, progress, progress.held_blocks + granted_blocks + config_.seat_blocks,
-              content_blocks(slot), returns);
-  progress.held_blocks = 0;
-  sync_blocks();
-}
-
-/// Leading blocks of its own that carry content.
-std::int32_t ReplicaState::content_blocks(std::int32_t slot) const {
-  const std::int32_t context = request(slot).context_tokens;
-  if (!ragged_) return context / config_.block_size;
-  // With two steps in flight all that landed is content; else what was known at the last plan.
-  const RaggedProgress& ragged = board_.ragged(slot);
-  const std::int32_t known = config_.async_depth > 1
-                                 ? std::max(ragged.content_tokens, ragged.known_tokens)
-                                 : ragged.content_tokens;
-  return std::min(context, known) / config_.block_size;
-}
-
 bool ReplicaState::grant_prefill(std::int32_t slot, std::int32_t tokens) {
   Progress& progress = board_.progress(slot);
   const std::int32_t whole = ragged_ ? ragged_->with_lookahead(tokens) : tokens;
@@ -293,8 +271,7 @@ bool ReplicaState::grant_prefill(std::int32_t slot, std::int32_t tokens) {
   if (more > kv_.free_blocks()) return false;
   kv_.grow(slot, more);
   progress.held_blocks += more;
-  kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
-  if (ragged_) ragged_->know(slot, tokens);
+  plan_content(slot, tokens);
   sync_blocks();
   return true;
 }
@@ -314,18 +291,6 @@ void ReplicaState::grant_decode(std::int32_t slot) {
     sync_blocks();
   }
   if (pool_.is_filling(slot)) fill_block(slot);
-}
-
-/// Tokens of the sequence that are scheduled and known count as content; drafts never do.
-bool ReplicaState::know_content(std::int32_t slot, std::int32_t tokens) {
-  const RaggedProgress& ragged = board_.ragged(slot);
-  const std::int32_t known = std::min(tokens, ragged.known_tokens);
-  if (known <= ragged.content_tokens) return false;
-  const bool fills = known >= ragged.fills_at;
-  ragged_->know(slot, known);
-  if (!fills) return false;
-  kv_.remember(slot, request(slot), board_.progress(slot), known / config_.block_size);
-  return true;
 }
 
 void ReplicaState::grant_row(std::int32_t slot, std::int32_t blocks) {
@@ -352,17 +317,45 @@ void ReplicaState::grant_rows(std::span<const RaggedPool::Taker> takers, std::in
   for (const RaggedPool::Taker& each : takers) hold_more(each.slot, each.blocks);
 }
 
-/// The planned decode fills a block that others may ask for. If the block's last token is known, it
-/// carries content from now on; if that token is in flight, from when it lands.
-void ReplicaState::fill_block(std::int32_t slot) {
-  const Progress& progress = board_.progress(slot);
-  if (!flight_ && pipeline_.last_step_lands(slot, progress)) {
-    pipeline_.last().fills.push_back(slot);
-    pipeline_.last().plain = false;
-  } else {
-    const std::int32_t tokens = context_tokens(view(), request(slot)) + DecodePool::tokens_per_step;
-    kv_.remember(slot, request(slot), progress, tokens / config_.block_size);
-  }
+// --- requests that will not run to their end: each fails when no token of it is in flight
+
+namespace {
+
+bool lands(const Step& step, std::int32_t slot) {
+  const auto completes = [slot](const PrefillWork& work) {
+    return work.slot == slot && work.completes != 0;
+  };
+  return std::find(step.stamps.begin(), step.stamps.end(), slot) != step.stamps.end() ||
+         std::any_of(step.prefills.begin(), step.prefills.end(), completes);
+}
+
+}  // namespace
+
+void ReplicaState::fail(std::int32_t slot, Outcome outcome) {
+  board_.request(slot).phase = Phase::pending;
+  failing_.push_back({slot, outcome});
+}
+
+void ReplicaState::reject(std::int32_t slot) {
+  leave_queue(slot);
+  fail(slot, Outcome::rejected);
+}
+
+bool ReplicaState::awaits_token(std::int32_t slot) const noexcept {
+  if (!flight_ || pipeline_.planned() == 0) return false;
+  if (lands(pipeline_.front(), slot)) return true;
+  return std::any_of(flight_->behind.begin(), flight_->behind.end(),
+                     [slot](const Step& step) { return lands(step, slot); });
+}
+
+std::vector<ReplicaState::Failing> ReplicaState::take_failing() {
+  std::vector<Failing> out;
+  std::erase_if(failing_, [&](const Failing& each) {
+    if (awaits_token(each.slot)) return false;
+    out.push_back(each);
+    return true;
+  });
+  return out;
 }
 
 }  // namespace rooflua

@@ -44,6 +44,7 @@ class ReplicaState : public VisibleReplica {
   const RaggedPool& ragged() const { return *ragged_; }
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  double new_block(std::int32_t slot) const noexcept override;
   std::int32_t decode_blocks() const noexcept override {
     return is_ragged() ? ragged_->demand().blocks : pool_.blocks_needed();
   }
@@ -61,6 +62,14 @@ class ReplicaState : public VisibleReplica {
   /// Stores beside its blocks; null: there are none. Again after a copy.
   void use_tiers(Tiers* tiers);
   Tiers* tiers() const { return tiers_; }
+  /// So many requests more, of so many tokens, wait for a rank of its engine and count as its own.
+  void wait_outside(std::int32_t requests, std::int32_t tokens) {
+    outside_requests_ += requests;
+    outside_tokens_ += tokens;
+  }
+  /// Requests that wait here, or outside.
+  std::int32_t queued() const { return view().waiting + outside_requests_; }
+  double queued_tokens() const { return view().waiting_tokens + outside_tokens_; }
   /// What its scheduler reads of the ranks that step together; null: it steps alone.
   void see_group(const rooflua_group_view* group) { board_.view.group = group; }
 
@@ -174,6 +183,8 @@ class ReplicaState : public VisibleReplica {
   void not_in_flight(std::int32_t slot);
   /// @returns whether a block is full now that others may ask for
   bool know_content(std::int32_t slot, std::int32_t tokens);
+  bool shares_output(std::int32_t slot) const;
+  void land_chunks(const std::vector<PrefillWork>& prefills, bool is_over);
 
   ReplicaConfig config_;
   KvCache kv_;
@@ -188,14 +199,18 @@ class ReplicaState : public VisibleReplica {
   std::optional<AdapterSlots> adapters_;
   Tiers* tiers_ = nullptr;
   std::vector<std::int32_t> deferred_;
+  std::int32_t outside_requests_ = 0;
+  double outside_tokens_ = 0;
 
  private:
   void join_queue(std::int32_t slot, SchedulerPolicy& policy);
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
   void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
+  void plan_content(std::int32_t slot, std::int32_t tokens);
+  void land_chunk(const PrefillWork& work);
   void hold_more(std::int32_t slot, std::int32_t blocks);
-  std::int32_t content_blocks(std::int32_t slot) const;
+  std::int32_t content_tokens(std::int32_t slot) const;
   void fail(std::int32_t slot, Outcome outcome);
 };
 

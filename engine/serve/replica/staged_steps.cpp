@@ -65,6 +65,7 @@ void Replica::depart_prefills(Step& step) {
     board_.request(work.slot).context_tokens += work.new_tokens;
     if (work.completes != 0) depart(work.slot, step);
   }
+  if (config_.content_from != ContentFrom::plan) land_chunks(step.prefills, false);
 }
 
 /// A token of the request is in flight. By its limit it is the last one; an end token is known when
@@ -89,7 +90,7 @@ void Replica::come_back(const Step& step) {
   const auto rejoin = [this](std::int32_t slot) {
     if (request(slot).phase != Phase::in_flight) return;
     not_in_flight(slot);
-    pool_.join(slot, kv_.shares_output(request(slot), board_.progress(slot)));
+    pool_.join(slot, shares_output(slot));
   };
   for (const std::int32_t slot : step.stamps) rejoin(slot);
   for (const PrefillWork& work : step.prefills) {

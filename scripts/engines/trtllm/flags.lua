@@ -38,7 +38,7 @@ local of_file = flags.list {
   idle = { sampler_type = { "auto" }, attn_backend = { "TRTLLM" }, allreduce_strategy = { "AUTO" },
     dtype = { "auto", "bfloat16" }, stream_interval = { "1" }, load_format = { "AUTO", "auto" },
     enable_autotuner = { "true" },
-    ["kv_cache_config.enable_partial_reuse"] = { "true" } },
+    ["kv_cache_config.copy_on_partial_reuse"] = { "true" } },
   spelled = function(option) option.flag = nil end,
   without_effect = [[
     tokenizer_mode:t tokenizer_revision:t skip_tokenizer_init load_format:t checkpoint_format:t checkpoint_loader:j
@@ -47,9 +47,8 @@ local of_file = flags.list {
     batched_logits_processor:j postprocess_tokenizer_dir:t enable_layerwise_nvtx_marker enable_sleep
     garbage_collection_gen0_threshold:i orchestrator_type:t ray_worker_extension_cls:t enable_autotuner
     cuda_graph_config.enable_padding kv_cache_config.event_buffer_max_size:i
-    kv_cache_config.attention_dp_events_gather_period_ms:i kv_cache_config.enable_partial_reuse
-    kv_cache_config.copy_on_partial_reuse kv_cache_config.onboard_blocks mm_encoder_only env_overrides:j
-    gather_generation_logits sampler_force_async_worker decoding_config:j
+    kv_cache_config.attention_dp_events_gather_period_ms:i kv_cache_config.onboard_blocks mm_encoder_only
+    env_overrides:j gather_generation_logits sampler_force_async_worker decoding_config:j
   ]],
   not_modelled = {
     { "LoRA adapters are not modelled", "enable_lora lora_config:j peft_cache_config:j" },
@@ -66,6 +65,7 @@ local of_file = flags.list {
     { "what is compiled is the engine's default", "torch_compile_config:j" },
     { "tokens leave the engine one by one", "stream_interval:i" },
     { "the config of the model is used as it is published", "dtype:t model_kwargs:j quant_config:j" },
+    { "a block that is hit in part is copied", "kv_cache_config.copy_on_partial_reuse" },
     { "KV is copied to the host whatever its priority", "kv_cache_config.secondary_offload_min_priority:i" },
     { "memory of the host that the GPU reads itself is not modelled", "kv_cache_config.use_uvm" },
     { "the cache is divided as the engine does by default", [[ kv_cache_config.max_attention_window:j

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "serve/replica/replica.h"
+#include "tests/reference/cases/router.h"
 #include "tests/reference/chaos.h"
 #include "tests/reference/engine_run.h"
 #include "tests/reference/plan_policies.h"
@@ -72,36 +73,6 @@ class Sleeper : public SchedulerPolicy {
   int budget_;
   Ps hold_;
   bool always_, whole_, balances_;
-};
-
-/// The candidate with the least of something; ties to the first.
-class CaseRouter : public Router {
- public:
-  explicit CaseRouter(const ClusterCase& cluster)
-      : kind_(cluster.router), staleness_(cluster.staleness), dice_(cluster.question.seed) {}
-  double staleness_s() const override { return seconds(staleness_); }
-  std::int32_t route(const rooflua::Request&, const RouteView& view) override {
-    const std::int32_t count = view.candidate_count;
-    if (kind_ == 0) return view.candidates[turn_++ % count];
-    if (kind_ == 4) return view.candidates[dice_.between(0, count - 1)];
-    std::int32_t best = view.candidates[0];
-    for (std::int32_t i = 1; i < count; ++i) {
-      const std::int32_t each = view.candidates[i];
-      if (load(view.signals[each]) < load(view.signals[best])) best = each;
-    }
-    return best;
-  }
-
- private:
-  double load(const ReplicaSignals& s) const {
-    if (kind_ == 1) return s.outstanding;
-    if (kind_ == 2) return s.waiting_tokens + s.context_tokens + s.prefilling + 0.5 * s.running;
-    return s.kv_used_frac + s.waiting + 1e-3 * s.decodes;
-  }
-  int kind_;
-  Ps staleness_;
-  Dice dice_;
-  std::int32_t turn_ = 0;
 };
 
 /// Seats, budget, depth and cache of one replica; at least the longest request fits.
@@ -182,6 +153,7 @@ ClusterCase draw_cluster(std::uint64_t seed) {
     c.blocks += c.seat_blocks * more.between(1, more.chance(50) ? 3 : 12);
   }
   if (seed % 2 == 0) draw_groups(seed, out);
+  if (seed % 4 == 2 && out.grouped()) out.router = 5 + static_cast<int>(seed / 4 % 2);
   return out;
 }
 

@@ -29,7 +29,8 @@ struct ClusterReplica {
 struct ClusterCase {
   ServingCase question;  // its requests; its configuration is not used
   std::vector<ClusterReplica> replicas;
-  int router = 0;    // 0: in turn, 1: outstanding, 2: waiting tokens, 3: cache, 4: dice
+  int router = 0;    // 0: in turn, 1: outstanding, 2: waiting tokens, 3: cache, 4: dice; in turn,
+                     // and ranks have one queue: 5 in the order of arrival, 6 the longest first
   Ps staleness = 0;  // of its signals
   Ps frontend_base = 0, frontend_prompt_token = 0, frontend_output_token = 0;
   Ps transfer_alpha = 0, transfer_token = 0;

@@ -248,7 +248,8 @@ std::string text(const ServingCase& question) {
       << c.async_depth << " threshold " << c.long_prefill_token_threshold << " watermark "
       << c.watermark << (c.chunked_prefill ? " chunking" : " no chunking")
       << (c.reserve_full_isl ? " full_isl" : " no full_isl")
-      << (c.prefix_caching ? " caching" : " no caching") << (c.by_priority ? " priority" : "")
+      << (c.prefix_caching ? " caching" : " no caching") << " content " << c.content_from
+      << (c.partial_reuse ? " in parts" : "") << (c.by_priority ? " priority" : "")
       << "\n  tariff " << t.step << " " << t.token << " " << t.decode_context << " "
       << t.prefill_pair << " " << t.request << " " << t.sampled << "; caps";
   for (std::size_t i = 0; i < t.caps.size(); ++i) out << " " << t.caps[i] << " x " << t.bounded[i];

@@ -91,6 +91,8 @@ void simplify(ServingCase& question, const Check& check) {
     for (Prompt& prompt : q.prompts) prompt.plain.arrival = 0;
   });
   keep(question, check, [](ServingCase& q) { q.config.prefix_caching = false; });
+  keep(question, check, [](ServingCase& q) { q.config.partial_reuse = false; });
+  keep(question, check, [](ServingCase& q) { q.config.content_from = 0; });
   keep(question, check, [](ServingCase& q) { q.config.async_depth = 1; });
   keep(question, check, [](ServingCase& q) {
     q.config.stages.latency.assign(q.config.stages.latency.size(), 0);

@@ -22,6 +22,18 @@ int BlockPool::find(int hash) const {
   return found == by_hash_.end() ? -1 : found->second.front();
 }
 
+int BlockPool::common(int parent, const std::vector<Token>& tokens) const {
+  int most = 0;
+  for (const auto& [hash, blocks] : by_hash_) {
+    const auto& [before, cached] = content(hash);
+    if (before != parent) continue;
+    const auto [end, other] =
+        std::mismatch(tokens.begin(), tokens.end(), cached.begin(), cached.end());
+    most = std::max(most, static_cast<int>(end - tokens.begin()));
+  }
+  return most;
+}
+
 void BlockPool::touch(int number) {
   Block& block = blocks_[static_cast<std::size_t>(number)];
   if (block.references++ == 0) queue_.erase(block.place);

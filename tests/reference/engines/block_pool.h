@@ -24,6 +24,9 @@ class BlockPool {
   /// The block with this content that got it first; -1: none. Never one without caching.
   int find(int hash) const;
 
+  /// The most tokens at the left that content after `parent` has in common with these.
+  int common(int parent, const std::vector<Token>& tokens) const;
+
   /// Takes a block out of the free queue if it lies there, and counts one more reference.
   void touch(int block);
   /// A block from the head of the queue; its content is forgotten. @pre free_blocks() > 0

@@ -36,6 +36,8 @@ struct VllmConfig {
   bool reserve_full_isl = true;
   double watermark = 0;
   bool prefix_caching = true;
+  int content_from = 0;  // ReplicaConfig::content_from
+  bool partial_reuse = false;
   bool by_priority = false;
   int max_loras = 1 << 30;  // different adapters in a step
   Stages stages;

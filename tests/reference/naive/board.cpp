@@ -23,8 +23,16 @@ NaiveBoard::NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& 
 std::int32_t NaiveBoard::cached_tokens(std::int32_t slot) const noexcept {
   NaiveRequest* r = naive_->at_slot(slot);
   if (r == nullptr || r->phase != Phase::waiting) return 0;
-  const int hits = static_cast<int>(naive_->lookup(*r).size()) * naive_->config_.block_size;
-  return std::max(hits, r->remote);
+  return std::max(naive_->hit_tokens(*r), r->remote);
+}
+
+double NaiveBoard::new_block(std::int32_t slot) const noexcept {
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr || !naive_->config_.prefix_caching || r->remote > 0) return 0;
+  naive_->know_hashes(*r);
+  for (const int hash : r->hashes)
+    if (naive_->pool_.find(hash) < 0) return 1 + hash;
+  return 0;
 }
 
 std::int32_t NaiveBoard::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {

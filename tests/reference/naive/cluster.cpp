@@ -214,6 +214,7 @@ void NaiveCluster::join(int id, int to) {
   at_[static_cast<std::size_t>(id)] = to;
   touched_[i] = true;
   if (stages_of(i).several()) return coming_[i].send(id, now_);
+  if (has_common_queue(i)) return without_rank_.push_back(id);
   enter(id, i);
 }
 
@@ -240,6 +241,8 @@ void NaiveCluster::starved(int id) {
 
 void NaiveCluster::report() {
   if (tiers_) history_.stores = tiers_->counts();
+  for (const int id : std::exchange(without_rank_, {}))
+    enter(id, static_cast<std::size_t>(at_[static_cast<std::size_t>(id)]));
   for (std::size_t id = 0; id < prompts().size(); ++id) {
     const int room = cluster_.question.config.max_model_len - prompts()[id].plain.prompt;
     const bool whole = history_.requests[id].tokens >= std::min(prompts()[id].plain.output, room);

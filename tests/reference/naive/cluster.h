@@ -2,7 +2,8 @@
 // The state of the naive cluster. Its functions: cluster.cpp has an instant and a request's
 // way through it, cluster_aborts.cpp those that are aborted, cluster_clients.cpp those
 // whose client waits no longer, cluster_faults.cpp replicas that fail,
-// cluster_routing.cpp what routers see, cluster_steps.cpp the steps.
+// cluster_ranks.cpp ranks with one queue, cluster_routing.cpp what routers see,
+// cluster_steps.cpp the steps.
 
 #include <algorithm>
 #include <deque>
@@ -141,6 +142,17 @@ class NaiveCluster : public RouteSource {
   void open_door();
   int slowness(std::size_t i) const;
 
+  // --- ranks with one queue
+
+  bool has_common_queue(std::size_t i) const;
+  std::vector<int> requests_at(std::size_t i) const;
+  std::vector<int> sent_to(std::size_t i) const;
+  int seats_left(std::size_t i) const;
+  bool leave_queue(int id);
+  void let_in(const std::vector<std::size_t>& group);
+  int place(int id, const std::vector<std::size_t>& group, std::size_t placed,
+            std::size_t together);
+
   // --- routing
 
   struct Snapshot {
@@ -153,11 +165,14 @@ class NaiveCluster : public RouteSource {
   }
 
   std::vector<ReplicaSignals> signals() const;
+  std::vector<ReplicaSignals> signals_for_router() const;
+  RouteView route_view(int id, const std::vector<std::int32_t>& candidates,
+                       const std::vector<ReplicaSignals>& seen) const;
   int choose(int id, bool decode_stage);
   void show(const Prompt& prompt);
   const Requests& requests() const noexcept override { return shown_; }
   std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override {
-    return engines_[static_cast<std::size_t>(replica)]->hit_tokens(slot);
+    return engines_[static_cast<std::size_t>(replica)]->whole_hit_tokens(slot);
   }
   std::int32_t least_outstanding(const RouteView& view) const noexcept override;
   std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
@@ -210,6 +225,7 @@ class NaiveCluster : public RouteSource {
   std::vector<bool> sent_;
   std::vector<bool> over_;  // by id: it ended, or was aborted
   std::vector<int> at_;     // by id: the replica where it is; -1: none yet
+  std::vector<int> without_rank_;  // ids that wait for a rank, in the order of sending
   struct Due {
     Ps first = unset, total = unset;
   };

@@ -81,7 +81,7 @@ std::string NaiveCluster::take_back(int id) {
   NaiveReplica& engine = *engines_[i];
   const Phase phase = engine.request(id).phase;
   const bool landed_kv = engine.request(id).landed_kv, rows = has_row_in_flight(id, i);
-  const bool coming = coming_[i].remove(id);
+  const bool coming = coming_[i].remove(id) || leave_queue(id);
   const bool kept = coming ? served(id).prefill_replica >= 0 : engine.request(id).away;
   const bool waits = phase == Phase::waiting;
   const bool is_seated = !coming && !waits && phase != Phase::pending;

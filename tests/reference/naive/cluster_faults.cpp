@@ -89,7 +89,7 @@ void NaiveCluster::lose_request(int id) {
   note_abort(id);
   leave(id, i);
   const bool unreached = !lost_.empty() && lost_[place] != unset;
-  const bool coming = !unreached && coming_[i].remove(id);
+  const bool coming = !unreached && (coming_[i].remove(id) || leave_queue(id));
   ++history_.aborted[unreached ? "sent to a lost replica" : coming ? "lost, coming" : "lost"];
   if (!unreached && !coming) engines_[i]->leave(id);
 }

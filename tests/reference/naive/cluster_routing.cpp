@@ -11,6 +11,10 @@ std::vector<ReplicaSignals> NaiveCluster::look() const {
   std::vector<ReplicaSignals> out;
   for (std::size_t i = 0; i < count_; ++i) {
     out.push_back(engines_[i]->signals());
+    for (const int id : sent_to(i)) {
+      ++out[i].waiting;
+      out[i].waiting_tokens += prompts()[static_cast<std::size_t>(id)].plain.prompt;
+    }
     if (!router_->reads_reports()) continue;
     out[i].waiting = reports_[i].waiting;
     out[i].running = reports_[i].running;
@@ -29,6 +33,29 @@ std::vector<ReplicaSignals> NaiveCluster::signals() const {
   return last->signals;
 }
 
+std::vector<ReplicaSignals> NaiveCluster::signals_for_router() const {
+  std::vector<ReplicaSignals> seen = signals();
+  for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (const std::size_t i : groups_[g]) seen[i].group = static_cast<std::int32_t>(g);
+  }
+  return seen;
+}
+
+RouteView NaiveCluster::route_view(int id, const std::vector<std::int32_t>& candidates,
+                                   const std::vector<ReplicaSignals>& seen) const {
+  RouteView view;
+  view.now_s = seconds(now_);
+  view.signals_s = seconds(staleness_ > 0 ? now_ - now_ % staleness_ : now_);
+  view.signals = seen.data();
+  view.candidates = candidates.data();
+  view.candidate_count = static_cast<std::int32_t>(candidates.size());
+  view.replica_count = static_cast<std::int32_t>(count_);
+  view.slot = id;
+  view.source = this;
+  return view;
+}
+
 int NaiveCluster::choose(int id, bool decode_stage) {
   std::vector<std::int32_t> candidates;
   int built = 0;
@@ -39,21 +66,9 @@ int NaiveCluster::choose(int id, bool decode_stage) {
     if (decodes == decode_stage) candidates.push_back(static_cast<std::int32_t>(i));
   }
   if (built == 1) return candidates.front();
-  std::vector<ReplicaSignals> seen = signals();
-  for (std::size_t i = 0; i < count_; ++i) seen[i].outstanding = outstanding_[i];
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    for (const std::size_t i : groups_[g]) seen[i].group = static_cast<std::int32_t>(g);
-  }
-  RouteView view;
-  view.now_s = seconds(now_);
-  view.signals_s = seconds(staleness_ > 0 ? now_ - now_ % staleness_ : now_);
-  view.signals = seen.data();
-  view.candidates = candidates.data();
-  view.candidate_count = static_cast<std::int32_t>(candidates.size());
-  view.replica_count = static_cast<std::int32_t>(count_);
+  std::vector<ReplicaSignals> seen = signals_for_router();
+  RouteView view = route_view(id, candidates, seen);
   view.decode_stage = decode_stage ? 1 : 0;
-  view.slot = id;
-  view.source = this;
   const int chosen = router_->route(shown_[id], view);
   note_sent(id, chosen, decode_stage);
   return chosen;
@@ -82,6 +97,16 @@ double NaiveCluster::fact(const RouteView& view, std::int32_t replica,
       return knowledge_.shared_blocks(request, replica);
     case RouterFact::sent_blocks:
       return knowledge_.sent_blocks(replica);
+    case RouterFact::rank_requests:
+      return static_cast<double>(requests_at(static_cast<std::size_t>(replica)).size());
+    case RouterFact::rank_seats:
+      return seats_left(static_cast<std::size_t>(replica));
+    case RouterFact::rank_tokens: {
+      double tokens = 0;
+      for (const int id : requests_at(static_cast<std::size_t>(replica)))
+        tokens += prompts()[static_cast<std::size_t>(id)].plain.prompt;
+      return tokens;
+    }
     default:
       return 0;
   }

@@ -32,7 +32,7 @@ StepLog NaiveCluster::next_plan(std::size_t i) {
 StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
   while (true) {
     StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
-    step.waiting = engines_[i]->signals().waiting;
+    step.waiting = engines_[i]->signals().waiting + static_cast<int>(sent_to(i).size());
     wake_[i] = engines_[i]->wake();
     if (cluster_.replicas[i].role == Role::prefill)
       for (const int id : engines_[i]->preempted()) cancel(id);
@@ -93,6 +93,7 @@ void NaiveCluster::plan(const std::vector<std::size_t>& group) {
   const int depth = stages.several() ? stages.batches : cluster_.replicas[first].config.async_depth;
   while (static_cast<int>(planned_[first].size()) < depth) {
     std::vector<StepLog> steps;
+    let_in(group);
     look_at_ranks(group);
     for (const std::size_t i : group) steps.push_back(next_plan(i));
     const auto empty = [](const StepLog& step) { return step.rows.empty(); };

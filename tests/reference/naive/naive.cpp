@@ -79,8 +79,7 @@ void NaiveReplica::open(NaiveRequest& r) {
 
 void NaiveReplica::ask_key(NaiveRequest& r) {
   if (!policy_->has_key()) return;
-  const int hits = static_cast<int>(lookup(r).size()) * config_.block_size;
-  arena_[r.slot].cached_tokens = std::max(hits, r.remote);
+  arena_[r.slot].cached_tokens = std::max(hit_tokens(r), r.remote);
   r.key = policy_->key(arena_[r.slot]);
   arena_[r.slot].cached_tokens = 0;
 }
@@ -136,12 +135,16 @@ Rows NaiveReplica::schedule(Ps now) {
     ++r->under_way;
     if (r->phase == Phase::decoding) r->phase = Phase::in_flight;
   }
+  for (const Row& row : rows)
+    if (config_.content_from == 1 && row.prefill && !row.samples) land_chunk(row);
   if (plan_.decoded_together() && !rows.empty()) ++decode_steps_;
   return rows;
 }
 
 void NaiveReplica::update(const Rows& rows) {
   ended_.clear();
+  for (const Row& row : rows)
+    if (config_.content_from > 0 && row.prefill) land_chunk(row);
   for (const Row& row : rows) {
     NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
     if (!row.samples || r.landed == stop_at(r)) continue;  // it had ended: nothing of it lands
@@ -157,7 +160,7 @@ void NaiveReplica::update(const Rows& rows) {
     const auto seat = std::find(running_.begin(), running_.end(), &r);
     // What is computed after an end token is no content.
     if (ends && late && seat != running_.end()) r.computed = r.given->plain.prompt + r.landed - 1;
-    if (late && seat != running_.end()) cache_blocks(r, r.computed);
+    if (late && seat != running_.end() && config_.content_from == 0) cache_blocks(r, r.computed);
     if (!ends) continue;
     ended_.push_back(r.id);
     ended_waiting_ += static_cast<int>(std::erase(waiting_, &r));
@@ -316,6 +319,50 @@ std::vector<int> NaiveReplica::lookup(NaiveRequest& r) {
   return hits;
 }
 
+/// Of a request without a seat: whole blocks, and what the one after them has in common with a
+/// cached one.
+int NaiveReplica::hit_tokens(NaiveRequest& r) {
+  const auto hits = static_cast<int>(lookup(r).size());
+  const int whole = hits * config_.block_size;
+  if (!config_.partial_reuse || !config_.prefix_caching) return whole;
+  const int end = std::min(whole + config_.block_size, r.sequence() - 1);
+  const std::vector<Token>& tokens = r.given->plain.tokens;
+  const int parent = hits == 0 ? -1 - r.given->plain.adapter
+                               : r.hashes[static_cast<std::size_t>(hits) - 1];
+  return whole + pool_.common(parent, std::vector<Token>(tokens.begin() + whole, tokens.begin() + end));
+}
+
+void NaiveReplica::plan_chunk(NaiveRequest& r, int tokens) {
+  r.chunks_end = tokens;
+  if (config_.content_from == 0) {
+    r.landed_end = tokens;
+    cache_blocks(r, tokens);
+  }
+}
+
+/// Its tokens are content now, unless it lost its seat.
+void NaiveReplica::land_chunk(const Row& row) {
+  NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
+  const int end = row.context + row.tokens;
+  const bool is_here = std::find(running_.begin(), running_.end(), &r) != running_.end();
+  if (!is_here || end > r.chunks_end) return;
+  r.landed_end = std::max(r.landed_end, end);
+  if (config_.content_from == 1 || row.samples) cache_blocks(r, end);
+}
+
+/// The block after the full ones keeps what it has of the first `tokens` tokens, unless others hold
+/// it.
+void NaiveReplica::cache_rest(NaiveRequest& r, int tokens) {
+  const int size = config_.block_size, full = tokens / size;
+  if (!config_.partial_reuse || !config_.prefix_caching || tokens % size == 0) return;
+  if (pool_.references(r.blocks[static_cast<std::size_t>(full)]) > 1) return;
+  const auto from = r.given->plain.tokens.begin() + full * size;
+  const int parent =
+      full == 0 ? -1 - r.given->plain.adapter : r.hashes[static_cast<std::size_t>(full) - 1];
+  pool_.set_hash(r.blocks[static_cast<std::size_t>(full)],
+                 pool_.hash(parent, std::vector<Token>(from, from + tokens % size)));
+}
+
 /// The blocks that are full with the first `tokens` tokens carry content, if those are known.
 void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
   if (!config_.prefix_caching) return;
@@ -327,15 +374,19 @@ void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
   }
 }
 
-/// All blocks go back; those of a chunk that is withdrawn carry nothing.
+/// All blocks go back; those of a chunk that is withdrawn, or not over, carry nothing.
 void NaiveReplica::release(NaiveRequest& r) {
-  for (auto j = static_cast<std::size_t>(r.computed / config_.block_size); j < r.blocks.size(); ++j)
+  int content = r.computed;
+  if (r.landed_end < r.chunks_end) content = std::min(content, r.landed_end);
+  if (config_.content_from > 0) cache_blocks(r, content);
+  for (auto j = static_cast<std::size_t>(content / config_.block_size); j < r.blocks.size(); ++j)
     if (pool_.references(r.blocks[j]) == 1) pool_.drop_hash(r.blocks[j]);
+  cache_rest(r, content);
   pool_.free_all(r.blocks);
   pool_.free_all(r.seat);
   r.blocks.clear();
   r.seat.clear();
-  r.hashed = 0;
+  r.hashed = r.chunks_end = r.landed_end = 0;
 }
 
 History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {

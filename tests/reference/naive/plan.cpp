@@ -31,7 +31,7 @@ bool NaivePlan::give_token(NaiveRequest& r, int tokens) {
   if (need > naive_->pool_.free_blocks()) return false;
   for (; need > 0; --need) r.blocks.push_back(naive_->pool_.pop());
   r.planned = tokens;
-  naive_->cache_blocks(r, r.computed + 1);
+  if (naive_->config_.content_from == 0) naive_->cache_blocks(r, r.computed + 1);
   ++view_.decodes;
   view_.tokens += tokens;
   return true;
@@ -192,7 +192,7 @@ std::int32_t NaivePlan::try_prefill(std::int32_t slot, std::int32_t tokens) noex
   if (need > naive_->pool_.free_blocks()) return 0;
   for (int k = 0; k < need; ++k) r->blocks.push_back(naive_->pool_.pop());
   r->planned = tokens;
-  naive_->cache_blocks(*r, r->computed + tokens);
+  naive_->plan_chunk(*r, r->computed + tokens);
   view_.tokens += tokens;
   ++view_.prefills;
   naive_->show();
@@ -221,7 +221,8 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   const int hit_blocks = static_cast<int>(hits.size());
   const int gpu = hit_blocks * config.block_size;
   const int loads = naive_->found_in_stores(*r, gpu);
-  const int ready = std::max(gpu + loads, r->remote);
+  const int cached = loads > 0 || r->landed_kv ? gpu + loads : naive_->hit_tokens(*r);
+  const int ready = std::max(cached, r->remote);
   if (loads == 0 && wish.tokens > r->sequence() - ready)
     return refuse("admit", Refusal::too_many_tokens, slot);
   if (bursts(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
@@ -281,7 +282,8 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   r->planned = wish.tokens;
   std::erase(naive_->waiting_, r);
   naive_->running_.push_back(r);
-  naive_->cache_blocks(*r, ready + wish.tokens);
+  r->landed_end = ready;
+  naive_->plan_chunk(*r, ready + wish.tokens);
   view_.tokens += wish.tokens;
   ++view_.prefills;
   ++view_.admitted;

@@ -43,6 +43,8 @@ struct NaiveRequest {
   std::vector<int> blocks, hashes;
   std::vector<int> seat;   // blocks besides those of its tokens
   int hashed = 0;          // blocks that carry content
+  int chunks_end = 0;      // tokens after the last chunk that was planned
+  int landed_end = 0;      // and after the last one that is over
   int remote = 0;          // KV that another replica computed
   bool away = false;       // its KV is at a prefill replica, and it has no blocks here
   bool held_back = false;  // its KV found no room here at first
@@ -61,6 +63,7 @@ class NaiveBoard : public VisibleReplica {
   NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& naive);
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  double new_block(std::int32_t slot) const noexcept override;
   std::int32_t decode_blocks() const noexcept override;
   ReplicaView& numbers() { return board_.view; }
 
@@ -158,7 +161,7 @@ class NaiveReplica : public Engine {
   /// still.
   void refuse(int id);
   /// How much of that request's prompt is cached here now.
-  int hit_tokens(int id) {
+  int whole_hit_tokens(int id) {
     return static_cast<int>(lookup(requests_[static_cast<std::size_t>(id)]).size()) *
            config_.block_size;
   }
@@ -166,6 +169,11 @@ class NaiveReplica : public Engine {
   int cached_tokens(int id) const { return request(id).hashed * config_.block_size; }
   const NaiveRequest& request(int id) const { return requests_[static_cast<std::size_t>(id)]; }
   bool idle() const { return running_.empty() && waiting_.empty(); }
+  /// Whether it waits or has a seat here.
+  bool has(const NaiveRequest& r) const {
+    return std::count(waiting_.begin(), waiting_.end(), &r) > 0 ||
+           std::count(running_.begin(), running_.end(), &r) > 0;
+  }
   /// When it wants to be asked again; unset: only when something happens.
   Ps wake() const;
   ReplicaSignals signals() const;
@@ -202,7 +210,11 @@ class NaiveReplica : public Engine {
 
   void know_hashes(NaiveRequest& r);
   std::vector<int> lookup(NaiveRequest& r);
+  int hit_tokens(NaiveRequest& r);
+  void plan_chunk(NaiveRequest& r, int tokens);
+  void land_chunk(const Row& row);
   void cache_blocks(NaiveRequest& r, int tokens);
+  void cache_rest(NaiveRequest& r, int tokens);
   void release(NaiveRequest& r);
 
   /// Rebuilds everything that a policy can read.

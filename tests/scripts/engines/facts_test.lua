@@ -275,8 +275,17 @@ end)
 
 -- Ranks -----------------------------------------------------------------------------------------------------------
 
-test("TensorRT-LLM deals requests to its ranks by their counts", function()
+test("TensorRT-LLM deals requests to its ranks by their tokens, before 1.0 by those of new requests", function()
   for _, release in ipairs { "trtllm 1.0.0", "trtllm 1.2.0rc2" } do test.equal(applied(release).router, "trtllm_dp") end
+  test.equal(applied("trtllm 0.20.0").router, "trtllm_dp_new_tokens")
+end)
+
+test("TensorRT-LLM hits parts of KV blocks since 0.19, unless told otherwise", function()
+  local function hits_parts(engine) return applied(engine).given.deployment.partial_reuse end
+  test.equal(hits_parts("trtllm 1.2.0rc2"), true)
+  test.equal(hits_parts("trtllm 0.20.0"), true)
+  test.equal(hits_parts("trtllm 0.18.0"), false)
+  test.equal(hits_parts { "trtllm 1.0.0", kv_cache_config = { enable_partial_reuse = false } }, false)
 end)
 
 test("SGLang's enable_ep_moe divides whole experts among all ranks", function()

@@ -161,15 +161,32 @@ test("ties go round in vllm_dp, and new counts replace its own", function()
   test.equal(choices_of(router, list, 3), "3 1 2")
 end)
 
-test("trtllm_dp takes the fewest requests, the first of equals, and counts its own until counts are new", function()
+--- The ranks of prompts that get them together.
+local function places_of(router, list, ...)
+  local out = {}
+  list.together = select("#", ...)
+  for i, tokens in ipairs { ... } do
+    list.placed = i - 1
+    out[i] = router:place({ prompt_tokens = tokens }, list)
+  end
+  return table.concat(out, " ")
+end
+
+test("trtllm_dp: the rank with the fewest tokens, of those that have fewer requests than equal parts", function()
   local Trtllm = require "routers.trtllm_dp"
-  local list = ranks { { waiting = 1 }, { running = 3 }, { waiting = 2, running = 7 } }
-  test.equal(choices_of(Trtllm {}, list, 3), "1 1 1", "counts of each step have what was sent")
-  local router = Trtllm { staleness_s = 1 }
-  test.equal(choices_of(router, list, 6), "1 1 1 2 1 2") -- 1 3 9, 2 3 9, 3 3 9, 4 3 9, 4 4 9, 5 4 9
-  list.signals_s = list.signals_s + 1
-  test.equal(choices_of(router, list, 2), "1 1")
-  test.equal(choices_of(Trtllm { staleness_s = 1 }, ranks { {}, {}, {} }, 5), "1 2 3 1 2")
+  local function load(requests, tokens) return { rank_requests = requests, rank_tokens = tokens, rank_seats = 9 } end
+  local list = ranks { load(1, 900), load(3, 30), load(0, 0), load(0, 0) }
+  test.equal(places_of(Trtllm {}, list, 500, 400, 90, 80, 70), "3 4 4 4 3") -- up to 3 requests
+  test.equal(places_of(Trtllm {}, ranks { load(2, 10), load(2, 20) }, 9, 8, 1), "1 1 2", "2 + 2 + 3 are 4 and 3")
+  test.equal(places_of(Trtllm {}, ranks { load(2, 10), load(1, 10) }, 5), "2", "of equal tokens the fewest requests")
+  test.equal(places_of(Trtllm {}, ranks { load(0, 0), load(0, 0) }, 1000, 1000, 1, 1), "1 2 1 2")
+end)
+
+test("before 1.0 only new tokens count, and of equal ranks the one with more requests is first", function()
+  local Old = require "routers.trtllm_dp_new_tokens"
+  local function load(requests, tokens) return { rank_requests = requests, rank_tokens = tokens, rank_seats = 9 } end
+  local list = ranks { load(0, 0), load(1, 900) } -- 900 tokens that run do not count
+  test.equal(places_of(Old {}, list, 50, 20, 10), "2 1 1")
 end)
 
 test("sglang_dp takes ranks in turn, or the fewest requests, or the fewest tokens", function()
@@ -181,13 +198,19 @@ test("sglang_dp takes ranks in turn, or the fewest requests, or the fewest token
 end)
 
 test("several engines get requests in turn; replicas that step alone are the ranks of one front-end", function()
-  for _, name in ipairs { "vllm_dp", "sglang_dp", "trtllm_dp" } do
+  for _, name in ipairs { "vllm_dp", "sglang_dp" } do
     local Router = require("routers." .. name)
-    local given = name == "trtllm_dp" and { staleness_s = 1 } or {} -- nobody counts what was sent
     local list = ranks { { group = 1 }, { group = 1 }, { group = 3 }, { group = 3 } }
-    test.equal(choices_of(Router(given), list, 5), "1 3 2 4 1", name)
-    test.equal(choices_of(Router(given), ranks { { group = 1 }, { group = 2 }, { group = 3 } }, 4), "1 2 3 1", name)
+    test.equal(choices_of(Router {}, list, 5), "1 3 2 4 1", name)
+    test.equal(choices_of(Router {}, ranks { { group = 1 }, { group = 2 }, { group = 3 } }, 4), "1 2 3 1", name)
   end
+  -- The common queue of an engine is asked at any rank of it.
+  local Trtllm = require "routers.trtllm_dp"
+  test.equal(choices_of(Trtllm {}, ranks { { group = 1 }, { group = 1 }, { group = 3 }, { group = 3 } }, 3), "1 3 1")
+  local function alone(group, requests)
+    return { group = group, outstanding = requests, rank_tokens = 10 * requests, rank_seats = 9 }
+  end
+  test.equal(choices_of(Trtllm {}, ranks { alone(1, 2), alone(2, 1), alone(3, 2) }, 1), "2")
 end)
 
 test("random takes every replica as often, and the same ones with the same seed", function()

@@ -2,8 +2,9 @@
 --
 --   schedule.expect {
 --     scheduler = VllmV1 { ... },
---     kv_blocks = 8, seat_blocks = 0, block_size = 4, async_depth = 1, prefix_caching = false,  (the defaults;
---     seats and budget are the scheduler's own rules, so the replica sets no limits to them)
+--     kv_blocks = 8, seat_blocks = 0, block_size = 4, async_depth = 1, prefix_caching = false,
+--     partial_reuse = false,  (the defaults; seats and budget are the scheduler's own rules, so the replica sets no
+--     limits to them)
 --     requests = { { 0, 4, 3 }, { 0.5, 6, 1, { max_output_tokens = 4 } } },   arrival, prompt, output
 --     rows = [[ 0: A+4
 --               1: A B+6 ]],
@@ -48,6 +49,7 @@ function schedule.run(given)
       kv_blocks = given.kv_blocks or 8, seat_blocks = given.seat_blocks, block_size = given.block_size or 4,
       async_depth = given.async_depth or 1, prefix_caching = given.prefix_caching or false,
       max_model_len = given.max_model_len,
+      content_from = given.scheduler.content_from, partial_reuse = given.partial_reuse,
     } },
   }, { given.scheduler }, { { steps = Second {} } }, nil, stream(given.requests))
   native.serve_advance(run)

@@ -136,6 +136,22 @@ test("chunk_unit_size is the unit", function()
               1: A+6 ]] }
 end)
 
+-- The unit is 4: prompts below it take no more of the budget than their tokens.
+test("no more than seats, blocks and tokens limit the prompts of a step", function()
+  for _, chunked in ipairs { false, true } do
+    expect { kv_blocks = 100,
+      scheduler = Trtllm { max_num_batched_tokens = 9, max_output_tokens = 1, enable_chunked_context = chunked },
+      requests = { { 0, 2, 1 }, { 0, 1, 1 }, { 0, 1, 1 }, { 0, 3, 1 }, { 0, 1, 1 }, { 0, 1, 1 }, { 0, 1, 1 } },
+      rows = [[ 0: A+2 B+1 C+1 D+3 E+1 F+1
+                1: G+1 ]] }
+  end
+  expect { kv_blocks = 100,
+    scheduler = Trtllm { max_num_batched_tokens = 28, max_output_tokens = 1, enable_chunked_context = true,
+      chunk_unit_size = 16 },
+    requests = { { 0, 8, 1 }, { 0, 8, 1 }, { 0, 3, 1 } },
+    rows = [[ 0: A+8 B+8 C+3 ]] }
+end)
+
 -- A's 12 + 8 tokens are 5 of 6 blocks from its first chunk on, though its prompt holds 3. B needs 2.
 test("a prompt that is still computed is guaranteed its answer's blocks too", function()
   expect { scheduler = Trtllm { enable_chunked_context = true, max_num_batched_tokens = 8 }, kv_blocks = 6,

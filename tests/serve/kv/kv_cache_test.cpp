@@ -27,7 +27,8 @@ struct Sequence {
 struct Shelf {
   KvCache cache;
   std::vector<Sequence> sequences;
-  explicit Shelf(std::int32_t blocks, PrefixIndex index) : cache(blocks, 4, index) {}
+  explicit Shelf(std::int32_t blocks, PrefixIndex index, bool parts = false)
+      : cache(blocks, 4, index, false, parts) {}
 
   KvCache::Hit hit(std::int32_t slot) {
     return cache.lookup(slot, at(slot).request, at(slot).progress);
@@ -42,8 +43,9 @@ struct Shelf {
   void release(std::int32_t slot, bool returns = false) {
     Sequence& s = at(slot);
     if (returns) ++s.request.preemptions;
-    cache.release(slot, s.request, s.progress, blocks_for(s.request.prompt_tokens, 4),
-                  s.request.prompt_tokens / 4, returns);
+    const std::int32_t tokens = s.request.prompt_tokens;
+    cache.release(slot, s.request, s.progress, blocks_for(tokens, 4), tokens / 4, returns,
+                  tokens % 4);
   }
   Sequence& at(std::int32_t slot) { return sequences[static_cast<std::size_t>(slot)]; }
 };
@@ -144,6 +146,44 @@ TEST_CASE("what a preempted request left behind hits on its return, in both indi
     shelf.cache.forget(0);
     if (index == PrefixIndex::own) CHECK(shelf.hit(0).blocks == 0);
     CHECK(shelf.cache.free_blocks() == 2);
+  }
+}
+
+TEST_CASE("with parts a hit ends inside of a block, and the last token is left to compute") {
+  Shelf shelf(20, PrefixIndex::shared, true);
+  shelf.sequences = {{0, {{1, 10}}, 10}, {1, {{1, 10}, {2, 4}}, 14}, {2, {{1, 7}, {3, 5}}, 12},
+                     {3, {{1, 8}}, 8},   {4, {{3, 5}, {1, 7}}, 12},  {5, {{1, 6}, {4, 9}}, 15},
+                     {6, {{1, 6}, {4, 1}, {5, 4}}, 11}};
+  shelf.seat(0);
+  CHECK(shelf.hit(1).part == 0);  // 0's last block is not full
+  shelf.release(0);
+  CHECK(shelf.hit(1).tokens(4) == 10);
+  CHECK(shelf.hit(2).tokens(4) == 7);
+  CHECK(shelf.hit(3).tokens(4) == 7);
+  CHECK(shelf.hit(4).tokens(4) == 0);
+  shelf.seat(5);
+  CHECK(shelf.hit(6).tokens(4) == 7);  // 0's block has 6 tokens in common with it, that of 5 has 7
+  CHECK(shelf.hit(2).tokens(4) == 7);
+  shelf.release(5);
+  CHECK(shelf.cache.free_blocks() == 20);
+  shelf.cache.take(20);
+  CHECK(shelf.hit(1).tokens(4) == 0);
+}
+
+TEST_CASE("a part of a block is forgotten with it, and is no full block") {
+  for (const PrefixIndex index : {PrefixIndex::own, PrefixIndex::shared}) {
+    CAPTURE(static_cast<int>(index));
+    Shelf shelf(6, index, true);
+    shelf.sequences = {{0, {}, 18}};
+    shelf.seat(0);
+    shelf.release(0, true);
+    CHECK(shelf.hit(0).blocks == 4);
+    CHECK(shelf.hit(0).part == 1);  // 2, and at most 17 tokens
+    CHECK(shelf.hit(0).free == 4);
+    shelf.cache.take(2);  // the blank one, and the last of the request
+    CHECK(shelf.hit(0).tokens(4) == 16);
+    shelf.cache.take(1);
+    CHECK(shelf.hit(0).tokens(4) == 12);
   }
 }
 

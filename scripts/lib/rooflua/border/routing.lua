@@ -15,6 +15,7 @@ end
 
 -- RouterFact (engine/serve/replica/cluster.h)
 local SENT_TOKENS, STORED_TOKENS, PREFILL_TOKENS, BLOCKS, SHARED_BLOCKS, SENT_BLOCKS, HAS_ADAPTER = 0, 1, 2, 3, 4, 5, 6
+local RANK_REQUESTS, RANK_TOKENS, RANK_SEATS = 7, 8, 9
 
 local signal_fields = {
   index = function(_, index) return index + 1 end,
@@ -35,6 +36,11 @@ local signal_fields = {
   tier_hit_tokens = function(_, index) return (C.route_fact(B, index, STORED_TOKENS)) end,
   --- Whether the adapter of the request is in a slot there now, or it has none.
   has_adapter = function(_, index) return C.route_fact(B, index, HAS_ADAPTER) ~= 0 end,
+  --- Requests of a rank that are not over, and the tokens of their prompts, as they are now.
+  rank_requests = function(_, index) return (C.route_fact(B, index, RANK_REQUESTS)) end,
+  rank_tokens = function(_, index) return (C.route_fact(B, index, RANK_TOKENS)) end,
+  --- Seats that these requests do not take.
+  rank_seats = function(_, index) return (C.route_fact(B, index, RANK_SEATS)) end,
   -- These are kept for routers that declare them.
   prefix_sent_tokens = function(_, index) return (C.route_fact(B, index, SENT_TOKENS)) end,
   sent_blocks = function(_, index) return (C.route_fact(B, index, SENT_BLOCKS)) end,
@@ -141,6 +147,7 @@ ffi.metatype("rooflua_candidates_handle", {
       if i == "now_s" then return route.now_s end
       if i == "signals_s" then return route.signals_s end
       if i == "decode_stage" then return route.decode_stage ~= 0 end
+      if i == "together" or i == "placed" then return route[i] end
       local index = indices[i]
       return index and (index()) or nil
     end
@@ -196,21 +203,36 @@ local function refusal(instance)
   return REFUSED
 end
 
-local function route_by(instance)
-  if instance ~= asked then routing.set_asked(instance) end
-  local choice = instance:route(handle_of(B.route.slot), candidates)
+--- The replica that a method of the router chose.
+local function chosen(instance, method, choice)
   local count = B.route.candidate_count
-  if choice == false then return (refusal(instance)) end
   if type(choice) ~= "number" or not (choice >= 1 and choice <= count) or choice % 1 ~= 0 then
-    answers.wrong("router", instance, "route", "route returned %s; expected a whole number from 1 to %d",
+    answers.wrong("router", instance, method, "%s returned %s; expected a whole number from 1 to %d", method,
       type(choice) == "number" and tostring(choice) or core.describe(choice), count)
   end
   return B.route.candidates[choice - 1]
 end
 
+local function route_by(instance)
+  if instance ~= asked then routing.set_asked(instance) end
+  local choice = instance:route(handle_of(B.route.slot), candidates)
+  if choice == false then return (refusal(instance)) end
+  return (chosen(instance, "route", choice))
+end
+
+local function place_by(instance)
+  if instance ~= asked then routing.set_asked(instance) end
+  return (chosen(instance, "place", instance:place(handle_of(B.route.slot), candidates)))
+end
+
 --- What the engine calls for each request: a 0-based index of a replica; REFUSED.
 function routing.route_of(instance)
   return function() return (route_by(instance)) end
+end
+
+--- The same for each request that gets a rank of its engine.
+function routing.place_of(instance)
+  return function() return (place_by(instance)) end
 end
 
 return routing

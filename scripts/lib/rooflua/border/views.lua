@@ -177,6 +177,10 @@ local replica_methods = {
     need_view()
     return (C.shared_tokens(B, slot_of(a, "shared_tokens", "replica:"), slot_of(b, "shared_tokens", "replica:")))
   end,
+  new_block = function(_, request)
+    need_view()
+    return (C.new_block(B, slot_of(request, "new_block", "replica:")))
+  end,
 }
 
 local field_of_replica, method_of_replica = constants.of_two(replica_fields, replica_methods)

@@ -12,7 +12,7 @@ local rows = {
   { folder = "steps", doc = "step models: what a step costs", optional = { "bind", "summary" } },
   { folder = "schedulers", doc = "which requests run in a step",
     optional = { "key", "victim", "start_problem", "summary" } },
-  { folder = "routers", doc = "which replica gets a request", optional = { "start", "on_done", "summary" } },
+  { folder = "routers", doc = "which replica gets a request", optional = { "start", "on_done", "place", "summary" } },
   { folder = "workloads", doc = "when requests come, and how long they are" },
   { folder = "lookup", doc = "which row of a table answers for an unmeasured shape" },
   { folder = "bucketing", doc = "how prompts of a step are grouped" },

@@ -162,6 +162,8 @@ local function build(reader, given, own, before)
       context_caps = prepared.context_caps,
       context_chunk = prepared.context_chunk,
       prefix_caching = serving.prefix_caching,
+      content_from = scheduler.content_from,
+      partial_reuse = serving.partial_reuse,
       role = own.role or schema.entry("replicas[].role").default,
       node = own.node,
       stages = stages_of(prepared, serving.pp_batches),

@@ -29,8 +29,6 @@ end
 local now = { "trtllm", capacity_scheduler_policy = "max_utilization" }
 local static = { "trtllm", capacity_scheduler_policy = "static_batch" }
 local chunks = function(tokens) return { max_num_tokens = tokens, enable_chunked_prefill = true } end
-local equal = "prompts of one step that begin alike do not wait for each other"
-local same_step = "a prompt hits what the same step computes"
 
 local file = "cpp/tests/unit_tests/batch_manager/capacitySchedulerTest.cpp"
 local commit = "08c2acfa25d0fa1c9a06c008cdc6f03cf92a71c4"
@@ -134,35 +132,46 @@ return {
         requests = contents(2, { { 1, 21 } }, { { 1, 21 } }, { { 1, 21 } }),
         steps = [[
           0: A+21
-          1: A B+1 C+1 ]], ends = 3, pending = equal },
+          1: A B+1 C+1 ]], ends = 3 },
       { test = "DelayDuplicateRequest", case = "static batch", says = "In a static batch none waits, and none reuses.",
         scheduler = static, requests = contents(2, { { 1, 21 } }, { { 1, 21 } }, { { 1, 21 } }),
-        steps = "0: A+21 B+21 C+21", ends = 2, pending = same_step },
+        steps = "0: A+21 B+21 C+21", ends = 2 },
       { test = "DelayDuplicateRequestChunked", says = "One waits until all chunks of the other are computed.",
         engine = chunks(20), requests = contents(40, { { 1, 50 } }, { { 1, 45 }, { 2, 5 } }),
         steps = [[
           0: A+20
           1: A+20
-          2: A+10 ]], starts = { B = 3 }, ends = 43, pending = equal },
+          2: A+10 ]], starts = { B = 3 }, ends = 43 },
       { test = "DelayFiveRequestsComplicated",
         says = "A third one waits for a second one, which waits for a first one; others run.",
         requests = contents(80, { { 1, 11 } }, { { 2, 21 } }, { { 3, 11 } }, { { 3, 21 } }, { { 3, 31 } }),
-        steps = "0: A+11 B+21 C+11", starts = { D = 1, E = 2 }, ends = 82, pending = equal },
+        steps = "0: A+11 B+21 C+11", starts = { D = 1, E = 2 }, ends = 82 },
       { test = "ReuseAwareSchedulingAllowsMoreRequestsWithSharedPrefix",
         says = "One of two equal prompts waits a step.",
-        requests = contents(5, { { 1, 20 } }, { { 1, 20 } }), steps = "0: A+20", starts = { B = 1 }, ends = 6,
-        pending = equal },
+        requests = contents(5, { { 1, 20 } }, { { 1, 20 } }), steps = "0: A+20", starts = { B = 1 }, ends = 6 },
       { test = "ReuseAwareSchedulingWithPartialPrefixMatch",
         says = "It waits as well if two of three blocks are the same.",
         requests = contents(5, { { 1, 30 } }, { { 1, 20 }, { 2, 10 } }),
         steps = [[
           0: A+30
-          1: A B+10 ]], ends = 6, pending = equal },
+          1: A B+10 ]], ends = 6 },
       { test = "NoReuseWithDifferentPrompts", says = "Different prompts do not wait.",
         requests = contents(5, { { 1, 20 } }, { { 2, 20 } }), steps = "0: A+20 B+20", ends = 5 },
       { test = "ReuseAwareSchedulingMaxUtilizationPolicy", says = "Equal prompts wait under the other policy, too.",
         scheduler = now, requests = contents(5, { { 1, 20 } }, { { 1, 20 } }), steps = "0: A+20", starts = { B = 1 },
-        ends = 6, pending = equal },
+        ends = 6 },
+      { test = "MaxUtilizationReuseReducesNeededBlocksOneStep",
+        says = "Two equal prompts of three blocks and their answers have room in six.", scheduler = now,
+        deployment = { kv_blocks = 6 }, requests = contents(5, { { 1, 30 } }, { { 1, 30 } }),
+        steps = [[
+          0: A+30
+          1: A B+1 ]], preemptions = { A = 0, B = 0 }, ends = 6 },
+      { test = "MaxUtilizationUnderMemoryPressureWithReuse",
+        says = "Two equal prompts of two blocks and their answers have room in five.", scheduler = now,
+        deployment = { kv_blocks = 5 }, requests = contents(5, { { 1, 20 } }, { { 1, 20 } }),
+        steps = [[
+          0: A+20
+          1: A B+1 ]], preemptions = { A = 0, B = 0 }, ends = 6 },
       { test = "MaxUtilizationNoReuseWhenDisabled", says = "Without reuse they do not.", scheduler = now,
         deployment = { prefix_caching = false }, requests = contents(5, { { 1, 20 } }, { { 1, 20 } }),
         steps = "0: A+20 B+20", ends = 5 },

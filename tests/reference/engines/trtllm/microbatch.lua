@@ -39,7 +39,6 @@ local function tokens(most, whole) return { max_num_tokens = most, enable_chunke
 
 local py = "tests/unittest/_torch/executor/test_py_scheduler.py"
 local py_at = "12cb0cddf855d8b8174df92ec35642557984abd3"
-local short = "contexts of a step are limited to one for each unit of its tokens"
 
 return {
   { name = "trtllm", file = "cpp/tests/unit_tests/batch_manager/microBatchSchedulerTest.cpp",
@@ -215,11 +214,9 @@ return {
           1: B+24 ]] },
       { test = "test_mixed_batch_zero_draft_does_not_consume_speculative_budget",
         says = "Prompts shorter than a unit run together as far as tokens last.",
-        engine = tokens(28), scheduler = first(16), requests = prompts(8, 8, 3), steps = "0: A+8 B+8 C+3",
-        pending = short },
+        engine = tokens(28), scheduler = first(16), requests = prompts(8, 8, 3), steps = "0: A+8 B+8 C+3" },
       { test = "test_short_draft_request_charges_only_kept_drafts", says = "So do three of three tokens.",
-        engine = tokens(30), scheduler = first(16), requests = prompts(3, 3, 3), steps = "0: A+3 B+3 C+3",
-        pending = short },
+        engine = tokens(30), scheduler = first(16), requests = prompts(3, 3, 3), steps = "0: A+3 B+3 C+3" },
     } },
   { name = "trtllm", file = py, commit = py_at, since = "1.0.0",
     deployment = { kv_blocks = 1000, block_size = 5 },
@@ -269,7 +266,7 @@ return {
       { test = "CombinedSchedulerTest.CapacitySchedulerSetsReusableTokensForMicroBatch",
         says = "A prompt of 30 tokens fits beside a decode, since the cache has 20 of them.",
         engine = tokens(30, true), scheduler = { "trtllm", capacity_scheduler_policy = "max_utilization" },
-        deployment = { block_size = 10 },
+        deployment = { block_size = 10, partial_reuse = false },
         requests = { { 0, 30, 5, { max_output_tokens = 5, content = { { 1, 30 } } } },
           { 0, 30, 5, { max_output_tokens = 5, content = { { 1, 30 } } } } },
         steps = [[

@@ -1,0 +1,183 @@
+#include "serve/loop/ranks.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+namespace {
+
+/// Among the members; their number if it is none.
+std::size_t place_in(const RankGroup& group, std::int32_t replica) {
+  const auto found = std::find(group.members.begin(), group.members.end(), replica);
+  return static_cast<std::size_t>(found - group.members.begin());
+}
+
+}  // namespace
+
+bool Ranks::queue_for(std::int32_t index) const {
+  const Router* router = s_.bindings_.router;
+  return router != nullptr && router->common_queue() != CommonQueue::none &&
+         s_.group_with(index).shared();
+}
+
+void Ranks::add(std::int32_t slot, std::int32_t index) {
+  const Request& request = s_.requests_[slot];
+  if (Picoseconds& queued = s_.requests_.progress(slot).queued; queued == never) queued = s_.now_;
+  s_.group_with(index).queue.push_back(slot);
+  s_.at(index).wait_outside(1, request.prompt_tokens + request.emitted_tokens);
+  for (Observer* observer : s_.bindings_.observers) observer->on_queued(request, s_.now_);
+}
+
+bool Ranks::are_without(std::int32_t slot) const {
+  const std::int32_t index = s_.requests_[slot].replica;
+  const std::vector<std::int32_t>& queue = s_.group_with(index).queue;
+  return std::find(queue.begin(), queue.end(), slot) != queue.end() ||
+         s_.receptions_[static_cast<std::size_t>(index)].has(slot);
+}
+
+bool Ranks::leave(std::int32_t slot) {
+  const Request& request = s_.requests_[slot];
+  if (std::erase(s_.group_with(request.replica).queue, slot) == 0)
+    return s_.receptions_[static_cast<std::size_t>(request.replica)].remove(slot);
+  s_.at(request.replica).wait_outside(-1, -request.prompt_tokens - request.emitted_tokens);
+  return true;
+}
+
+/// Slots of requests that have blocks there, and KV that is on its way. They are looked for once
+/// for all requests that get ranks together.
+std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::int32_t index) {
+  if (!simulation.split_ && !simulation.tiers_) return {};
+  const RankGroup& group = simulation.groups_[static_cast<std::size_t>(
+      simulation.group_of_[static_cast<std::size_t>(index)])];
+  if (!group.awaiting.empty()) return group.awaiting[place_in(group, index)];
+  std::vector<std::int32_t> out;
+  const Requests& requests = simulation.requests();
+  for (std::int32_t slot = 0; slot < requests.slots(); ++slot) {
+    const bool has_blocks = requests.progress(slot).held_blocks > 0;
+    if (requests[slot].replica == index && requests[slot].phase == Phase::pending && has_blocks)
+      out.push_back(slot);
+  }
+  return out;
+}
+
+void Ranks::look_for_awaiting(RankGroup& group) {
+  std::vector<std::vector<std::int32_t>> found(group.members.size());
+  const bool any = s_.split_ || s_.tiers_;
+  for (std::int32_t slot = 0; any && slot < s_.requests_.slots(); ++slot) {
+    const Request& each = s_.requests_[slot];
+    if (each.phase != Phase::pending || s_.requests_.progress(slot).held_blocks == 0) continue;
+    const std::size_t place = place_in(group, each.replica);
+    if (place < found.size()) found[place].push_back(slot);
+  }
+  group.awaiting = std::move(found);
+}
+
+std::int32_t Ranks::requests_of(const Simulation& simulation, std::int32_t index) {
+  const ReplicaView& view = simulation.replica(index).view();
+  return view.waiting + view.seats +
+         static_cast<std::int32_t>(awaiting_kv(simulation, index).size());
+}
+
+double Ranks::tokens_of(const Simulation& simulation, std::int32_t index) {
+  const Requests& requests = simulation.requests();
+  const ReplicaView& view = simulation.replica(index).view();
+  double tokens = 0;
+  for (const std::int32_t head : {view.waiting_head, view.running_head}) {
+    for (std::int32_t slot = head; slot >= 0; slot = requests[slot].next)
+      tokens += requests[slot].prompt_tokens;
+  }
+  for (const std::int32_t slot : awaiting_kv(simulation, index))
+    tokens += requests[slot].prompt_tokens;
+  return tokens;
+}
+
+std::vector<std::int32_t> Ranks::sent_to(const Simulation& simulation, std::int32_t index) {
+  std::vector<std::int32_t> out;
+  for (const RankGroup& group : simulation.groups_) {
+    for (const std::int32_t slot : group.queue)
+      if (simulation.requests()[slot].replica == index) out.push_back(slot);
+  }
+  return out;
+}
+
+std::int32_t Ranks::seats_left(const Simulation& simulation, std::int32_t index) {
+  const std::int32_t seats = simulation.replica(index).config().max_num_seqs;
+  if (seats == 0) return simulation.requests().slots();
+  return std::max(0, seats - requests_of(simulation, index));
+}
+
+void Ranks::let_all_in(RankGroup& group) {
+  while (!group.queue.empty()) {
+    const std::int32_t slot = group.queue.front();
+    leave(slot);
+    s_.enter(slot, s_.at(s_.requests_[slot].replica));
+  }
+}
+
+void Ranks::let_in(RankGroup& group) {
+  if (!queue_for(group.members.front())) return let_all_in(group);  // the router was exchanged
+  look_for_awaiting(group);
+  std::size_t seats = 0;
+  for (const std::int32_t index : group.members)
+    seats += static_cast<std::size_t>(seats_left(s_, index));
+  const std::size_t count = std::min(group.queue.size(), seats);
+  std::vector<std::int32_t> slots(group.queue.begin(),
+                                  group.queue.begin() + static_cast<std::ptrdiff_t>(count));
+  if (s_.bindings_.router->common_queue() == CommonQueue::longest) {
+    std::stable_sort(slots.begin(), slots.end(), [this](std::int32_t a, std::int32_t b) {
+      return s_.requests_[a].prompt_tokens > s_.requests_[b].prompt_tokens;
+    });
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t rank = place(slots[i], group, i, count);
+    leave(slots[i]);
+    change_rank(slots[i], rank);
+    s_.enter(slots[i], s_.at(rank));
+    s_.signals_.changed(rank);
+    const bool awaits_kv = s_.requests_[slots[i]].phase == Phase::pending &&
+                           s_.requests_.progress(slots[i]).held_blocks > 0;
+    if (awaits_kv) group.awaiting[place_in(group, rank)].push_back(slots[i]);
+  }
+  group.awaiting.clear();
+}
+
+/// The rank for the request, where `placed` of those that are let in together have theirs.
+std::int32_t Ranks::place(std::int32_t slot, const RankGroup& group, std::size_t placed,
+                          std::size_t together) {
+  RouteView view;
+  view.signals = s_.signals_.read(s_.now_, s_.replicas_);
+  view.now_s = s_.now_s();
+  view.signals_s = seconds(s_.signals_.taken_at());
+  view.candidates = group.members.data();
+  view.candidate_count = static_cast<std::int32_t>(group.members.size());
+  view.replica_count = s_.replica_count();
+  view.slot = slot;
+  view.decode_stage = s_.is_decoder(group.members.front()) ? 1 : 0;
+  view.placed = static_cast<std::int32_t>(placed);
+  view.together = static_cast<std::int32_t>(together);
+  view.source = &s_;
+  const std::int32_t rank = s_.bindings_.router->place(s_.requests_[slot], view);
+  const auto& members = group.members;
+  const bool is_member = std::find(members.begin(), members.end(), rank) != members.end();
+  if (!is_member || seats_left(s_, rank) == 0)
+    throw Error("router", "place: found replica " + std::to_string(rank + 1) + " for request " +
+                              std::to_string(s_.requests_[slot].id) +
+                              (is_member ? ", which has no seat left" : ", which is no such rank"));
+  return rank;
+}
+
+/// The request is at another rank than the one that it was sent to.
+void Ranks::change_rank(std::int32_t slot, std::int32_t to) {
+  const std::int32_t from = s_.requests_[slot].replica;
+  if (from == to) return;
+  s_.requests_[slot].replica = to;
+  s_.signals_.add_outstanding(from, -1);
+  s_.signals_.add_outstanding(to, 1);
+  if (s_.split_ && s_.hand_over_of(slot).to == from) s_.hand_over_of(slot).to = to;
+}
+
+}  // namespace rooflua
