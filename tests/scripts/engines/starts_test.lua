@@ -186,7 +186,8 @@ test("DeepSeek-V4 has vLLM's pages", function()
   test.near(block_bytes("deepseek-v4-pro", "0.26"), 1473408, 0.0001, "vllm-project/vllm#48993, before")
   test.near(block_bytes("deepseek-v4-pro", "0.26", in_mxfp4), 1473408, 0.0001, "with rows of FP8")
   test.near(block_bytes("deepseek-v4-pro", "0.27", in_mxfp4), 1315008, 0.0001, "vllm-project/vllm#48993, after")
-  test.near(block_bytes("deepseek-v4-pro", "0.29", { ["attention_config.indexer_kv_dtype"] = "mxfp4" }), 1315008, 0.0001)
+  local by_format = { ["attention_config.indexer_kv_dtype"] = "mxfp4" }
+  test.near(block_bytes("deepseek-v4-pro", "0.29", by_format), 1315008, 0.0001)
   test.check(block_bytes("deepseek-v4-pro", "0.27") > 1315008 * 1.05, "in FP8 by default")
   test.near(block_bytes("deepseek-v4-flash", "0.27"), 1002240, 0.0001, "vllm-project/vllm#54703: pages of its groups")
   local idle = capacity.of { model = "qwen3-8b", hardware = "h100-sxm", deployment = {},

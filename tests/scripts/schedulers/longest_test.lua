@@ -38,8 +38,8 @@ local function sglang(given)
   return Sglang(own)
 end
 
--- 12 blocks of 4. A reserves 28 beside its 4, and B's 4 + 28 + 4 do not fit. Cut to 16 tokens each reserves 12: beside A's
--- 4 there must be room for 4 + 12 + 12, and for a block of 4 more, which are 9 blocks.
+-- 12 blocks of 4. A reserves 28 beside its 4, and B's 4 + 28 + 4 do not fit. Cut to 16 tokens each reserves 12: beside
+-- A's 4 there must be room for 4 + 12 + 12, and for a block of 4 more, which are 9 blocks.
 test("SGLang reserves no more of a limit than the longest request leaves", function()
   local requests = { { 0, 4, 2, limit(28) }, { 0, 4, 2, limit(28) } }
   expect { scheduler = sglang(), kv_blocks = 12, requests = requests,
