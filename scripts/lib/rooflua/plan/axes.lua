@@ -3,7 +3,8 @@
 --
 -- 1           the field of a candidate
 -- of          what gets the value: the deployment, the scheduler, or another part that asks for it
--- type        count: a whole number; format: of numbers; engine, memory, split, any: read where they are used
+-- type        count: a whole number; amount: a number above 0; format: of numbers; switch: true or false; table; or one
+--             of its own: engine, memory, split (readers in candidates.lua)
 -- least       the least count
 -- default     the value of a candidate that states none
 -- none        the value that is the same as none: such candidates keep their names
@@ -70,8 +71,8 @@ local rows = {
   { "kv", of = "deployment", type = "format", word = "kv %s", untried = "other KV formats",
     values = { "own" }, unstated = "own", doc = "Formats of the KV cache; \"own\": as released.",
     option = { "--kv", "Formats of the KV cache to try (the model's own)" } },
-  { "memory_utilization", of = "deployment", type = "any", word = "memory %.4g" },
-  { "prefix_caching", of = "deployment", type = "any", untried = "prefix caching off",
+  { "memory_utilization", of = "deployment", type = "amount", word = "memory %.4g" },
+  { "prefix_caching", of = "deployment", type = "switch", untried = "prefix caching off",
     word = function(value) return value == false and "prefix caching off" or nil end,
     values = { true }, unstated = true, doc = "Whether equal prefixes share KV blocks." },
   { "host_memory_gb", type = "memory", key = "tiers",

@@ -1,6 +1,7 @@
 -- The candidates of a plan: what the generator emits, checked and named, and which of them fit (stage 0). A candidate
 -- that no GPU can hold is counted by its reason.
 local native = require "rooflua.native"
+local adapters = require "rooflua.machine.adapters"
 local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
@@ -49,8 +50,8 @@ local function without_place(problem)
   return (problem:gsub("^deployment: ", ""))
 end
 
---- Readers of a field by the type of its axis: value(question, candidate, given, where, axis). Others are read where
---- they are used.
+--- Readers of a field by the type of its axis: value(question, candidate, given, where, axis). Tables are read where they
+--- are used.
 local read = {}
 
 function read.engine(question, _, given, where)
@@ -70,6 +71,15 @@ end
 function read.format(_, _, given, where)
   local ok, problem = pcall(native.dtype_code, given or "bf16")
   if not ok then core.fail("%s: %s", where, without_place(problem)) end
+  return given
+end
+
+function read.amount(_, _, given, where) return given ~= nil and core.positive(given, where) or nil end
+
+function read.switch(_, _, given, where)
+  if given ~= nil and type(given) ~= "boolean" then
+    core.fail("%s: expected true or false, found %s", where, core.describe(given))
+  end
   return given
 end
 
@@ -94,6 +104,7 @@ local function checked(question, given, index)
     end
   end
   if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
+  if out.label ~= nil and type(out.label) ~= "number" then core.plain_text(out.label, where .. ": label") end
   out.name = name_of(question, out)
   out.family = ("%s, %s%s"):format(question.gpus[out.gpu].label, out.engine, out.split and ", split" or "")
   return out
@@ -149,17 +160,6 @@ local function refusal_of_prefill(question, candidate)
   end
 end
 
---- Why a candidate cannot serve the adapters of the scenario; nil if it can, or there are none.
-local function refusal_of_adapters(question, candidate)
-  if question.base.adapters == nil then return nil end
-  local name = candidate.cp and "cp" or candidate.dcp and "dcp" or candidate.expert_gpus and "expert_gpus"
-  if name then return ("adapters are not priced with %s %d"):format(name, candidate[name]) end
-  local scheduler = deploy.scheduler_class(question, candidate)
-  if not scheduler.follows_adapters then
-    return ("the scheduler of %s has no rule for requests whose adapter has no slot"):format(candidate.engine)
-  end
-end
-
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
 local function refusal(question, candidate)
   local gpu = question.gpus[candidate.gpu]
@@ -174,7 +174,8 @@ local function refusal(question, candidate)
     return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,
       gpu.most), "more GPUs than there are"
   end
-  local without_adapters = refusal_of_adapters(question, candidate)
+  local without_adapters = question.base.adapters ~= nil
+    and adapters.refusal(candidate, deploy.scheduler_class(question, candidate))
   if without_adapters then return without_adapters end
   local longest, stated = question.drawn.longest, deploy.stated_length(question, candidate)
   local limit = question.model.max_model_len
