@@ -6,7 +6,6 @@
 -- A part stands between a line that holds "generated: NAME" and a line that holds "end of NAME", each written as a
 -- comment of its file: <!-- generated: NAME --> in Markdown, "-- generated: NAME" in Lua.
 -- A new part is one entry of `parts` and these two lines.
-local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
 local commands = require "rooflua.repl.commands"
@@ -122,24 +121,6 @@ end
 local function policy_keys()
   local out = {}
   filled(out, manual.policy_folders(), "    %s,", " %s,")
-  return table.concat(out, "\n")
-end
-
-local types = { count = "integer", amount = "number", format = "string", switch = "boolean", table = "table",
-  engine = "string", memory = "number" }
-
---- The stub of a candidate of a plan: its fields are the axes.
-local function candidate_class()
-  local out = { "---@class rooflua.PlanCandidate", "---@field gpu integer" }
-  for _, axis in ipairs(axes.of_candidates()) do
-    local type, about = types[axis.type], axis.unit
-    if axis.type == "split" then
-      type, about = "{ prefill: integer, decode: integer }", "and " .. table.concat(axes.names "prefill", ", ")
-    end
-    out[#out + 1] = ("---@field %s %s?%s"):format(axis.name, type, about and " " .. about or "")
-  end
-  out[#out + 1] = "---@field set table<string, any>? further key paths of the scenario"
-  out[#out + 1] = "---@field label string?"
   return table.concat(out, "\n")
 end
 
@@ -350,7 +331,7 @@ local parts = {
   { file = "scripts/python/rooflua/kinds.py", name = "keys of policies", text = policy_keys },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
   { file = "scripts/meta/plan.lua", name = "keys of a plan", text = manual.plan_class },
-  { file = "scripts/meta/plan.lua", name = "fields of a candidate", text = candidate_class },
+  { file = "scripts/meta/plan.lua", name = "fields of a candidate", text = manual.candidate_class },
   {
     file = "scripts/meta/spec.lua", name = "fields of a GPU",
     text = function() return manual.spec_class "Hardware" end,

@@ -65,7 +65,9 @@ local function is_word(axis, value) return axis.words and axis.words[value] or a
 --- Refuses values of an axis that are no counts, and those of an axis that this model does not have.
 local function check_axis(self, axis, has_axis, model)
   local name, known = axis.name, ""
-  for _, word in ipairs { "all", "same" } do known = known .. (is_word(axis, word) and (" or %q"):format(word) or "") end
+  for _, word in ipairs { "all", "own", "same" } do
+    known = known .. (is_word(axis, word) and (" or %q"):format(word) or "")
+  end
   for i, value in ipairs(self[name]) do
     local is_count = type(value) == "number" and value >= axis.least and value % 1 == 0
     if not is_count and not is_word(axis, value) then

@@ -63,10 +63,10 @@ local plan = {}
 ---@field dcp integer? ranks
 ---@field expert_gpus integer? GPUs
 ---@field micro_batches integer? batches
----@field max_num_seqs integer? requests
----@field max_num_batched_tokens integer? tokens
 ---@field weights string?
 ---@field kv string?
+---@field max_num_seqs integer? requests
+---@field max_num_batched_tokens integer? tokens
 ---@field memory_utilization number?
 ---@field prefix_caching boolean?
 ---@field host_memory_gb number? GB

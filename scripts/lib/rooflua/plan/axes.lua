@@ -59,18 +59,18 @@ local rows = {
     values = { 1 }, unit = "batches", idle = { expert_gpus = { 0 } },
     doc = "Micro-batches between both pools, where there are expert_gpus.",
     option = { "--micro-batches", "Micro-batches between both pools to try (1)" } },
-  { "max_num_seqs", of = "scheduler", type = "count", least = 1, default = 256, word = "%d seats",
-    values = { 64, 256 }, unit = "requests", doc = "Seats: most requests in a step.",
-    option = { "--seats", "Most requests in a step to try (64,256)" } },
-  { "max_num_batched_tokens", of = "scheduler", type = "count", least = 1, default = 8192, word = "budget %d",
-    values = { 512, 2048, 8192 }, unit = "tokens", doc = "Token budgets of a step.",
-    option = { "--budgets", "Most tokens in a step to try (512,2048,8192)" } },
   { "weights", of = "deployment", type = "format", word = "weights %s", untried = "other weights",
     values = { "own" }, unstated = "own", doc = "Formats of the weights; \"own\": as released.",
     option = { "--weights", "Formats of the weights to try (the model's own)" } },
   { "kv", of = "deployment", type = "format", word = "kv %s", untried = "other KV formats",
     values = { "own" }, unstated = "own", doc = "Formats of the KV cache; \"own\": as released.",
     option = { "--kv", "Formats of the KV cache to try (the model's own)" } },
+  { "max_num_seqs", of = "scheduler", type = "count", least = 1, default = 256, word = "%d seats",
+    values = { 64, 256 }, unit = "requests", doc = "Seats: most requests in a step.",
+    option = { "--seats", "Most requests in a step to try (64,256)" } },
+  { "max_num_batched_tokens", of = "scheduler", type = "count", least = 1, default = 8192, word = "budget %d",
+    values = { 512, 2048, 8192 }, unit = "tokens", doc = "Token budgets of a step.",
+    option = { "--budgets", "Most tokens in a step to try (512,2048,8192)" } },
   { "memory_utilization", of = "deployment", type = "amount", word = "memory %.4g" },
   { "prefix_caching", of = "deployment", type = "switch", untried = "prefix caching off",
     word = function(value) return value == false and "prefix caching off" or nil end,
@@ -149,10 +149,11 @@ function axes.sorted(list, first)
   return out
 end
 
---- The options of `rooflua plan`, in the order of its help: {key, name, doc, is_flag}.
+--- The options of `rooflua plan`, in the order of its help: {key, name, doc, is_flag}. Numbers stand before formats.
 function axes.options()
   local out = {}
-  for _, row in ipairs(all) do
+  local function first(row) return row.type == "engine" or row.type == "count" and not row.pool_of end
+  for _, row in ipairs(axes.sorted(all, first)) do
     if row.option then
       out[#out + 1] = { key = row.option_key, name = row.option[1], doc = row.option[2],
         is_flag = row.option.flag or false }

@@ -50,8 +50,8 @@ local function without_place(problem)
   return (problem:gsub("^deployment: ", ""))
 end
 
---- Readers of a field by the type of its axis: value(question, candidate, given, where, axis). Tables are read where they
---- are used.
+--- Readers of a field by the type of its axis: value(question, candidate, given, where, axis). Tables are read where
+--- they are used.
 local read = {}
 
 function read.engine(question, _, given, where)
@@ -104,7 +104,7 @@ local function checked(question, given, index)
     end
   end
   if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
-  if out.label ~= nil and type(out.label) ~= "number" then core.plain_text(out.label, where .. ": label") end
+  if out.label ~= nil and type(out.label) ~= "number" then core.text(out.label, where .. ": label") end
   out.name = name_of(question, out)
   out.family = ("%s, %s%s"):format(question.gpus[out.gpu].label, out.engine, out.split and ", split" or "")
   return out

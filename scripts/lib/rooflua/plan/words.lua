@@ -135,9 +135,7 @@ function words.gpus(question, candidate, result, widths)
   return ("%d x %s (%d %s x %s)"):format(result.gpus, label, result.replicas, unit, widths)
 end
 
-local settings = axes.sorted(axes.rows(function(axis) return axis.word end), function(axis)
-  return axis.type == "engine" or axis.type == "format"
-end)
+local settings = axes.rows(function(axis) return axis.word end)
 
 --- How a name has a value; nil for nothing.
 local function setting(axis, value)
