@@ -94,13 +94,13 @@ function words.asked(question)
   return ("%s x the recorded load of %s"):format(units.significant(load.peak, 3), name)
 end
 
-local widths = axes.rows(function(axis) return axis.width end)
+local width_axes = axes.rows(function(axis) return axis.width end)
 local formats = axes.rows(function(axis) return axis.type == "format" end)
 
 --- "tp 4 x ep 4", without what is 1 but tp.
 function words.widths(candidate)
   local parts = {}
-  for _, axis in ipairs(widths) do
+  for _, axis in ipairs(width_axes) do
     local name, none = axis.name, axis.none or axis.default
     if axis.width == "always" or (candidate[name] or none) > none then
       parts[#parts + 1] = ("%s %d"):format(name, candidate[name])
