@@ -24,6 +24,8 @@ return {
   entry("chunk_unit_size", "tokens", "of which a cut prompt is a multiple", { key = "scheduler.chunk_unit_size" }),
   entry("chunk_size", "tokens", "budget of a step where the engine's scheduler counts it so",
     { key = "scheduler.chunk_size" }),
+  entry("align_states", nil, "whether prompts are cut where states of recurrent layers are kept",
+    { key = "scheduler.align_states" }),
   entry("max_speculative_seqs", "requests", "most requests with drafts; 0 = the most of all",
     { key = "scheduler.max_speculative_seqs" }),
   entry("random_text_tokens", "1", "tokens of the server for one of a client that makes up random text",
