@@ -8,6 +8,7 @@
 // A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks besides.
 // They are taken and given back with the blocks of the KV, and never carry content.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -184,6 +185,11 @@ class ReplicaState : public VisibleReplica {
   /// @returns whether a block is full now that others may ask for
   bool know_content(std::int32_t slot, std::int32_t tokens);
   bool shares_output(std::int32_t slot) const;
+  /// Tokens of the sequence whose KV came from elsewhere and is of use: not that of the last one.
+  std::int32_t remote_tokens(std::int32_t slot) const {
+    const Request& r = request(slot);
+    return std::min(board_.progress(slot).remote_tokens, r.prompt_tokens + r.emitted_tokens - 1);
+  }
   void land_chunk(const PrefillWork& work);
 
   ReplicaConfig config_;
@@ -199,6 +205,7 @@ class ReplicaState : public VisibleReplica {
   std::optional<AdapterSlots> adapters_;
   Tiers* tiers_ = nullptr;
   std::vector<std::int32_t> deferred_;
+  std::vector<Filled> filled_;  // by the plan at hand, where stores get answers as they fill chunks
   std::int32_t outside_requests_ = 0;
   double outside_tokens_ = 0;
 
@@ -207,7 +214,10 @@ class ReplicaState : public VisibleReplica {
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
   void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
+  bool stores_answers() const;
+  void fill_chunk(std::int32_t slot, std::int32_t tokens);
   void plan_content(std::int32_t slot, std::int32_t tokens);
+  void give_up_writes(std::int32_t slot);
   void hold_more(std::int32_t slot, std::int32_t blocks);
   std::int32_t content_tokens(std::int32_t slot) const;
   void fail(std::int32_t slot, Outcome outcome);

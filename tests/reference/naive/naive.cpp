@@ -79,7 +79,7 @@ void NaiveReplica::open(NaiveRequest& r) {
 
 void NaiveReplica::ask_key(NaiveRequest& r) {
   if (!policy_->has_key()) return;
-  arena_[r.slot].cached_tokens = std::max(hit_tokens(r), r.remote);
+  arena_[r.slot].cached_tokens = std::max(hit_tokens(r), r.remote_kv());
   r.key = policy_->key(arena_[r.slot]);
   arena_[r.slot].cached_tokens = 0;
 }
@@ -221,7 +221,7 @@ void NaiveReplica::receive(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   r.landed_kv = true;
   r.loads = false;
-  cache_blocks(r, r.remote);
+  cache_blocks(r, r.remote_kv());
   ask_key(r);
   queue(r, false);
 }
@@ -234,7 +234,8 @@ void NaiveReplica::leave(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   std::erase(waiting_, &r);
   std::erase(running_, &r);
-  if (r.landed_kv) r.computed = r.remote;
+  std::erase(deferred_, &r);
+  if (r.landed_kv) r.computed = r.remote_kv();
   r.computed = std::min(r.computed, r.given->plain.prompt + r.landed);
   release(r);
   r.landed_kv = r.away = false;

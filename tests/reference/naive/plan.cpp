@@ -221,8 +221,16 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   const int hit_blocks = static_cast<int>(hits.size());
   const int gpu = hit_blocks * config.block_size;
   const int loads = naive_->found_in_stores(*r, gpu);
+  if (loads > 0 && naive_->tiers_->others_load(naive_->place_, r->id, gpu, r->sequence())) {
+    r->phase = Phase::pending;
+    std::erase(naive_->waiting_, r);
+    naive_->deferred_.push_back(r);
+    naive_->show();
+    return 1;
+  }
   const int cached = loads > 0 || r->landed_kv ? gpu + loads : naive_->hit_tokens(*r);
-  const int ready = std::max(cached, r->remote);
+  // What is loaded may be the whole of it; the last token is computed in any case.
+  const int brought = std::max(cached, r->remote), ready = std::min(brought, r->sequence() - 1);
   if (loads == 0 && wish.tokens > r->sequence() - ready)
     return refuse("admit", Refusal::too_many_tokens, slot);
   if (bursts(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
@@ -231,7 +239,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   int idle_hits = 0;
   for (int block : hits) idle_hits += pool.references(block) == 0;
   int hold = std::max(ready + wish.tokens, wish.hold_tokens);
-  if (loads > 0) hold = ready;
+  if (loads > 0) hold = brought;
   const int has = r->landed_kv ? static_cast<int>(r->blocks.size()) : hit_blocks;
   int need = std::max(0, naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - has) + idle_hits +
              std::max(0, wish.spare_blocks);
@@ -261,7 +269,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   }
   if (loads > 0) {
     naive_->tiers_->begin_load(naive_->place_, r->id, gpu, loads);
-    r->remote = ready;
+    r->remote = brought;
     r->loads = true;
     r->phase = Phase::pending;
     std::erase(naive_->waiting_, r);
@@ -301,6 +309,7 @@ void NaivePlan::take_away(NaiveRequest& r) {
   r.taken = true;
   std::erase(naive_->running_, &r);
   naive_->release(r);
+  if (naive_->tiers_ != nullptr) naive_->unpin(naive_->tiers_->flush(naive_->place_, r.id));
   r.computed = r.seat_hit = r.drafts = 0;
   ++r.preemptions;
   if (r.phase == Phase::finishing) {

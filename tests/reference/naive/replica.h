@@ -53,6 +53,7 @@ struct NaiveRequest {
   bool landed_kv = false;  // its KV is in blocks of this replica, and it has no seat yet
 
   int sequence() const { return given->plain.prompt + output; }
+  int remote_kv() const { return std::min(remote, sequence() - 1); }
 };
 
 class NaiveReplica;
@@ -144,6 +145,9 @@ class NaiveReplica : public Engine {
   }
   /// Requests that got blocks for KV of stores in the last plan, in that order; receive() ends it.
   const std::vector<int>& loading() const { return loading_; }
+  /// Requests that wait outside of the queue until something arrives come back to it.
+  void ask_again();
+  bool has_deferred() const { return !deferred_.empty(); }
   /// Requests that got a seat in the last plan, in that order.
   std::vector<int> seated() const;
   /// Blocks with the content of its first tokens stay taken until unpin().
@@ -167,8 +171,10 @@ class NaiveReplica : public Engine {
   }
   /// Of a request that has blocks and was not computed here.
   int cached_tokens(int id) const { return request(id).hashed * config_.block_size; }
+  /// Whether its last token has landed.
+  bool is_over(int id) const { return request(id).landed == stop_at(request(id)); }
   const NaiveRequest& request(int id) const { return requests_[static_cast<std::size_t>(id)]; }
-  bool idle() const { return running_.empty() && waiting_.empty(); }
+  bool idle() const { return running_.empty() && waiting_.empty() && deferred_.empty(); }
   /// Whether it waits or has a seat here.
   bool has(const NaiveRequest& r) const {
     return std::count(waiting_.begin(), waiting_.end(), &r) > 0 ||
@@ -229,7 +235,7 @@ class NaiveReplica : public Engine {
   CaseAcceptance acceptance_;
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;
-  std::vector<NaiveRequest*> waiting_, running_;
+  std::vector<NaiveRequest*> waiting_, running_, deferred_;
   std::vector<int> pulled_, loading_, ended_;
   NaiveTiers* tiers_ = nullptr;
   std::size_t place_ = 0;  // what the tiers call this one
