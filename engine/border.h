@@ -379,6 +379,7 @@ typedef struct rooflua_serve_table {
   const int32_t* (*decode_widths)(rooflua_serve_border*);
   int32_t (*decode_blocks)(rooflua_serve_border*);
   int32_t (*adapter)(rooflua_serve_border*, double slot);  // of a request; 0: none
+  int32_t (*growing_tokens)(rooflua_serve_border*, double slot);
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   double (*new_block)(rooflua_serve_border*, double slot);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below

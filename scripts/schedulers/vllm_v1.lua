@@ -15,6 +15,7 @@ local floor = math.floor
 ---@field prefill_schedule_interval integer
 ---@field align_states boolean
 ---@field state_margin integer
+---@field keep_junctions boolean
 ---@field saturated boolean? whether the last step that might run prompts left requests waiting
 local VllmV1 = policy.define {
   name = "vllm_v1",
@@ -42,9 +43,12 @@ local VllmV1 = policy.define {
     align_states = { default = false,
       doc = "Cut prompts at KV blocks, and at the last one of them: states of recurrent layers are kept there.",
       source = "vLLM --mamba-cache-mode align; _mamba_block_aligned_split" },
+    keep_junctions = { default = false,
+      doc = "Cut a prompt where the blocks of attention that it shares with earlier ones end: a state is kept there.",
+      source = "vLLM pull request 37898; _mamba_block_aligned_split" },
     state_margin = { default = 0, unit = "blocks", min = 0, integer = true,
       doc = "By how many blocks the last cut is earlier: a drafter loses the last block of a hit.",
-      source = "vLLM _mamba_block_aligned_split, use_eagle", idle = { "align_states = true" } },
+      source = "vLLM _mamba_block_aligned_split, use_eagle", idle = { align_states = false } },
   },
 }
 
@@ -74,6 +78,14 @@ function VllmV1:aligned(tokens, request, replica, context)
   if context % size ~= 0 and next_block <= last then upto = math.min(upto, next_block) end
   if context < last then upto = math.min(upto, last) end
   return math.max(0, upto - context)
+end
+
+--- The same of the first tokens of a prompt, after what is cached of it.
+function VllmV1:cut_first(tokens, request, replica)
+  local size, context = replica.block_size, request.sequence_tokens - request.pending_tokens
+  if self.align_states then tokens = self:aligned(tokens, request, replica, context) end
+  local shared = self.keep_junctions and replica:growing_tokens(request) - context or 0
+  return shared >= size and tokens > shared and shared - shared % size or tokens
 end
 
 --- Gives one running request its tokens. While blocks are missing, it preempts another request.
@@ -156,8 +168,8 @@ function VllmV1:admit_head(waiting, replica, plan, place)
     if not self.enable_chunked_prefill then return false end
     tokens = left
   end
-  if self.align_states then
-    tokens = self:aligned(tokens, request, replica, request.sequence_tokens - request.pending_tokens)
+  if self.align_states or self.keep_junctions then
+    tokens = self:cut_first(tokens, request, replica)
     if tokens == 0 then return false end
   end
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0

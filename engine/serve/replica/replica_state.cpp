@@ -58,7 +58,7 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
       seats_(board_),
       pool_(board_, bounded_contexts(config)),
       pipeline_(config.async_depth) {
-  if (config.keeps_states) kv_.keep_states();
+  if (config.keeps_states) kv_.keep_states(config.state_blocks);
   if (config.adapters.slots > 0) adapters_.emplace(config.adapters);
   if (config.stages.several()) flight_.emplace(config.stages);
   if (config.ragged && config.role != Role::prefill) ragged_.emplace(board_, config);
@@ -81,6 +81,11 @@ std::int32_t ReplicaState::cached_tokens(std::int32_t slot) const noexcept {
     return kv_.peek(request(slot), progress).blocks * config_.block_size;
   const KvCache::Hit hit = kv_.lookup(slot, request(slot), progress);
   return std::max(hit.tokens(config_.block_size), remote_tokens(slot));
+}
+
+std::int32_t ReplicaState::growing_tokens(std::int32_t slot) const noexcept {
+  const KvCache::Hit hit = kv_.lookup(slot, request(slot), board_.progress(slot));
+  return std::max(hit.growing, hit.blocks) * config_.block_size;
 }
 
 std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {

@@ -45,6 +45,7 @@ class ReplicaState : public VisibleReplica {
   const RaggedPool& ragged() const { return *ragged_; }
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  std::int32_t growing_tokens(std::int32_t slot) const noexcept override;
   double new_block(std::int32_t slot) const noexcept override;
   std::int32_t decode_blocks() const noexcept override {
     return is_ragged() ? ragged_->demand().blocks : pool_.blocks_needed();

@@ -63,7 +63,21 @@ std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
   if (bursts(most_)) return refuse("decode_all", Refusal::over_budget, -1);
   all_asked_ = true;
   given_ = 0;
-  return walk_on();
+  // Where there is room for all, all get their blocks before any state is kept.
+  int eligible_blocks = 0;
+  for (const NaiveRequest* r : naive_->running_) {
+    if (r->phase != Phase::decoding || r->planned > 0) continue;
+    eligible_blocks +=
+        r->computed + 1 > static_cast<int>(r->blocks.size()) * naive_->config_.block_size;
+  }
+  naive_->states_wait_ =
+      most_ == eligible && eligible_blocks <= naive_->pool_.free_blocks();
+  const std::int32_t given = walk_on();
+  naive_->states_wait_ = false;
+  for (const auto& [r, full] : naive_->late_states_) naive_->keep_state(*r, full);
+  naive_->late_states_.clear();
+  naive_->show();
+  return given;
 }
 
 /// The same with drafts: `most_` counts tokens.
@@ -253,8 +267,9 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
 
   if (!r->landed_kv) {
     for (int block : hits) pool.touch(block);
+    naive_->use_state(*r, hit_blocks);
     r->blocks = hits;
-    r->hashed = hit_blocks;
+    r->hashed = r->state_at = hit_blocks;
     while (static_cast<int>(r->seat.size()) < config.seat_blocks) r->seat.push_back(pool.pop());
   }
   while (static_cast<int>(r->blocks.size()) < naive_->ceil_blocks(hold))
@@ -308,7 +323,7 @@ void NaivePlan::take_away(NaiveRequest& r) {
   r.planned = 0;
   r.taken = true;
   std::erase(naive_->running_, &r);
-  naive_->release(r);
+  naive_->release(r, r.phase != Phase::finishing);
   if (naive_->tiers_ != nullptr) naive_->unpin(naive_->tiers_->flush(naive_->place_, r.id));
   r.computed = r.seat_hit = r.drafts = 0;
   ++r.preemptions;

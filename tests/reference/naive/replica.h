@@ -43,6 +43,7 @@ struct NaiveRequest {
   std::vector<int> blocks, hashes;
   std::vector<int> seat;   // blocks besides those of its tokens
   int hashed = 0;          // blocks that carry content
+  int state_at = 0;        // blocks in front of the last state that was kept or hit
   int chunks_end = 0;      // tokens after the last chunk that was planned
   int landed_end = 0;      // and after the last one that is over
   int remote = 0;          // KV that another replica computed
@@ -64,6 +65,7 @@ class NaiveBoard : public VisibleReplica {
   NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& naive);
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  std::int32_t growing_tokens(std::int32_t slot) const noexcept override;
   double new_block(std::int32_t slot) const noexcept override;
   std::int32_t decode_blocks() const noexcept override;
   ReplicaView& numbers() { return board_.view; }
@@ -216,12 +218,19 @@ class NaiveReplica : public Engine {
 
   void know_hashes(NaiveRequest& r);
   std::vector<int> lookup(NaiveRequest& r);
+  /// The same without the question for a state.
+  std::vector<int> growing_hits(NaiveRequest& r);
+  std::vector<int> state_of(const NaiveRequest& r, int full);
+  bool has_state(const NaiveRequest& r, int full);
+  void keep_state(NaiveRequest& r, int full);
+  void use_state(const NaiveRequest& r, int full);
   int hit_tokens(NaiveRequest& r);
   void plan_chunk(NaiveRequest& r, int tokens);
   void land_chunk(const Row& row);
   void cache_blocks(NaiveRequest& r, int tokens);
   void cache_rest(NaiveRequest& r, int tokens);
-  void release(NaiveRequest& r);
+  /// `returns`: it was preempted and asks for its blocks again.
+  void release(NaiveRequest& r, bool returns = false);
 
   /// Rebuilds everything that a policy can read.
   void show();
@@ -245,6 +254,8 @@ class NaiveReplica : public Engine {
   std::int64_t serial_ = 0;
   int decode_steps_ = 0;  // steps in which decode_all ran at least one request
   Ps now_ = 0;
+  bool states_wait_ = false;                             // until all decodes have blocks
+  std::vector<std::pair<NaiveRequest*, int>> late_states_;  // that wait
   int resume_hits_ = 0, ended_waiting_ = 0;
 };
 

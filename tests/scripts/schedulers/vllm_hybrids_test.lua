@@ -89,4 +89,50 @@ test("a drafter that loses the last block moves the last cut a block forward", f
     steps = "0: A+3200\n1: A+402" })
 end)
 
+-- Junctions and the blocks of states ------------------------------------------------------------------------------
+
+--- Prompts of 4,800 tokens that begin with the same `shared` ones, one after the other.
+local function begins_alike(shared, count)
+  local out = {}
+  for i = 1, count do out[i] = { 10 * (i - 1), 4800, 1, text({ 1, shared }, { 0, 4800 - shared }) } end
+  return out
+end
+
+test("the state where prompts stop being alike is kept by the second one, and the next ones hit it", function()
+  expect("0.24.0", { requests = begins_alike(3200, 4), cached = { A = 0, B = 0, C = 3200, D = 3200 },
+    steps = "0: A+4800\n10: B+3200\n11: B+1600\n20: C+1600\n30: D+1600" })
+  expect("0.24.0", { requests = begins_alike(3300, 3), cached = { B = 0, C = 3200 } })
+  expect("0.24.0", { requests = begins_alike(1600, 3), cached = { B = 0, C = 1600 },
+    steps = "10: B+1600\n11: B+3200\n20: C+3200" })
+  expect("0.24.0", { requests = begins_alike(1500, 3), cached = { B = 0, C = 0 }, steps = "10: B+4800" })
+end)
+
+test("before 0.24 it is not kept, and nothing is hit", function()
+  expect("0.23.0", { requests = begins_alike(3200, 4), cached = { B = 0, C = 0, D = 0 }, steps = "10: B+4800" })
+end)
+
+test("a prompt that hits a part is cut where more of it is shared", function()
+  -- B has 3,200 tokens of A's and keeps a state there; C has all of A's, of which 4,800 are cached with a state.
+  expect("0.24.0", { requests = { { 0, 6400, 1, text { 1, 6400 } }, { 10, 4800, 1, text({ 1, 3200 }, { 0, 1600 }) },
+      { 20, 6400, 1, text({ 1, 4800 }, { 0, 1600 }) }, { 30, 6400, 1, text({ 1, 4800 }, { 0, 1600 }) } },
+    cached = { B = 0, C = 3200, D = 4800 }, steps = "10: B+3200\n11: B+1600\n20: C+1600\n21: C+1600\n30: D+1600" })
+end)
+
+test("states that are kept take blocks, so that fewer prompts stay in the cache", function()
+  -- 12 blocks. A prompt of 3 blocks and its state leave room for one more; without states two more would fit.
+  local seats = 1
+  local function hits(blocks)
+    local found = {}
+    for _, cached in ipairs { 0, 3200 } do
+      local differs = run.differences(set, { deployment = { kv_blocks = blocks },
+        requests = { { 0, 4000, 1, text { 1, 4000 } }, { 10, 4000, 1, text { 2, 4000 } },
+          { 20, 4000, 1, text { 1, 4000 } } }, cached = { C = cached } }, "0.24.0")
+      if #differs == 0 then found[#found + 1] = cached end
+    end
+    return found[1]
+  end
+  test.equal(hits(9 + seats), 3200)
+  test.equal(hits(6), 0)
+end)
+
 test.finish()

@@ -85,6 +85,13 @@ function replicas.bound_steps(prepared)
            all = prepared.corrections, runs = runs.may_price(steps, prepared.corrections) }
 end
 
+--- KV blocks that a state takes which is kept: as many as one of a request that runs.
+local function state_blocks_of(prepared, serving)
+  local engine = prepared.engine
+  local takes = engine and engine.values.states_take_blocks and serving.prefix_caching ~= false
+  return takes and has_states(prepared.model) and prepared.deployment.seat_blocks or nil
+end
+
 --- The stages as the engine gets them.
 --- @param batches integer? deployment.pp_batches, where it is given
 local function stages_of(prepared, batches)
@@ -179,6 +186,7 @@ local function build(reader, given, own, before)
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
       keeps_states = has_states(prepared.model) or nil,
+      state_blocks = state_blocks_of(prepared, serving),
       seed = given.seed,
       adapters = adapters.config(prepared.adapters),
     },
