@@ -46,15 +46,14 @@ function Replica:running() end
 ---@param b rooflua.Request
 ---@return integer tokens
 function Replica:shared_tokens(a, b) end
---- A number of the first full block of a request's sequence that is to be computed here (not cached, stored or computed
---- elsewhere), with all in front of it. Requests with the same number would compute the same block. 0: there is none, or
---- no other request can have it.
+--- A number of the first full block of a request's sequence that is to be computed here (it is not cached, not stored,
+--- not computed elsewhere), with all in front of it. Requests with the same number would compute the same block.
+--- 0: there is none, or no other request can have it.
 ---@param request rooflua.Request
 ---@return number
 function Replica:new_block(request) end
-
---- Tokens of a waiting request whose KV is cached in the layers that grow: more than its cached_tokens where no state of
---- recurrent layers was kept behind them.
+--- Tokens of a waiting request whose KV is cached in the layers that grow: more than its cached_tokens where no state
+--- of recurrent layers was kept behind them.
 ---@param request rooflua.Request
 ---@return integer
 function Replica:growing_tokens(request) end

@@ -83,6 +83,7 @@ local serve = {}
 ---@field pp_send_s number? s; default 1e-05; what a transfer from stage to stage takes besides its bytes; assumed
 ---@field dp_sync_s number? s; default 5e-05; what the ranks of dp take in each step to agree on it; assumed
 ---@field prefix_caching boolean? default true; whether equal prefixes share KV blocks
+---@field partial_reuse boolean? default false; whether a prefix hit ends inside of a KV block; else with a whole one
 --- tokens; longer requests are refused; default the model's. A priced batch with a longer one is noted
 ---@field max_model_len integer?
 

@@ -33,11 +33,10 @@ function TrtllmDp:precedes(a, b)
 end
 
 --- What the ranks have in front of so many new requests.
---- @param counted "rank_requests"|"outstanding"
-local function look(self, ranks, together, counted)
+local function look(self, ranks, together)
   local load, all, most = {}, together, 0
   for i = 1, #ranks do
-    local requests = ranks[i][counted]
+    local requests = ranks[i].rank_requests
     load[i] = { requests = requests, tokens = self:tokens_of(ranks[i]), seats = ranks[i].rank_seats }
     all, most = all + requests, math.max(most, requests)
   end
@@ -45,28 +44,37 @@ local function look(self, ranks, together, counted)
   return load
 end
 
---- The rank that the next request gets.
+--- The rank that the next request gets. Where seats of ranks differ, those below the limit may have none: it rises.
 local function best_of(self, load)
   local best
-  for i = 1, #load do
-    local is_open = load[i].requests < load.limit and load[i].seats > 0
-    if is_open and (not best or self:precedes(load[i], load[best])) then best = i end
+  while not best do
+    for i = 1, #load do
+      local is_open = load[i].requests < load.limit and load[i].seats > 0
+      if is_open and (not best or self:precedes(load[i], load[best])) then best = i end
+    end
+    load.limit = best and load.limit or load.limit + 1
   end
   return best
 end
 
---- Any rank of the engine whose turn it is. Replicas that step alone have no common queue.
+--- Any rank of the engine whose turn it is. Of replicas that step alone, which have no common queue, the one with the
+--- fewest requests.
 ---@param replicas rooflua.Candidates
 function TrtllmDp:route(_, replicas)
   local places = turn.next(self, replicas)
-  local step_together = #places == 1 or replicas[places[1]].group == replicas[places[2]].group
-  return step_together and places[1] or best_of(self, look(self, replicas, 1, "outstanding"))
+  local best = places[1]
+  local step_together = #places == 1 or replicas[best].group == replicas[places[2]].group
+  if step_together then return best end
+  for i = 2, #places do
+    if replicas[places[i]].outstanding < replicas[best].outstanding then best = places[i] end
+  end
+  return best
 end
 
 ---@param request rooflua.Request
 ---@param ranks rooflua.Candidates
 function TrtllmDp:place(request, ranks)
-  if ranks.placed == 0 then self.load = look(self, ranks, ranks.together, "rank_requests") end
+  if ranks.placed == 0 then self.load = look(self, ranks, ranks.together) end
   local load = self.load
   local best = best_of(self, load)
   load[best].requests, load[best].seats = load[best].requests + 1, load[best].seats - 1

@@ -17,6 +17,9 @@ local Sglang = policy.define {
   name = "sglang",
   doc = "SGLang: prefill first, admission by estimated output lengths, retraction if that fails.",
   source = "SGLang managers/scheduler.py, schedule_policy.py, schedule_batch.py, 2025 and 2026",
+  -- The radix tree gets a prompt when its batch is over, and a cut one in front of the next batch:
+  -- process_batch_result, stash_chunked_request. So what a batch computes is no hit inside of it.
+  content_from = "step",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
       doc = "Most requests that run at once (max_running_requests).",
@@ -73,9 +76,6 @@ function Sglang:reserves_by() return "default_max_new_tokens" end
 
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 Sglang.caps_only_limit = true
---- The radix tree gets a prompt when its batch is over, and a cut one in front of the next batch: process_batch_result,
---- stash_chunked_request. So what a batch computes is no hit inside of it.
-Sglang.content_from = "step"
 
 -- new_token_ratio falls linearly with the decode steps since `since`, from `base` to the minimum.
 

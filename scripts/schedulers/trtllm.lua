@@ -21,6 +21,8 @@ local Trtllm = policy.define {
   name = "trtllm",
   doc = "TensorRT-LLM: admits requests whose blocks suffice to completion (or pauses requests), then shares tokens.",
   source = "TensorRT-LLM batch_manager: CapacityScheduler, MicroBatchScheduler",
+  -- Blocks of a prompt are stored for reuse when its context is over: PyExecutor's update_resources.
+  content_from = "prompt",
   params = {
     max_num_seqs = { default = 2048, unit = "requests", min = 1, integer = true,
       doc = "Most requests that run at once (max_batch_size).", source = "TensorRT-LLM default" },
@@ -67,8 +69,6 @@ end
 
 --- Seats and budget only limit what is planned: one that decides nothing could be larger (plans rely on it).
 Trtllm.caps_only_limit = true
---- Blocks of a prompt are stored for reuse when its context is over: PyExecutor's update_resources.
-Trtllm.content_from = "prompt"
 
 --- Tokens of a request at its end, which the engine cuts to the longest that it allows (_deduce_max_tokens).
 function Trtllm:longest(request)

@@ -12,7 +12,7 @@ std::vector<RankGroup> rank_groups(const std::vector<ReplicaConfig>& replicas) {
     const std::int32_t number = replicas[i].group;
     const auto place =
         number < 0 ? groups.size() : known.try_emplace(number, groups.size()).first->second;
-    if (place == groups.size()) groups.push_back({{}, replicas[i].dp_sync_s, {}, {}});
+    if (place == groups.size()) groups.push_back({{}, replicas[i].dp_sync_s, {}, {}, {}});
     groups[place].members.push_back(static_cast<std::int32_t>(i));
   }
   for (RankGroup& group : groups) {

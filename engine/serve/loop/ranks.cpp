@@ -8,6 +8,16 @@
 
 namespace rooflua {
 
+namespace {
+
+/// Among the members; their number if it is none.
+std::size_t place_in(const RankGroup& group, std::int32_t replica) {
+  const auto found = std::find(group.members.begin(), group.members.end(), replica);
+  return static_cast<std::size_t>(found - group.members.begin());
+}
+
+}  // namespace
+
 bool Ranks::queue_for(std::int32_t index) const {
   const Router* router = s_.bindings_.router;
   return router != nullptr && router->common_queue() != CommonQueue::none &&
@@ -37,10 +47,14 @@ bool Ranks::leave(std::int32_t slot) {
   return true;
 }
 
-/// Slots of requests that have blocks there, and KV that is on its way.
+/// Slots of requests that have blocks there, and KV that is on its way. They are looked for once
+/// for all requests that get ranks together.
 std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::int32_t index) {
+  if (!simulation.split_ && !simulation.tiers_) return {};
+  const RankGroup& group = simulation.groups_[static_cast<std::size_t>(
+      simulation.group_of_[static_cast<std::size_t>(index)])];
+  if (!group.awaiting.empty()) return group.awaiting[place_in(group, index)];
   std::vector<std::int32_t> out;
-  if (!simulation.split_ && !simulation.tiers_) return out;
   const Requests& requests = simulation.requests();
   for (std::int32_t slot = 0; slot < requests.slots(); ++slot) {
     const bool has_blocks = requests.progress(slot).held_blocks > 0;
@@ -48,6 +62,18 @@ std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::
       out.push_back(slot);
   }
   return out;
+}
+
+void Ranks::look_for_awaiting(RankGroup& group) {
+  std::vector<std::vector<std::int32_t>> found(group.members.size());
+  const bool any = s_.split_ || s_.tiers_;
+  for (std::int32_t slot = 0; any && slot < s_.requests_.slots(); ++slot) {
+    const Request& each = s_.requests_[slot];
+    if (each.phase != Phase::pending || s_.requests_.progress(slot).held_blocks == 0) continue;
+    const std::size_t place = place_in(group, each.replica);
+    if (place < found.size()) found[place].push_back(slot);
+  }
+  group.awaiting = std::move(found);
 }
 
 std::int32_t Ranks::requests_of(const Simulation& simulation, std::int32_t index) {
@@ -94,6 +120,7 @@ void Ranks::let_all_in(RankGroup& group) {
 
 void Ranks::let_in(RankGroup& group) {
   if (!queue_for(group.members.front())) return let_all_in(group);  // the router was exchanged
+  look_for_awaiting(group);
   std::size_t seats = 0;
   for (const std::int32_t index : group.members)
     seats += static_cast<std::size_t>(seats_left(s_, index));
@@ -111,7 +138,11 @@ void Ranks::let_in(RankGroup& group) {
     change_rank(slots[i], rank);
     s_.enter(slots[i], s_.at(rank));
     s_.signals_.changed(rank);
+    const bool awaits_kv = s_.requests_[slots[i]].phase == Phase::pending &&
+                           s_.requests_.progress(slots[i]).held_blocks > 0;
+    if (awaits_kv) group.awaiting[place_in(group, rank)].push_back(slots[i]);
   }
+  group.awaiting.clear();
 }
 
 /// The rank for the request, where `placed` of those that are let in together have theirs.

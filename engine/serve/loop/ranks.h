@@ -44,6 +44,7 @@ class Ranks {
 
  private:
   static std::vector<std::int32_t> awaiting_kv(const Simulation& simulation, std::int32_t index);
+  void look_for_awaiting(RankGroup& group);
   std::int32_t place(std::int32_t slot, const RankGroup& group, std::size_t placed,
                      std::size_t together);
   void change_rank(std::int32_t slot, std::int32_t to);

@@ -7,8 +7,9 @@
 // (store_context_blocks when a context is over), cpp kvCacheManager.cpp, releaseBlocks
 
 #include <algorithm>
+#include <vector>
 
-#include "serve/replica/replica.h"
+#include "serve/replica/replica_state.h"
 #include "serve/stores/tiers.h"
 
 namespace rooflua {
@@ -111,10 +112,10 @@ void ReplicaState::land_chunk(const PrefillWork& work) {
 
 /// Chunks of a step are content, in the order of admission: those that do not end their sequence
 /// with the next plan, or all, when the step is over.
-void Replica::land_chunks(const Step& step, bool is_over) {
+void ReplicaState::land_chunks(const std::vector<PrefillWork>& prefills, bool is_over) {
   if (!is_over && config_.content_from != ContentFrom::step) return;
   std::vector<const PrefillWork*> works;
-  for (const PrefillWork& work : step.prefills) {
+  for (const PrefillWork& work : prefills) {
     if (is_over || work.completes == 0) works.push_back(&work);
   }
   std::sort(works.begin(), works.end(), [this](const PrefillWork* a, const PrefillWork* b) {

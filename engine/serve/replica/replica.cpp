@@ -247,7 +247,7 @@ void Replica::advance_prefills(Step& step) {
     }
     if (last) plan_last_token(work.slot, step);
   }
-  if (config_.content_from != ContentFrom::plan) land_chunks(step, false);
+  if (config_.content_from != ContentFrom::plan) land_chunks(step.prefills, false);
 }
 
 /// The step holds the last token of the request, by its end token or by its limit. By its limit it
@@ -283,7 +283,7 @@ StepDone Replica::land(Picoseconds now, bool keep_blocks, std::vector<Picosecond
   Pipeline::CommonGap common = pipeline_.stamp_decodes(*board_.requests, now, gaps);
   if (!keep_blocks) pipeline_.stamp_prefills(*board_.requests, now, gaps);
   if (is_ragged()) common = land_rows(pipeline_.front(), now, gaps);
-  if (config_.content_from != ContentFrom::plan) land_chunks(pipeline_.front(), true);
+  if (config_.content_from != ContentFrom::plan) land_chunks(pipeline_.front().prefills, true);
   finished_ids_.clear();
   ended.clear();
   ended.swap(pipeline_.at(0).ending);

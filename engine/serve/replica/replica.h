@@ -152,7 +152,6 @@ class Replica final : public ReplicaState {
   void advance_all(Step& step);
   void advance_singles(Step& step);
   void advance_prefills(Step& step);
-  void land_chunks(const Step& step, bool is_over);
   void plan_last_token(std::int32_t slot, Step& step);
   void finish(std::int32_t slot);
   void end(std::int32_t slot, bool keep_blocks);

@@ -191,7 +191,7 @@ class ReplicaState : public VisibleReplica {
     const Request& r = request(slot);
     return std::min(board_.progress(slot).remote_tokens, r.prompt_tokens + r.emitted_tokens - 1);
   }
-  void land_chunk(const PrefillWork& work);
+  void land_chunks(const std::vector<PrefillWork>& prefills, bool is_over);
 
   ReplicaConfig config_;
   KvCache kv_;
@@ -219,6 +219,7 @@ class ReplicaState : public VisibleReplica {
   void fill_chunk(std::int32_t slot, std::int32_t tokens);
   void plan_content(std::int32_t slot, std::int32_t tokens);
   void give_up_writes(std::int32_t slot);
+  void land_chunk(const PrefillWork& work);
   void hold_more(std::int32_t slot, std::int32_t blocks);
   std::int32_t content_tokens(std::int32_t slot) const;
   void fail(std::int32_t slot, Outcome outcome);

@@ -14,7 +14,9 @@ void ReplicaState::refuse_kv(std::int32_t slot) {
 std::int32_t ReplicaState::reserve(std::int32_t slot) {
   const std::int32_t last = view().waiting_tail;
   if (last >= 0 && board_.progress(last).held_blocks == 0) return 0;
-  const Request& r = request(slot);
+  // The step of its last chunk may be planned where it is computed: here it has no token yet.
+  Request r = request(slot);
+  r.emitted_tokens = 0;
   const KvCache::Hit hit = kv_.lookup(slot, r, board_.progress(slot));
   const std::int32_t whole = blocks_for(r.prompt_tokens, config_.block_size);
   const std::int64_t need =

@@ -65,7 +65,7 @@ void Replica::depart_prefills(Step& step) {
     board_.request(work.slot).context_tokens += work.new_tokens;
     if (work.completes != 0) depart(work.slot, step);
   }
-  if (config_.content_from != ContentFrom::plan) land_chunks(step, false);
+  if (config_.content_from != ContentFrom::plan) land_chunks(step.prefills, false);
 }
 
 /// A token of the request is in flight. By its limit it is the last one; an end token is known when

@@ -49,14 +49,17 @@ void CaseRouter::look_at_ranks(const RouteView& view) {
 
 std::int32_t CaseRouter::place(const rooflua::Request& request, const RouteView& view) {
   if (view.placed == 0) look_at_ranks(view);
-  std::size_t best = ranks_.size();
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    if (ranks_[i].requests >= most_ || ranks_[i].seats == 0) continue;
-    const bool is_less = best == ranks_.size() ||
-                         std::tie(ranks_[i].tokens, ranks_[i].requests) <
-                             std::tie(ranks_[best].tokens, ranks_[best].requests);
-    if (is_less) best = i;
+  const std::size_t none = ranks_.size();
+  std::size_t best = none;
+  for (; best == none; ++most_) {
+    for (std::size_t i = 0; i < none; ++i) {
+      if (ranks_[i].requests >= most_ || ranks_[i].seats == 0) continue;
+      const bool is_less = best == none || std::tie(ranks_[i].tokens, ranks_[i].requests) <
+                                               std::tie(ranks_[best].tokens, ranks_[best].requests);
+      if (is_less) best = i;
+    }
   }
+  --most_;
   ++ranks_[best].requests;
   --ranks_[best].seats;
   ranks_[best].tokens += request.prompt_tokens;

@@ -149,6 +149,7 @@ class NaiveCluster : public RouteSource {
 
   bool has_common_queue(std::size_t i) const;
   std::vector<int> requests_at(std::size_t i) const;
+  std::vector<int> sent_to(std::size_t i) const;
   int seats_left(std::size_t i) const;
   bool leave_queue(int id);
   void let_in(const std::vector<std::size_t>& group);

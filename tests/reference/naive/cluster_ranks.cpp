@@ -25,6 +25,14 @@ std::vector<int> NaiveCluster::requests_at(std::size_t i) const {
   return out;
 }
 
+/// Those that wait for a rank and were sent to this one.
+std::vector<int> NaiveCluster::sent_to(std::size_t i) const {
+  std::vector<int> out;
+  for (const int id : without_rank_)
+    if (at_[static_cast<std::size_t>(id)] == static_cast<int>(i)) out.push_back(id);
+  return out;
+}
+
 int NaiveCluster::seats_left(std::size_t i) const {
   const auto taken = static_cast<int>(requests_at(i).size());
   return std::max(0, cluster_.replicas[i].config.max_num_seqs - taken);

@@ -11,8 +11,7 @@ std::vector<ReplicaSignals> NaiveCluster::look() const {
   std::vector<ReplicaSignals> out;
   for (std::size_t i = 0; i < count_; ++i) {
     out.push_back(engines_[i]->signals());
-    for (const int id : without_rank_) {
-      if (at_[static_cast<std::size_t>(id)] != static_cast<int>(i)) continue;
+    for (const int id : sent_to(i)) {
       ++out[i].waiting;
       out[i].waiting_tokens += prompts()[static_cast<std::size_t>(id)].plain.prompt;
     }

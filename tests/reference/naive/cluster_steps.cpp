@@ -32,7 +32,7 @@ StepLog NaiveCluster::next_plan(std::size_t i) {
 StepLog NaiveCluster::plan_with_those_inside(std::size_t i) {
   while (true) {
     StepLog step{now_, 0, 0, engines_[i]->schedule(now_), static_cast<int>(i)};
-    step.waiting = look()[i].waiting;
+    step.waiting = engines_[i]->signals().waiting + static_cast<int>(sent_to(i).size());
     wake_[i] = engines_[i]->wake();
     if (cluster_.replicas[i].role == Role::prefill)
       for (const int id : engines_[i]->preempted()) cancel(id);

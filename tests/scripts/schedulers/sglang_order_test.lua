@@ -48,6 +48,7 @@ local function beginning(tokens, ...)
 end
 
 -- A and B begin with the same tokens, which are not computed yet. Two seats: the second in the order runs beside A.
+-- What A computes in that step is no hit of B.
 test("prompts that share less than 32 tokens do not wait for each other", function()
   local function rows(shared, expected)
     local alike = beginning(shared, { 0, 72 - shared })
@@ -56,7 +57,7 @@ test("prompts that share less than 32 tokens do not wait for each other", functi
       requests = { { 0, 72, 1, alike }, { 0, 72, 1, alike }, { 0, 10, 1, limit(4) } },
       rows = expected }
   end
-  rows(31, [[ 0: A+72 B+41
+  rows(31, [[ 0: A+72 B+72
               1: C+10 ]])
   rows(32, [[ 0: A+72 C+10
               1: B+40 ]])
@@ -69,7 +70,7 @@ test("what two prompts share ends where they go on differently", function()
     prefix_caching = true,
     requests = { { 0, 72, 1, beginning(40, { 2, 32 }) }, { 0, 72, 1, beginning(20, { 3, 52 }) },
       { 0, 72, 1, beginning(31, { 2, 41 }) }, { 0, 10, 1, limit(4) } },
-    rows = [[ 0: A+72 B+52 C+41
+    rows = [[ 0: A+72 B+72 C+72
               1: D+10 ]] }
 end)
 
@@ -87,7 +88,7 @@ test("a request that hits more than 32 tokens does not wait for the rest of its 
               1: B+48 D+10
               2: C+8 ]])
   rows(33, [[ 0: A+33
-              1: B+47 C+8
+              1: B+47 C+47
               2: D+10 ]])
 end)
 
@@ -292,7 +293,7 @@ test("shortest-prefill-first never has two unfinished prompts", function()
       { 1.5, 72, 1, shares(64, 8) }, { 1.5, 72, 1, shares(64, 8) }, { 1.6, 50, 1, limit(1) } },
     rows = [[ 0: A+40
               1: B+100
-              2: B+36 C+32 D+8
+              2: B+36 C+32 D+32
               3: B+50 E+50
               4: B+100
               5: B+100

@@ -1,5 +1,5 @@
 -- What prompts hit in TensorRT-LLM: whole contexts of steps that are over, and prompts that wait for them.
-local schedule = dofile "tests/scripts/schedule.lua"
+local schedule = dofile "tests/scripts/schedulers/schedule.lua"
 local test, expect = schedule.test, schedule.expect
 local Trtllm = require "schedulers.trtllm"
 

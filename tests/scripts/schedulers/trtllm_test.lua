@@ -139,13 +139,16 @@ end)
 -- The unit is 4: prompts below it take no more of the budget than their tokens.
 test("no more than seats, blocks and tokens limit the prompts of a step", function()
   for _, chunked in ipairs { false, true } do
-    expect { scheduler = Trtllm { max_num_batched_tokens = 9, enable_chunked_context = chunked }, kv_blocks = 100,
+    expect { kv_blocks = 100,
+      scheduler = Trtllm { max_num_batched_tokens = 9, max_output_tokens = 1, enable_chunked_context = chunked },
       requests = { { 0, 2, 1 }, { 0, 1, 1 }, { 0, 1, 1 }, { 0, 3, 1 }, { 0, 1, 1 }, { 0, 1, 1 }, { 0, 1, 1 } },
       rows = [[ 0: A+2 B+1 C+1 D+3 E+1 F+1
                 1: G+1 ]] }
   end
-  expect { scheduler = Trtllm { max_num_batched_tokens = 28, enable_chunked_context = true, chunk_unit_size = 16 },
-    kv_blocks = 100, requests = { { 0, 8, 1 }, { 0, 8, 1 }, { 0, 3, 1 } },
+  expect { kv_blocks = 100,
+    scheduler = Trtllm { max_num_batched_tokens = 28, max_output_tokens = 1, enable_chunked_context = true,
+      chunk_unit_size = 16 },
+    requests = { { 0, 8, 1 }, { 0, 8, 1 }, { 0, 3, 1 } },
     rows = [[ 0: A+8 B+8 C+3 ]] }
 end)
 
