@@ -286,8 +286,8 @@ return {
       source = "pull request 37898; issue 45238 of 11 June 2026 measures a build without it" },
     { since = "0.14", when = has_states, align_states = function(_, own) return own.enable_prefix_caching end,
       source = "vllm/v1/core/sched/scheduler.py, _mamba_block_aligned_split, with mamba_cache_mode align; that a step "
-        .. "of a prompt which goes on ends at a block behind the last cut, too: pull request 51113, before which states "
-        .. "that were kept there were wrong (issue 43559)" },
+        .. "of a prompt which goes on ends at a block behind the last cut, too: pull request 51113, before which "
+        .. "states that were kept there were wrong (issue 43559)" },
     { since = "0.27", when = has_states, align_states = function(facts, own)
       return own.enable_prefix_caching and (facts.drafts or 0) > 0
     end, source = "pull request 52789: kernels keep the state of the last block; not with drafters" },

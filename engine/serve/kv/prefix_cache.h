@@ -60,9 +60,9 @@ class PrefixCache {
   struct Hit {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
-    bool last_is_free = false;   // the last of them is in the free queue
-    std::int32_t part = 0;       // tokens after them, in a block that is copied
-    std::int32_t growing = 0;    // blocks that are cached, be there a state or not
+    bool last_is_free = false;  // the last of them is in the free queue
+    std::int32_t part = 0;      // tokens after them, in a block that is copied
+    std::int32_t growing = 0;   // blocks that are cached, be there a state or not
   };
   /// The first block's hash of a request's sequence; 0: no other request can have cached it, or the
   /// sequence ends with this block.
@@ -140,7 +140,7 @@ class PrefixCache {
   void forget_parts();
   bool blank_from(Chain& own, std::int32_t full);
   std::int32_t part_after(const Hit& hit, const Request& request, const Progress& progress,
-                           std::int32_t tokens) const;
+                          std::int32_t tokens) const;
   void add_content(Chain& own, std::span<const std::uint64_t> hashes);
   Hit hit_of(std::span<const std::uint64_t> known) const;
   Hit with_state(Hit hit, std::span<const std::uint64_t> known) const;
@@ -162,7 +162,7 @@ class PrefixCache {
   std::int32_t loose_ = 0;
   mutable std::vector<Chain> chains_;
   mutable std::vector<std::int32_t> spare_chains_;
-  mutable HashMap chain_of_;  // by slot
+  mutable HashMap chain_of_;            // by slot
   std::optional<PartialBlocks> parts_;  // where parts of blocks are hit
   mutable std::vector<BlockRun> runs_;
   bool keeps_states_ = false, drops_last_ = false;

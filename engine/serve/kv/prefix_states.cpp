@@ -67,9 +67,8 @@ void PrefixCache::keep_state(std::int32_t slot, const Request& request, const Pr
 /// A hit ends at the state after this block.
 void PrefixCache::use_state(std::uint64_t block) {
   std::vector<std::int32_t> extents;
-  blocks_.match(state_hashes(block), [&](std::int32_t extent, std::int32_t) {
-    extents.push_back(extent);
-  });
+  blocks_.match(state_hashes(block),
+                [&](std::int32_t extent, std::int32_t) { extents.push_back(extent); });
   for (const std::int32_t each : extents) blocks_.hold(each);
   for (auto each = extents.rbegin(); each != extents.rend(); ++each) {
     blocks_.let_go(*each);

@@ -241,7 +241,8 @@ inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish)
     if (const std::int32_t status = load(slot, wish, hit, loaded); status != loads_nothing)
       return status;
   }
-  const std::int32_t cached = loaded > 0 ? hit.blocks * block_size + loaded : hit.tokens(block_size);
+  const std::int32_t cached =
+      loaded > 0 ? hit.blocks * block_size + loaded : hit.tokens(block_size);
   const std::int32_t sequence = request.prompt_tokens + request.emitted_tokens;
   // The last token is computed in any case.
   const std::int32_t ready = std::min(std::max(cached, progress.remote_tokens), sequence - 1);

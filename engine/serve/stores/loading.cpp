@@ -50,8 +50,8 @@ bool Tiers::others_load(const Request& request, const Progress& progress,
       if (each.place != load.place) continue;
       const Place& from = place(each.place);
       const std::int32_t end = each.first + each.count;
-      for (const Piece& piece : from.chunks.pieces(
-               chunk_hashes(from.store, request, progress, end), each.first, end)) {
+      for (const Piece& piece :
+           from.chunks.pieces(chunk_hashes(from.store, request, progress, end), each.first, end)) {
         for (const Piece& other : load.chunks) {
           if (piece.path == other.path && piece.low < other.high && other.low < piece.high)
             return true;

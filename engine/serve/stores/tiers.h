@@ -209,7 +209,7 @@ class Tiers {
   };
   struct LoadTrip {
     std::int32_t slot = -1, request = -1, place = -1, tokens = 0;
-    std::int32_t to = -1;              // replica
+    std::int32_t to = -1;               // replica
     std::int32_t first = 0, count = 0;  // chunks
     bool peer = false;
     Pieces chunks;
@@ -255,8 +255,8 @@ class Tiers {
   /// Of the first `end` chunks of a sequence; until other blocks of it are asked for.
   ChunkHashes chunk_hashes(std::int32_t store, const Request& request, const Progress& progress,
                            std::int32_t end) const;
-  /// Stretches from `from` on, up to the last token or the one in front of it. @returns tokens after
-  /// them that arrive
+  /// Stretches from `from` on, up to the last token or the one in front of it. @returns tokens
+  /// after them that arrive
   std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
                     std::int32_t from, Where where, std::vector<Stretch>& out) const;
   /// Whether another request of the replica loads a chunk of these stretches.

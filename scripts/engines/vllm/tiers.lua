@@ -54,7 +54,8 @@ end
 
 --- Whether answers are stored. Before pull request 43797 (28 May 2026, offload_prompt_only with its default true) they
 --- are where nothing is said; with asynchronous scheduling blocks of answers were lost until pull request 33881
---- (March 2026; pull request 36052 describes it). Source: vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py.
+--- (March 2026; pull request 36052 describes it).
+--- Source: vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py.
 local function stores_answers(extra, about)
   if extra.offload_prompt_only ~= nil then return extra.offload_prompt_only == false end
   return about.before "0.23" and not (about.is_async and about.before "0.18")

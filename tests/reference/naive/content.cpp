@@ -44,9 +44,10 @@ int NaiveReplica::hit_tokens(NaiveRequest& r) {
   if (!config_.partial_reuse || !config_.prefix_caching || config_.state_blocks > 0) return whole;
   const int end = std::min(whole + config_.block_size, r.sequence() - 1);
   const std::vector<Token>& tokens = r.given->plain.tokens;
-  const int parent = hits == 0 ? -1 - r.given->plain.adapter
-                               : r.hashes[static_cast<std::size_t>(hits) - 1];
-  return whole + pool_.common(parent, std::vector<Token>(tokens.begin() + whole, tokens.begin() + end));
+  const int parent =
+      hits == 0 ? -1 - r.given->plain.adapter : r.hashes[static_cast<std::size_t>(hits) - 1];
+  return whole +
+         pool_.common(parent, std::vector<Token>(tokens.begin() + whole, tokens.begin() + end));
 }
 
 void NaiveReplica::plan_chunk(NaiveRequest& r, int tokens) {
@@ -99,7 +100,8 @@ void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
 void NaiveReplica::release(NaiveRequest& r, bool returns) {
   int content = r.computed;
   if (r.landed_end < r.chunks_end) content = std::min(content, r.landed_end);
-  if (!returns) keep_state(r, std::min<int>(content / config_.block_size, static_cast<int>(r.hashes.size())));
+  if (!returns)
+    keep_state(r, std::min<int>(content / config_.block_size, static_cast<int>(r.hashes.size())));
   if (config_.content_from > 0) cache_blocks(r, content);
   for (auto j = static_cast<std::size_t>(content / config_.block_size); j < r.blocks.size(); ++j)
     if (pool_.references(r.blocks[j]) == 1) pool_.drop_hash(r.blocks[j]);
@@ -113,9 +115,9 @@ void NaiveReplica::release(NaiveRequest& r, bool returns) {
 
 // --- states of recurrent layers
 //
-// A state is content of its own: it gets blocks from the head of the free queue and goes to its tail
-// at once. The last block of a chunk has one, each block that a decode fills, and the last full one
-// of a request that ends. A hit moves it to the tail again.
+// A state is content of its own: it gets blocks from the head of the free queue and goes to its
+// tail at once. The last block of a chunk has one, each block that a decode fills, and the last
+// full one of a request that ends. A hit moves it to the tail again.
 
 /// What its blocks contain: the state after the first `full` blocks of the sequence.
 std::vector<int> NaiveReplica::state_of(const NaiveRequest& r, int full) {

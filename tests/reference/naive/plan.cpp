@@ -70,8 +70,7 @@ std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
     eligible_blocks +=
         r->computed + 1 > static_cast<int>(r->blocks.size()) * naive_->config_.block_size;
   }
-  naive_->states_wait_ =
-      most_ == eligible && eligible_blocks <= naive_->pool_.free_blocks();
+  naive_->states_wait_ = most_ == eligible && eligible_blocks <= naive_->pool_.free_blocks();
   const std::int32_t given = walk_on();
   naive_->states_wait_ = false;
   for (const auto& [r, full] : naive_->late_states_) naive_->keep_state(*r, full);

@@ -254,7 +254,7 @@ class NaiveReplica : public Engine {
   std::int64_t serial_ = 0;
   int decode_steps_ = 0;  // steps in which decode_all ran at least one request
   Ps now_ = 0;
-  bool states_wait_ = false;                             // until all decodes have blocks
+  bool states_wait_ = false;                                // until all decodes have blocks
   std::vector<std::pair<NaiveRequest*, int>> late_states_;  // that wait
   int resume_hits_ = 0, ended_waiting_ = 0;
 };

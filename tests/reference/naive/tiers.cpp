@@ -171,7 +171,7 @@ bool NaiveTiers::fills(int id, int tokens) const {
 }
 
 void NaiveTiers::begin_load(std::size_t replica, int id, int gpu, int tokens) {
-  std::vector<Flow>& begun = begun_[id] = 
+  std::vector<Flow>& begun = begun_[id] =
       flows_to(replica, id, gpu, gpu + tokens + (tiers_.last_chunk ? 0 : 1));
   for (const Flow& each : begun) {
     at(each.store, replica).begin_read(each.keys);

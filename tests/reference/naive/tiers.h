@@ -16,7 +16,8 @@
 //            next flow moves or ends anywhere
 //   answers  a chunk that a decode fills is stored when its step is over, and what is left of an
 //            answer when its request ends
-//   flushed  what is still written of a request that loses its seat holds up the next steps, and not
+//   flushed  what is still written of a request that loses its seat holds up the next steps, and
+//   not
 //            its blocks
 //   told     chunks of a prompt are stored once per request, also where it was preempted since, in
 //            every store those that end in what is told
