@@ -11,7 +11,8 @@ namespace {
 /// The options of the axes, which the library declares.
 void add_axes(const Command& command, PlanArguments& a, const std::filesystem::path& home) {
   script::Vm library({.home = home, .trusted = true, .interruptible = false});
-  for (const Json& row : library.call("rooflua.plan.axes", "options", {}).items()) {
+  const Json rows = library.call("rooflua.plan.axes", "options", {});
+  for (const Json& row : rows.items()) {
     PlanArguments::Axis& axis = a.axes[text_of(row, "key")];
     const std::string name = text_of(row, "name"), about = text_of(row, "doc");
     if (row.find("is_flag")->boolean()) {
