@@ -59,6 +59,12 @@ end
 --- same.
 local function by_the_model(_, own) return own.generation_config ~= "vllm" end
 
+--- Whether FlashAttention runs attention: it does by default. V0 had calls of their own for prompts and for decodes.
+local function by_flash_attention(_, own)
+  local backend = own.attention_backend
+  return own.generation ~= "V0" and (backend == nil or backend:find "^FLASH_ATTN" ~= nil)
+end
+
 --- Time to sort a logit, unless FlashInfer samples.
 local function unless_flashinfer(seconds, by_default)
   return function(_, own)
@@ -329,6 +335,12 @@ return {
     { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
       source = "vllm/model_executor/layers/rotary_embedding: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
+    { heads_apart = false,
+      source = "vllm/v1/attention/backends/fa_utils.py: FlashAttention 3 and 4 pack heads in every call" },
+    { since = "0.8", architecture = { "ampere", "ada" }, heads_apart = by_flash_attention,
+      source = "pull request 58013, open: one call of FlashAttention 2 for prompts and decodes on SM 8.x" },
+    { architecture = { "ampere", "ada" }, family = "gpt_oss", heads_apart = false,
+      source = "vllm/v1/attention/backends/flash_attn.py: sinks need FlashAttention 3; Triton's kernel packs heads" },
     { shared_beside = 256,
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
     { all_reduce_across_nodes = "nccl",
