@@ -337,7 +337,8 @@ return {
       source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
     fusions.rules,
-    { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
+    { ropes_in_attention = false, heads_apart = false, launches_apart = false, blocks_launch_apart = false,
+      launch_apart_s = 0,
       source = "python/sglang/srt/layers/rotary_embedding.py: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
     { shared_beside = 1024, source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD" },

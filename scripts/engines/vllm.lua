@@ -59,6 +59,12 @@ end
 --- same.
 local function by_the_model(_, own) return own.generation_config ~= "vllm" end
 
+--- Whether FlashAttention runs attention: it does by default. V0 had calls of their own for prompts and for decodes.
+local function by_flash_attention(_, own)
+  local backend = own.attention_backend
+  return own.generation ~= "V0" and (backend == nil or backend:find "^FLASH_ATTN" ~= nil)
+end
+
 --- Time to sort a logit, unless FlashInfer samples.
 local function unless_flashinfer(seconds, by_default)
   return function(_, own)
@@ -316,6 +322,11 @@ return {
     -- Host.
     { host_step_s = 700e-6, source = "0.11 at batch 1, not asynchronous, on H100" },
     { host_request_s = 2e-6, source = "V1: 1 to 4 us" },
+    { since = "0.8", before = "0.14", host_request_s = function(_, own)
+        return own.generation == "V0" and 2e-6 or 20e-6
+      end,
+      source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a request\"; "
+        .. "the scheduler's own part is 7 us in traces of 0.15.1" },
     { sampler_s = 150e-6, source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
       .. "takes 14 to 50 us and a random choice 55 to 188 us (1 to 64 rows of 131,072)" },
     { client_frontend_s = 0.0067, source = "fit: tests/fidelity/frontend_fit.lua" },
@@ -342,6 +353,12 @@ return {
     { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
       source = "vllm/model_executor/layers/rotary_embedding: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
+    { heads_apart = false,
+      source = "vllm/v1/attention/backends/fa_utils.py: FlashAttention 3 and 4 pack heads in every call" },
+    { since = "0.8", architecture = { "ampere", "ada" }, heads_apart = by_flash_attention,
+      source = "pull request 58013, open: one call of FlashAttention 2 for prompts and decodes on SM 8.x" },
+    { architecture = { "ampere", "ada" }, family = "gpt_oss", heads_apart = false,
+      source = "vllm/v1/attention/backends/flash_attn.py: sinks need FlashAttention 3; Triton's kernel packs heads" },
     { shared_beside = 256,
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
     { all_reduce_across_nodes = "nccl",
