@@ -4,7 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local chunks = require "rooflua.sandbox.chunks"
 
 local harness = chunks.require "rooflua.validate.harness"
-local header = chunks.require "rooflua.validate.header"
+local columns = chunks.require "rooflua.validate.columns"
 local sets = chunks.require "rooflua.validate.sets"
 local validate = chunks.require "rooflua.validate.command"
 local json = chunks.require "rooflua.json"
@@ -31,7 +31,7 @@ end
 local function kind_of(name, refuses, more)
   local kind = { name = name, what = "measured " .. name, columns = { "id", name .. "_ms" }, opened = {},
     scopes = { [name] = true } }
-  function kind.reads(path, columns) return header.tells(path, kind.columns, columns) end
+  kind.reads = columns.of({}, { { names = table.concat(kind.columns, " "), tells = true } }).reads
   function kind.refusals() return refuses or {} end
   function kind.open(options)
     kind.opened[#kind.opened + 1] = options

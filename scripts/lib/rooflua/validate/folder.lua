@@ -1,11 +1,11 @@
 -- Measured cases as a kind of set (validate/harness.lua): each row of a cases.csv is simulated with every step model.
 local native = require "rooflua.native"
+local columns = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
 local beliefs = require "rooflua.validate.beliefs"
 local engines = require "rooflua.validate.engines"
 local cases = require "rooflua.validate.cases"
 local discrepancy = require "rooflua.intervals.discrepancy"
-local header = require "rooflua.validate.header"
 local json = require "rooflua.json"
 local notes = require "rooflua.machine.notes"
 local page = require "rooflua.validate.page"
@@ -15,12 +15,12 @@ local text = require "rooflua.validate.text"
 local totals = require "rooflua.validate.totals"
 local units = require "rooflua.text.units"
 
-local folder = { name = "cases", what = "measured cases", columns = cases.required,
+local folder = { name = "cases", what = "measured cases", columns = cases.kind.required,
   scopes = { engine = true, interval = true }, at_root = true, lists_problems = true }
 
 --- Whether a file is a list of cases: by its name, or by its columns.
-function folder.reads(path, columns)
-  return select(2, sets.split(path)) == "cases.csv" or #header.missing(columns, cases.required) == 0
+function folder.reads(path, there)
+  return select(2, sets.split(path)) == "cases.csv" or #columns.missing(there, cases.kind.required) == 0
 end
 
 --- Files that cases refer to, and the folder of kernel tables.

@@ -1,7 +1,7 @@
 -- Which files of a folder are sets of measured runs, and which are not. A set is known by the columns of its CSV.
 local native = require "rooflua.native"
+local columns_of = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
-local header = require "rooflua.validate.header"
 
 local sets = {}
 
@@ -37,7 +37,7 @@ local function why_none(columns, kinds)
   if #columns == 0 then return "it has no header" end
   local nearest, lacks
   for _, kind in ipairs(kinds) do
-    local missing = header.missing(columns, kind.columns)
+    local missing = columns_of.missing(columns, kind.columns)
     if 2 * #missing <= #kind.columns and (not lacks or #missing < #lacks) then nearest, lacks = kind, missing end
   end
   if not nearest then return "its columns are those of no set" end
@@ -83,7 +83,7 @@ local function without_replaced(found, passed)
   local by_folder, out = {}, {}
   for _, set in ipairs(found) do
     local rule, folder, name = set.kind.replaces, sets.split(set.path)
-    if rule and name == rule.file and #header.missing(set.columns, { rule.column }) == 0 then
+    if rule and name == rule.file and #columns_of.missing(set.columns, { rule.column }) == 0 then
       by_folder[folder .. "\n" .. set.kind.name] = set
     end
   end

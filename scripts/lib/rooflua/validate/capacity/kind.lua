@@ -1,6 +1,7 @@
 -- Measured start-ups of engines as a kind of set (validate/harness.lua): one case per row, the tokens of its KV cache,
 -- its weights, and whether it starts.
 local columns = require "rooflua.text.columns"
+local cells = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local rows = require "rooflua.validate.capacity.rows"
@@ -9,7 +10,7 @@ local totals = require "rooflua.validate.capacity.totals"
 local units = require "rooflua.text.units"
 
 local what = "measured start-ups"
-local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.is_file }
+local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.reads }
 
 local gib = 2 ^ 30
 
@@ -25,7 +26,7 @@ Run.__index = Run
 function capacity.open(options)
   local run = { path = options.path, folder = options.path:match "^(.*/)" or "", wide = options.wide, only = "case",
     cases = rows.read(options.path) }
-  run.ids = rows.ids(run.cases)
+  run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
 

@@ -16,7 +16,7 @@ local what = "measured closed loops"
 
 local loops = { name = "silicon", what = what, scopes = { silicon = true }, words = { "cookbook", "amd" },
   replaces = { file = "questions.csv", column = "options" }, lists_problems = true, columns = rows.required,
-  reads = rows.is_file }
+  reads = rows.reads }
 
 function loops.refusals(options)
   local own = (options.steps[1] or "kernels") == "kernels" and not options.parameters

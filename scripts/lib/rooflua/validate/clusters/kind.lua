@@ -11,7 +11,7 @@ local totals = require "rooflua.validate.clusters.totals"
 
 local what = "measured clusters"
 
-local clusters = { name = "clusters", what = what, columns = rows.required, reads = rows.is_file, joins = true,
+local clusters = { name = "clusters", what = what, columns = rows.required, reads = rows.reads, joins = true,
   scopes = { clusters = true }, lists_problems = true }
 
 function clusters.refusals(options)

@@ -1,5 +1,6 @@
 -- Measured runs of speculative decoding as a kind of set (validate/harness.lua): one case per row.
 local columns = require "rooflua.text.columns"
+local cells = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
 local json = require "rooflua.json"
 local rows = require "rooflua.validate.speculation.rows"
@@ -10,7 +11,7 @@ local units = require "rooflua.text.units"
 local words = require "rooflua.validate.text"
 
 local speculation = { name = "speculation", what = "measured speculative decoding", columns = rows.required,
-  reads = rows.is_file, scopes = { speculation = true, drafter = true } }
+  reads = rows.reads, scopes = { speculation = true, drafter = true } }
 
 local what = "measured speculation"
 
@@ -43,7 +44,7 @@ Run.__index = Run
 function speculation.open(options)
   local run = { path = options.path, options = options_of(options.scoped),
     steps = step_model.of(options.steps, options.parameters), cases = rows.read(options.path) }
-  run.ids = rows.ids(run.cases)
+  run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
 
