@@ -1,6 +1,6 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, one option of it, and one kind of policy, each as the texts that a
---- person would insert. `declaration` is the file that declares it; `code` are the insertions that compute something
+--- release of an engine with a rule of its own, one option of it, one kind of policy and one column of a measured set,
+--- each as the texts that a person would insert. `declaration` is the file that declares it; `code` are the insertions that compute something
 --- new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of both others change.
 --- An insertion goes in front of the one place where `before` stands.
 return {
@@ -175,5 +175,16 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     },
     code = {},
     own = { { "sample_policy.lua", "scripts/samples/first.lua" } },
+  },
+  {
+    kind = "column of a measured set", name = "graph_gib", most = 1,
+    declaration = {
+      file = "scripts/lib/rooflua/validate/capacity/rows.lua",
+      {
+        before = '  { names = "nontorch_gib"',
+        text = '  { names = "graph_gib", type = "number", unit = "GiB", measured = true, error = "graphs" },\n',
+      },
+    },
+    code = {},
   },
 }

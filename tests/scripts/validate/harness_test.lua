@@ -49,7 +49,7 @@ local function kind_of(name, refuses, more)
         lines[n] = answer.id
         ran = ran + (answer.found and 1 or 0)
       end
-      return { text = name .. ": " .. table.concat(lines, " "), ran = ran,
+      return { parts = { name .. ": " .. table.concat(lines, " ") }, ran = ran,
         document = { [name] = { ran = ran }, cases = out, steps = "of " .. name } }
     end
     return run

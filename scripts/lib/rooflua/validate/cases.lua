@@ -116,8 +116,8 @@ local function case_of(case, cells)
   case.sampling = sampling.read(cells.sampling, case.where)
 end
 
-cases.kind = columns.of({ what = "measured cases", manual = "docs/VALIDATION.md", id = "case_id", empty = "",
-  case = case_of, broken = function() return { path = "" } end }, {
+cases.kind = columns.of({ what = "measured cases", manual = "docs/VALIDATION.md", id = "case_id", unique = true,
+  empty = "", case = case_of, broken = function() return { path = "" } end }, {
   { names = "case_id", type = "text", required = true, own = true },
   { names = "rating dataset", type = "text", required = true, filled = true },
   { names = "file", type = "text", required = true, filled = true },

@@ -1,7 +1,8 @@
 -- The columns of sets of measured runs, declared as rows, and the one reader of their cells. A kind of set declares
 --
 --     what       of which measurements: "measured start-ups"        manual   the document with its columns
---     id         the column of a case's name                        empty    optional: a text cell without a text
+--     id         the column of a case's name; `unique`: no two rows have one
+--     empty      optional: a text cell without a text
 --     case       function (case, cells, there): checks and makes what no row says; `there` = {column = true}
 --     default    optional, function (cells, name) -> text that stands for an empty cell
 --     broken     optional, function (cells) -> members of a case that could not be read
@@ -16,7 +17,7 @@
 --     required   the file must have the column                      tells    a file with all of them is such a set
 --     filled     the cell must not be empty                         scored   not of a row with scored = no
 --     setting    the member of the case; else the column's name     measured {column = metric}: of case.measured
---     own        the kind's `case` reads the cell
+--     own        the kind's `case` reads the cell                   error    of what the kind compares it as
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 
@@ -194,8 +195,10 @@ function columns.read(path, kind)
       case.problem = tostring(problem)
       for name, value in pairs(kind.broken and kind.broken(cells) or {}) do case[name] = value end
     end
-    local line = lines[case.id]
-    if line and not case.problem then case.problem = ("%s: %s '%s' is that of line %d"):format(where, kind.id, case.id, line) end
+    local line = kind.unique and lines[case.id]
+    if line and not case.problem then
+      case.problem = ("%s: %s '%s' is that of line %d"):format(where, kind.id, case.id, line)
+    end
     out[i], lines[case.id] = case, line or row.line
   end
   if #out == 0 then core.fail("%s: has a header and no row; expected %s, one per row", path, kind.what) end

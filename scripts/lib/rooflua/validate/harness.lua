@@ -39,10 +39,11 @@
 --     cases_word  optional, what a case is; else "case"
 --     case        function (self, i, scratch) -> plain table; an error is the problem of this case
 --     take        function (self, i, found, problem) -> answer; `found` (of case(), through JSON) or `problem` is nil
---     finish      function (self, answers) -> {text, document = members, ran, page}; answers of the cases that --only
---                 names, in the order of ids; `page` as validate/page.lua makes it
+--     finish      function (self, answers) -> {parts (validate/errors.lua), document = members, ran, page}; answers of
+--                 the cases that --only names, in the order of ids; `page` as validate/page.lua makes it
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
 local sets = require "rooflua.validate.sets"
 local report = require "rooflua.validate.report"
@@ -257,7 +258,7 @@ function Session:finish()
   local done = {}
   for i, set in ipairs(self.sets) do
     local found = set.run:finish(set.answers)
-    found.text = found.text .. problems_text(set)
+    found.text = errors.text(found.parts) .. problems_text(set)
     found.set = { kind = set.kind.name, at_root = set.kind.at_root, path = set.path, word = set.word,
       cases = #set.numbers }
     done[i] = found

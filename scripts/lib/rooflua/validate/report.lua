@@ -1,6 +1,7 @@
 -- What sets of measured runs found, in one report and one document.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
 local markdown = require "rooflua.text.markdown"
 local units = require "rooflua.text.units"
@@ -116,12 +117,7 @@ local function record(done, session)
       :format(short_path(session.path, session), session.record), markdown.table(rows, 2) }
   for _, found in ipairs(done) do
     parts[#parts + 1] = ("## %s: %s"):format(found.set.word, short_path(found.set.path, session))
-    for _, each in ipairs(found.record or {}) do
-      if #each.rows > 1 then
-        parts[#parts + 1] = "### " .. each.title
-        parts[#parts + 1] = markdown.table(each.rows, each.left or 1)
-      end
-    end
+    errors.add_record(parts, found.parts)
   end
   return table.concat(parts, "\n\n") .. "\n"
 end

@@ -1,6 +1,7 @@
 -- The rows of a file of measured start-ups: one row is one engine that started, or refused to, with what its log says
 -- of the memory of a GPU. An empty cell is not stated; "d:name=value" in `notes` is a default that the row does not
--- state. A row with scored = yes counts.
+-- state. A row with scored = yes counts. A measured column with `error` is compared under that name: the difference to
+-- the simulated figure of the column's name, in GiB.
 local columns = require "rooflua.validate.columns"
 
 --- The kind of a model by the note of the file; of several the one that matters most for the memory.
@@ -40,7 +41,8 @@ return columns.of({ what = "measured start-ups", manual = "docs/VALIDATION.md", 
   { names = "kv_gib", type = "number", unit = "GiB", required = true, measured = true },
   { names = "kv_tokens", type = "number", unit = "tokens", required = true, tells = true, measured = true },
   { names = "max_concurrency", type = "number", unit = "requests", required = true, measured = true },
-  { names = "activation_gib nontorch_gib", type = "number", unit = "GiB", remarks = true, measured = true },
+  { names = "activation_gib", type = "number", unit = "GiB", remarks = true, measured = true, error = "activations" },
+  { names = "nontorch_gib", type = "number", unit = "GiB", remarks = true, measured = true },
   { names = "starts", type = "text", required = true, tells = true, measured = true },
   { names = "scored", type = "is", word = "yes", required = true, setting = "is_scored" },
   { names = "notes", type = "text", required = true },

@@ -1,5 +1,6 @@
 -- Measured closed loops of public deployments as a kind of set (validate/harness.lua): one question per row.
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"
@@ -161,52 +162,48 @@ local function requests_text(options)
   return given > 0 and ("%d requests per client"):format(given) or "as many requests per client as a row says"
 end
 
-local function report(run, answers, of, ran)
-  local options, coverage = run.options, of.coverage
+local function about_run(run, coverage, ran)
+  local options = run.options
   local out_of = coverage.left_out > 0 and (", %d that the file does not score"):format(coverage.left_out) or ""
-  local parts = {
-    ("%s: %d questions of %d deployments, %d scored, %d not%s"):format(run.path, coverage.questions,
-      coverage.deployments, ran, coverage.questions - ran, out_of),
+  return ("%s: %d questions of %d deployments, %d scored, %d not%s"):format(run.path, coverage.questions,
+    coverage.deployments, ran, coverage.questions - ran, out_of),
     ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s, %s.")
       :format(options.statistic, run.steps.name, requests_text(options), units.counted(options.seeds, "seed"))
       .. "\n\"mean\" is over deployments, of the mean |error| of their questions; \"weighted\" gives a deployment the "
       .. "weight of the root of its questions; median and signed (median) are over questions. \"TTFT unsaturated\" is "
-      .. "of rows that were warm and not saturated. config none: the settings are not known.",
-    text.groups(of, answers),
-  }
-  local function add(title, body)
-    if body ~= "" then parts[#parts + 1] = title .. "\n" .. body end
-  end
-  if ran > 0 then add("The ten deployments with the largest errors of TPOT", text.worst(answers)) end
-  if run.intervals and ran > 0 then
-    add("Measured values inside the 90 % interval, from the errors of other models (no replicates are simulated)",
-      text.intervals(of))
-  end
-  add("Not scored", text.refused(answers))
-  add("Assumed", text.notes(totals.notes(answers)))
-  if run.wide then add("Deployments and questions", text.wide(answers)) end
-  return table.concat(parts, "\n\n")
+      .. "of rows that were warm and not saturated. config none: the settings are not known."
 end
 
---- Tables for the record: {title, rows}.
-local function record(run, answers, of)
-  local out = { { title = "Errors by group, in percent", rows = text.group_rows(of) } }
+local function parts_of(run, answers, of, ran)
+  local count, sentence = about_run(run, of.coverage, ran)
+  local parts = { count, sentence }
+  local function add(part) parts[#parts + 1] = part end
+  add { rows = text.group_rows(of), left = 1, record = "Errors by group, in percent" }
+  add("Time rests on " .. errors.evidence(totals.evidence(answers)))
+  add { title = "The ten deployments with the largest errors of TPOT", rows = text.worst_rows(answers), left = 1 }
   for _, config in ipairs(core.sorted_keys(of.config)) do
-    out[#out + 1] = { title = ("The ten worst by TPOT, config %s"):format(config),
-      rows = text.worst_rows(answers, config) }
+    add { rows = text.worst_rows(answers, config), left = 1, hidden = true,
+      record = ("The ten worst by TPOT, config %s"):format(config) }
   end
-  if run.intervals then
-    out[#out + 1] = { title = "Measured values inside the 90 % interval, in percent", rows = text.interval_rows(of) }
+  if run.intervals and ran > 0 then
+    add { title = "Measured values inside the 90 % interval, from the errors of other models (no replicates are "
+      .. "simulated)", rows = text.interval_rows(of), left = 1,
+      record = "Measured values inside the 90 % interval, in percent" }
   end
-  return out
+  add { title = "Not scored", rows = text.refused_rows(answers) }
+  add(errors.titled("Assumed", errors.counted_lines(totals.notes(answers))))
+  if run.wide then
+    add { title = "Deployments and questions", rows = text.deployment_rows(answers), left = 1 }
+    add { rows = text.question_rows(answers), left = 3 }
+  end
+  return parts
 end
 
---- @return table {text, document, ran, record}
+--- @return table {parts, document, ran}
 function Run:finish(answers)
   local of, ran = totals.document(answers), 0
   for _, answer in ipairs(answers) do ran = ran + (answer.errors and 1 or 0) end
-  return { text = report(self, answers, of, ran), document = document(self, answers, of), ran = ran,
-    record = record(self, answers, of) }
+  return { parts = parts_of(self, answers, of, ran), document = document(self, answers, of), ran = ran }
 end
 
 return loops

@@ -127,8 +127,8 @@ local function case_of(question, cells, there)
   else question.parts = parts_of_row(question, cells, there) end
 end
 
-local rows = columns.of({ what = "measured closed loops", manual = "docs/VALIDATION.md", id = "question", empty = "",
-  case = case_of }, {
+local rows = columns.of({ what = "measured closed loops", manual = "docs/VALIDATION.md", id = "question", unique = true,
+  empty = "", case = case_of }, {
   { names = "question", type = "text", required = true, own = true },
   { names = "family", type = "lower", required = true, tells = true, filled = true },
   { names = "system engine", type = "lower", required = true, filled = true },

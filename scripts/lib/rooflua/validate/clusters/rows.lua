@@ -33,7 +33,7 @@ local function case_of(row)
   row.measured.tpot_formed_s, row.formed_of = formed(row.measured, row.output_tokens)
 end
 
-local rows = columns.of({ what = "measured clusters", manual = "docs/CLUSTERS.md", id = "id", empty = "",
+local rows = columns.of({ what = "measured clusters", manual = "docs/CLUSTERS.md", id = "id", unique = true, empty = "",
   case = case_of, broken = function(cells) return { counts = qualities[cells.quality] or false } end }, {
   { names = "id", type = "text", required = true, tells = true, own = true },
   { names = "kind deployment quality model gpu", type = "text", required = true, tells = true },
