@@ -2,8 +2,8 @@
 -- set reports is one list of parts, from which the text and the Markdown of the record are written:
 --
 --     a text      a paragraph of the text
---     a table     {rows = the head and a row per line, left = columns of text, title = before it in the text (optional),
---                 record = its title in Markdown; nil: not there, hidden = true: there alone}
+--     a table     {rows = the head and a row per line, left = columns of text, title = before it in the text, record =
+--                 its title in Markdown (nil: not there), hidden = true: there alone}
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local markdown = require "rooflua.text.markdown"

@@ -50,9 +50,9 @@ function totals.pairs(answers)
 end
 
 --- The mean error of a row over its metrics; nil where none of them was measured.
-local function mean_of(errors)
+local function mean_of(by_metric)
   local values = {}
-  for _, metric in ipairs(core.sorted_keys(errors)) do values[#values + 1] = errors[metric] end
+  for _, metric in ipairs(core.sorted_keys(by_metric)) do values[#values + 1] = by_metric[metric] end
   return statistics.mean(values)
 end
 
