@@ -3,8 +3,9 @@
 --     what       of which measurements: "measured start-ups"        manual   the document with its columns
 --     id         the column of a case's name; `unique`: no two rows have one
 --     empty      optional: a text cell without a text
---     case       function (case, cells, there): checks and makes what no row says; `there` = {column = true}
+--     case       function (case, cells, there, kind): checks and makes what no row says; `there` = {column = true}
 --     default    optional, function (cells, name) -> text that stands for an empty cell
+--     needed     optional, {name of a case = true}: read though scored = no
 --     broken     optional, function (cells) -> members of a case that could not be read
 --
 -- and a list of rows, which are read in this order:
@@ -143,9 +144,12 @@ function columns.cell(about, name, text, where, empty)
     or ("'%s'"):format(text))
 end
 
+--- Whether the figures of a row are read: of one that the file does not score only if something else needs it.
+function columns.is_read(case, kind) return case.scored ~= "no" or (kind.needed or {})[case.id] == true end
+
 local function read_cells(case, cells, kind, there)
   local function put(about, name)
-    if about.own or about.scored and case.scored == "no" then return end
+    if about.own or about.scored and not columns.is_read(case, kind) then return end
     local text = cells[name] or ""
     if text == "" and kind.default then text = kind.default(cells, name) or "" end
     local value = columns.cell(about, name, text, case.where, kind.empty)
@@ -168,7 +172,7 @@ local function read_row(case, cells, kind, there)
       #there)
   end
   read_cells(case, cells, kind, there)
-  kind.case(case, cells, core.set(there))
+  kind.case(case, cells, core.set(there), kind)
 end
 
 local function trimmed(row)
@@ -203,6 +207,16 @@ function columns.read(path, kind)
   end
   if #out == 0 then core.fail("%s: has a header and no row; expected %s, one per row", path, kind.what) end
   return out, there
+end
+
+--- The rows of all files of a set.
+---@param options table of a kind's open(): {path, paths}
+function columns.read_all(options, kind)
+  local out = {}
+  for _, path in ipairs(options.paths or { options.path }) do
+    for _, case in ipairs((kind.read(path))) do out[#out + 1] = case end
+  end
+  return out
 end
 
 --- The names of cases.

@@ -9,7 +9,8 @@ local setup = require "rooflua.validate.capacity.setup"
 local totals = require "rooflua.validate.capacity.totals"
 
 local what = "measured start-ups"
-local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.reads }
+local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.reads,
+  joins = "folder" }
 
 local gib = 2 ^ 30
 
@@ -23,8 +24,7 @@ local Run = {}
 Run.__index = Run
 
 function capacity.open(options)
-  local run = { path = options.path, folder = options.path:match "^(.*/)" or "", wide = options.wide, only = "case",
-    cases = rows.read(options.path) }
+  local run = { path = options.path, wide = options.wide, only = "case", cases = cells.read_all(options, rows) }
   run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
@@ -38,7 +38,7 @@ end
 function Run:case(i)
   local case = self.cases[i]
   if case.problem then core.fail("%s", case.problem) end
-  local found = setup.answer(case, self.folder)
+  local found = setup.answer(case, case.path:match "^(.*/)" or "")
   return { tokens = found.tokens, prints_capacity = found.prints_capacity ~= false,
     concurrency = found.concurrency, kv_gib = found.kv_bytes / gib,
     weights_gib = part_of(found, "weights"), activation_gib = part_of(found, "activations"),

@@ -5,6 +5,8 @@ local intervals = require "rooflua.validate.closed_loops.intervals"
 local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"
 local native = require "rooflua.native"
+local pair_rows = require "rooflua.validate.pairs.rows"
+local pair_score = require "rooflua.validate.pairs.score"
 local rows = require "rooflua.validate.closed_loops.rows"
 local sets = require "rooflua.validate.sets"
 local setup = require "rooflua.validate.closed_loops.setup"
@@ -15,7 +17,8 @@ local units = require "rooflua.text.units"
 
 local what = "measured closed loops"
 
-local loops = { name = "silicon", what = what, scopes = { silicon = true }, words = { "cookbook", "amd" },
+local loops = { name = "silicon", what = what, scopes = { silicon = true }, words = { "cookbook", "amd", "rigs", "tuning" },
+  joins = "folder",
   replaces = { file = "questions.csv", column = "options" }, lists_problems = true, columns = rows.required,
   reads = rows.reads }
 
@@ -29,7 +32,8 @@ end
 
 --- Files with the lengths of requests that rows refer to.
 function loops.files(path)
-  local folder, out = sets.split(path), {}
+  local folder = sets.split(path)
+  local out = pair_rows.files(folder .. "/")
   for _, row in ipairs((native.csv_read(path, true))) do
     if row.lengths_file then out[#out + 1] = folder .. "/" .. tostring(row.lengths_file) end
   end
@@ -74,10 +78,16 @@ local Run = {}
 Run.__index = Run
 
 function loops.open(options)
-  local folder = sets.split(options.path) .. "/"
+  local folder = sets.split((options.paths or { options.path })[1]) .. "/"
   local run = { path = options.path, options = options_of(options.scoped, folder), wide = options.wide,
     steps = step_model.of(options.steps, options.parameters), intervals = (options.intervals or 0) > 0,
-    questions = rows.read(options.path), ids = {}, names = {}, only = "id or deployment", cases_word = "question" }
+    ids = {}, names = {}, only = "id or deployment", cases_word = "question" }
+  local needed
+  run.pairs, needed = pair_rows.beside(folder)
+  run.needed, run.questions = needed, {}
+  for _, path in ipairs(options.paths or { options.path }) do
+    for _, question in ipairs(rows.read(path, needed)) do table.insert(run.questions, question) end
+  end
   for i, question in ipairs(run.questions) do
     run.ids[i], run.names[i] = question.id, question.id .. " " .. (question.key or "")
   end
@@ -87,7 +97,7 @@ end
 --- @return table {simulated, output_tokens, evidence, notes}; empty of a row that the file does not score
 function Run:case(i)
   local question = self.questions[i]
-  if question.scored == "no" or question.problem then return {} end
+  if question.scored == "no" and not self.needed[question.id] or question.problem then return {} end
   local found = setup.answer(question, self.steps, self.options)
   found.notes = json.array(found.notes)
   return found
@@ -109,6 +119,7 @@ function Run:take(i, found, problem)
   local answer = { question = question }
   if question.scored == "no" then
     answer.left_out = question.scored_why ~= "" and question.scored_why or "the file does not score it"
+    answer.of_pair = self.needed[question.id] and (found or {}).simulated or nil
     return answer
   end
   if question.problem then
@@ -122,6 +133,7 @@ function Run:take(i, found, problem)
   end
   local names = statistics[self.options.statistic]
   answer.simulated, answer.evidence, answer.notes = found.simulated, found.evidence, found.notes
+  answer.of_pair, answer.output_tokens = found.simulated, found.output_tokens
   answer.drafts = found.drafts
   local simulated = found.simulated
   answer.errors = totals.errors(question, { ttft = simulated[names.ttft], tpot = simulated[names.tpot],
@@ -199,11 +211,41 @@ local function parts_of(run, answers, of, ran)
   return parts
 end
 
---- @return table {parts, document, ran}
+--- The pairs of the questions that were asked, with what was simulated of both sides. Without a file of pairs the
+--- questions make them.
+local function pairs_of(run, answers)
+  local by_id, made, out = {}, {}, {}
+  for _, answer in ipairs(answers) do
+    by_id[answer.question.id] = answer
+    if not answer.left_out and #run.pairs == 0 then made[#made + 1] = answer.question end
+  end
+  for _, pair in ipairs(run.pairs) do
+    local baseline, treatment = by_id[pair.baseline], by_id[pair.treatment]
+    if baseline and treatment then
+      out[#out + 1] = pair_score.pair(pair, pair_score.gain(pair.judge, baseline.of_pair, treatment.of_pair))
+    end
+  end
+  local function e2e(figures, tokens) return { e2e_mean = figures.ttft + (tokens - 1) * figures.tpot } end
+  for _, pair in ipairs(pair_rows.made(made)) do
+    local sides, simulated = {}, {}
+    for i, id in ipairs { pair.baseline, pair.treatment } do
+      local answer = by_id[id]
+      local found = answer.of_pair
+      sides[i] = e2e(answer.question.measured, answer.output_tokens or answer.question.osl)
+      simulated[i] = found and e2e({ ttft = found.ttft_mean, tpot = found.tpot_mean }, answer.output_tokens)
+    end
+    pair.gain = pair_score.gain("e2e", sides[1], sides[2])
+    out[#out + 1] = pair_score.pair(pair, pair_score.gain("e2e", simulated[1], simulated[2]))
+  end
+  return out
+end
+
+--- @return table {parts, document, ran, pairs}
 function Run:finish(answers)
   local of, ran = totals.document(answers), 0
   for _, answer in ipairs(answers) do ran = ran + (answer.errors and 1 or 0) end
-  return { parts = parts_of(self, answers, of, ran), document = document(self, answers, of), ran = ran }
+  return { parts = parts_of(self, answers, of, ran), document = document(self, answers, of), ran = ran,
+    pairs = pairs_of(self, answers) }
 end
 
 return loops

@@ -117,13 +117,13 @@ local function key_of(question, cells, there)
     question.mode .. ":" .. widths }, "|") .. drafts
 end
 
-local function case_of(question, cells, there)
+local function case_of(question, cells, there, kind)
   question.command = text_of(cells, there.command and "command" or "server_command")
   if question.config == "" then
     question.config = (question.command ~= "" or text_of(cells, "options") ~= "") and "exact" or "none"
   end
   question.key = key_of(question, cells, there)
-  if question.scored == "no" then question.measured = nil
+  if not columns.is_read(question, kind) then question.measured = nil
   else question.parts = parts_of_row(question, cells, there) end
 end
 
@@ -149,10 +149,11 @@ local rows = columns.of({ what = "measured closed loops", manual = "docs/VALIDAT
 })
 
 --- Every question of a file, in its order. A row may leave tpot_ms empty: then TTFT alone is compared.
+--- @param needed table<string, boolean>? questions that are read though the file does not score them
 --- @return table list of {id, where, key, family, system, engine, version, format, mode, parts, command, isl, osl,
 ---   clients, measured = {ttft, tpot} in seconds, and texts of the other columns}
-function rows.read(path)
-  local out, there = columns.read(path, rows)
+function rows.read(path, needed)
+  local out, there = columns.read(path, core.copy(rows, { needed = needed }))
   if #columns.missing(there, either) == 2 then
     core.fail("%s:1: a column is missing: widths (docs/VALIDATION.md)", path)
   end

@@ -175,21 +175,26 @@ end
 
 local function figures_of(scenario)
   local result, requests = serve.run(scenario, { requests = true }), {}
-  local columns = result.requests
+  local columns, first, last, tokens = result.requests, math.huge, 0, 0
   for i, ttft_s in ipairs(columns.ttfts) do
     if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
     requests[i] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
+    first = math.min(first, columns.start_times[i])
+    last = math.max(last, columns.start_times[i] + columns.e2els[i])
+    tokens = tokens + columns.input_lens[i] + columns.output_lens[i]
   end
   local figures = score.figures(requests)
+  figures.makespan_s, figures.total_tokens_per_s = last - first, tokens / (last - first)
   figures.queue_mean = result.summary.queue_s.mean
   return figures, result
 end
 
-local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50", "queue_mean" }
+local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50", "queue_mean", "e2e_mean", "makespan_s",
+  "total_tokens_per_s" }
 
 --- The simulated figures of a question, the mean over options.seeds seeds.
---- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50, queue_mean}, output_tokens, drafts, evidence,
----   notes}
+--- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50, queue_mean, e2e_mean, makespan_s,
+---   total_tokens_per_s}, output_tokens, drafts, evidence, notes}
 function setup.answer(question, steps, options)
   local found, evidence, notes, sends, drafts = {}, nil, nil, nil, false
   for i = 1, options.seeds do

@@ -9,7 +9,7 @@ local step_model = require "rooflua.validate.step_model"
 local totals = require "rooflua.validate.speculation.totals"
 
 local speculation = { name = "speculation", what = "measured speculative decoding", columns = rows.required,
-  reads = rows.reads, scopes = { speculation = true, drafter = true } }
+  reads = rows.reads, joins = "folder", scopes = { speculation = true, drafter = true } }
 
 local what = "measured speculation"
 
@@ -41,7 +41,7 @@ Run.__index = Run
 
 function speculation.open(options)
   local run = { path = options.path, options = options_of(options.scoped),
-    steps = step_model.of(options.steps, options.parameters), cases = rows.read(options.path) }
+    steps = step_model.of(options.steps, options.parameters), cases = cells.read_all(options, rows) }
   run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
