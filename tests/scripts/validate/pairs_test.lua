@@ -13,8 +13,8 @@ local function row(id, more)
   local own = { system = "h100_sxm", widths = '"1,1,1"', clients = 2, requests = 8, rate = "", scored = "",
     flags = "--max-num-seqs 8", format = "bf16" }
   for name, value in pairs(more or {}) do own[name] = value end
-  return ("%s,llama-3.1-8b,%s,vllm,0.15.1,%s,agg,%s,200,40,%d,%d,%s,20,8,exact,vllm serve meta-llama/Llama-3.1-8B %s,%s,%s\n")
-    :format(id, own.system, own.format, own.widths, own.clients, own.requests, own.rate, own.flags, own.scored,
+  return ("%s,llama-3.1-8b,%s,vllm,0.15.1,%s,agg,%s,200,40,%d,%d,%s,20,8,exact,vllm serve meta-llama/Llama-3.1-8B %s,"
+    .. "%s,%s\n"):format(id, own.system, own.format, own.widths, own.clients, own.requests, own.rate, own.flags, own.scored,
     own.scored == "no" and "open loop" or "")
 end
 
@@ -35,8 +35,9 @@ local pairs_header = "pair,kind,lever,baseline,treatment,judge,direction,clear,g
 
 --- A pair as it was measured, answered with a gain.
 local function pair(direction, answer, more)
+  local gains = { up = 0.2, down = -0.2, flat = 0 }
   local own = { id = direction .. tostring(answer), kind = "flag", lever = "ep", engine = "vllm", direction = direction,
-    gain = direction == "up" and 0.2 or direction == "down" and -0.2 or 0, clear = direction ~= "flat" and "yes" or "no" }
+    gain = gains[direction], clear = direction ~= "flat" and "yes" or "no" }
   for name, value in pairs(more or {}) do own[name] = value end
   return score.pair(own, answer)
 end
@@ -76,7 +77,7 @@ local function validated(files, more)
   return validate.run(options)
 end
 
-test("a file of pairs beside its runs is read with them; repeats and pairs that are not scored count nowhere", function()
+test("a file of pairs beside its runs is read with them; repeats and unscored pairs count nowhere", function()
   local files = { ["runs.csv"] = header .. row "a" .. row("b", { flags = "--max-num-seqs 1" }) .. row "c",
     ["pairs.csv"] = pairs_header .. "p,flag,max-num-seqs: 8 -> 1,a,b,throughput,down,yes,-0.4,,yes\n"
       .. "q,repeat,the same twice,a,c,throughput,up,no,0.05,,yes\n" .. "r,flag,other: x -> y,a,c,,flat,no,0,,no\n" }

@@ -199,6 +199,7 @@ local function document(current, by_belief, groups)
   for i, belief in ipairs(current.beliefs) do
     if i > 1 then out.others[belief.name] = { totals = totals_document(by_belief[belief.name]) } end
   end
+  if current.intervals > 0 then out.intervals = text.intervals(current.results, main) end
   for i, result in ipairs(current.results) do out.cases[i] = case_document(current, result) end
   return out
 end

@@ -13,7 +13,7 @@
 --     words       optional, list: if the name of the file or of its folder begins with one of them, that is the member
 --                 of a folder's document
 --     replaces    optional, {file, column}: a file of that name and with that column replaces others of its folder
---     joins       optional: the files of a folder and below it (or, "folder", those that lie in one folder) are one set,
+--     joins       optional: the files of a folder and below it ("folder": those that lie in one folder) are one set,
 --                 whose `path` is the folder where they are several
 --     at_root     optional: all members of its document are at the root of a folder's document
 --     lists_problems  optional: its text says which cases did not run, so that the harness does not

@@ -114,6 +114,22 @@ function text.coverage_rows(results, belief)
   return rows
 end
 
+--- {tpot, ttft, e2e} each {coverage, rows, width = the mean one, of the simulated value}, and the same by group.
+function text.intervals(results, belief)
+  local function of(list)
+    local found, out = {}, {}
+    for i, result in ipairs(list) do found[i] = result.beliefs[belief] end
+    for name, metric in pairs { tpot = "tpot_mean", ttft = "ttft_mean", e2e = "e2e_mean" } do
+      local one = interval.coverage(found, metric)
+      out[name] = one and { coverage = one.inside_frac, rows = one.cases, width = one.mean_width }
+    end
+    return out
+  end
+  local with = errors.filtered(results, function(result) return (result.beliefs[belief] or {}).intervals end)
+  local found = errors.document(with, { { "group", function(result) return result.group end } }, of)
+  return core.copy(found.all, { group = found.group })
+end
+
 --- Results with intervals of one step model: {about, in_closed_loop, found}.
 local function with_intervals(results, belief)
   local out = {}

@@ -17,7 +17,8 @@ local units = require "rooflua.text.units"
 
 local what = "measured closed loops"
 
-local loops = { name = "silicon", what = what, scopes = { silicon = true }, words = { "cookbook", "amd", "rigs", "tuning" },
+local loops = { name = "silicon", what = what, scopes = { silicon = true },
+  words = { "cookbook", "amd", "rigs", "tuning" },
   joins = "folder",
   replaces = { file = "questions.csv", column = "options" }, lists_problems = true, columns = rows.required,
   reads = rows.reads }
@@ -199,7 +200,7 @@ local function parts_of(run, answers, of, ran)
   end
   if run.intervals and ran > 0 then
     add { title = "Measured values inside the 90 % interval, from the errors of other models (no replicates are "
-      .. "simulated)", rows = text.interval_rows(of), left = 1,
+      .. "simulated)", rows = intervals.rows(of.intervals), left = 1,
       record = "Measured values inside the 90 % interval, in percent" }
   end
   add { title = "Not scored", rows = text.refused_rows(answers) }
@@ -243,6 +244,7 @@ end
 --- @return table {parts, document, ran, pairs}
 function Run:finish(answers)
   local of, ran = totals.document(answers), 0
+  if self.intervals then of.intervals = intervals.document(answers) end
   for _, answer in ipairs(answers) do ran = ran + (answer.errors and 1 or 0) end
   return { parts = parts_of(self, answers, of, ran), document = document(self, answers, of), ran = ran,
     pairs = pairs_of(self, answers) }

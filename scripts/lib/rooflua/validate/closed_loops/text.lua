@@ -6,7 +6,7 @@ local text = {}
 
 local worst_shown = 10
 
---- Columns of errors of a group, and of how many measurements lie inside their intervals and how wide these are.
+--- Columns of errors of a group.
 local shown = { { "deployments", "deployments", "count" }, { "questions", "tpot.questions", "count" } }
 for _, each in ipairs { { "tpot", "TPOT" }, { "e2e", "E2E" }, { "ttft_unsaturated", "TTFT unsaturated" },
   { "ttft", "TTFT" } } do
@@ -19,12 +19,6 @@ for _, each in ipairs { { "tpot", "TPOT" }, { "e2e", "E2E" }, { "ttft_unsaturate
 end
 shown[#shown + 1] = { "TPOT: exp mean |ln|", "tpot.exp_mean_log" }
 
-local shown_of_intervals = { { "questions", "intervals.tpot.questions", "count" } }
-for _, each in ipairs { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } } do
-  table.insert(shown_of_intervals, { each[2] .. ": inside", "intervals." .. each[1] .. ".inside_frac" })
-  table.insert(shown_of_intervals, { "high / low", "intervals." .. each[1] .. ".high_over_low", "%.2f" })
-end
-
 local function has_deployments(of) return of.deployments > 0 end
 
 --- Errors by config, class, engine, architecture, speculation, GPU and format.
@@ -34,12 +28,6 @@ function text.group_rows(document)
     kinds[i] = { kind, kind .. " ", kind == "class" and totals.classes or nil }
   end
   return errors.rows({ "group" }, shown, errors.lines(document, kinds, has_deployments))
-end
-
---- How many measurements lie inside their intervals, and how wide these are.
-function text.interval_rows(document)
-  return errors.rows({ "group" }, shown_of_intervals, errors.lines(document, { { "class", "class ", totals.classes } },
-    function(of) return of.intervals end))
 end
 
 --- Deployments with their errors, those that were scored, as lines of a table.

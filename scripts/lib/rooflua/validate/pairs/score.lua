@@ -124,7 +124,8 @@ function score.parts(list)
   return {
     ("Differences: %d pairs of runs that differ in one thing. A direction is up, down or flat (at most %g %%); a side "
       .. "that does not run is wrong."):format(#list, score.flat_frac * 100),
-    { rows = errors.rows({ "pairs" }, shown, lines), left = 1, record = "Directions of differences, by lever and kind" },
+    { rows = errors.rows({ "pairs" }, shown, lines), left = 1,
+      record = "Directions of differences, by lever and kind" },
     { title = "The ten worst differences", rows = worst_rows(list), left = 6, record = "The ten worst differences" },
   }
 end
