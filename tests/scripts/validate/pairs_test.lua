@@ -13,9 +13,9 @@ local function row(id, more)
   local own = { system = "h100_sxm", widths = '"1,1,1"', clients = 2, requests = 8, rate = "", scored = "",
     flags = "--max-num-seqs 8", format = "bf16" }
   for name, value in pairs(more or {}) do own[name] = value end
-  return ("%s,llama-3.1-8b,%s,vllm,0.15.1,%s,agg,%s,200,40,%d,%d,%s,20,8,exact,vllm serve meta-llama/Llama-3.1-8B %s,"
-    .. "%s,%s\n"):format(id, own.system, own.format, own.widths, own.clients, own.requests, own.rate, own.flags, own.scored,
-    own.scored == "no" and "open loop" or "")
+  return ("%s,llama-3.1-8b,%s,vllm,0.15.1,%s,agg,%s,200,40,%d,%d,%s,20,8,exact,vllm serve meta-llama/Llama-3.1-8B "
+    .. "%s,%s,%s\n"):format(id, own.system, own.format, own.widths, own.clients, own.requests, own.rate, own.flags,
+    own.scored, own.scored == "no" and "open loop" or "")
 end
 
 local count = 0
