@@ -7,11 +7,12 @@
 -- A pair with a side that does not run is wrong. Pairs that were measured flat stand apart: an answer "flat" to every
 -- question is right there, and in no other pair.
 local errors = require "rooflua.validate.errors"
+local levers = require "rooflua.intervals.levers"
 local statistics = require "rooflua.base.statistics"
 
 local score = {}
 
-score.flat_frac, score.clear_frac = 0.03, 0.1
+score.flat_frac, score.clear_frac = levers.flat_frac, 0.1
 
 --- Figures of a run by which two runs are compared: {name of the figure, whether more of it is better}.
 score.judges = { throughput = { "total_tokens_per_s", true }, e2e = { "e2e_mean", false } }
