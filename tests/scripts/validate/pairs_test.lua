@@ -10,12 +10,12 @@ local header = "question,family,system,engine,engine_version,format,mode,widths,
   .. "ttft_ms,tpot_ms,config,command,scored,scored_why\n"
 
 local function row(id, more)
-  local own = { system = "h100_sxm", widths = '"1,1,1"', clients = 2, requests = 8, rate = "", scored = "",
+  local own = { system = "h100_sxm", widths = '"1,1,1"', tpot = 8, clients = 2, requests = 8, rate = "", scored = "",
     flags = "--max-num-seqs 8", format = "bf16" }
   for name, value in pairs(more or {}) do own[name] = value end
-  return ("%s,llama-3.1-8b,%s,vllm,0.15.1,%s,agg,%s,200,40,%d,%d,%s,20,8,exact,vllm serve meta-llama/Llama-3.1-8B "
-    .. "%s,%s,%s\n"):format(id, own.system, own.format, own.widths, own.clients, own.requests, own.rate, own.flags,
-    own.scored, own.scored == "no" and "open loop" or "")
+  return ("%s,llama-3.1-8b,%s,vllm,0.15.1,%s,agg,%s,200,40,%d,%d,%s,20,%g,exact,vllm serve meta-llama/Llama-3.1-8B "
+    .. "%s,%s,%s\n"):format(id, own.system, own.format, own.widths, own.clients, own.requests, own.rate, own.tpot,
+    own.flags, own.scored, own.scored == "no" and "open loop" or "")
 end
 
 local count = 0
@@ -94,9 +94,11 @@ end)
 
 test("rows without a file of pairs make them: one of GPU, widths, format and engine differs", function()
   local of = validated({ ["runs.csv"] = header .. row "a" .. row("b", { system = "a100_sxm" })
-    .. row("c", { format = "fp8" }) .. row("d", { format = "fp8", system = "a100_sxm" }) }).document.pairs
-  test.equal(of.all.rows .. " " .. of.lever.system.rows .. " " .. of.lever.format.rows, "4 2 2")
-  test.equal(of.kind.made.rows, 4)
+    .. row("c", { format = "fp8" }) .. row("d", { format = "fp8", system = "a100_sxm" })
+    .. row("e", { widths = '"2,1,1"', tpot = 5 }) }).document.pairs
+  test.equal(of.all.rows .. " " .. of.lever.system.rows .. " " .. of.lever.format.rows, "5 2 2")
+  test.equal(of.lever.widths.rows .. " " .. of.kind.made.rows, "1 5")
+  test.equal(of.lever.widths.direction, 1, "two GPUs are faster than one, measured and simulated")
 end)
 
 test("a rate is an open loop: requests come at equal gaps, and the run takes as long", function()

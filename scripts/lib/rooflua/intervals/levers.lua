@@ -13,7 +13,7 @@ levers.flat_frac = 0.03
 local called = { hardware = { "system" }, weights = { "format" }, replicas = { "scaling" }, router = { "routers" },
   autoscaler = { "scaling" }, kv = { "kv-cache-dtype" }, kv_cache = { "kv-cache-dtype" },
   tp = { "tp", "widths" }, dp = { "dp", "widths" }, pp = { "pp", "widths" },
-  ep = { "ep", "enable-expert-parallel", "widths" }, enable_expert_parallel = { "enable-expert-parallel", "ep" },
+  ep = { "ep", "enable-expert-parallel" }, enable_expert_parallel = { "enable-expert-parallel", "ep" },
   moe_tp = { "widths" }, disaggregation = { "pd" } }
 
 --- Keys of a scenario that say what is served, asked or assumed, and are no settings of a server.

@@ -110,11 +110,10 @@ end
 
 -- Rows ---------------------------------------------------------------------------------------------------------------
 
-local function key_of(question, cells, there)
-  local widths = text_of(cells, there.widths and "widths" or either[2])
+local function key_of(question)
   local drafts = question.speculation == "mtp" and "|mtp" or ""
   return table.concat({ question.family, question.system, question.engine, question.format,
-    question.mode .. ":" .. widths }, "|") .. drafts
+    question.mode .. ":" .. question.widths }, "|") .. drafts
 end
 
 local function case_of(question, cells, there, kind)
@@ -122,7 +121,8 @@ local function case_of(question, cells, there, kind)
   if question.config == "" then
     question.config = (question.command ~= "" or text_of(cells, "options") ~= "") and "exact" or "none"
   end
-  question.key = key_of(question, cells, there)
+  question.widths = text_of(cells, there.widths and "widths" or either[2])
+  question.key = key_of(question)
   if not columns.is_read(question, kind) then question.measured = nil
   else question.parts = parts_of_row(question, cells, there) end
 end
