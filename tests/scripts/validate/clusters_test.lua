@@ -159,7 +159,7 @@ test("a row that cannot run counts as wrong and says why; the others run", funct
     ["router: nothing is known of 'by the stars'"] = { router = "by the stars", replicas = 2 },
     ["rate_rps: expected a number, 0 or more, found 'fast'"] = { rate_rps = "fast" },
     ["rate_rps is not stated"] = { rate_rps = "" },
-    ["output_tokens is not stated"] = { output_tokens = "" },
+    ["prompt_tokens is not stated"] = { prompt_tokens = "" },
     ["quality: expected A, B, C or D, found 'E'"] = { quality = "E" },
     ["unknown load 'burst'"] = { load_kind = "burst" },
     ["unknown kind 'router'"] = { kind = "router" },

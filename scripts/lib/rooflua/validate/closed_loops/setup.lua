@@ -66,7 +66,7 @@ local accepted = 0.72
 
 --- The part of drafts that is accepted where a run printed how many tokens a round has:
 --- accept_length = 1 + a + a^2 + ... + a^drafts.
-local function part_of(accept_length, drafts)
+function setup.accepted_part(accept_length, drafts)
   local low, high = 0, 1
   for _ = 1, 60 do
     local middle, sum = (low + high) / 2, 1
@@ -80,7 +80,7 @@ end
 local function speculation_of(question, found, notes)
   if not found then return nil end
   local length, rate = tonumber(question.accept_length), accepted
-  if length then rate = part_of(length, found.speculator.draft_tokens) end
+  if length then rate = setup.accepted_part(length, found.speculator.draft_tokens) end
   notes[#notes + 1] = length and "acceptance of drafts is the run's own"
     or ("acceptance of drafts is assumed: %g"):format(accepted)
   return { speculator = found.speculator, drafter = found.drafter,

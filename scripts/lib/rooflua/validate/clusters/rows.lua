@@ -40,7 +40,7 @@ local rows = columns.of({ what = "measured clusters", manual = "docs/CLUSTERS.md
   { names = "engine", type = "text", required = true },
   { names = "pair arm arm_role needs missing source licence weights_format kv_dtype layout engine_version "
     .. "kv_tokens_basis prefix_caching speculation other_settings offload offload_connector offload_basis router "
-    .. "router_settings transport workload load_kind stage_index client phase notes", type = "text" },
+    .. "router_settings transport workload load_kind stage_index client phase notes trace_file", type = "text" },
   { begin = "completed failed cancelled duration_s send_rate_rps requests_s output_tok input_tok total_tok "
     .. "prompt_tokens_mean output_tokens_mean ttft_ tpot_ itl_ server_ ntpot e2e_ session_ hit_ gpu_hit tier_hit pulls "
     .. "restored_ stored_ pulled_ preemptions queue_ kv_used_ gpus_peak replicas_peak prefill_tok_s transfer_ phase_ "
@@ -49,7 +49,7 @@ local rows = columns.of({ what = "measured clusters", manual = "docs/CLUSTERS.md
     .. "memory_utilization kv_tokens_per_replica block_tokens max_num_seqs max_num_batched_tokens max_model_len "
     .. "offload_bytes_per_replica offload_tokens_per_replica offload_blocks_per_replica rate_rps concurrency "
     .. "stage_duration_s requests groups prompts_per_group shared_prefix_tokens question_tokens prompt_tokens "
-    .. "output_tokens timeout_s", type = "number", least = 0 },
+    .. "output_tokens timeout_s users first_token_timeout_s accept_len", type = "number", least = 0 },
 })
 
 --- Runs of one deployment have one engine: whether one of them says the memory of the engine's own connector in blocks.
