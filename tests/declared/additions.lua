@@ -1,8 +1,8 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, one option of it, one kind of policy, and one axis of a plan, each as
---- the texts that a person would insert. `declaration` is the file that declares it; `code` are the insertions that
---- compute something new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of
---- both others change. An insertion goes in front of the one place where `before` stands.
+--- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan and one column
+--- of a measured set, each as the texts that a person would insert. `declaration` is the file that declares it; `code`
+--- are the insertions that compute something new; `own` are the files that are new with it, {from a file of this folder,
+--- to}; `most` files of both others change. An insertion goes in front of the one place where `before` stands.
 return {
   {
     kind = "op", name = "sample_scan",
@@ -187,6 +187,17 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     values = { "own" }, unstated = "own", words = { own = true }, unit = "tokens", doc = "An example of an axis.",
     option = { "--block-sizes", "Tokens of a KV block to try" } },
 ]],
+      },
+    },
+    code = {},
+  },
+  {
+    kind = "column of a measured set", name = "graph_gib", most = 1,
+    declaration = {
+      file = "scripts/lib/rooflua/validate/capacity/rows.lua",
+      {
+        before = '  { names = "nontorch_gib"',
+        text = '  { names = "graph_gib", type = "number", unit = "GiB", measured = true, error = "graphs" },\n',
       },
     },
     code = {},

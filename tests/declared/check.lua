@@ -126,6 +126,14 @@ holds(output "help samples.first", "Part of nothing.", "help samples.first")
 holds(output "__complete list ''", "samples", "completion of list")
 check(require("rooflua").list("samples")[1].module == "samples.first", "rooflua.list")
 
+-- The column of a measured set: read, checked, compared, in the text and the document.
+local started = "validate tests/declared/starts.csv"
+holds(output(started), "graphs: median GiB", "the text of validate")
+json = output(started .. " --json -")
+holds(json, '"graph_gib": 0.5', "the measured value in the document")
+check(json:match '"graphs": {\n%s*"median": %d', "errors of the column in the document")
+holds(json, "graph_gib: expected a number, found 'much'", "a row whose cell is none")
+
 local folder = os.tmpname()
 os.remove(folder)
 local asked = "plan --model llama-3.1-8b --workload 200+20 --rate 2 --slo ttft_p99=5s --gpus h200-sxm:2@4 --tp 1 "

@@ -11,6 +11,7 @@
 --                           TTFT is the rest of a cycle, and an error of 1 % in the bottleneck moves it by many. Of a
 --                           row that says neither and has a median, the median, if no simulated client waits
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local statistics = require "rooflua.base.statistics"
 
@@ -19,7 +20,7 @@ local totals = {}
 totals.metrics = { "tpot", "e2e", "tokens_per_s_per_gpu", "ttft", "ttft_unsaturated" }
 totals.classes = { "dense", "moe-tp", "tep", "dpa", "pd" }
 
---- Groups of questions: the member of the document, and what a question says of it.
+--- Groups of questions: the member of the document, and what a question says of it if it was scored.
 totals.kinds = {
   { "class", function(answer) return answer.class end },
   { "engine", function(answer) return answer.question.engine end },
@@ -32,6 +33,10 @@ totals.kinds = {
   { "gpu", function(answer) return answer.question.system end },
   { "format", function(answer) return answer.question.format end },
 }
+for _, kind in ipairs(totals.kinds) do
+  local name_of = kind[2]
+  kind[2] = function(answer) return answer.errors and name_of(answer) end
+end
 
 --- The errors of a question, by metric.
 --- @param simulated table {ttft, tpot} in seconds
@@ -120,19 +125,6 @@ function totals.of(answers)
   return out
 end
 
-local function groups_of(answers, name_of)
-  local members, out = {}, {}
-  for _, answer in ipairs(answers) do
-    local name = answer.errors and name_of(answer)
-    if name then
-      members[name] = members[name] or {}
-      table.insert(members[name], answer)
-    end
-  end
-  for name, list in pairs(members) do out[name] = totals.of(list) end
-  return out
-end
-
 --- Rows that the file itself does not score are no questions.
 local function coverage(answers)
   local count, scored, reached, refused, left_out = 0, 0, 0, {}, 0
@@ -161,24 +153,14 @@ end
 --- The figures of a file: {all, coverage, class, engine, architecture, speculation, config, gpu, format}.
 --- @param answers table list of {question, class, architecture, errors by metric or nil, refused = reason, left_out}
 function totals.document(answers)
-  local out = { all = totals.of(answers), coverage = coverage(answers) }
-  for _, kind in ipairs(totals.kinds) do out[kind[1]] = groups_of(answers, kind[2]) end
+  local out = errors.document(answers, totals.kinds, totals.of)
+  out.coverage = coverage(answers)
   for _, class in ipairs(totals.classes) do out.class[class] = out.class[class] or totals.of {} end
   return out
 end
 
 --- What was assumed or is not modelled: {sentence = for how many questions}.
-function totals.notes(answers)
-  local counts = {}
-  for _, answer in ipairs(answers) do
-    local own = {}
-    for _, note in ipairs(answer.notes or {}) do
-      if not own[note] then counts[note] = (counts[note] or 0) + 1 end
-      own[note] = true
-    end
-  end
-  return counts
-end
+function totals.notes(answers) return errors.counts(answers, function(answer) return answer.notes end) end
 
 --- Share of the simulated time by evidence, every question the same weight.
 function totals.evidence(answers)
