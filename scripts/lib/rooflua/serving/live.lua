@@ -82,6 +82,17 @@ local function asked(reader, given, name)
   return value == true
 end
 
+--- What summaries are told of the parts of a run, by their keys in documents (engine/measure/parts). Links, pools and
+--- plays need no word: the engine knows them.
+local function parts_of(all)
+  local parts = { disaggregation = all.disaggregation.config, gate = all.admission, clients = all.client,
+    faults = all.faults, experts = all.experts, adapters = all.replicas[1].prepared.adapters, tiers = all.tiers }
+  for _, each in ipairs(all.replicas) do parts.speculation = parts.speculation or each.speculation end
+  local told = {}
+  for name, part in pairs(parts) do told[name] = part and true or nil end
+  return next(told) and told
+end
+
 --- A scenario as a simulation at time 0. options go to the engine: journal, keep_requests, why, sketch, and the
 --- paths of files that are written as it runs.
 function live.begin(reader, given, options)
@@ -93,9 +104,9 @@ function live.begin(reader, given, options)
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
     class_slo = #all.class_slo > 0 and all.class_slo or nil,
     transfer = all.transfer, disaggregation = all.disaggregation.config, links = all.links,
-    tiers = all.tiers and all.tiers.config, gate = all.admission ~= nil or nil, clients = all.client ~= nil or nil,
+    tiers = all.tiers and all.tiers.config, parts = parts_of(all),
     adapters = adapters.choice(list[1].prepared.adapters),
-    faults = all.faults ~= nil or nil, experts = all.experts ~= nil or nil, pools = all.pools and all.pools.config,
+    pools = all.pools and all.pools.config,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end
