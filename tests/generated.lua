@@ -9,13 +9,13 @@
 local core = require "rooflua.base.core"
 local catalogue = require "rooflua.engines.catalogue"
 local commands = require "rooflua.repl.commands"
-local json = require "rooflua.json"
 local manual = require "rooflua.help.scenario"
 local declared = require "rooflua.measure.declared"
 local metrics = require "rooflua.measure.metrics"
 local native = require "rooflua.native"
 local rooflua = require "rooflua"
 local shipped = dofile "tests/shipped_tables.lua"
+local schema_of_parts = dofile "tests/schema_of_parts.lua"
 local expectations = dofile "tests/reference/engines/all.lua"
 local spec = require "rooflua.spec"
 local words = require "rooflua.base.words"
@@ -81,40 +81,6 @@ local function folder_parameters(folders)
     end
   end
   return markdown_table({ "policy", "parameter", "default", "meaning", "source" }, rows)
-end
-
-local schema_types = { text = { type = "string" }, list = { type = "array", items = { ["$ref"] = "#/$defs/figure" } },
-  distribution = { ["$ref"] = "#/$defs/statistics" }, figure = { ["$ref"] = "#/$defs/figure" },
-  count = { ["$ref"] = "#/$defs/count" } }
-
---- The keys of a summary in the schema of results that parts of a run have.
-local function part_keys()
-  local lines = {}
-  for _, part in ipairs(metrics.declared.parts) do
-    local figures = { ["$ref"] = "#/$defs/" .. part.name }
-    lines[#lines + 1] = ("        %s: %s,"):format(json.encode(part.name),
-      json.encode(part.many and { type = "array", items = figures } or figures))
-  end
-  return table.concat(lines, "\n")
-end
-
---- The figures of parts in the schema of results. All of them are written: what does not exist is null.
-local function part_figures()
-  local lines = {}
-  for _, part in ipairs(metrics.declared.parts) do
-    local required, properties = {}, {}
-    for i, metric in ipairs(part.metrics) do
-      required[i] = json.encode(metric.name)
-      local described = { description = metric.help }
-      for key, value in pairs(schema_types[metric.kind]) do described[key] = value end
-      properties[i] = ("        %s: %s"):format(required[i], json.encode(described))
-    end
-    lines[#lines + 1] = ('    %s: {\n      "description": %s,\n      "type": "object", "additionalProperties": false,')
-      :format(json.encode(part.name), json.encode(part.help))
-    lines[#lines + 1] = ('      "required": [%s],\n      "properties": {\n%s\n      }\n    },')
-      :format(table.concat(required, ", "), table.concat(properties, ",\n"))
-  end
-  return table.concat(lines, "\n")
 end
 
 --- The alias of a stub for the names of all metrics.
@@ -362,8 +328,8 @@ local parts = {
   },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
-  { file = "docs/schema/result.json", name = "parts of a run", text = part_keys },
-  { file = "docs/schema/result.json", name = "figures of parts", text = part_figures },
+  { file = "docs/schema/result.json", name = "parts of a run", text = schema_of_parts.keys },
+  { file = "docs/schema/result.json", name = "figures of parts", text = schema_of_parts.figures },
   { file = "scripts/meta/rooflua.lua", name = "kinds of policies", text = kind_alias },
   { file = "scripts/python/rooflua/kinds.py", name = "keys of policies", text = policy_keys },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
