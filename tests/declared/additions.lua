@@ -1,8 +1,9 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan and one column
---- of a measured set, each as the texts that a person would insert. `declaration` is the file that declares it; `code`
---- are the insertions that compute something new; `own` are the files that are new with it, {from a file of this
---- folder, to}; `most` files of both others change. An insertion goes in front of the one place where `before` stands.
+--- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan, one column of
+--- a measured set and one part of a run, each as the texts that a person would insert. `declaration` is the file that
+--- declares it; `code` are the insertions that compute something new; `own` are the files that are new with it, {from a
+--- file of this folder, to}; `most` files of both others change. An insertion goes in front of the one place where
+--- `before` stands.
 return {
   {
     kind = "op", name = "sample_scan",
@@ -201,5 +202,25 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       },
     },
     code = {},
+  },
+  {
+    kind = "part of a run", name = "slow", most = 3,
+    declaration = {
+      file = "engine/measure/parts/list.cpp",
+      { before = "speculation_part, links_part, ", text = "slow_part, " },
+      { before = "  };\n  return all;", text = "      &slow_part,\n" },
+    },
+    code = {
+      { file = "engine/measure/CMakeLists.txt", before = "    parts/tables.cpp", text = "    parts/slow.cpp\n" },
+      {
+        file = "scripts/lib/rooflua/scenario/keys.lua",
+        before = '  { name = "intervals", type = "choice"',
+        text = [[
+  { name = "slow_limit_s", type = "number", unit = "s", kinds = "serve", read_by = "serving.live", part = "slow",
+    example = "2", doc = "seconds after which a request counts as slow" },
+]],
+      },
+    },
+    own = { { "sample_part.cpp.in", "engine/measure/parts/slow.cpp" } },
   },
 }

@@ -134,6 +134,22 @@ holds(json, '"graph_gib": 0.5', "the measured value in the document")
 check(json:match '"graphs": {\n%s*"median": %d', "errors of the column in the document")
 holds(json, "graph_gib: expected a number, found 'much'", "a row whose cell is none")
 
+-- The part of a run: counted where its key asks for it, in the document, the report, the page, the help.
+local slow = served .. " --quiet --set slow_limit_s=0.2"
+local counted = tonumber(output("run " .. slow .. " --json -"):match '"slow": (%d+)')
+check(counted and counted > 0 and counted < 30, "slow requests in JSON: " .. tostring(counted))
+holds(output("run " .. slow), ("slow      %d requests ("):format(counted or 0), "the sentence of the part")
+check(not output("run " .. served .. " --quiet"):find("slow   ", 1, true), "a run without the part says nothing of it")
+local page = os.tmpname()
+output("run " .. slow .. " --html " .. page)
+local handle = io.open(page)
+holds(handle:read "*a", "slow share", "the table of the part on the page")
+handle:close()
+os.remove(page)
+holds(output "help scenario.slow_limit_s", "counts as slow", "the key of the part in the help")
+holds(output("check " .. served .. " --set slow_limit_s=fast"), "slow_limit_s: expected a number", "the key of the part")
+holds(output("run " .. slow .. " --jobs 2"), ("slow      %d requests ("):format(counted or 0), "the part and two jobs")
+
 local folder = os.tmpname()
 os.remove(folder)
 local asked = "plan --model llama-3.1-8b --workload 200+20 --rate 2 --slo ttft_p99=5s --gpus h200-sxm:2@4 --tp 1 "
@@ -177,6 +193,7 @@ holds(content "docs/DATA.md", "| `sample_width` | 0 to 500 elements |", "the key
 holds(content "docs/ROBUSTNESS.md", "`sample_width`", "the ranges in docs/ROBUSTNESS.md")
 holds(content "scripts/meta/spec.lua", "---@field sample_width integer a sample", "scripts/meta/spec.lua")
 holds(content "scripts/meta/plan.lua", "---@field block_size integer? tokens", "the stub of candidates")
+holds(content "docs/schema/result.json", '"slow_frac": ', "the figures of the part in the schema")
 holds(content "scripts/meta/rooflua.lua", '"samples"', "the kinds in scripts/meta/rooflua.lua")
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
 holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")
