@@ -325,8 +325,8 @@ return {
     { since = "0.8", before = "0.14", host_request_s = function(_, own)
         return own.generation == "V0" and 2e-6 or 20e-6
       end,
-      source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a "
-        .. "request\"; the scheduler's own part is 7 us in traces of 0.15.1" },
+      source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a request\""
+        .. "; the scheduler's own part is 7 us in traces of 0.15.1" },
     { sampler_s = 150e-6, source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
       .. "takes 14 to 50 us and a random choice 55 to 188 us (1 to 64 rows of 131,072)" },
     { client_frontend_s = 0.0067, source = "fit: tests/fidelity/frontend_fit.lua" },

@@ -86,6 +86,7 @@ return {
   of_kernels("expert_block_below", "ranks", "tensor-parallel ranks of the experts from which on there are no blocks"),
   of_memory("runtime_bytes", "B", "context, workspaces and communication buffers of a GPU"),
   of_memory("sampler_bytes", "B", "of a seat and word of the vocabulary, in the sampler of the dummy run"),
+  of_memory("other_sampler_bytes", "B", "the same of the sampler that runs where another package is installed"),
   of_memory("first_graph_bytes", "B", "of the largest CUDA graph"),
   of_memory("graph_layer_bytes", "B", "of one layer in each further graph"),
   of_memory("graphs_counted", nil, "whether an estimate of the CUDA graphs is taken from the KV cache"),
