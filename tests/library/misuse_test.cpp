@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "base/printable.h"
 #include "library/rooflua.h"
 #include "tests/script/sandbox.h"
 
@@ -80,6 +81,25 @@ TEST_CASE("what cannot be opened is told") {
             "replicas: has 2 entries, and a pricer prices one"));
 }
 
+TEST_CASE("a key that names a policy names one, whichever kind reads it") {
+  for (const char* key : {"workload", "router", "admission", "client", "faults", "steps"}) {
+    const std::string given = R"({"model": "llama-3.1-8b", "hardware": "h200-sxm", ")" +
+                              std::string(key) + R"(": "no such thing"})";
+    CHECK(has(refused(nullptr, given.c_str()), key));
+    CHECK(has(refused(nullptr, given.c_str()), "unknown policy of"));
+  }
+}
+
+TEST_CASE("messages that are cut stay UTF-8") {
+  const std::string name =
+      "{\"model\": \"" + std::string(40, 'a') + "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\"}";
+  for (std::size_t size = 1; size < 120; ++size) {
+    std::string error(size, '\0');
+    CHECK(rooflua_open(nullptr, name.c_str(), error.data(), size) == nullptr);
+    CHECK(rooflua::first_not_utf8(error.c_str()) == std::string::npos);
+  }
+}
+
 TEST_CASE("a wrong batch names its field") {
   const Asked asked;
   CHECK(asked.price(nullptr) == "-2 batch: is NULL");
@@ -101,6 +121,19 @@ TEST_CASE("a wrong batch names its field") {
   CHECK(has(asked.changed([](auto& b) { b.ranks_tokens = 5; }), "ranks: is 0"));
   CHECK(has(asked.changed([](auto& b) { b.ranks = 2, b.ranks_tokens = 9, b.ranks_max_tokens = 1; }),
             "cannot have 9"));
+  CHECK(has(asked.changed([](auto& b) { b.decodes = 2, b.decode_context_max = 10; }),
+            "-2 batch: decode_context_max: 2 contexts of at most 10 cannot have 100 tokens"));
+  CHECK(
+      has(asked.changed([](auto& b) { b.decode_context_max = 101; }), "-2 batch: decode_context"));
+  CHECK(has(asked.changed([](auto& b) { b.decode_context_tokens = 2'000'000'000; }),
+            "more than 1000000000 of each decode"));
+  CHECK(
+      has(asked.changed([](auto& b) { b.draft_rows = 2, b.draft_tokens = 2, b.draft_passes = 1; }),
+          "draft_rows: 2 of 1 requests"));
+  CHECK(
+      has(asked.changed([](auto& b) { b.draft_rows = 1, b.draft_tokens = 4, b.draft_passes = 3; }),
+          "cannot get 4 drafts"));
+  CHECK(has(asked.changed([](auto& b) { b.draft_passes = 1; }), "draft_tokens: 0 requests"));
   const std::int32_t contexts[] = {5, -1};
   CHECK(has(asked.changed([&](auto& b) { b.decodes = 2, b.decode_contexts = contexts; }),
             "says it all"));
