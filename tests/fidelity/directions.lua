@@ -12,6 +12,12 @@ local function add(name, right, pairs_count, size)
   if size and pairs_count >= (own.most or 0) then own.size, own.most = size, pairs_count end
 end
 
+--- Gains above 10 % of pairs of clusters, of every quality.
+local function add_gain(kind, gain)
+  if not (gain and gain.direction) then return end
+  add(kind, math.floor(gain.direction * gain.compared + 0.5), gain.compared)
+end
+
 for _, path in ipairs(arg) do
   local file = assert(io.open(path))
   local document = json.decode(file:read "*a")
@@ -20,10 +26,8 @@ for _, path in ipairs(arg) do
     add(name, math.floor(of.direction * of.rows + 0.5), of.rows, of.size and math.exp(of.size) - 1)
   end
   for kind, of in pairs(document.clusters or {}) do
-    local gain = of.gain
-    if gain and gain.direction then
-      add(kind, math.floor(gain.direction * gain.compared + 0.5), gain.compared, gain.error)
-    end
+    add_gain(kind, of.gain)
+    add_gain(kind, (of.beside or {}).gain)
   end
 end
 
@@ -32,7 +36,7 @@ for name in pairs(counts) do names[#names + 1] = name end
 table.sort(names)
 print [[
 -- Measured pairs by what differed in them, in how many of them the simulation had the direction (up, down or flat), and
--- the median error of the gain (of clusters its mean). Made by tests/fidelity/directions.lua.
+-- the median error of the gain. Made by tests/fidelity/directions.lua.
 return {]]
 for _, name in ipairs(names) do
   local own = counts[name]

@@ -74,13 +74,30 @@ local function varied(runs)
   return core.sorted_keys(paths)
 end
 
+--- The key paths that variants of a scenario do not all set alike, sorted: those behind a label as well.
+---@param list table[] {changes = list of {path, value}}
+function differences.paths(list)
+  local first, out = nil, {}
+  for _, variant in ipairs(list) do
+    local own = {}
+    for _, change in ipairs(variant.changes) do own[change.path] = change.value == nil and "" or change.value end
+    first = first or own
+    for _, of in ipairs { own, first } do
+      for path in pairs(of) do out[path] = out[path] or own[path] ~= first[path] or nil end
+    end
+  end
+  out.seed = nil
+  return core.sorted_keys(out)
+end
+
 --- Of runs of several settings: {no_difference = lists of names, unsure = {name, change_frac, size_frac}, levers,
 --- text}; nil of runs that vary no setting of a server. `text` has a line for each.
 ---@param runs table[] {name, parameters, seed, summary}
+---@param paths string[]? of differences.paths; nil: those of the parameters of the runs
 ---@param is_open boolean? they have not run yet: {levers} alone
-function differences.of(runs, is_open)
+function differences.of(runs, paths, is_open)
   if #runs < 2 or #runs > most_variants then return nil end
-  local known = levers.list(varied(runs))
+  local known = levers.list(paths or varied(runs))
   if #known == 0 then return nil end
   if is_open then return { levers = known } end
   local groups = paired.groups(runs)

@@ -1,6 +1,7 @@
 -- Measured pairs by what differed in them, in how many of them the simulation had the direction (up, down or flat), and
--- the median error of the gain (of clusters its mean). Made by tests/fidelity/directions.lua.
+-- the median error of the gain. Made by tests/fidelity/directions.lua.
 return {
+  ["agents"] = { right = 35, pairs = 69 },
   ["async-scheduling"] = { right = 2, pairs = 11, size = 0.025 },
   ["attention-backend"] = { right = 2, pairs = 6, size = 0.037 },
   ["cuda-graph-max-bs"] = { right = 2, pairs = 2, size = 0.001 },
@@ -16,8 +17,10 @@ return {
   ["max-cudagraph-capture-size"] = { right = 1, pairs = 3, size = 0.033 },
   ["max-num-batched-tokens"] = { right = 4, pairs = 8, size = 0.007 },
   ["max-num-tokens"] = { right = 3, pairs = 3, size = 0.014 },
+  ["pd"] = { right = 2, pairs = 2 },
   ["performance-mode"] = { right = 1, pairs = 2, size = 0.031 },
-  ["routers"] = { right = 335, pairs = 343, size = 0.796 },
+  ["routers"] = { right = 335, pairs = 343 },
+  ["scaling"] = { right = 2, pairs = 2 },
   ["speculation"] = { right = 10, pairs = 10, size = 0.150 },
   ["speculative-algorithm"] = { right = 1, pairs = 1, size = 0.042 },
   ["speculative-config"] = { right = 1, pairs = 1, size = 0.340 },
@@ -26,7 +29,7 @@ return {
   ["speculative-num-draft-tokens"] = { right = 4, pairs = 9, size = 0.061 },
   ["speculative-num-steps"] = { right = 3, pairs = 5, size = 0.077 },
   ["system"] = { right = 35, pairs = 41, size = 0.025 },
-  ["tiers"] = { right = 56, pairs = 61, size = 0.225 },
+  ["tiers"] = { right = 78, pairs = 119 },
   ["tp"] = { right = 4, pairs = 6, size = 0.078 },
   ["widths"] = { right = 241, pairs = 256, size = 0.021 },
 }

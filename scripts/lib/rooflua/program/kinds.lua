@@ -49,7 +49,7 @@ local function search(reader, given, options)
   local summaries = {}
   for i, run in ipairs(runs) do summaries[i] = run.summary end
   local told = notes.of_runs(runs)
-  local compared = require("rooflua.explore.differences").of(runs, true)
+  local compared = require("rooflua.explore.differences").of(runs, nil, true)
   if compared then told[#told + 1] = require("rooflua.intervals.levers").text(compared.levers) end
   return { kind = "search", search = result, evidence = mean_evidence(runs), noted_frac = notes.mean_share(summaries),
     text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs),

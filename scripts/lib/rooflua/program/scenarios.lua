@@ -18,7 +18,8 @@ local opened_by_number = {}
 ---@param runs table[]? results; without them {levers} alone
 local function compared(opened, runs)
   if opened.kind ~= "serve" or opened.given.sweep ~= nil or #opened.all < 2 then return nil end
-  return require("rooflua.explore.differences").of(runs or opened.all, runs == nil)
+  local differences = require "rooflua.explore.differences"
+  return differences.of(runs or opened.all, differences.paths(opened.all), runs == nil)
 end
 
 --- {number, file, kind, title, seed, variants = {{name, parameters, seed, position}}, total, has_report,
