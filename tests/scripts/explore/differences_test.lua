@@ -57,6 +57,51 @@ test("what is served, asked or drawn is no comparison of settings", function()
   test.equal(differences.of { runs[1] }, nil)
 end)
 
+local program = chunks.require "rooflua.program.scenarios"
+
+local function scenario(more)
+  local given = { rooflua = 1, model = "llama-3.1-8b", hardware = "h100-sxm", engine = "vllm 0.15.1",
+    workload = require "workloads.closed_loop" { clients = 8, num_requests = 16, prompt_tokens = 200,
+      output_tokens = 20 } }
+  for key, value in pairs(more) do given[key] = value end
+  return given
+end
+
+local function answered(given)
+  local opened, results = program.open_table(given), {}
+  for i, variant in ipairs(opened.variants) do
+    results[i] = program.run(opened.number, i, { document = true })
+    results[i].name, results[i].parameters = variant.name, variant.parameters
+  end
+  return opened, program.report(opened.number, results), results
+end
+
+test("a run of five settings says which two are equal, and its own report stays in front", function()
+  local vary = { ["engine.max_num_seqs"] = { 1, 2, 4, 64, 256 } }
+  local opened, report = answered(scenario { vary = vary })
+  test.check(opened.has_report)
+  test.check(report.text:find("no difference: max_num_seqs=64; max_num_seqs=256", 1, true), report.text)
+  test.equal(#report.rows.no_difference .. report.rows.levers[1].lever, "1max_num_seqs")
+  _, report = answered(scenario { vary = vary, report = function() return "mine" end })
+  test.check(report.text:find("^mine\n\nno difference"), report.text)
+  test.equal(report.rows, "mine", "the document has the scenario's own")
+end)
+
+test("variants behind a label are compared by what they set, and loads are not", function()
+  local _, report = answered(scenario { vary = { point = { { label = "a", set = { ["deployment.tp"] = 1 } },
+    { label = "b", set = { ["deployment.tp"] = 2 } } } } })
+  test.equal(report.rows.levers[1].lever, "tp")
+  local opened, own = answered(scenario { vary = { ["workload.clients"] = { 1, 2 } } })
+  test.check(not opened.has_report and own.text == "", "a load is no setting of a server")
+end)
+
+test("a search says how often its lever was right", function()
+  local opened = program.open_table(scenario { kind = "search", search = { goal = "pareto",
+    objectives = { "ttft_s_p50", "output_tokens_per_s" }, vary = { ["deployment.tp"] = { 1, 2 } } } })
+  local notes = table.concat(program.run(opened.number, 1, {}).notes, "\n")
+  test.check(notes:find("of measured pairs: tp: %d+ of %d+"), notes)
+end)
+
 test("the shipped counts are of pairs", function()
   local some = 0
   for name, own in pairs(counts) do

@@ -209,6 +209,15 @@ function columns.read(path, kind)
   return out, there
 end
 
+--- A case from cells that another kind's row has: its `problem` where they cannot be read.
+---@param cells table<string, string>
+function columns.of_cells(kind, cells, where)
+  local case = { where = where, measured = {}, id = cells[kind.id] or where }
+  local ok, problem = pcall(read_row, case, cells, kind, core.sorted_keys(cells))
+  if not ok then case.problem = tostring(problem) end
+  return case
+end
+
 --- The rows of all files of a set.
 ---@param options table of a kind's open(): {path, paths}
 function columns.read_all(options, kind)
