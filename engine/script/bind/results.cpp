@@ -242,8 +242,9 @@ int serve_requests(lua_State* L, Run& run) {
   return push_json(L, kept->columns(), false);
 }
 
-/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests, and whether
-/// the load changes by itself; nothing without growth = true, or where a half has no completed request.
+/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests, and
+/// whether the load changes by itself; nothing without growth = true, or where a half has no
+/// completed request.
 int serve_growth(lua_State* L, Run& run) {
   const auto* watch = run.find<GrowthWatch>();
   const auto halves = watch != nullptr ? watch->halves() : std::nullopt;
