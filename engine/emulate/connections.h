@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 struct bufferevent;
@@ -33,16 +34,23 @@ class Connections {
   std::size_t open() const { return open_.size() + accepted_.size(); }
 
  private:
+  /// What has come of a request that is not whole.
+  struct Received {
+    Connections* all = nullptr;
+    std::size_t bytes = 0;
+  };
   struct Connection {
     ino_t inode = 0;  // of the socket: a number of a socket is used again
     double deadline_s = 0;
     bool busy = false;
     bool leaving = false;  // it is shut down, and evhttp has not closed it yet
+    std::unique_ptr<Received> received;
   };
   void look_at_accepted();
   void sweep();
   void forget_closed();
   void make_room();
+  void shed();
   static void shut(int socket, Connection& connection);
 
   event_base* base_;
@@ -50,6 +58,7 @@ class Connections {
   std::size_t most_;
   std::function<void(bool)> full_;
   bool is_full_ = false;
+  std::size_t received_ = 0;            // bytes that came since shed() counted them
   std::vector<bufferevent*> accepted_;  // in this turn of the loop: they have no socket yet
   std::map<int, Connection> open_;      // by socket
   event* look_;

@@ -3,9 +3,9 @@ local test = dofile "tests/scripts/harness.lua"
 local quoting = require "rooflua.text.quoting"
 local native = require "rooflua.native"
 
---- Line breaks of YAML 1.1, and characters that its readers refuse: \r, \n, NEL, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
-local breaks = { "\n", "\r", "\194\133", "\226\128\168", "\226\128\169", "\239\187\191", "\239\191\190", "\239\191\191",
-  "\127", "\0", "\27", "\11", "\12" }
+--- Line breaks of YAML 1.1, and what its readers refuse: \r, \n, NEL, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
+local breaks = { "\n", "\r", "\194\133", "\226\128\168", "\226\128\169", "\239\187\191", "\239\191\190",
+  "\239\191\191", "\127", "\0", "\27", "\11", "\12" }
 local others = { "a", ": ", "#", "'", '"', "\\", "\195\164", "\240\159\152\128", "\255", "\226\128", "x: 1" }
 
 local function is_one_line(text)

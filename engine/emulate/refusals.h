@@ -1,0 +1,13 @@
+#pragma once
+// What evhttp refuses itself is said in the words of the API, as every other refusal.
+
+struct evbuffer;
+struct evbuffer_cb_info;
+
+namespace rooflua::emulate {
+
+/// Called when something is added to what a connection sends: a page of HTML that evhttp has made
+/// becomes a JSON of the same status.
+void put_refusal(evbuffer* output, const evbuffer_cb_info* added, void*);
+
+}  // namespace rooflua::emulate
