@@ -294,6 +294,8 @@ return {
     { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has "
       .. "a chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
     { page_size = 1, source = "python/sglang/srt/server_args.py: of most back ends" },
+    { family = "deepseek_v4", max_running_requests = 256,
+      source = "python/sglang/srt/arg_groups/deepseek_v4_hook.py: of all ranks, if not set" },
     { when = has_drafts, max_running_requests = 48, source = "python/sglang/srt/server_args.py: with drafts" },
     { max_speculative_seqs = 0, source = "max_running_requests says it" },
     { when = has_drafts,

@@ -99,6 +99,7 @@ return {
   of_memory("mamba_full_memory_ratio", "1", "memory of states to that of the KV cache"),
   of_memory("swa_full_tokens_ratio", "1", "tokens that layers with windows keep, to those of the others"),
   of_memory("cached_state_blocks", "blocks", "of states that a request holds in a group where prefixes are cached"),
+  of_memory("state_slots", "slots", "of states that a running request may hold where prefixes are cached"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),
   of_memory("holds_longest", nil, "whether the engine stops where its KV cache is too small for the longest request"),
   entry("longest_leaves_blocks", "blocks", "of the KV cache that a request leaves, whose length is cut to what it "
