@@ -9,6 +9,7 @@ local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
 local rocm = require "engines.rules.rocm"
 local tiers = require "engines.sglang.tiers"
+local weight_only = require "engines.rules.weight_only"
 local python_host = require "engines.rules.python_host"
 
 local mib, gib = 2 ^ 20, 2 ^ 30
@@ -359,6 +360,7 @@ return {
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
+    weight_only,
     memory_rules,
     python_host,
     rocm,

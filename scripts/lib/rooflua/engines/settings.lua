@@ -58,6 +58,8 @@ return {
   of_kernels("fuses_static_fp8", nil, "whether the kernels in front of a GEMM write its input in FP8, static scales"),
   of_kernels("fuses_norm", nil, "whether a norm is part of the all-reduce in front of it"),
   of_kernels("ropes_in_attention", nil, "whether one kernel of the attention turns queries and keys and writes KV"),
+  of_kernels("weight_only_bandwidth", "1", "part of the bandwidth with which weights are read that a GEMM expands"),
+  of_kernels("weight_only_rate", "1", "rate of a GEMM that expands weights to 16 bits, to that of one in bf16"),
   of_kernels("heads_apart", nil, "whether query heads read KV apart where a call holds more than one query a request"),
   of_kernels("launch_apart_s", "s", "of a kernel of a CUDA graph that is launched after the one in front"),
   of_kernels("launches_apart", nil, "whether no kernel is launched before the one in front ends"),
