@@ -9,6 +9,7 @@ local memory_rules = require "engines.vllm.memory_rules"
 local rocm = require "engines.rules.rocm"
 local states = require "engines.rules.states"
 local tiers = require "engines.vllm.tiers"
+local weight_only = require "engines.rules.weight_only"
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
@@ -325,8 +326,8 @@ return {
     { since = "0.8", before = "0.14", host_request_s = function(_, own)
         return own.generation == "V0" and 2e-6 or 20e-6
       end,
-      source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a request\""
-        .. "; the scheduler's own part is 7 us in traces of 0.15.1" },
+      source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a "
+        .. "request\"; the scheduler's own part is 7 us in traces of 0.15.1" },
     { sampler_s = 150e-6, source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
       .. "takes 14 to 50 us and a random choice 55 to 188 us (1 to 64 rows of 131,072)" },
     { client_frontend_s = 0.0067, source = "fit: tests/fidelity/frontend_fit.lua" },
@@ -383,6 +384,9 @@ return {
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
+    weight_only,
+    { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95,
+      source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     generations.instead_of_v1,
     rocm,
     memory_rules,

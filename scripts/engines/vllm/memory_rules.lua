@@ -49,8 +49,8 @@ return {
   { sampler_bytes = by_pytorch, source = "vllm/v1/sample; before 0.8 vllm/model_executor/layers/sampler.py" },
   { since = "0.8", sampler_bytes = of_sampler(by_pytorch), source = "vllm/v1/sample/ops/topk_topp_sampler.py" },
   { since = "0.10", before = "0.11", other_sampler_bytes = unless_said(by_flashinfer),
-    source = "the same: FlashInfer where it is installed; start-up logs of 0.10.1 and 0.10.2 are of both kinds, those of "
-      .. "0.11.0 of PyTorch's; pull request 26859 turns it off" },
+    source = "the same: FlashInfer where it is installed; start-up logs of 0.10.1 and 0.10.2 are of both kinds, those "
+      .. "of 0.11.0 of PyTorch's; pull request 26859 turns it off" },
   { since = "0.10.1.1", before = "0.10.2", sampler_bytes = of_sampler(by_flashinfer),
     source = "the same: its image has FlashInfer" },
   { since = "0.16", sampler_bytes = of_sampler(by_flashinfer),

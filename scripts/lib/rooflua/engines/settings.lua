@@ -64,6 +64,8 @@ return {
   of_kernels("fuses_static_fp8", nil, "whether the kernels in front of a GEMM write its input in FP8, static scales"),
   of_kernels("fuses_norm", nil, "whether a norm is part of the all-reduce in front of it"),
   of_kernels("ropes_in_attention", nil, "whether one kernel of the attention turns queries and keys and writes KV"),
+  of_kernels("weight_only_bandwidth", "1", "part of the bandwidth with which weights are read that a GEMM expands"),
+  of_kernels("weight_only_rate", "1", "rate of a GEMM that expands weights to 16 bits, to that of one in bf16"),
   of_kernels("heads_apart", nil, "whether query heads read KV apart where a call holds more than one query a request"),
   of_kernels("launch_apart_s", "s", "of a kernel of a CUDA graph that is launched after the one in front"),
   of_kernels("launches_apart", nil, "whether no kernel is launched before the one in front ends"),
@@ -108,6 +110,7 @@ return {
   of_memory("mamba_full_memory_ratio", "1", "memory of states to that of the KV cache"),
   of_memory("swa_full_tokens_ratio", "1", "tokens that layers with windows keep, to those of the others"),
   of_memory("cached_state_blocks", "blocks", "of states that a request holds in a group where prefixes are cached"),
+  of_memory("state_slots", "slots", "of states that a running request may hold where prefixes are cached"),
   of_memory("states_hold_seats", nil, "whether the engine stops where blocks of states are fewer than its seats"),
   of_memory("holds_longest", nil, "whether the engine stops where its KV cache is too small for the longest request"),
   entry("longest_leaves_blocks", "blocks", "of the KV cache that a request leaves, whose length is cut to what it "
