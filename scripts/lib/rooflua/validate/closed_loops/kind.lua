@@ -139,7 +139,8 @@ function Run:take(i, found, problem)
   local simulated = found.simulated
   answer.errors = totals.errors(question, { ttft = simulated[names.ttft], tpot = simulated[names.tpot],
     ttft_p50 = simulated.ttft_p50, makespan_s = simulated.makespan_s,
-    total_tokens_per_s = simulated.total_tokens_per_s, waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
+    total_tokens_per_s = simulated.total_tokens_per_s,
+    waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
     found.output_tokens)
   if self.intervals then answer.intervals = intervals.of(answer) end
   return answer

@@ -6,8 +6,8 @@
 --     tpot                  time per output token
 --     e2e                   TTFT + (mean answer - 1) x TPOT
 --     tokens_per_s_per_gpu  clients x mean answer / E2E / GPUs
---     makespan_s, total_tokens_per_s   from the first request to the last answer; tokens of prompts and answers over it,
---                           where a row has them
+--     makespan_s            from the first request to the last answer, where a row has it
+--     total_tokens_per_s    tokens of prompts and answers over it, where a row has them
 --     ttft                  time to the first token
 --     ttft_unsaturated      the same where the row says saturated = no and warmup = yes: where clients wait for places,
 --                           TTFT is the rest of a cycle, and an error of 1 % in the bottleneck moves it by many. Of a
