@@ -82,9 +82,9 @@ test("a run of five settings says which two are equal, and its own report stays 
   test.check(opened.has_report)
   test.check(report.text:find("no difference: max_num_seqs=64; max_num_seqs=256", 1, true), report.text)
   test.equal(#report.rows.no_difference .. report.rows.levers[1].lever, "1max_num_seqs")
-  _, report = answered(scenario { vary = vary, report = function() return "mine" end })
-  test.check(report.text:find("^mine\n\nno difference"), report.text)
-  test.equal(report.rows, "mine", "the document has the scenario's own")
+  local _, own = answered(scenario { vary = vary, report = function() return "mine" end })
+  test.check(own.text:find("^mine\n\nno difference"), own.text)
+  test.equal(own.rows, "mine", "the document has the scenario's own")
 end)
 
 test("variants behind a label are compared by what they set, and loads are not", function()

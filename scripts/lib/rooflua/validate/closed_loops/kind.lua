@@ -138,7 +138,9 @@ function Run:take(i, found, problem)
   answer.drafts = found.drafts
   local simulated = found.simulated
   answer.errors = totals.errors(question, { ttft = simulated[names.ttft], tpot = simulated[names.tpot],
-    ttft_p50 = simulated.ttft_p50, waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
+    ttft_p50 = simulated.ttft_p50, makespan_s = simulated.makespan_s,
+    total_tokens_per_s = simulated.total_tokens_per_s,
+    waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
     found.output_tokens)
   if self.intervals then answer.intervals = intervals.of(answer) end
   return answer
@@ -192,6 +194,8 @@ local function parts_of(run, answers, of, ran)
   local parts = { count, sentence }
   local function add(part) parts[#parts + 1] = part end
   add { rows = text.group_rows(of), left = 1, record = "Errors by group, in percent" }
+  add { title = "Makespan and tokens per second of whole runs", rows = text.whole_rows(of), left = 1,
+    record = "Makespan and tokens per second of whole runs, in percent" }
   add("Time rests on " .. errors.evidence(totals.evidence(answers)))
   add { title = "The ten deployments with the largest errors of TPOT", rows = text.worst_rows(answers), left = 1 }
   for _, config in ipairs(core.sorted_keys(of.config)) do

@@ -145,6 +145,10 @@ local rows = columns.of({ what = "measured closed loops", manual = "docs/VALIDAT
     measured = { ttft_ms = "ttft" } },
   { names = "tpot_ms", type = "time_ms", above = 0, required = true, tells = true, scored = true,
     measured = { tpot_ms = "tpot" } },
+  { names = "duration_s", type = "number", above = 0, unit = "s", scored = true,
+    measured = { duration_s = "makespan_s" } },
+  { names = "total_tok_per_s", type = "number", above = 0, unit = "tokens/s", scored = true,
+    measured = { total_tok_per_s = "total_tokens_per_s" } },
   { names = "ttft_median_ms", type = "time_ms", above = 0, scored = true, measured = { ttft_median_ms = "ttft_p50" } },
 })
 

@@ -30,6 +30,22 @@ function text.group_rows(document)
   return errors.rows({ "group" }, shown, errors.lines(document, kinds, has_deployments))
 end
 
+local shown_of_whole = {}
+for _, each in ipairs { { "makespan_s", "makespan" }, { "total_tokens_per_s", "tokens/s" } } do
+  for _, about in ipairs { { each[2] .. ": mean", each[1] .. ".mean" }, { "median", each[1] .. ".median" },
+    { "signed", each[1] .. ".signed_median", "signed" }, { "questions", each[1] .. ".questions", "count" } } do
+    shown_of_whole[#shown_of_whole + 1] = about
+  end
+end
+
+--- Errors of makespan and of tokens per second, where rows have them.
+function text.whole_rows(document)
+  local function has_one(of) return of.makespan_s or of.total_tokens_per_s end
+  if not has_one(document.all) then return {} end
+  return errors.rows({ "group" }, shown_of_whole, errors.lines(document, { { "class", "class ", totals.classes },
+    { "engine", "engine " }, { "gpu", "gpu " } }, has_one))
+end
+
 --- Deployments with their errors, those that were scored, as lines of a table.
 local function scored_deployments(answers)
   local out = {}

@@ -6,6 +6,8 @@
 --     tpot                  time per output token
 --     e2e                   TTFT + (mean answer - 1) x TPOT
 --     tokens_per_s_per_gpu  clients x mean answer / E2E / GPUs
+--     makespan_s            from the first request to the last answer, where a row has it
+--     total_tokens_per_s    tokens of prompts and answers over it, where a row has them
 --     ttft                  time to the first token
 --     ttft_unsaturated      the same where the row says saturated = no and warmup = yes: where clients wait for places,
 --                           TTFT is the rest of a cycle, and an error of 1 % in the bottleneck moves it by many. Of a
@@ -18,6 +20,8 @@ local statistics = require "rooflua.base.statistics"
 local totals = {}
 
 totals.metrics = { "tpot", "e2e", "tokens_per_s_per_gpu", "ttft", "ttft_unsaturated" }
+--- Metrics of a whole run, of which few files have any.
+totals.whole = { "makespan_s", "total_tokens_per_s" }
 totals.classes = { "dense", "moe-tp", "tep", "dpa", "pd" }
 
 --- Groups of questions: the member of the document, and what a question says of it if it was scored.
@@ -48,6 +52,9 @@ function totals.errors(question, simulated, output_tokens)
   if measured.tpot then
     out.tpot, out.e2e = simulated.tpot / measured.tpot - 1, e2e(simulated) / e2e(measured) - 1
     out.tokens_per_s_per_gpu = e2e(measured) / e2e(simulated) - 1
+  end
+  for _, metric in ipairs(totals.whole) do
+    if measured[metric] and simulated[metric] then out[metric] = simulated[metric] / measured[metric] - 1 end
   end
   local median = question.measured.ttft_p50
   if simulated.waits or question.saturated == "yes" then return out end
@@ -120,6 +127,10 @@ function totals.of(answers)
     local count
     out[metric], count = figures(deployments, answers, metric)
     if metric == "tpot" then out.deployments = count end
+  end
+  for _, metric in ipairs(totals.whole) do
+    local of = figures(deployments, answers, metric)
+    if of.questions > 0 then out[metric] = of end
   end
   out.intervals = intervals.coverage(answers)
   return out
