@@ -1,9 +1,16 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
+<<<<<<< HEAD
 --- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan, one column of
 --- a measured set and one part of a run, each as the texts that a person would insert. `declaration` is the file that
 --- declares it; `code` are the insertions that compute something new; `own` are the files that are new with it, {from a
 --- file of this folder, to}; `most` files of both others change. An insertion goes in front of the one place where
 --- `before` stands.
+=======
+--- release of an engine with a rule of its own, one option of it, one kind of policy, and one part of a run, each as
+--- the texts that a person would insert. `declaration` is the file that declares it; `code` are the insertions that
+--- compute something new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of
+--- both others change. An insertion goes in front of the one place where `before` stands.
+>>>>>>> record
 return {
   {
     kind = "op", name = "sample_scan",
@@ -105,7 +112,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       { file = "engine/measure/record/summary.h", before = "  std::vector<Group> classes_, replicas_;",
         text = "  Picoseconds longest_step_ = 0;\n" },
       { file = "engine/measure/record/summary_steps.cpp",
-        before = "  last_step_end_ = std::max(last_step_end_, end);",
+        before = "  span_.last_step_end = std::max(span_.last_step_end, end);",
         text = "  longest_step_ = std::max(longest_step_, end - start);\n" },
       { file = "engine/measure/record/summary.cpp", before = "  out.exact = keeping_;",
         text = "  out.longest_step_s = seconds(longest_step_);\n" },

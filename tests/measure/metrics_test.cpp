@@ -100,6 +100,21 @@ class Steps : public CounterOf<Steps> {
 
 }  // namespace
 
+TEST_CASE("a part that is counted keeps its run in one process, and is copied with it") {
+  CHECK(SummaryObserver().undivided() == "");
+  SummaryOptions options;
+  options.parts["gate"] = true;
+  SummaryObserver first(options);
+  CHECK(first.undivided() == "gate");
+  SummaryObserver second = first;
+  test::play(second);
+  const auto admitted = [](const SummaryObserver& of) {
+    return to_json(of.summary()).find("gate")->find("admitted")->integer();
+  };
+  CHECK(admitted(first) == 0);
+  CHECK(admitted(second) == 2);
+}
+
 TEST_CASE("a counter hears what it overrides, and steps one by one") {
   Steps counter;
   CHECK(counter.hears(PartEvent::step));
