@@ -41,14 +41,19 @@ void Server::generate(std::unique_ptr<Exchange>& exchange, Api api) {
     throw Refused(503,
                   drain_until_s_ >= 0 ? "the server stops" : "too many requests are under way");
   Asked asked = read_asked(api, exchange->take_body(), options_.prompts);
-  const auto& known = options_.models;
-  if (!asked.model.empty() && std::find(known.begin(), known.end(), asked.model) == known.end())
-    throw Refused(
-        404, "The model '" + asked.model + "' does not exist; there is '" + known.front() + "'",
-        "model");
-  if (asked.model.empty()) asked.model = known.front();
+  if (asked.model.empty()) asked.model = options_.models.front();
+  check_model(asked.model);
   check_context(asked);
   send(exchange, std::move(asked));
+}
+
+void Server::check_model(const std::string& name) const {
+  const auto& known = options_.models;
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Refused(404,
+                  "The model '" + with_short_names(name) + "' does not exist; there is '" +
+                      known.front() + "'",
+                  "model");
 }
 
 /// A limit that the context cannot hold is refused, but cut in /v1/responses. The tokens of text

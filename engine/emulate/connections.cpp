@@ -69,6 +69,7 @@ void Connections::look_at_accepted() {
       auto* own = static_cast<Received*>(at);
       own->bytes += info->n_added;
       own->all->received_ += info->n_added;
+      if (own->bytes > limits::request_bytes) own->all->received_ = limits::waiting_bytes;
       if (own->all->received_ > limits::waiting_bytes / 2)
         event_active(own->all->look_, EV_TIMEOUT, 1);
     };
@@ -115,8 +116,12 @@ void Connections::shed() {
   forget_closed();
   std::vector<std::pair<double, int>> waiting;
   std::size_t bytes = received_ = 0;
-  for (const auto& [socket, own] : open_) {
+  for (auto& [socket, own] : open_) {
     if (own.busy || own.leaving || own.received->bytes == 0) continue;
+    if (own.received->bytes > limits::request_bytes) {
+      shut(socket, own);
+      continue;
+    }
     bytes += own.received->bytes;
     waiting.emplace_back(own.deadline_s, socket);
   }

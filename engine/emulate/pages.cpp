@@ -2,9 +2,12 @@
 
 #include <event2/event.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "emulate/bodies.h"
 #include "emulate/server.h"
 
@@ -36,6 +39,14 @@ bool is_page(const std::string& path) {
   return false;
 }
 
+/// A misspelt key would change something else than its sender meant.
+void check_keys(const Json& body, std::initializer_list<std::string_view> known) {
+  for (const Json::Member& each : body.members()) {
+    if (std::find(known.begin(), known.end(), each.key) == known.end())
+      throw Refused(400, "unknown key '" + printable(each.key) + "'", printable(each.key));
+  }
+}
+
 double number_at(const Json& body, const char* key, double least, double absent) {
   const Json* found = body.find(key);
   if (found == nullptr || found->is_null()) return absent;
@@ -49,6 +60,8 @@ double number_at(const Json& body, const char* key, double least, double absent)
 void Server::refuse(Exchange& exchange, Api api, int status, const std::string& message,
                     const std::string& param) const {
   Headers headers;
+  if (status == 405)
+    headers.emplace_back("Allow", message.ends_with("POST") ? "POST" : "GET, HEAD");
   if (status == 429 || status == 503) headers.emplace_back("Retry-After", "1");
   exchange.answer(status, dump_json(error_of(api, status, message, param)), json_type, headers);
 }
@@ -167,6 +180,8 @@ void Server::serve_metrics(Exchange& exchange) const {
 
 void Server::serve_tokens(Exchange& exchange, const std::string& path) const {
   const Json body = read_body(exchange.take_body());
+  if (const Json* model = body.find("model"); model != nullptr && model->is_text())
+    check_model(model->text());
   Json out = Json::object();
   std::vector<std::int64_t> tokens;
   if (path == "/detokenize") {
@@ -238,6 +253,7 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   const std::string text = exchange->take_body();
   const Json body = text.empty() ? Json::object() : read_body(text);
   if (path == "/admin/drain") {
+    check_keys(body, {});
     drain();
     return exchange->answer(200, "{}", json_type);
   }
@@ -249,6 +265,8 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   const bool fails = path == "/admin/fail";
   if (!fails && path != "/admin/slow")
     throw Refused(404, "there is nothing at " + path + "; state, set, fail, slow, drain are");
+  fails ? check_keys(body, {"replica", "repair_s"})
+        : check_keys(body, {"replica", "factor", "for_s"});
   const double for_s = number_at(body, fails ? "repair_s" : "for_s", 0, HUGE_VAL),
                factor = fails ? 1 : number_at(body, "factor", 0.001, 1);
   advance();

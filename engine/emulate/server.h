@@ -92,6 +92,7 @@ class Server final : private TokenObserver {
   /// @param exchange  taken where the simulation answers it
   void generate(std::unique_ptr<Exchange>& exchange, Api api);
   void send(std::unique_ptr<Exchange>& exchange, Asked asked);
+  void check_model(const std::string& name) const;
   void check_context(const Asked& asked) const;
   std::string session_of(const Exchange& exchange) const;
   std::int32_t length_of(const Asked& asked);

@@ -24,6 +24,7 @@ for header in 'Host: evil.example:8000' 'Host: 10.1.2.3' 'Origin: http://evil.ex
 done
 check "and nothing has failed" [ "$(status "$url/health")" = 200 ]
 check "/admin/fail with a time that the clock does not have: 400" [ "$(status "$url/admin/fail" -d '{"replica":1,"repair_s":1e9}')" = 400 ]
+check "/admin/slow with a key that is not known: 400" [ "$(status "$url/admin/slow" -d '{"replica":1,"facter":9}')" = 400 ]
 check "and nothing has failed either" [ "$(status "$url/health")" = 200 ]
 
 prompt 16380 '"max_tokens":5,"ignore_eos":true' # 4,095 tokens of 4,096

@@ -149,6 +149,54 @@ TEST_CASE("a wrong batch names its field") {
   CHECK(asked.changed([](auto&) {}) == "0 ");
 }
 
+TEST_CASE("a refused call leaves the pricer as it was") {
+  static const std::int32_t contexts[] = {5, 700}, wrong[] = {5, -1}, widths[] = {1, 0};
+  static const rooflua_prefill prompts[] = {{64, 0, 0}, {7, 100, 1}},
+                               bad[] = {{64, 0, 0}, {0, 0, 0}};
+  using Change = void (*)(::rooflua_batch&);
+  constexpr Change right[] = {
+      [](auto&) {}, [](auto& b) { b.prefills = prompts, b.prefill_count = 2; },
+      [](auto& b) { b.decodes = 2, b.decode_contexts = contexts, b.decode_context_tokens = 0; },
+      [](auto& b) { b.ranks = 2, b.ranks_tokens = 2, b.ranks_max_tokens = 1; }};
+  constexpr Change refused_ones[] = {
+      [](auto& b) { b.size = 1; },
+      [](auto& b) { b.decodes = -1; },
+      [](auto& b) { b.prefills = bad, b.prefill_count = 2; },
+      [](auto& b) { b.decodes = 2, b.decode_contexts = wrong, b.decode_context_tokens = 0; },
+      [](auto& b) {
+        b.decodes = 2, b.decode_contexts = contexts, b.decode_context_tokens = 0;
+        b.decode_widths = widths;
+      },
+      [](auto& b) { b.prefills = prompts, b.prefill_count = 2, b.draft_rows = 9; },
+      [](auto& b) { b.ranks = 2, b.ranks_tokens = 90, b.ranks_max_tokens = 1; },
+      [](auto& b) { b.decode_tokens = 1LL << 40; }};
+  const auto answers = [&](rooflua_pricer* pricer) {
+    std::string out;
+    for (const Change change : right) {
+      ::rooflua_batch batch = one_decode();
+      change(batch);
+      double seconds = 0;
+      char json[1 << 16] = "";
+      REQUIRE(rooflua_price(pricer, &batch, &seconds, nullptr, 0) == ROOFLUA_OK);
+      REQUIRE(rooflua_explain(pricer, &batch, json, sizeof json) > 0);
+      out += std::to_string(seconds * 1e9) + json;
+    }
+    return out;
+  };
+  const Asked fresh, used;
+  const std::string expected = answers(fresh.handle());
+  for (const Change change : refused_ones) {
+    ::rooflua_batch batch = one_decode();
+    change(batch);
+    char json[300] = "";
+    rooflua_memory memory{};
+    CHECK(starts(used.price(&batch), "-2 batch"));
+    CHECK(rooflua_explain(used.handle(), &batch, json, sizeof json) == ROOFLUA_MISUSE);
+    CHECK(rooflua_capacity(used.handle(), &memory) == ROOFLUA_MISUSE);
+    CHECK(answers(used.handle()) == expected);
+  }
+}
+
 TEST_CASE("missing pointers, small buffers and closed pricers are answered") {
   const ::rooflua_batch batch = one_decode();
   char error[16] = "";

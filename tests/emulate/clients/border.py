@@ -135,6 +135,12 @@ def conformance():
     smuggled = message("GET /nothing")
     answer = raw([message("GET /version", f"Content-Length: {len(smuggled)}\r\n") + smuggled])
     check("RFC 9112, 11.2 a body of a GET is no request", statuses(answer) == [200], answer)
+    answer = raw([message("PUT /v1/models", SHUT)]) + raw([message("GET /v1/messages", SHUT)])
+    check("RFC 9110, 15.5.6 what is allowed", b"Allow: GET, HEAD\r\n" in answer and b"Allow: POST\r\n" in answer,
+          answer)
+    start = time.monotonic()
+    answer = raw([message(COMPLETE, CHUNKED, b"", False)] + [b"1" * 1000000] * 60, 20)
+    check("a size of a chunk without an end is cut off", time.monotonic() - start < 20, answer[:200])
     whole = message(COMPLETE, "", SMALL)
     found = statuses(raw([whole * 5 + message("GET /version", SHUT)]))
     check("RFC 9112, 9.3.2 requests in one piece are answered in their order", found == [200] * 6, found)
