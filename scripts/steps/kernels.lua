@@ -236,8 +236,8 @@ end
 --- What the deployment's engine does in its own way.
 --- @param engine table values of an engine (scripts/engines)
 function Kernels:bind_engine(engine)
-  local largest, own = self.largest_prefill_graph, engine.graphs_with_prefill and self.graph_tokens or 0
-  self.prefill_graph_tokens = largest < 0 and own or largest
+  local largest = self.largest_prefill_graph
+  self.prefill_graph_tokens = largest < 0 and graphs.with_prefill(engine, self.graph_tokens) or largest
   self.reduces_by_nccl = engine.all_reduce_across_nodes == "nccl" and self.tp > self.hardware.node_gpus
     and self.tp <= self.hardware.domain_gpus and self.database:measures "collective"
   self.engine_values, self.fuses_norm = engine, engine.fuses_norm and self.tp > 1
