@@ -1,16 +1,9 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
-<<<<<<< HEAD
 --- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan, one column of
 --- a measured set and one part of a run, each as the texts that a person would insert. `declaration` is the file that
 --- declares it; `code` are the insertions that compute something new; `own` are the files that are new with it, {from a
 --- file of this folder, to}; `most` files of both others change. An insertion goes in front of the one place where
 --- `before` stands.
-=======
---- release of an engine with a rule of its own, one option of it, one kind of policy, and one part of a run, each as
---- the texts that a person would insert. `declaration` is the file that declares it; `code` are the insertions that
---- compute something new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of
---- both others change. An insertion goes in front of the one place where `before` stands.
->>>>>>> record
 return {
   {
     kind = "op", name = "sample_scan",

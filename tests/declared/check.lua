@@ -147,14 +147,8 @@ holds(handle:read "*a", "slow share", "the table of the part on the page")
 handle:close()
 os.remove(page)
 holds(output "help scenario.slow_limit_s", "counts as slow", "the key of the part in the help")
-<<<<<<< HEAD
-holds(output("check " .. served .. " --set slow_limit_s=fast"), "slow_limit_s: expected a number",
-  "the key of the part")
-holds(output("run " .. slow .. " --jobs 2"), ("slow      %d requests ("):format(counted or 0), "the part and two jobs")
-=======
 holds(output("check " .. served .. " --set slow_limit_s=fast"), "slow_limit_s: expected a number", "the part's key")
 holds(output("run " .. slow .. " --jobs 2"), ("slow      %d requests ("):format(counted or 0), "two jobs")
->>>>>>> record
 
 local folder = os.tmpname()
 os.remove(folder)
