@@ -90,7 +90,7 @@ end
 local function check_header(path, there, kind)
   local missing = columns.missing(there, kind.required)
   if #missing == 0 then return end
-  local is_other = #columns.missing(there, kind.tells) == #kind.tells
+  local is_other = #kind.tells > 0 and #columns.missing(there, kind.tells) == #kind.tells
   core.fail("%s:1: %s%s missing: %s; a file of %s has %s (%s)", path,
     is_other and "this is no file of measured cases that is known here: " or "",
     plural("a column is", "columns are", #missing), core.join(missing, ", "), kind.what,

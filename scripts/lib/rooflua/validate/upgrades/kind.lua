@@ -36,6 +36,7 @@ end
 function Run:case(i)
   local case = self.cases[i]
   if case.problem then core.fail("%s", case.problem) end
+  if not case.is_pair then core.fail("%s: before and after are no two figures", case.where) end
   return setup.answer(case, self.options)
 end
 

@@ -1,7 +1,8 @@
 -- The rows of a file of measured upgrades: one figure of one deployment before and after a change of release.
 --
 --     figure     its first word is kv_tokens, kv_gib, max_concurrency, graph_gib, starts, tpot_ms or ttft_ms
---     command    a launch command or its flags, or options "name=value;name=value" of a deployment "family|gpu|engine|format|.."
+--     command    a launch command or its flags; of a deployment "family|gpu|engine|format|.." options
+--                "name=value;name=value"
 --     load       of times "closed loop 1024/1024, 4 clients": tokens of prompts and answers
 --     before     and after; a row without one of them is no pair and does not count
 --     patched    "yes .." where other code than the release's ran: its KV tokens alone are compared
@@ -12,17 +13,21 @@ local directions = { "up", "down", "flat", "starts" }
 
 local function case_of(case)
   case.figure = case.figure:match "^[%w_]+" or ""
-  local is_pair = case.before ~= "" and case.after ~= ""
+  case.before, case.after = tonumber(case.before) or case.before, tonumber(case.after) or case.after
+  local both = type(case.before) == "number" and type(case.after) == "number"
+  local is_pair = both or case.figure == "starts" and case.before ~= "" and case.after ~= ""
   if is_pair and not core.is_among(case.direction, directions) then
     core.fail("%s: direction: %s", case.where, core.unknown_name("direction", case.direction, directions))
   end
   case.is_patched = case.patched:lower():find "^yes" ~= nil
   case.counts = is_pair and case.scored ~= "no" and (not case.is_patched or case.figure == "kv_tokens")
-  case.before, case.after = tonumber(case.before) or case.before, tonumber(case.after) or case.after
+  case.is_pair = is_pair
 end
 
 return columns.of({ what = "measured upgrades", manual = "docs/VALIDATION.md", id = "id", unique = true, empty = "",
-  case = case_of, broken = function(cells) return { figure = (cells.figure or ""):match "^[%w_]+", engine = cells.engine } end }, {
+  case = case_of, broken = function(cells)
+    return { figure = (cells.figure or ""):match "^[%w_]+", engine = cells.engine }
+  end }, {
   { names = "id", type = "text", required = true, own = true },
   { names = "deployment model gpu tp", type = "text", required = true },
   { names = "engine", type = "lower", required = true, filled = true },

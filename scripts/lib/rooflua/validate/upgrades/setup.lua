@@ -125,7 +125,9 @@ end
 function setup.answer(case, options)
   local ask = start_ups[case.figure] and start_up or times[case.figure] and time
     or core.fail("%s: nothing simulates the figure '%s'", case.where, case.figure)
-  return { before = ask(case, case.version_before, options), after = ask(case, case.version_after, options) }
+  local out = { before = ask(case, case.version_before, options), after = ask(case, case.version_after, options) }
+  if out.before == nil or out.after == nil then core.fail("%s: no %s is simulated", case.where, case.figure) end
+  return out
 end
 
 return setup
