@@ -135,7 +135,7 @@ check(json:match '"graphs": {\n%s*"median": %d', "errors of the column in the do
 holds(json, "graph_gib: expected a number, found 'much'", "a row whose cell is none")
 
 -- The part of a run: counted where its key asks for it, in the document, the report, the page, the help.
-local slow = served .. " --quiet --set slow_limit_s=0.2"
+local slow = served .. " --quiet --set slow_limit_s=0.12"
 local counted = tonumber(output("run " .. slow .. " --json -"):match '"slow": (%d+)')
 check(counted and counted > 0 and counted < 30, "slow requests in JSON: " .. tostring(counted))
 holds(output("run " .. slow), ("slow      %d requests ("):format(counted or 0), "the sentence of the part")

@@ -14,12 +14,8 @@ using enum Better;
 
 /// What low-rank adapters did (serve/adapters).
 struct AdapterFigures {
-  std::int64_t loads = 0;    // copies into slots
-  double load_s = 0;         // what they took, in their steps or before admissions
-  std::int64_t held = 0;     // requests that could not be admitted at once for their adapter
-  double adapters_mean = 0;  // different ones in a step, over steps
-  std::int64_t adapters_max = 0;
-  double token_share = 0;  // tokens of requests with an adapter over tokens of steps
+  std::int64_t loads = 0, held = 0, adapters_max = 0;
+  double load_s = 0, adapters_mean = 0, token_share = 0;
 };
 
 constexpr PartMetric adapter_metrics[] = {
@@ -80,15 +76,13 @@ class AdapterCounter final : public CounterOf<AdapterCounter> {
 
 }  // namespace
 
-extern const PartRow adapters_part = {
-    .name = "adapters",
-    .help = "Low-rank adapters; with the key adapters.",
-    .metrics = adapter_metrics,
-    .empty = empty<AdapterFigures>,
-    .text = says<adapter_text>,
-    .in_report = {.rank = 6},
-    .on_page = {.rank = 5},
-    .counter = where_asked<AdapterCounter>,
-};
+extern const PartRow adapters_part = {.name = "adapters",
+                                      .help = "Low-rank adapters; with the key adapters.",
+                                      .metrics = adapter_metrics,
+                                      .empty = empty<AdapterFigures>,
+                                      .text = says<adapter_text>,
+                                      .in_report = {.rank = 6},
+                                      .on_page = {.rank = 5},
+                                      .counter = where_asked<AdapterCounter>};
 
 }  // namespace rooflua

@@ -16,16 +16,10 @@ using enum Better;
 /// What clients got that send requests again (contract/client.h). Attempts with one origin are one
 /// question of a client.
 struct ClientFigures {
-  std::int64_t asked = 0, answered = 0, given_up = 0;  // questions; the rest were under way
-  double answered_frac = 0;                            // answered / asked
-  double attempts_mean = 0;                            // of questions that are over
-  std::int64_t attempts_max = 0;
-  double retried_frac = 0;  // attempts after a first one, of all requests
-  /// Of answered questions: first sending to the first token that the client kept, and to the last.
+  std::int64_t asked = 0, answered = 0, given_up = 0, attempts_max = 0, kept_output_tokens = 0;
+  double answered_frac = 0, attempts_mean = 0, retried_frac = 0;
   Statistics client_ttft_s, client_e2e_s;
-  /// Questions whose answers hold the limits, by these two times; nothing without an SLO.
   std::optional<double> client_goodput_per_s;
-  std::int64_t kept_output_tokens = 0;  // of attempts that failed, which the next ones went on with
 };
 
 constexpr PartMetric client_metrics[] = {
@@ -143,7 +137,6 @@ extern const PartRow clients_part = {
     .text = says<client_text>,
     .in_report = {.rank = 5},
     .on_page = {.rank = 1},
-    .counter = where_asked<ClientCounter>,
-};
+    .counter = where_asked<ClientCounter>};
 
 }  // namespace rooflua

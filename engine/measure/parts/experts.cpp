@@ -15,11 +15,7 @@ using enum Better;
 /// What experts that move did (serve/contract/experts.h).
 struct ExpertFigures {
   std::int64_t rebalancings = 0;
-  double moved_bytes = 0;  // that ranks received
-  double stall_s = 0;      // that engines waited for them
-  /// Tokens of the fullest rank over those of a balanced one, in the mean of layers: over the steps
-  /// of all replicas.
-  double load_mean = 1, load_max = 1;
+  double moved_bytes = 0, stall_s = 0, load_mean = 1, load_max = 1;
 };
 
 constexpr PartMetric expert_metrics[] = {
@@ -93,7 +89,6 @@ extern const PartRow experts_part = {
     .text = says<expert_text>,
     .in_report = {.rank = 7},
     .on_page = {.rank = 6},
-    .counter = where_asked<ExpertCounter>,
-};
+    .counter = where_asked<ExpertCounter>};
 
 }  // namespace rooflua

@@ -13,8 +13,6 @@ using enum Better;
 /// How equal tenants are, those that sent a request.
 struct FairnessFigures {
   std::int64_t tenants = 0;
-  /// Jain's index over tenants: of tokens of completed requests, an output token counted twice
-  /// (arXiv 2401.00588); and of their mean ttft_s.
   double jain_tokens = 1, jain_ttft = 1;
 };
 
@@ -70,15 +68,13 @@ class FairnessCounter final : public CounterOf<FairnessCounter> {
 
 }  // namespace
 
-extern const PartRow fairness_part = {
-    .name = "fairness",
-    .help = "How equal tenants are; where requests say theirs.",
-    .metrics = fairness_metrics,
-    .empty = empty<FairnessFigures>,
-    .text = says<fairness_text>,
-    .in_report = {PartPosition::before_groups},
-    .on_page = {.rank = 7},
-    .counter = everywhere<FairnessCounter>,
-};
+extern const PartRow fairness_part = {.name = "fairness",
+                                      .help = "How equal tenants are; where requests say theirs.",
+                                      .metrics = fairness_metrics,
+                                      .empty = empty<FairnessFigures>,
+                                      .text = says<fairness_text>,
+                                      .in_report = {PartPosition::before_groups},
+                                      .on_page = {.rank = 7},
+                                      .counter = everywhere<FairnessCounter>};
 
 }  // namespace rooflua

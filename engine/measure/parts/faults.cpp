@@ -17,16 +17,9 @@ using enum Better;
 
 /// What failures of replicas cost.
 struct FaultFigures {
-  std::int64_t failures = 0;
-  double availability = 1;  // 1 - time that replicas had failed or started again, over their time
-  std::int64_t lost_requests = 0;  // that ended as replica_lost
-  std::int64_t lost_tokens = 0;    // computed or generated for them, and not kept
-  /// Prompt tokens that later attempts of the same clients computed.
-  std::int64_t recomputed_tokens = 0;
-  std::int64_t failed_transfers = 0;  // that stood still for too long on a link
-  double degraded_s = 0;              // time of links' wires with less than all of their bytes/s
-  /// From the first failure until so many requests complete well again, over 30 s, as 95 % of the
-  /// mean before it; 0: it never fell below. Nothing where it does not come to that.
+  std::int64_t failures = 0, lost_requests = 0, lost_tokens = 0, recomputed_tokens = 0,
+               failed_transfers = 0;
+  double availability = 1, degraded_s = 0;
   std::optional<double> recovery_s;
 };
 
@@ -168,15 +161,13 @@ class FaultCounter final : public CounterOf<FaultCounter> {
 
 }  // namespace
 
-extern const PartRow faults_part = {
-    .name = "faults",
-    .help = "What failures of replicas cost; with the key faults.",
-    .metrics = fault_metrics,
-    .empty = empty<FaultFigures>,
-    .text = says<fault_text>,
-    .in_report = {.rank = 8},
-    .on_page = {.rank = 2},
-    .counter = where_asked<FaultCounter>,
-};
+extern const PartRow faults_part = {.name = "faults",
+                                    .help = "What failures of replicas cost; with the key faults.",
+                                    .metrics = fault_metrics,
+                                    .empty = empty<FaultFigures>,
+                                    .text = says<fault_text>,
+                                    .in_report = {.rank = 8},
+                                    .on_page = {.rank = 2},
+                                    .counter = where_asked<FaultCounter>};
 
 }  // namespace rooflua

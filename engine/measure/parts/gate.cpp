@@ -14,11 +14,9 @@ using enum Better;
 
 /// What a gate did (serve/gates).
 struct GateFigures {
-  std::int64_t offered = 0;                         // requests that were sent
-  std::int64_t admitted = 0;                        // that reached a replica
-  std::int64_t refused = 0, expired = 0, held = 0;  // held: for longer than an instant
-  double completed_frac = 0;                        // completed over offered
-  Statistics held_s;                                // of requests that were held and admitted
+  std::int64_t offered = 0, admitted = 0, refused = 0, expired = 0, held = 0;
+  double completed_frac = 0;
+  Statistics held_s;
 };
 
 constexpr PartMetric gate_metrics[] = {
@@ -102,7 +100,6 @@ extern const PartRow gate_part = {
     .text = says<gate_text>,
     .in_report = {.rank = 4},
     .on_page = {.rank = 4},
-    .counter = where_asked<GateCounter>,
-};
+    .counter = where_asked<GateCounter>};
 
 }  // namespace rooflua

@@ -15,9 +15,7 @@ using enum Better;
 struct LinkFigures {
   std::string name;
   std::int64_t transfers = 0;
-  double bytes = 0;
-  double stretch_mean = 0, stretch_max = 0;  // time of a transfer over what it takes alone
-  double busiest_frac = 0;  // bytes of the link's busiest wire over what it could carry in the run
+  double bytes = 0, stretch_mean = 0, stretch_max = 0, busiest_frac = 0;
 };
 
 constexpr PartMetric link_metrics[] = {
@@ -101,7 +99,6 @@ extern const PartRow links_part = {
     .note = "stretch: the time of a transfer over what it takes where no other shares its links.",
     .in_report = {.rank = 1},
     .on_page = {.rank = 9},
-    .counter = link_counter,
-};
+    .counter = link_counter};
 
 }  // namespace rooflua

@@ -12,17 +12,9 @@ using enum Better;
 
 /// What plays amounted to (serve/plays): requests that depend on each other.
 struct PlayFigures {
-  /// Plays that ended: every request that was sent completed, or the play itself cancelled it; one
-  /// ended in another way; the workload's end came first.
   std::int64_t completed = 0, failed = 0, cut = 0;
-  double plays_per_hour = 0;      // completed, over duration_s
-  Statistics play_s, play_turns;  // of completed plays: start to end; completed requests
-  /// Of completed plays, where the time on the critical path went; of one play they add up to
-  /// play_s.
-  Statistics queue_s, load_s, prefill_s, decode_s, tool_s;
-  /// Of completed requests of all plays: prompt tokens whose KV was in a cache, over prompt tokens;
-  /// and those that an infinite cache would have had (serve/plays/seen_prompts.h).
-  double reuse = 0, reuse_ideal = 0;
+  double plays_per_hour = 0, reuse = 0, reuse_ideal = 0;
+  Statistics play_s, play_turns, queue_s, load_s, prefill_s, decode_s, tool_s;
 };
 
 constexpr PartMetric play_metrics[] = {
@@ -126,7 +118,6 @@ extern const PartRow plays_part = {
     .text = says<play_text>,
     .in_report = {.rank = 10},
     .on_page = {.rank = 3},
-    .counter = everywhere<PlayCounter>,
-};
+    .counter = everywhere<PlayCounter>};
 
 }  // namespace rooflua

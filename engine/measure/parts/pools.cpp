@@ -19,17 +19,11 @@ using enum Better;
 /// are summed over its engines.
 struct PoolFigures {
   std::string name;
-  double replica_s = 0;  // ready, starting or draining: they are paid for
-  double ready_s = 0, starting_s = 0, draining_s = 0, failed_s = 0;
-  double gpu_hours = 0;                                // of replica_s
-  double replicas_mean = 0;                            // replica_s over that time
-  std::int64_t replicas_peak = 0, replicas_least = 0;  // that were ready at any time
-  std::int64_t starts = 0, stops = 0;
-  double changes_per_hour = 0;  // times that its autoscaler wanted another number
-  Statistics start_s;           // from the beginning of a start to ready
-  Statistics lag_s;             // from wanting more than there are to having them ready
-  std::optional<double> dollars, dollars_per_million_output_tokens;  // where a price is known
-  std::optional<double> slo_missed_frac;  // seconds with a request that missed the SLO
+  double replica_s = 0, ready_s = 0, starting_s = 0, draining_s = 0, failed_s = 0, gpu_hours = 0,
+         replicas_mean = 0, changes_per_hour = 0;
+  std::int64_t replicas_peak = 0, replicas_least = 0, starts = 0, stops = 0;
+  Statistics start_s, lag_s;
+  std::optional<double> dollars, dollars_per_million_output_tokens, slo_missed_frac;
 };
 
 constexpr PartMetric pool_metrics[] = {
@@ -239,7 +233,6 @@ extern const PartRow pools_part = {
     .text = says<pool_text>,
     .in_report = {.rank = 9},
     .on_page = {.rank = 8},
-    .counter = pool_counter,
-};
+    .counter = pool_counter};
 
 }  // namespace rooflua

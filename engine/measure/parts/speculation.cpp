@@ -13,14 +13,10 @@ using enum Better;
 /// What speculation amounted to, over the replicas that speculate. Rounds are decodes that landed;
 /// what a request's end cut off counts as accepted, as engines count it.
 struct SpeculationFigures {
-  std::int64_t rounds = 0, drafted_tokens = 0, accepted_tokens = 0;
-  double acceptance_rate = 0;         // accepted / drafted; 0 without drafts
-  double tokens_per_round = 0;        // 1 + accepted / rounds; 0 without rounds
-  std::int64_t overshoot_tokens = 0;  // accepted after the end of an answer
-  std::int64_t discarded_tokens = 0;  // of decodes of requests that had ended
-  double wasted_share = 0;            // (refused + overshoot + discarded) / tokens of all decodes
-  double draft_time_share = 0;        // of the time of all steps
-  std::vector<double> accepted_by_position;  // share of rounds that accepted draft 1, 2, ...
+  std::int64_t rounds = 0, drafted_tokens = 0, accepted_tokens = 0, overshoot_tokens = 0,
+               discarded_tokens = 0;
+  double acceptance_rate = 0, tokens_per_round = 0, wasted_share = 0, draft_time_share = 0;
+  std::vector<double> accepted_by_position;
 };
 
 constexpr PartMetric speculation_metrics[] = {
@@ -106,16 +102,14 @@ class SpeculationCounter final : public CounterOf<SpeculationCounter> {
 
 }  // namespace
 
-extern const PartRow speculation_part = {
-    .name = "speculation",
-    .help = "What drafts gave; with the key speculation.",
-    .metrics = speculation_metrics,
-    .empty = empty<SpeculationFigures>,
-    .text = says<speculation_text>,
-    .heading = "Speculation",
-    .in_report = {PartPosition::at_end},
-    .on_page = {PartPosition::before_groups},
-    .counter = where_asked<SpeculationCounter>,
-};
+extern const PartRow speculation_part = {.name = "speculation",
+                                         .help = "What drafts gave; with the key speculation.",
+                                         .metrics = speculation_metrics,
+                                         .empty = empty<SpeculationFigures>,
+                                         .text = says<speculation_text>,
+                                         .heading = "Speculation",
+                                         .in_report = {PartPosition::at_end},
+                                         .on_page = {PartPosition::before_groups},
+                                         .counter = where_asked<SpeculationCounter>};
 
 }  // namespace rooflua

@@ -15,15 +15,9 @@ using enum Better;
 /// What replicas that are split for prefill and decode amounted to, over completed requests unless
 /// it says otherwise.
 struct SplitFigures {
-  double split_frac = 0;        // requests whose prompt a prefill replica computed
-  double kv_bytes = 0;          // that were sent, of all requests
-  std::int64_t recomputed = 0;  // of those split, whose KV was not asked for within the lease
-  /// From the computed prompt to blocks for it at the decode replica; to all of its KV there. Of
-  /// requests that were split and whose KV was sent.
+  double split_frac = 0, kv_bytes = 0, stretch_mean = 0, stretch_max = 0, kept_block_s = 0;
+  std::int64_t recomputed = 0;
   Statistics room_wait_s, kv_wait_s;
-  double stretch_mean = 0, stretch_max = 0;  // of transfers, all: time over what each takes alone
-  double kept_block_s =
-      0;  // blocks that prefill replicas keep, times the seconds after the prefill
 };
 
 constexpr PartMetric split_metrics[] = {
@@ -116,7 +110,6 @@ extern const PartRow split_part = {
     .text = says<split_text>,
     .in_report = {.rank = 3},
     .on_page = {PartPosition::nowhere},
-    .counter = where_asked<SplitCounter>,
-};
+    .counter = where_asked<SplitCounter>};
 
 }  // namespace rooflua

@@ -16,12 +16,10 @@ using enum Better;
 /// What a store of KV outside the GPUs amounted to, over its instances.
 struct TierFigures {
   std::string name;
-  std::int64_t hit_tokens = 0, peer_hit_tokens = 0;  // loaded from it; from other instances of it
-  double hit_frac = 0;  // both, of the prompt tokens of completed requests
-  std::int64_t loads = 0, stores = 0, skipped_stores = 0, evictions = 0;
-  double loaded_bytes = 0, stored_bytes = 0;
-  double capacity_bytes = 0, used_bytes_max = 0;  // of one instance
-  Statistics load_s;                              // of its transfers to a GPU
+  std::int64_t hit_tokens = 0, peer_hit_tokens = 0, loads = 0, stores = 0, skipped_stores = 0,
+               evictions = 0;
+  double hit_frac = 0, loaded_bytes = 0, stored_bytes = 0, capacity_bytes = 0, used_bytes_max = 0;
+  Statistics load_s;
 };
 
 constexpr PartMetric tier_metrics[] = {
@@ -102,11 +100,11 @@ class TierCounter final : public CounterOf<TierCounter> {
     return {.name = tiers.config().stores[i].name,
             .hit_tokens = totals.hit_tokens,
             .peer_hit_tokens = totals.peer_hit_tokens,
-            .hit_frac = quotient(hits, of.prompt_tokens),
             .loads = totals.loads,
             .stores = totals.stores,
             .skipped_stores = totals.skipped_stores,
             .evictions = tiers.evictions(store),
+            .hit_frac = quotient(hits, of.prompt_tokens),
             .loaded_bytes = totals.loaded_bytes,
             .stored_bytes = totals.stored_bytes,
             .capacity_bytes = tiers.config().stores[i].capacity_bytes,
@@ -133,7 +131,6 @@ extern const PartRow tiers_part = {
         "stores without room. evicted: chunks that left for others.",
     .in_report = {.rank = 2},
     .on_page = {.rank = 10},
-    .counter = where_asked<TierCounter>,
-};
+    .counter = where_asked<TierCounter>};
 
 }  // namespace rooflua
