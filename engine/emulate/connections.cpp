@@ -64,17 +64,10 @@ void Connections::look_at_accepted() {
   for (bufferevent* each : accepted_) {
     const int socket = bufferevent_getfd(each);
     if (socket < 0) continue;
-    auto received = std::make_unique<Received>(Received{this});
-    const auto count = [](evbuffer*, const evbuffer_cb_info* info, void* at) {
-      auto* own = static_cast<Received*>(at);
-      own->bytes += info->n_added;
-      own->all->received_ += info->n_added;
-      if (own->bytes > limits::request_bytes) own->all->received_ = limits::waiting_bytes;
-      if (own->all->received_ > limits::waiting_bytes / 2)
-        event_active(own->all->look_, EV_TIMEOUT, 1);
-    };
-    evbuffer_add_cb(bufferevent_get_input(each), count, received.get());
-    open_[socket] = {inode_of(socket), wall_s() + request_s_, false, false, std::move(received)};
+    Connection& own = open_[socket] = {inode_of(socket), wall_s() + request_s_, false, false, {}};
+    own.received = std::make_unique<Received>(
+        bufferevent_get_input(each),
+        [this, at = &own.received](std::size_t bytes) { came(**at, bytes); });
   }
   accepted_.clear();
   if (received_ > limits::waiting_bytes / 2) shed();
@@ -111,24 +104,32 @@ void Connections::make_room() {
   if (is_leaving || is_idle) event_add(look_, is_leaving || !old.empty() ? &soon : &later);
 }
 
+void Connections::came(const Received& request, std::size_t bytes) {
+  received_ += bytes;
+  if (request.is_too_long()) received_ = limits::waiting_bytes;
+  if (received_ > limits::waiting_bytes / 2) event_active(look_, EV_TIMEOUT, 1);
+}
+
 /// Requests that never become whole must not take the memory: the oldest of them are closed.
 void Connections::shed() {
   forget_closed();
   std::vector<std::pair<double, int>> waiting;
   std::size_t bytes = received_ = 0;
   for (auto& [socket, own] : open_) {
-    if (own.busy || own.leaving || own.received->bytes == 0) continue;
-    if (own.received->bytes > limits::request_bytes) {
+    if (own.busy || own.leaving || own.received->bytes() == 0) continue;
+    if (own.received->is_too_long()) {
+      const std::string answer = refusal(413);
+      ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       shut(socket, own);
       continue;
     }
-    bytes += own.received->bytes;
+    bytes += own.received->bytes();
     waiting.emplace_back(own.deadline_s, socket);
   }
   std::sort(waiting.begin(), waiting.end());
   for (const auto& [deadline_s, socket] : waiting) {
     if (bytes <= limits::waiting_bytes / 2) return;
-    bytes -= open_[socket].received->bytes;
+    bytes -= open_[socket].received->bytes();
     shut(socket, open_[socket]);
   }
 }
@@ -144,7 +145,7 @@ void Connections::set_busy(int socket, bool busy) {
   const auto found = open_.find(socket);
   if (found == open_.end()) return;
   found->second.busy = busy;
-  if (busy) found->second.received->bytes = 0;
+  busy ? found->second.received->taken() : found->second.received->begin();
   found->second.deadline_s = wall_s() + request_s_;
 }
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "emulate/received.h"
+
 struct bufferevent;
 struct event;
 struct event_base;
@@ -34,11 +36,6 @@ class Connections {
   std::size_t open() const { return open_.size() + accepted_.size(); }
 
  private:
-  /// What has come of a request that is not whole.
-  struct Received {
-    Connections* all = nullptr;
-    std::size_t bytes = 0;
-  };
   struct Connection {
     ino_t inode = 0;  // of the socket: a number of a socket is used again
     double deadline_s = 0;
@@ -51,6 +48,7 @@ class Connections {
   void forget_closed();
   void make_room();
   void shed();
+  void came(const Received& request, std::size_t bytes);
   static void shut(int socket, Connection& connection);
 
   event_base* base_;

@@ -6,6 +6,7 @@ std::span<const Row> table() {
   static constexpr Row rows[] = {
       {"bytes of a request's line and headers", head_bytes, "gateways pass 8 to 64 KiB; more: 413"},
       {"bytes of a body", body_bytes, "a prompt of a million tokens is 4 MiB; more: 413"},
+      {"bytes of a chunk of a body", chunk_bytes, "proxies send 4 to 64 KiB; more: 413"},
       {"bytes of a request, with the sizes of its chunks", request_bytes,
        "chunks of a few bytes; beyond it the connection is closed"},
       {"bytes of all requests that are not whole yet", waiting_bytes,

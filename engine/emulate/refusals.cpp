@@ -24,6 +24,13 @@ std::string sentence_of(int status) {
 
 }  // namespace
 
+std::string refusal(int status) {
+  const std::string body = dump_json(error_of(Api::chat, status, sentence_of(status), ""));
+  return "HTTP/1.1 " + std::to_string(status) +
+         " Refused\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
 void put_refusal(evbuffer* output, const evbuffer_cb_info* added, void*) {
   const std::size_t size = evbuffer_get_length(output);
   if (added->n_added < page.size() || added->orig_size < status_line.size() || size > longest)
@@ -33,11 +40,7 @@ void put_refusal(evbuffer* output, const evbuffer_cb_info* added, void*) {
   if (text.compare(added->orig_size, page.size(), page) != 0 || !text.starts_with("HTTP/1."))
     return;
   const int status = std::atoi(text.c_str() + status_line.find(' '));
-  const std::string body = dump_json(error_of(Api::chat, status, sentence_of(status), ""));
-  const std::string answer = text.substr(0, text.find("\r\n")) +
-                             "\r\nContent-Type: application/json\r\nConnection: close\r\n"
-                             "Content-Length: " +
-                             std::to_string(body.size()) + "\r\n\r\n" + body;
+  const std::string answer = refusal(status < 400 ? 501 : status);
   evbuffer_drain(output, size);
   evbuffer_add(output, answer.data(), answer.size());
 }
