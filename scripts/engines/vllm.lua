@@ -337,7 +337,7 @@ return {
         return own["compilation_config.cudagraph_mode"] ~= "FULL_DECODE_ONLY"
       end,
       source = "torch.compile: no Python is left between the kernels of a layer" },
-    { before = "0.19", compiled_operation_s = 40e-6,
+    { since = "0.8", compiled_operation_s = 40e-6,
       source = "docs/design/cuda_graphs.md: a step above the largest captured size is launched kernel by kernel; "
         .. "fitted to TTFT, leaving models out: docs/records/fitted.md, \"Compiled prompts outside of graphs\"" },
     { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
@@ -381,7 +381,7 @@ return {
       eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
     { since = "0.24", eplb_use_async = true, source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
-    { expert_operations = 8, attention_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
+    { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
       head_norm_kernels = 0,
       source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
