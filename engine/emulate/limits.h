@@ -30,6 +30,7 @@ inline constexpr std::size_t sessions = 1'000'000;
 // --- readers of KV events
 inline constexpr std::size_t kept_messages = 10'000;
 inline constexpr std::size_t kept_bytes = 64 * mib;
+inline constexpr int waiting_messages = 1'000;
 inline constexpr std::size_t sent_bytes = 256 * mib;
 inline constexpr std::size_t question_bytes = 1 * kib;
 inline constexpr std::size_t questions = 64;
