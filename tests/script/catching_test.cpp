@@ -19,9 +19,6 @@ constexpr const char* catching[] = {
     "local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) pcall(function() "
     "return "
     "t[k] end) return t[k] end local x = t.x",
-    "local t = {} setmetatable(t, {__tostring = function() pcall(tostring, t) return tostring(t) "
-    "end}) "
-    "tostring(t)",
     "local function f() for i in function() pcall(f) f() end do end end f()",
     "local function f() pcall(table.sort, {1, 2, 3}, f) f() end f()",
     "local function f() pcall(string.gsub, 'aa', 'a', f) f() end f()",
