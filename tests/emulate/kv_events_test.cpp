@@ -127,6 +127,7 @@ void serve_told(std::uint64_t seed, Counts& counts) {
   Inbox inbox(nullptr);
   scenario.more = [&](Scenario::Run&, Bindings& out) { out.workload = &inbox; };
   auto run = scenario.open();
+  run->router.queue = CommonQueue::none;
   Simulation& simulation = *run->simulation;
   Subscriber subscriber;
   KvFeed feed(simulation, rules, [&](std::int32_t replica, const std::string& bytes) {
