@@ -121,7 +121,7 @@ void serve_told(std::uint64_t seed, Counts& counts) {
     each.kv_blocks = 100 / rules.block_tokens + each.seat_blocks + dice.upto(1, 40);
     each.prefix_caching = true;
     each.drops_last_hit = each.partial_reuse = false;
-    each.content_from = ContentFrom::plan;  // others: docs/EMULATE.md, known to be wrong
+    each.content_from = ContentFrom::plan;  // others: docs/EMULATE.md, known defects
   }
   PromptRules cut;
   cut.block_tokens = rules.block_tokens;
