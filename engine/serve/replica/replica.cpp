@@ -372,7 +372,9 @@ void Replica::discard_row(std::int32_t slot) {
 
 /// Blocks that were filled while their last token was in flight carry content now.
 void Replica::land_fills(const Step& step) {
-  for (const std::int32_t slot : step.fills) {
+  std::vector<std::int32_t> fills = step.fills;
+  if (config_.state_blocks > 0) by_admission(fills);  // each keeps a state
+  for (const std::int32_t slot : fills) {
     const Phase phase = request(slot).phase;
     if (phase != Phase::decoding && phase != Phase::finishing) continue;  // it lost its seat
     kv_.remember(slot, request(slot), board_.progress(slot),
