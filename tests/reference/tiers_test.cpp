@@ -64,7 +64,7 @@ ClusterCase draw_tiers(std::uint64_t seed, int stores, std::size_t replicas) {
   out.tiers.last_chunk = rules.chance(40);
   out.tiers.outputs = rules.chance(50) && stores_answers(out);
   out.tiers.shares_loads = rules.chance(40);
-  out.tiers.flushes = rules.chance(40) && !out.tiers.outputs;
+  out.tiers.flushes = rules.chance(40);
   return out;
 }
 

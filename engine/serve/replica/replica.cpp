@@ -177,7 +177,12 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
 /// What the step consists of, as the plan says.
 void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   plan_.move_prefills(step.prefills);
-  if (!filled_.empty()) step.filled.swap(filled_);
+  if (!filled_.empty()) {
+    std::sort(filled_.begin(), filled_.end(), [this](const Filled& a, const Filled& b) {
+      return board_.progress(a.slot).seat < board_.progress(b.slot).seat;
+    });
+    step.filled.swap(filled_);
+  }
   step.serial = plan_.serial();
   step.planned = now;
   step.batch = batch_;
