@@ -269,6 +269,9 @@ named_policies.look_with(chunks)
 local function guarded(path, message, call, ...)
   native.begin_loading(message)
   local results = { xpcall(call, native.user_words, ...) }
+  if not results[1] and native.is_stopped() and tostring(results[2]):find("stack overflow", 1, true) then
+    results[2] = message -- where it was stopped the stack had no room for this error
+  end
   if not results[1] and type(results[2]) == "table" then -- its __tostring is the user's code, too
     results[2] = select(2, pcall(tostring, results[2]))
   end
