@@ -7,6 +7,9 @@ local stock_pcall, stock, type = pcall, xpcall, type
 
 local handlers = {}
 
+--- Of the library: it catches a stop, whose limit it then takes away.
+handlers.stock_xpcall = stock
+
 local function caught(ok, problem, ...)
   if ok then return ok, problem, ... end
   native.stop_again(problem)
