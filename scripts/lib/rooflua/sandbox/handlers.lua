@@ -7,7 +7,7 @@ local stock_pcall, stock, type = pcall, xpcall, type
 
 local handlers = {}
 
---- Of the library: it catches a stop, whose limit it then takes away.
+--- Of the library, which ends what it began: it catches a stop, whose limit it then takes away.
 handlers.stock_xpcall = stock
 
 local function caught(ok, problem, ...)
@@ -16,8 +16,6 @@ local function caught(ok, problem, ...)
   return false, native.user_words(problem), ...
 end
 
---- What catches a stop, too: for the library, which ends what it began.
-handlers.stock_xpcall = stock
 --- Results of a call that catches, such as coroutine.resume, for the script.
 handlers.caught = caught
 
