@@ -38,7 +38,7 @@ Pipeline::CommonGap Replica::land_rows(const Step& step, Picoseconds now,
       request.emitted_tokens += row.accepted;
       request.context_tokens += row.accepted;
       decode_tokens += row.accepted;
-      if (ragged.known_tokens >= ragged.fills_at) know_landed(row.slot, request.context_tokens);
+      if (ragged.known_tokens >= ragged.fills_at) know_landed(row.slot);
       if (request.emitted_tokens >= ragged.limit) finish(row.slot);
     } else {
       if (row.discarded) continue;  // its slot may be that of another request
@@ -78,14 +78,32 @@ Picoseconds Replica::land_apart(const Row& row, Picoseconds now) {
     if (request.phase == Phase::waiting) board_.view.waiting_tokens += row.landed - 1;
   } else if (!row.ends) {  // what is accepted after an end is no context
     request.context_tokens += row.accepted;
-    know_landed(row.slot, request.context_tokens);
+    know_landed(row.slot);
   }
   return gap;
 }
 
 /// More of a sequence has landed. With one step in flight it is content when the next plan has it.
-void Replica::know_landed(std::int32_t slot, std::int32_t tokens) {
-  if (config_.async_depth > 1 && know_content(slot, tokens)) changed_ = true;
+void Replica::know_landed(std::int32_t slot) {
+  if (config_.async_depth > 1) pipeline_.at(0).fills.push_back(slot);
+}
+
+/// Blocks that were filled while their last token was in flight carry content now, if their
+/// requests were admitted before this seat. @returns the other slots
+std::span<const std::int32_t> Replica::land_fills(std::span<const std::int32_t> fills,
+                                                  std::int64_t seat) {
+  for (; !fills.empty() && board_.progress(fills.front()).seat < seat; fills = fills.subspan(1)) {
+    const std::int32_t slot = fills.front();
+    if (!seated(request(slot).phase)) continue;  // it lost its seat
+    if (is_ragged()) {
+      changed_ = know_content(slot, request(slot).context_tokens) || changed_;
+      continue;
+    }
+    kv_.remember(slot, request(slot), board_.progress(slot),
+                 context_tokens(view(), request(slot)) / config_.block_size);
+    changed_ = true;
+  }
+  return fills;
 }
 
 /// With two steps in flight a token becomes content when it lands.
@@ -95,9 +113,7 @@ void Replica::land_known_prompts(const Step& step) {
     RaggedProgress& ragged = board_.ragged(work.slot);
     ++ragged.known_tokens;
     ragged.last_token = board_.progress(work.slot).last_token;
-    if (config_.async_depth > 1 && seated(request(work.slot).phase) &&
-        know_content(work.slot, request(work.slot).context_tokens))
-      changed_ = true;
+    if (seated(request(work.slot).phase)) know_landed(work.slot);
   }
 }
 

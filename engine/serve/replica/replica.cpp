@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
@@ -292,13 +293,18 @@ StepDone Replica::land(Picoseconds now, bool keep_blocks, std::vector<Picosecond
   finished_ids_.clear();
   ended.clear();
   ended.swap(pipeline_.at(0).ending);
+  // Request by request in the order of admission: a state takes what the one in front gave back.
+  // @source vLLM v1/core/sched/scheduler.py, update_from_output
+  by_admission(pipeline_.at(0).fills);
+  std::span<const std::int32_t> fills = pipeline_.front().fills;
   for (const std::int32_t slot : ended) {
+    fills = land_fills(fills, board_.progress(slot).seat);
     if (!keep_blocks) board_.progress(slot).last_token = now;
     finished_ids_.push_back(request(slot).id);
     end(slot, keep_blocks);
     changed_ = true;
   }
-  land_fills(pipeline_.front());
+  land_fills(fills, std::numeric_limits<std::int64_t>::max());
   if (flight_) come_back(pipeline_.front());
   if (is_ragged()) tell_landed(pipeline_.at(0), now);
   StepDone done = describe(pipeline_.retire(), common);
@@ -373,19 +379,6 @@ void Replica::discard_row(std::int32_t slot) {
   pipeline_.discard_behind(slot);
   board_.request(slot).context_tokens -= DecodePool::tokens_per_step;
   board_.request(slot).emitted_tokens -= DecodePool::tokens_per_step;
-}
-
-/// Blocks that were filled while their last token was in flight carry content now.
-void Replica::land_fills(const Step& step) {
-  std::vector<std::int32_t> fills = step.fills;
-  if (config_.state_blocks > 0) by_admission(fills);  // each keeps a state
-  for (const std::int32_t slot : fills) {
-    const Phase phase = request(slot).phase;
-    if (phase != Phase::decoding && phase != Phase::finishing) continue;  // it lost its seat
-    kv_.remember(slot, request(slot), board_.progress(slot),
-                 context_tokens(view(), request(slot)) / config_.block_size);
-    changed_ = true;
-  }
 }
 
 }  // namespace rooflua

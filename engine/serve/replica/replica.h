@@ -141,7 +141,8 @@ class Replica final : public ReplicaState {
   // landing.cpp
   Pipeline::CommonGap land_rows(const Step& step, Picoseconds now, std::vector<Picoseconds>& gaps);
   Picoseconds land_apart(const Row& row, Picoseconds now);
-  void know_landed(std::int32_t slot, std::int32_t tokens);
+  void know_landed(std::int32_t slot);
+  std::span<const std::int32_t> land_fills(std::span<const std::int32_t> fills, std::int64_t seat);
   Picoseconds last_token(std::int32_t slot) const;
   static std::int32_t landed_rows(const Step& step);
   std::span<const std::int32_t> accepted_at(const Step& step) const;
@@ -156,7 +157,6 @@ class Replica final : public ReplicaState {
   void finish(std::int32_t slot);
   void end(std::int32_t slot, bool keep_blocks);
   void discard_row(std::int32_t slot);
-  void land_fills(const Step& step);
   StepDone describe(const Step& step, Pipeline::CommonGap common) const;
   bool repeats_on(const PricedRun& run) const;
 

@@ -199,9 +199,9 @@ local function keys_of()
   local function add(scene, keys)
     for key, tried in pairs(keys) do out[#out + 1] = { key = key, values = tried, scene = scene } end
   end
-  add(function() return served { steps = "kernels", workload = load { prefix_tokens = 64 } } end, {
+  add(function() return served { steps = "kernels", workload = load { prefix_tokens = 72 } } end, {
     ["deployment.tp"] = { 2 }, ["deployment.pp"] = { 2 }, ["deployment.weights"] = { "fp8" },
-    ["deployment.kv"] = { "fp8" },
+    ["deployment.kv"] = { "fp8" }, ["deployment.partial_reuse"] = { true },
     ["deployment.memory_utilization"] = { 0.5 }, ["deployment.max_num_seqs"] = { 3 },
     ["deployment.max_num_batched_tokens"] = { 200 }, ["deployment.block_size"] = { 64 },
     ["deployment.kv_blocks"] = { 400 },
