@@ -49,6 +49,23 @@ test("times are those of a closed loop of the deployment", function()
   test.check(of.cases[1].simulated.before > 0.001, "seconds")
 end)
 
+test("each side has its own options; a build without a day is from before the release", function()
+  local columns = header:gsub("\n", ",same_settings\n")
+  local function row(before, settings)
+    return ('a,llama-3.1-8b|h100_sxm|vllm|bf16|1,llama-3.1-8b,h100_sxm,"1,1,1",vllm,%s,0.15.1,max_num_seqs=1,'
+      .. '"closed loop 200/20, 8 clients",ttft_ms,9,5,down,no,yes,%s\n'):format(before, settings)
+  end
+  local function answer(...)
+    local case = validate.run { folder = test.file("upgrades.csv", columns .. row(...)) }.document.cases[1]
+    return test.check(case.simulated, case.problem) or case.simulated
+  end
+  local same = answer("0.15.1", "")
+  local other = answer("nightly-5b8c30d6", "no: max_num_seqs: 64 -> 1; seed: (default) -> 1")
+  test.equal(same.before, same.after)
+  test.equal(other.after, same.after)
+  test.check(other.before < 0.5 * other.after, "64 seats before, and 1 after")
+end)
+
 test("an unknown release is said, and is wrong; so is a figure that nothing simulates", function()
   local done = run(start("new", "kv_tokens", 1, 2, "up", { releases = "0.20.0,7.0.0" }),
     start("odd", "smell", 1, 2, "up"), start("fine", "kv_tokens", 1, 1, "flat", { releases = "0.20.0,0.20.0" }))

@@ -13,9 +13,11 @@ local spec = require "rooflua.spec"
 
 local setup = {}
 
---- The newest release before another one: "nightly before 0.21" is 0.20.
-local function release_before(about, version)
-  local later, found = version:match "before ([%d.]+)", nil
+--- The newest release before another one: "nightly before 0.21" is 0.20. A build without a day is from before the
+--- release that it is upgraded to.
+local function release_before(case, about, version)
+  local later, found, parsed = version:match "before ([%d.]+)", nil, release.parse(version)
+  if parsed and parsed.is_build and not parsed.day and version == case.version_before then later = case.version_after end
   for _, each in ipairs(later and about.releases or {}) do
     if release.earlier(each.name, later) then found = each.name end
   end
@@ -26,7 +28,7 @@ end
 --- to it. A build of a day is the release of its day.
 local function known_release(case, version)
   local about = catalogue.of(case.engine)
-  version = release_before(about, version) or version
+  version = release_before(case, about, version) or version
   local parsed, newest = release.parse(version), catalogue.newest(about)
   local has_day = parsed and parsed.is_build and parsed.day and parsed.day ~= ""
   if not parsed or parsed.is_build and not has_day or not has_day and release.earlier(newest, version) then
@@ -98,6 +100,23 @@ end
 
 local times = { tpot_ms = "tpot_mean", ttft_ms = "ttft_mean" }
 
+--- The options "name=value;.." of the side before. Those of the side after are stated, and of those that changed with
+--- the release what they were: "no: block_size: 32 -> (default); ..".
+local function options_before(case)
+  local options = {}
+  for each in case.command:gmatch "[^;]+" do options[#options + 1] = each end
+  for each in case.same_settings:gsub("^no:", ""):gmatch "[^;]+" do
+    local name, old = each:match "^%s*([%w_]+): (.-) %-> "
+    if name then
+      for i = #options, 1, -1 do
+        if options[i]:match "^%s*([%w_]+)" == name then table.remove(options, i) end
+      end
+      if old ~= "(default)" then options[#options + 1] = name .. "=" .. old end
+    end
+  end
+  return core.join(options, ";")
+end
+
 --- The question of a closed loop that a deployment "family|gpu|engine|format|[agg|pd|]widths" and a load describe.
 local function question_of(case, version)
   local parts = {}
@@ -111,7 +130,7 @@ local function question_of(case, version)
   return columns.of_cells(loops, { question = case.id, family = parts[1], system = parts[2], engine = parts[3],
     format = parts[4], engine_version = known_release(case, version), mode = mode, widths = case.tp,
     workers = mode == "pd" and "P:1 D:1" or "", isl = isl, osl = osl, clients = clients, ttft_ms = "1", tpot_ms = "1",
-    options = case.command }, case.where)
+    options = version == case.version_before and options_before(case) or case.command }, case.where)
 end
 
 local function time(case, version, options)
