@@ -105,6 +105,9 @@ class Simulation final : public RouteSource, public PairSource {
   bool abort_by_id(std::int32_t id, Outcome outcome);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
+  /// Whether the request with this id was told done, and steps or transfers that are under way still
+  /// need its blocks: what they compute may become content.
+  bool is_leaving(std::int32_t id) const;
 
   // --- the life of replicas (replica/lifecycle.h); ranks of a group share it. Between two
   // instants, or where it is time for it
