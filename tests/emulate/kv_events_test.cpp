@@ -240,7 +240,7 @@ TEST_CASE("messages have the form of their release") {
 
 TEST_CASE("a reader of all messages knows what is cached, at every moment") {
   Counts counts;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     INFO("seed " << seed);
     serve_told(seed, counts);
   }
