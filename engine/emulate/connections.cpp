@@ -106,7 +106,7 @@ void Connections::make_room() {
 
 void Connections::came(const Received& request, std::size_t bytes) {
   received_ += bytes;
-  if (request.is_too_long()) received_ = limits::waiting_bytes;
+  if (request.refused() != 0) received_ = limits::waiting_bytes;
   if (received_ > limits::waiting_bytes / 2) event_active(look_, EV_TIMEOUT, 1);
 }
 
@@ -117,8 +117,8 @@ void Connections::shed() {
   std::size_t bytes = received_ = 0;
   for (auto& [socket, own] : open_) {
     if (own.busy || own.leaving || own.received->bytes() == 0) continue;
-    if (own.received->is_too_long()) {
-      end(socket, own);
+    if (const int status = own.received->refused(); status != 0) {
+      end(socket, own, status);
       continue;
     }
     bytes += own.received->bytes();
@@ -133,8 +133,8 @@ void Connections::shed() {
 }
 
 /// At once: after a shutdown the system would still take what is sent, and evhttp would read it.
-void Connections::end(int socket, Connection& connection) {
-  const std::string answer = refusal(413);
+void Connections::end(int socket, Connection& connection, int status) {
+  const std::string answer = refusal(status);
   ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
@@ -153,8 +153,11 @@ void Connections::set_busy(int socket, bool busy) {
   const auto found = open_.find(socket);
   if (found == open_.end()) return;
   found->second.busy = busy;
-  busy ? found->second.received->taken() : found->second.received->begin();
   found->second.deadline_s = wall_s() + request_s_;
+  Received& received = *found->second.received;
+  if (busy) return received.taken();
+  received.begin();
+  came(received, 0);
 }
 
 void Connections::sweep() {

@@ -12,6 +12,7 @@ inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 inline constexpr std::size_t head_bytes = 64 * kib;
 inline constexpr std::size_t body_bytes = 16 * mib;
 inline constexpr std::size_t chunk_bytes = 1 * mib;
+inline constexpr std::size_t extension_bytes = 16 * kib;
 inline constexpr std::size_t request_bytes = 2 * body_bytes + head_bytes;
 inline constexpr std::size_t waiting_bytes = 256 * mib;
 inline constexpr std::size_t unread_bytes = 1 * mib;
@@ -46,6 +47,8 @@ inline constexpr Row table[] = {
     {"bytes of a request's line and headers", head_bytes, "gateways pass 8 to 64 KiB; more: 413"},
     {"bytes of a body", body_bytes, "a prompt of a million tokens is 4 MiB; more: 413"},
     {"bytes of a chunk of a body", chunk_bytes, "proxies send 4 to 64 KiB; more: 413"},
+    {"bytes of the extensions of a request's chunks", extension_bytes,
+     "signatures of chunks have about 90 each; more: 413"},
     {"bytes of a request, with the sizes of its chunks", request_bytes,
      "chunks of a few bytes; beyond it the connection is closed"},
     {"bytes of all requests that are not whole yet", waiting_bytes,

@@ -16,7 +16,7 @@ constexpr std::string_view status_line = "HTTP/1.1 400";
 constexpr std::size_t longest = 4096;  // of headers and a page
 
 std::string sentence_of(int status) {
-  if (status == 413) return "the request is too long, or a chunk of it is none";
+  if (status == 413) return "the request is too long";
   if (status == 417) return "100-continue is the one expectation";
   if (status == 501) return "this method is not known";
   return "the request is no HTTP/1.1";

@@ -27,6 +27,7 @@ return { rooflua = 1, title = "served", seed = 7, model = "llama-3.1-8b", hardwa
 LUA
 
 start() {
+  : > out.txt > err.txt # the words of the server before would be read until the new one has its files
   timeout --foreground 300 "$program" emulate served.lua --port 0 --drain 3 "$@" > out.txt 2> err.txt &
   server=$!
   for _ in $(seq 300); do grep -q '^listening' out.txt && break; kill -0 "$server" 2>/dev/null || break; sleep 0.2; done

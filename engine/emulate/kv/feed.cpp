@@ -113,18 +113,20 @@ void KvFeed::flush(double time_s) {
 
 // --- what need not be known any more
 
+/// Blocks of a request that was aborted may get content until its last step is over.
 void KvFeed::forget_ended() {
-  for (const std::int32_t id : ended_) {
+  std::erase_if(ended_, [this](std::int32_t id) {
+    if (simulation_.is_leaving(id)) return false;
     const auto found = requests_.find(id);
-    if (found == requests_.end()) continue;
+    if (found == requests_.end()) return true;
     for (const std::uint64_t hash : found->second) {
       const auto block = blocks_.find(hash);
       --block->second.requests;
       forget_unused(block);
     }
     requests_.erase(found);
-  }
-  ended_.clear();
+    return true;
+  });
 }
 
 void KvFeed::forget_unused(Blocks::iterator block) {

@@ -126,6 +126,11 @@ bool Simulation::has_left(std::int32_t slot) const {
                      [slot](const Left& each) { return each.slot == slot; });
 }
 
+bool Simulation::is_leaving(std::int32_t id) const {
+  return std::any_of(left_.begin(), left_.end(),
+                     [&](const Left& each) { return requests_[each.slot].id == id; });
+}
+
 /// Whether it holds blocks that a transfer fills, from a prefill replica or from a store.
 bool Simulation::has_kv_on_its_way(std::int32_t slot) const {
   const Progress& progress = requests_.progress(slot);

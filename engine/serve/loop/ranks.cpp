@@ -1,6 +1,7 @@
 #include "serve/loop/ranks.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 namespace rooflua {
 
 namespace {
+
+/// Seats of a rank whose engine has no limit: not the slots that there are, which depend on how far
+/// the workload was read.
+constexpr std::int32_t no_limit = std::numeric_limits<std::int32_t>::max();
 
 /// Among the members; their number if it is none.
 std::size_t place_in(const RankGroup& group, std::int32_t replica) {
@@ -105,9 +110,8 @@ std::vector<std::int32_t> Ranks::sent_to(const Simulation& simulation, std::int3
 }
 
 std::int32_t Ranks::seats_left(const Simulation& simulation, std::int32_t index) {
-  const std::int32_t seats = simulation.replica(index).config().max_num_seqs;
-  if (seats == 0) return simulation.requests().slots();
-  return std::max(0, seats - requests_of(simulation, index));
+  const std::int32_t limit = simulation.replica(index).config().max_num_seqs;
+  return std::max(0, (limit > 0 ? limit : no_limit) - requests_of(simulation, index));
 }
 
 void Ranks::let_all_in(RankGroup& group) {

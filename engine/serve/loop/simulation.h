@@ -95,8 +95,7 @@ class Simulation final : public RouteSource, public PairSource {
   /// Their output_tokens landed or are in flight, and their last_token is not known.
   std::vector<RequestDone> unfinished() const;
 
-  /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed so
-  /// far.
+  /// Ends a request before its last token (abort.cpp): told now, with the tokens that landed.
   /// @param outcome  one for which ends_early() holds
   /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
   /// its time (Client::cancel).
@@ -105,9 +104,10 @@ class Simulation final : public RouteSource, public PairSource {
   bool abort_by_id(std::int32_t id, Outcome outcome);
   /// Whether a request is in this slot that was sent and not told done.
   bool is_live(std::int32_t slot) const;
+  /// Whether it was told done, and steps or transfers under way may still give its blocks content.
+  bool is_leaving(std::int32_t id) const;
 
-  // --- the life of replicas (replica/lifecycle.h); ranks of a group share it. Between two
-  // instants, or where it is time for it
+  // --- the life of replicas (replica/lifecycle.h), of a group's ranks together; between instants
 
   Lifecycle lifecycle(std::int32_t replica) const;
   /// So many engines of a pool are wanted: others start, or some drain.

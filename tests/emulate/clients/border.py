@@ -84,6 +84,12 @@ def chunks(*sizes):
     return out + (f"{len(SMALL) - at:x}\r\n".encode() + SMALL[at:] + b"\r\n" if at < len(SMALL) else b"") + b"0\r\n\r\n"
 
 
+def extended(text):
+    """Two chunks, and the last one, with these extensions."""
+    half = len(SMALL) // 2
+    return re.sub(rb"(?m)^([0-9a-f]+)(?=\r\n)", lambda found: found[1] + text, chunks(half))
+
+
 COMPLETE = "POST /v1/completions"
 # section of RFC 9112, what is sent, the statuses that may come
 RULES = [
@@ -113,9 +119,15 @@ RULES = [
     ("6.3 a body that is too long", message(COMPLETE, "Content-Length: 99999999999\r\n", b"", False), {400, 413}),
     ("7.1 chunks", message(COMPLETE, CHUNKED + SHUT, chunks(), False), {200}),
     ("7.1 chunks of a byte", message(COMPLETE, CHUNKED + SHUT, chunks(*[1] * len(SMALL)), False), {200}),
-    ("7.1 a chunk without a size", message(COMPLETE, CHUNKED, b"zz\r\n", False), {400, 413}),
-    ("7.1 a chunk with a negative size", message(COMPLETE, CHUNKED, b"-5\r\nabc\r\n", False), {400, 413}),
-    ("7.1 a chunk that is too long", message(COMPLETE, CHUNKED, b"fffffffffffffff\r\n", False), {400, 413}),
+    *((f"7.1 a malformed chunk {line!r}", message(COMPLETE, CHUNKED, line, False), {400}) for line in (
+        b"zz\r\n", b"-5\r\nabc\r\n", b"+1\r\n{", b"0x1\r\n{", b" 1\r\n{", b"1 1\r\n{", b"1\n{", b"\r\n1\r\n{", b"1\r{",
+        b";a=b\r\n", b"1;a\0\r\n{", b"1\r\n{\n", b"1\r\n{1\r\n", b"1;a\n{\r\n", chunks()[:-2] + b"A\r\n\r\n")),
+    ("7.1 a chunk that is too long", message(COMPLETE, CHUNKED, b"fffffffffffffff\r\n", False), {413}),
+    ("7.1 a chunk that is too long", message(COMPLETE, CHUNKED, b"f" * 40 + b"\r\n", False), {413}),
+    *((f"7.1.1 extensions {text[:30]!r}", message(COMPLETE, CHUNKED + SHUT, extended(text), False), {200}) for text in (
+        b";a", b";a=b", b' ; a = "b;c \\" d"', b";chunk-signature=" + b"0" * 64, b" ", b"\t;a", b";" + b"a" * 5000)),
+    ("7.1.1 extensions that are too long", message(COMPLETE, CHUNKED, extended(b";" + b"a" * 17000), False), {413}),
+    ("7.1.1 extensions without an end", message(COMPLETE, CHUNKED, b"1;" + b"a" * 17000, False), {413}),
     ("7.1.2 a trailer", message(COMPLETE, CHUNKED + SHUT, chunks()[:-2] + b"A: b\r\n\r\n", False), {200}),
     ("9.6 what expects another thing", message(COMPLETE, "Expect: tea\r\n", SMALL), {400, 417}),
     ("not HTTP", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", {400}),
@@ -151,6 +163,14 @@ def conformance():
     whole = message(COMPLETE, "", SMALL)
     found = statuses(raw([whole * 5 + message("GET /version", SHUT)]))
     check("RFC 9112, 9.3.2 requests in one piece are answered in their order", found == [200] * 6, found)
+    kept = message(COMPLETE, CHUNKED, extended(b";a=b"), False)
+    found = statuses(raw([kept * 3 + message(COMPLETE, CHUNKED, b"zz\r\n", False)]))
+    check("chunked requests in one piece, and a malformed one behind them", found == [200, 200, 200, 400], found)
+    cut = message(COMPLETE, CHUNKED + SHUT, extended(b";a=b"), False)
+    split = [statuses(raw([cut[:i], cut[i:]], gap_s=0.002)) for i in range(1, len(cut))]
+    check("a chunked request in two pieces, cut at every byte", split == [[200]] * len(split), split)
+    hint = message(COMPLETE, "Transfer-Encoding-Hint: chunked\r\n" + SHUT, SMALL)
+    check("a header that begins like Transfer-Encoding is another one", statuses(raw([hint])) == [200])
     ends = message(COMPLETE, SHUT, SMALL)
     split = [statuses(raw([ends[:i], ends[i:]], gap_s=0.002)) for i in range(1, len(ends))]
     check("a request in two pieces, cut at every byte", split == [[200]] * len(split), split)
