@@ -5,6 +5,7 @@ local core = require "rooflua.base.core"
 local native = require "rooflua.native"
 local border = require "rooflua.border.abi"
 local constants = require "rooflua.border.constants"
+local reader = require "rooflua.border.batch_reader"
 
 local ffi = border.ffi
 local B = border.table_at("rooflua_serve_table", native.serve_table()).border
@@ -247,100 +248,6 @@ function batch.lasting()
   return lasting
 end
 
-local batch_keys = { "prefills", "decodes", "decode_context_tokens", "decode_contexts", "decode_context_max",
-  "decode_tokens", "decode_widths", "draft_rows", "draft_tokens", "draft_passes", "adapters", "adapter_tokens",
-  "group", "name" }
-local group_keys = { "ranks", "tokens", "max_tokens", "prefills" }
-local prefill_keys = { "new_tokens", "context_tokens", "completes" }
-
-local function read_prefills(given, what)
-  local list = given and core.table(given, what .. ": prefills") or {}
-  local rows = ffi.new("rooflua_prefill_work[?]", math.max(#list, 1))
-  local tokens, sampled = 0, 0
-  for i, prefill in ipairs(list) do
-    local where = what .. ": prefills[" .. i .. "]"
-    core.check_keys(core.table(prefill, where), prefill_keys, where)
-    local row = rows[i - 1]
-    row.new_tokens = core.whole(prefill.new_tokens, where .. ".new_tokens", 1)
-    row.context_tokens = core.whole(prefill.context_tokens or 0, where .. ".context_tokens")
-    row.completes = prefill.completes == false and 0 or 1
-    tokens, sampled = tokens + row.new_tokens, sampled + row.completes
-  end
-  return rows, #list, tokens, sampled
-end
-
-local function read_contexts(given, what)
-  local contexts = ffi.new("int32_t[?]", math.max(#core.table(given, what .. ": decode_contexts"), 1))
-  local sum, largest = 0, 0
-  for i, value in ipairs(given) do
-    contexts[i - 1] = core.whole(value, what .. ": decode_contexts[" .. i .. "]")
-    sum, largest = sum + value, math.max(largest, value)
-  end
-  return contexts, #given, sum, largest
-end
-
---- What the ranks of a group have in a step, the batch's own rank among them. Without a group the rank is alone.
-local function read_group(data, given, what)
-  local tokens, prefills = data.tokens, data.prefill_count > 0 and 1 or 0
-  if given == nil then given = { ranks = 1, tokens = tokens, max_tokens = tokens, prefills = prefills } end
-  core.check_keys(core.table(given, what .. ": group"), group_keys, what .. ": group")
-  local function whole(key, least) return core.whole(given[key], what .. ": group." .. key, least) end
-  local ranks, all, most = whole("ranks", 1), whole("tokens", tokens), whole("max_tokens", tokens)
-  local prefilling = whole("prefills", prefills)
-  if most > all or all > ranks * most or all - tokens > (ranks - 1) * most or prefilling > ranks then
-    fail("%s: group: %d ranks, one of them with %d tokens, cannot have %d tokens, at most %d each, and %d that prefill",
-      what, ranks, tokens, all, most, prefilling)
-  end
-  data.group_ranks, data.group_tokens, data.group_max_tokens, data.group_prefills = ranks, all, most, prefilling
-end
-
-local function read_widths(given, decodes, what)
-  if #core.table(given, what .. ": decode_widths") ~= decodes then
-    fail("%s: decode_widths: expected %d, one per decode, found %d", what, decodes, #given)
-  end
-  local widths, sum = ffi.new("int32_t[?]", math.max(decodes, 1)), 0
-  for i, value in ipairs(given) do
-    widths[i - 1] = core.whole(value, what .. ": decode_widths[" .. i .. "]", 1)
-    sum = sum + value
-  end
-  return widths, sum
-end
-
---- What speculation adds: rows of several tokens, and drafts for the next step. Returns what the batch points to.
-local function read_rows(data, given, contexts, what)
-  local function whole(key, otherwise, least)
-    return core.whole(given[key] == nil and otherwise or given[key], what .. ": " .. key, least)
-  end
-  local n, widths = data.decodes, nil
-  data.decode_tokens = whole("decode_tokens", n, n)
-  if given.decode_widths ~= nil then
-    if given.decode_tokens ~= nil then fail("%s: decode_widths says it all; leave out decode_tokens", what) end
-    widths, data.decode_tokens = read_widths(given.decode_widths, n, what)
-  end
-  if n == 0 and data.decode_tokens > 0 then fail("%s: decode_tokens without decodes", what) end
-  data.widths, data.decode_pairs = widths, 0
-  for i = 1, contexts ~= nil and n or 0 do
-    local width = widths and widths[i - 1] or data.decode_tokens / n
-    data.decode_pairs = data.decode_pairs + width * contexts[i - 1] + width * (width + 1) / 2
-  end
-  if contexts == nil and n > 0 then
-    local width = data.decode_tokens / n
-    data.decode_pairs = width * data.decode_context_tokens + n * width * (width + 1) / 2
-  end
-  data.draft_rows, data.draft_tokens = whole("draft_rows", 0), whole("draft_tokens", 0)
-  data.draft_passes = whole("draft_passes", 0)
-  return widths
-end
-
-local function read_adapters(data, given, what)
-  local n = core.whole(given.adapters or 0, what .. ": adapters")
-  local tokens = core.whole(given.adapter_tokens or n > 0 and data.tokens or 0, what .. ": adapter_tokens")
-  if n > data.requests or tokens > data.tokens or tokens < n or (n == 0 and tokens > 0) then
-    fail("%s: %d adapters with %d tokens cannot be in this batch", what, n, tokens)
-  end
-  data.adapters, data.adapter_tokens = n, tokens
-end
-
 --- A batch as the engine would give it, for tests and for kind = "price".
 --- {prefills = {{new_tokens=, context_tokens=}, ...}, decode_contexts = {c1, c2, ...}} or, instead of
 --- the contexts, decodes = n and decode_context_tokens = sum. group = {ranks=, tokens=, max_tokens=, prefills=} says
@@ -348,37 +255,10 @@ end
 --- decode_widths = {w1, w2, ...}; draft_rows, draft_tokens, draft_passes are those of the next step. adapters: how many
 --- different ones; adapter_tokens: of requests with one, default all.
 function batch.new(given)
-  local what = "cost.batch"
-  core.check_keys(core.table(given, what), batch_keys, what)
-  local rows, prefill_count, tokens, sampled = read_prefills(given.prefills, what)
-  local contexts, decodes, sum, largest
-  if given.decode_contexts ~= nil then
-    if given.decodes ~= nil or given.decode_context_tokens ~= nil then
-      fail("%s: decode_contexts says it all; leave out decodes and decode_context_tokens", what)
-    end
-    contexts, decodes, sum, largest = read_contexts(given.decode_contexts, what)
-  else
-    decodes = core.whole(given.decodes or 0, what .. ": decodes")
-    sum = core.not_negative(given.decode_context_tokens or 0, what .. ": decode_context_tokens")
-    if sum > 2 ^ 53 then
-      fail("%s: decode_context_tokens: expected at most 2^53, found %.14g", what, sum)
-    end
-    if decodes == 0 and sum > 0 then fail("%s: decode_context_tokens without decodes", what) end
-    largest = given.decode_context_max and core.not_negative(given.decode_context_max, what
-      .. ": decode_context_max")
-      or (decodes > 0 and math.ceil(sum / decodes) or 0)
-  end
-  local data = ffi.new "rooflua_batch"
-  data.decode_context_tokens, data.prefills, data.contexts = sum, rows, contexts
-  data.prefill_count, data.decodes = prefill_count, decodes
-  local widths = read_rows(data, given, contexts, what)
-  data.tokens = tokens + data.decode_tokens
-  data.requests, data.sampled = prefill_count + decodes, sampled + decodes
-  read_group(data, given.group, what)
-  read_adapters(data, given, what)
+  local data, largest, keep = reader.read(given)
   local slot = #details + 1
   datas[slot], epochs[slot] = ffi.cast("const rooflua_batch *", data), 1
-  details[slot] = { max = function() return largest end, keep = { data, rows, contexts, widths } }
+  details[slot] = { max = function() return largest end, keep = keep }
   return Batch(slot, 1)
 end
 

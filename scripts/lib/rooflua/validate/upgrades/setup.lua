@@ -17,7 +17,8 @@ local setup = {}
 --- release that it is upgraded to.
 local function release_before(case, about, version)
   local later, found, parsed = version:match "before ([%d.]+)", nil, release.parse(version)
-  if parsed and parsed.is_build and not parsed.day and version == case.version_before then later = case.version_after end
+  local has_no_day = parsed and parsed.is_build and not parsed.day
+  if has_no_day and version == case.version_before then later = case.version_after end
   for _, each in ipairs(later and about.releases or {}) do
     if release.earlier(each.name, later) then found = each.name end
   end
