@@ -99,9 +99,22 @@ local internal = { "%f[%w_]rooflua%.[%w_.]+:%d+: ", "std::", "%f[%w]sto[dil]%f[%
   "vector::", "[Aa]ssertion", "internal error", "json%.exception", "not enough memory",
   "filesystem error" }
 
---- An error message that a user may see. `what` says what was done.
+--- Where a text is no UTF-8 any more; nil where all of it is.
+local function bad_utf8(text)
+  local at = 1
+  while at <= #text do
+    local byte = text:byte(at)
+    local more = byte < 0x80 and 0 or byte >= 0xc2 and byte < 0xe0 and 1 or byte >= 0xe0 and byte < 0xf0 and 2
+      or byte >= 0xf0 and byte < 0xf5 and 3
+    if not more or not text:sub(at + 1, at + more):find("^[\128-\191]*$") or at + more > #text then return at end
+    at = at + 1 + more
+  end
+end
+
+--- An error message that a user may see: UTF-8, and no line of the library. `what` says what was done.
 function fuzzer.check_message(message, what)
   if type(message) ~= "string" then return end
+  if bad_utf8(message) then error(("%s: a message that is no UTF-8: %q"):format(what, message), 0) end
   for _, each in ipairs(internal) do
     if message:find(each) then error(("%s: an internal error reaches the user: %s"):format(what, message), 0) end
   end
