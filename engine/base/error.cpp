@@ -14,7 +14,7 @@ Error::Error(std::string where, std::string message)
     : std::runtime_error(without_addresses(
           printable(with_short_names(where.empty() ? message : where + ": " + message)))),
       where_(std::move(where)),
-      message_(std::move(message)) {}
+      message_(printable(message)) {}
 
 std::string message_of(const std::exception& problem) {
   const bool too_much = dynamic_cast<const std::bad_alloc*>(&problem) != nullptr ||
@@ -113,7 +113,7 @@ constexpr std::size_t most_listed = 24;  // known names that an error lists besi
 
 std::string unknown_name(std::string_view kind, std::string_view found,
                          std::span<const std::string> known) {
-  std::string text = "unknown " + std::string(kind) + " '" + std::string(found) + "'";
+  std::string text = "unknown " + std::string(kind) + " '" + printable(found) + "'";
   const std::vector<std::string> near = suggestions(found, known);
   if (!near.empty()) text += "; did you mean '" + joined(near, "', '") + "'?";
   if (!near.empty() && known.size() > most_listed)

@@ -265,7 +265,7 @@ end
 --- "unknown key 'a'; did you mean 'b'? (known: ...); also unknown: 'c', 'd'"
 function core.unknown_names(kind, unknown, known)
   local text = native.unknown_name(kind, unknown[1], known)
-  for i = 2, #unknown do text = text .. (i == 2 and "; also unknown: '" or "', '") .. unknown[i] end
+  for i = 2, #unknown do text = text .. (i == 2 and "; also unknown: '" or "', '") .. native.printable(unknown[i]) end
   return #unknown > 1 and text .. "'" or text
 end
 
