@@ -45,32 +45,16 @@ Surroundings read_surroundings(lua_State* L, int index, Asking& asking) {
 }
 
 void replace(Surroundings& own, Surroundings& given, Simulation& simulation) {
-  if (given.decider != nullptr) {
-    simulation.set_decider(*given.decider);
-    own.decider.swap(given.decider);
-  }
-  if (given.admission != nullptr) {
-    simulation.set_admission(*given.admission);
-    own.admission.swap(given.admission);
-  }
-  if (given.client != nullptr) {
-    simulation.set_client(*given.client);
-    own.client.swap(given.client);
-  }
-  if (given.faults != nullptr) {
-    simulation.set_faults(*given.faults);
-    own.faults.swap(given.faults);
-  }
-  if (given.experts != nullptr) {
-    simulation.set_experts(*given.experts);
-    own.experts.swap(given.experts);
-  }
-  if (!given.autoscalers.empty()) {
-    std::vector<AutoscalerPolicy*> all;
-    for (const auto& each : given.autoscalers) all.push_back(each.get());
-    simulation.set_autoscalers(all);
-    own.autoscalers.swap(given.autoscalers);
-  }
+  if (given.decider != nullptr) own.decider.swap(given.decider);
+  if (given.admission != nullptr) own.admission.swap(given.admission);
+  if (given.client != nullptr) own.client.swap(given.client);
+  if (given.faults != nullptr) own.faults.swap(given.faults);
+  if (given.experts != nullptr) own.experts.swap(given.experts);
+  if (!given.autoscalers.empty()) own.autoscalers.swap(given.autoscalers);
+  Bindings bindings;
+  own.bind(bindings);
+  simulation.set_parts(bindings);
+  if (!own.autoscalers.empty()) simulation.set_autoscalers(bindings.autoscalers);
 }
 
 }  // namespace rooflua::script

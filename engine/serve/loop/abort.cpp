@@ -47,27 +47,27 @@ bool Simulation::abort_by_id(std::int32_t id, Outcome outcome) {
 }
 
 void Simulation::abort(std::int32_t slot, Outcome outcome) {
-  ROOFLUA_ASSERT(ends_early(outcome) && is_live(slot));
-  signals_.pass_time(now_, replicas_);
-  const std::int32_t index = requests_[slot].replica;
+  ROOFLUA_ASSERT(ends_early(outcome) && core_.is_live(slot));
+  core_.signals.pass_time(core_.now, core_.replicas);
+  const std::int32_t index = core_.requests[slot].replica;
   Replica::InFlight in_flight;
-  if (index >= 0) in_flight = at(index).in_flight(slot);
+  if (index >= 0) in_flight = core_.at(index).in_flight(slot);
   if (fleet_) {
     for (const Fleet::Waits& each : fleet_->door)
-      if (each.slot == slot) requests_.progress(slot).held += now_ - each.since;
+      if (each.slot == slot) core_.requests.progress(slot).held += core_.now - each.since;
   }
   RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
-  const bool was_held = gate_ && leave_gate(slot, done.output_tokens);
-  if (bindings_.client != nullptr) Trying(*this).end(slot, done);
+  for (OnRequest* part : parts_.on_request) part->ended(slot, done);
+  if (core_.bindings.client != nullptr) Trying(*this).end(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
     if (split_) leave_promise(slot);
     take_back(slot, in_flight);
   } else {
-    if (!was_held) deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    core_.deliveries.erase_if([slot](const Delivery& each) { return each.slot == slot; });
     if (fleet_)
       std::erase_if(fleet_->door, [slot](const Fleet::Waits& each) { return each.slot == slot; });
-    requests_.close(slot);
+    core_.requests.close(slot);
   }
   tell(done);
 }
@@ -76,13 +76,15 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
 RequestDone Simulation::describe_aborted(std::int32_t slot, Outcome outcome,
                                          std::int32_t in_flight) const {
   RequestDone done = describe(slot, outcome);
-  done.now = now_;
+  done.now = core_.now;
   if (done.replica >= 0)
-    done.output_tokens = emitted_tokens(replica(done.replica).view(), requests_[slot]) - in_flight;
-  if (done.first_token != never && done.first_token > now_) done.first_token = never;
+    done.output_tokens =
+        emitted_tokens(replica(done.replica).view(), core_.requests[slot]) - in_flight;
+  if (done.first_token != never && done.first_token > core_.now) done.first_token = never;
   const bool whole = done.first_token != never || done.computed != never;
   const std::int32_t context =
-      whole ? done.prompt_tokens : std::min(requests_[slot].context_tokens, done.prompt_tokens);
+      whole ? done.prompt_tokens
+            : std::min(core_.requests[slot].context_tokens, done.prompt_tokens);
   done.computed_tokens = std::max(0, context - done.cached_tokens);
   done.last_token = never;
   return done;
@@ -90,97 +92,78 @@ RequestDone Simulation::describe_aborted(std::int32_t slot, Outcome outcome,
 
 /// Everything of a request that is at a replica, or on its way there, as soon as that may be.
 void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight) {
-  Replica& replica = at(requests_[slot].replica);
+  Replica& replica = core_.at(core_.requests[slot].replica);
   const std::int32_t index = replica.view().index;
   const bool awaits_kv = has_kv_on_its_way(slot);
-  const bool seated = is_seated(requests_[slot].phase);
+  const bool seated = is_seated(core_.requests[slot].phase);
   const std::int32_t unknown_tokens = std::max(0, in_flight.tokens - 1);
   replica.discard(slot);
-  if (awaits_kv) return left_.push_back({slot});
+  if (awaits_kv) return core_.left.push_back({slot});
   if (seated && in_flight.any && replica.pipeline().executing())
-    return left_.push_back({slot, index, unknown_tokens});
+    return core_.left.push_back({slot, index, unknown_tokens});
   replica.defer_no_longer(slot);
   const bool was_outside = Ranks(*this).leave(slot);
-  if (requests_.progress(slot).flows > 0) {  // its KV is read
+  if (core_.requests.progress(slot).flows > 0) {  // its KV is read
     replica.leave(slot, unknown_tokens, true);
-    left_.push_back({slot});
-    return plan_again(index);
+    core_.left.push_back({slot});
+    return core_.plan_again(index);
   }
-  const bool unreached = requests_[slot].phase == Phase::pending && !was_outside &&
-                         requests_.progress(slot).kept_blocks == 0;
-  if (requests_[slot].phase != Phase::pending) {
+  const bool unreached = core_.requests[slot].phase == Phase::pending && !was_outside &&
+                         core_.requests.progress(slot).kept_blocks == 0;
+  if (core_.requests[slot].phase != Phase::pending) {
     replica.leave(slot, unknown_tokens);
-    tell_blocks(index);
+    core_.tell_blocks(index);
   }
   free_slot(slot);
-  if (unreached) return signals_.changed(index);  // the connection failed: nothing comes free
-  plan_again(index);
-}
-
-bool Simulation::is_live(std::int32_t slot) const {
-  return requests_[slot].phase != Phase::absent && requests_[slot].id >= 0 && !has_left(slot);
-}
-
-bool Simulation::has_left(std::int32_t slot) const {
-  return std::any_of(left_.begin(), left_.end(),
-                     [slot](const Left& each) { return each.slot == slot; });
+  if (unreached) return core_.signals.changed(index);  // the connection failed: nothing comes free
+  core_.plan_again(index);
 }
 
 /// Whether it holds blocks that a transfer fills, from a prefill replica or from a store.
 bool Simulation::has_kv_on_its_way(std::int32_t slot) const {
-  const Progress& progress = requests_.progress(slot);
+  const Progress& progress = core_.requests.progress(slot);
   const bool comes = progress.kept_blocks > 0 || (tiers_ && tiers_->is_loading(slot));
-  return requests_[slot].phase == Phase::pending && comes && progress.held_blocks > 0;
+  return core_.requests[slot].phase == Phase::pending && comes && progress.held_blocks > 0;
 }
 
 /// A step of this replica has landed: the seats of requests that were aborted meanwhile are free,
 /// in the order in which they were aborted.
 void Simulation::free_left_seats(std::int32_t index) {
-  const std::size_t freed = std::erase_if(left_, [&](Left& each) {
+  const std::size_t freed = std::erase_if(core_.left, [&](Left& each) {
     if (each.replica != index) return false;
-    const bool is_read = requests_.progress(each.slot).flows > 0;
-    at(index).leave(each.slot, each.unknown_tokens, is_read);
+    const bool is_read = core_.requests.progress(each.slot).flows > 0;
+    core_.at(index).leave(each.slot, each.unknown_tokens, is_read);
     if (is_read) return each.replica = -1, false;
     free_slot(each.slot);
     return true;
   });
   if (freed == 0) return;
-  signals_.changed(index);
-  tell_blocks(index);
+  core_.signals.changed(index);
+  core_.tell_blocks(index);
 }
 
 /// The KV of a request that was aborted is there, and the prefill replica's blocks are free.
 void Simulation::refuse_kv(std::int32_t slot) {
-  const std::int32_t to = requests_[slot].replica;
-  std::erase_if(left_, [slot](const Left& each) { return each.slot == slot; });
-  at(to).refuse_kv(slot);
-  tell_blocks(to);
+  const std::int32_t to = core_.requests[slot].replica;
+  std::erase_if(core_.left, [slot](const Left& each) { return each.slot == slot; });
+  core_.at(to).refuse_kv(slot);
+  core_.tell_blocks(to);
   free_slot(slot);
 }
 
 /// No replica knows the request any more.
 void Simulation::free_slot(std::int32_t slot) {
-  const std::int32_t index = requests_[slot].replica;
-  const Progress& progress = requests_.progress(slot);
+  const std::int32_t index = core_.requests[slot].replica;
+  const Progress& progress = core_.requests.progress(slot);
   const std::int32_t from = progress.prefill_replica;
   if (progress.kept_blocks > 0) {
     let_go(slot);
-    plan_again(from);
+    core_.plan_again(from);
   }
   if (split_) cancel_reserved(slot);
-  at(index).forget(slot);
-  if (from >= 0) at(from).forget(slot);
-  requests_.close(slot);
-}
-
-/// Something came free there: it plans at this instant, if no step is running.
-void Simulation::plan_again(std::int32_t index) {
-  signals_.changed(index);
-  Replica& replica = at(index);
-  if (replica.pipeline().executing()) return;
-  touch(index);
-  replica.wake_at(now_);
-  alarms_.push({now_, index});
+  core_.at(index).forget(slot);
+  if (from >= 0) core_.at(from).forget(slot);
+  core_.requests.close(slot);
 }
 
 }  // namespace rooflua

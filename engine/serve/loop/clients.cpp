@@ -19,11 +19,11 @@ class Simulation::ClientNow : public Client {
   std::int32_t send(const RequestSpec& spec, RowSent sent) override {
     Simulation& s = simulation_;
     RequestSpec now = spec;
-    now.arrival_s = seconds(s.now_);
+    now.arrival_s = seconds(s.core_.now);
     const std::int32_t slot = s.open(now);
-    s.requests_.progress(slot).arrival = s.now_;
-    s.requests_[slot].arrival_s = now.arrival_s;
-    s.sent_now_.push_back(slot);
+    s.core_.requests.progress(slot).arrival = s.core_.now;
+    s.core_.requests[slot].arrival_s = now.arrival_s;
+    s.core_.sent_now.push_back(slot);
     s.rows_sent_.emplace_back(slot, sent);
     return slot;
   }
@@ -43,9 +43,9 @@ class Simulation::ClientNow : public Client {
       auto operator<=>(const Found&) const = default;
     };
     std::vector<Found> found;
-    for (std::int32_t slot = 0; slot < s.requests_.slots(); ++slot) {
-      if (!s.is_live(slot) && !Trying(s).awaits_sending(slot)) continue;
-      const Request& request = s.requests_[slot];
+    for (std::int32_t slot = 0; slot < s.core_.requests.slots(); ++slot) {
+      if (!s.core_.is_live(slot) && !Trying(s).awaits_sending(slot)) continue;
+      const Request& request = s.core_.requests[slot];
       if (const auto at = places.find(request.session); at != places.end())
         found.push_back({at->second, request.id, slot});
     }
@@ -54,18 +54,18 @@ class Simulation::ClientNow : public Client {
   }
 
   void cancel_row(std::int32_t row) override {
-    const Requests& requests = simulation_.requests_;
+    const Requests& requests = simulation_.core_.requests;
     for (std::int32_t slot = 0; slot < requests.slots(); ++slot) {
       if (requests.progress(slot).row == row) return cancel(slot, row);
     }
   }
 
   void end_play(const PlayDone& play) override {
-    for (Observer* observer : simulation_.bindings_.observers) observer->on_play(play);
+    for (Observer* observer : simulation_.core_.bindings.observers) observer->on_play(play);
   }
 
   std::int32_t block_size() const override {
-    const auto& replicas = simulation_.replicas_;
+    const auto& replicas = simulation_.core_.replicas;
     const auto first = std::find_if(replicas.begin(), replicas.end(), [](const Replica& each) {
       return each.config().role != Role::decode;
     });
@@ -78,9 +78,9 @@ class Simulation::ClientNow : public Client {
 
 /// What it has to do now, and then clients whose patience ends.
 void Simulation::ask_workload() {
-  if (bindings_.workload->due() <= now_) {
+  if (core_.bindings.workload->due() <= core_.now) {
     ClientNow client(*this);
-    bindings_.workload->on_due(now_, client);
+    core_.bindings.workload->on_due(core_.now, client);
   }
   if (!attempts_.ends.empty()) Trying(*this).lose_patience();
   read_due();
@@ -95,9 +95,9 @@ void Simulation::read_patience() {
 void Simulation::tell_row(std::int32_t slot) {
   for (auto& [of, sent] : rows_sent_) {
     if (of != slot) continue;
-    sent.id = requests_[slot].id;
-    if (bindings_.client != nullptr) attempts_.of(slot).row = sent;
-    for (Observer* observer : bindings_.observers) observer->on_row(sent);
+    sent.id = core_.requests[slot].id;
+    if (core_.bindings.client != nullptr) attempts_.of(slot).row = sent;
+    for (Observer* observer : core_.bindings.observers) observer->on_row(sent);
     std::swap(rows_sent_.back().second, sent);
     std::swap(rows_sent_.back().first, of);
     return rows_sent_.pop_back();
@@ -107,9 +107,9 @@ void Simulation::tell_row(std::int32_t slot) {
 void Simulation::tell_first_tokens(std::span<const PrefillWork> prefills) {
   for (const PrefillWork& work : prefills) {
     if (work.completes == 0) continue;
-    const Progress& progress = requests_.progress(work.slot);
-    if (progress.first_token != now_ || progress.row < 0) continue;
-    bindings_.workload->on_first_token(progress.row, now_ + frontend_token_);
+    const Progress& progress = core_.requests.progress(work.slot);
+    if (progress.first_token != core_.now || progress.row < 0) continue;
+    core_.bindings.workload->on_first_token(progress.row, core_.now + core_.frontend_token);
   }
   read_due();
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <span>
 
-#include "serve/loop/moving.h"
 #include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
 
@@ -21,8 +20,8 @@ constexpr std::int64_t most_fruitless = 100'000;
 
 void Simulation::fill_pipeline(RankGroup& group) {
   const std::span<const std::int32_t> members = group.members;
-  if (fleet_ && !fleet_->runs(group_of_[static_cast<std::size_t>(members.front())])) return;
-  const Replica& first = at(members.front());
+  if (fleet_ && !fleet_->runs(core_.engine_of(members.front()))) return;
+  const Replica& first = core_.at(members.front());
   const Pipeline& pipeline = first.pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
   if (pipeline.executing()) return;
@@ -31,13 +30,13 @@ void Simulation::fill_pipeline(RankGroup& group) {
   for (const std::int32_t index : members) {
     if (!preempts_in_vain(index)) continue;
     if (pipeline.planned() > 0) return;  // what is in flight lands first
-    starve_contenders(at(index));
+    starve_contenders(core_.at(index));
   }
   while (!pipeline.full()) {
     std::int64_t tokens = 0;
     if (!group.queue.empty()) Ranks(*this).let_in(group);
     if (group.shared()) look_at_ranks(group);
-    for (const std::int32_t index : members) tokens += plan(at(index));
+    for (const std::int32_t index : members) tokens += plan(core_.at(index));
     if (tokens == 0) break;
     price_and_commit(group);
     if (!pipeline.executing()) start(group);
@@ -56,18 +55,19 @@ void Simulation::look_at_ranks(RankGroup& group) {
   GroupView& view = group.view;
   view.ranks = static_cast<std::int32_t>(group.members.size());
   view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
-  for (const std::int32_t index : group.members) count_rank(view, at(index).view());
+  for (const std::int32_t index : group.members) count_rank(view, core_.at(index).view());
 }
 
 /// The next plan of one replica.
 /// @returns how many tokens it holds
 std::int32_t Simulation::plan(Replica& replica) {
-  SchedulerPolicy& policy = scheduler(replica.view().index);
+  SchedulerPolicy& policy = core_.scheduler(replica.view().index);
   while (true) {
     end_failing(replica);
-    const bool ask = replica.must_ask(policy, now_);
-    totals_.plans_asked += ask;
-    const StepPlan& plan = ask ? replica.make_plan(policy, now_) : replica.repeat_plan(now_);
+    const bool ask = replica.must_ask(policy, core_.now);
+    core_.totals.plans_asked += ask;
+    const StepPlan& plan =
+        ask ? replica.make_plan(policy, core_.now) : replica.repeat_plan(core_.now);
     if (plan.view().preempted > 0) tell_preemptions(replica);
     for (const StepPlan::Pulled& pulled : plan.pulled()) pull(pulled);
     if (tiers_) write_back(replica);
@@ -80,12 +80,12 @@ std::int32_t Simulation::plan(Replica& replica) {
 }
 
 void Simulation::price_and_commit(RankGroup& group) {
-  group.shared() ? price_together(group) : price_alone(at(group.members.front()));
+  group.shared() ? price_together(group) : price_alone(core_.at(group.members.front()));
 }
 
 void Simulation::price_alone(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
-  if (!experts_.empty()) Moving(*this).weigh(group_with(batch.replica));
+  for (OnStep* part : parts_.on_step) part->weighs(core_.group_with(batch.replica));
   replica.ask_for_drafts();
   operations_.front().clear();
   StepPrice own = price(batch, operations_.front());
@@ -97,19 +97,19 @@ void Simulation::price_alone(Replica& replica) {
 void Simulation::price_together(RankGroup& group) {
   const std::size_t count = group.members.size();
   GroupWork work;
-  for (const std::int32_t index : group.members) work.add(at(index).batch_of_plan());
-  if (!experts_.empty()) Moving(*this).weigh(group);
+  for (const std::int32_t index : group.members) work.add(core_.at(index).batch_of_plan());
+  for (OnStep* part : parts_.on_step) part->weighs(group);
   for (const std::int32_t index : group.members) {
-    work.write_to(at(index).planned_batch());
-    at(index).ask_for_drafts();  // its speculator sees the group
+    work.write_to(core_.at(index).planned_batch());
+    core_.at(index).ask_for_drafts();  // its speculator sees the group
   }
   std::size_t slowest = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Batch& batch = at(group.members[i]).planned_batch();
+    const Batch& batch = core_.at(group.members[i]).planned_batch();
     prices_[i] = StepPrice{};
     operations_[i].clear();
     if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
-    if (tiers_) add_tier_waits(at(group.members[i]), prices_[i], operations_[i]);
+    if (tiers_) add_tier_waits(core_.at(group.members[i]), prices_[i], operations_[i]);
     if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
   }
   group.view.steps += 1;
@@ -119,7 +119,7 @@ void Simulation::price_together(RankGroup& group) {
   for (std::size_t i = 0; i < count; ++i) {
     const StepPrice own = price_in_group(prices_[i], longest, group.sync_s);
     add_waits(operations_[i], own, group.sync_s);
-    commit(at(group.members[i]), own, operations_[i]);
+    commit(core_.at(group.members[i]), own, operations_[i]);
   }
 }
 
@@ -127,14 +127,14 @@ void Simulation::price_together(RankGroup& group) {
 StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations) {
   PriceDetail detail = PriceDetail::time;
   if (!unread_prices_) {
-    for (const Observer* observer : bindings_.observers)
+    for (const Observer* observer : core_.bindings.observers)
       detail = std::max(detail, observer->wanted_detail(batch));
   }
   const auto index = static_cast<std::size_t>(batch.replica);
   StepModel& model = steps_of(batch.replica);
   // Decodes with drafts advance by different numbers: no run of theirs is known ahead.
-  const bool uniform = !at(batch.replica).is_ragged();
-  if (detail == PriceDetail::time && uniform) return runs_[index].price(model, batch);
+  const bool uniform = !core_.at(batch.replica).is_ragged();
+  if (detail == PriceDetail::time && uniform) return core_.runs[index].price(model, batch);
   StepPrice price;
   if (detail == PriceDetail::time) {
     model.price(batch, price);
@@ -148,19 +148,19 @@ void Simulation::commit(Replica& replica, const StepPrice& price,
                         std::span<const OpTime> operations) {
   if (!unread_prices_) {
     const StepPriced priced{
-        replica, replica.plan().serial(), now_, replica.planned_batch(), price, operations};
-    for (Observer* observer : bindings_.observers) observer->on_priced(priced);
+        replica, replica.plan().serial(), core_.now, replica.planned_batch(), price, operations};
+    for (Observer* observer : core_.bindings.observers) observer->on_priced(priced);
   }
-  replica.commit(price, now_);
+  replica.commit(price, core_.now);
 }
 
 void Simulation::start(const RankGroup& group) {
   for (const std::int32_t index : group.members) {
-    Replica& replica = at(index);
-    const Picoseconds end = after(now_, replica.pipeline().front().price.time_s, "step model");
-    replica.start_front(now_, end);
-    alarms_.push({end, index});
-    if (replica.config().role == Role::prefill && config_.disaggregation.push == Push::layers)
+    Replica& replica = core_.at(index);
+    const Picoseconds end = after(core_.now, replica.pipeline().front().price.time_s, "step model");
+    replica.start_front(core_.now, end);
+    core_.alarms.push({end, index});
+    if (replica.config().role == Role::prefill && core_.config.disaggregation.push == Push::layers)
       push_layers(replica);
   }
 }
@@ -168,8 +168,8 @@ void Simulation::start(const RankGroup& group) {
 /// Nothing runs: schedulers that want to be asked at a time are asked then.
 void Simulation::wake(const RankGroup& group) {
   for (const std::int32_t index : group.members) {
-    const Picoseconds time = at(index).wake();
-    if (time != never && ++idle_asks_ < patience) alarms_.push({time, index});
+    const Picoseconds time = core_.at(index).wake();
+    if (time != never && ++idle_asks_ < patience) core_.alarms.push({time, index});
   }
 }
 
@@ -178,9 +178,9 @@ void Simulation::wake(const RankGroup& group) {
 /// Plans are made when the oldest step has landed, or when none is under way, as many as there is
 /// room for. @pre the front step has landed
 void Simulation::fill_stages(RankGroup& group) {
-  Replica& replica = at(group.members.front());
+  Replica& replica = core_.at(group.members.front());
   const std::int32_t index = replica.view().index;
-  if (replica.bring_forward()) alarms_.push({replica.pipeline().front().end, index});
+  if (replica.bring_forward()) core_.alarms.push({replica.pipeline().front().end, index});
   if (preempts_in_vain(index)) {
     if (replica.planned_steps() > 0) return;  // what is in flight lands first
     starve_contenders(replica);
@@ -198,7 +198,7 @@ bool Simulation::plan_stages(Replica& replica) {
   while (plan(replica) == 0 && idle && !coming.empty());
   if (replica.plan().view().tokens == 0) return false;
   price_stages(replica);
-  if (idle) alarms_.push({replica.pipeline().front().end, replica.view().index});
+  if (idle) core_.alarms.push({replica.pipeline().front().end, replica.view().index});
   idle_asks_ = 0;
   return true;
 }
@@ -214,7 +214,7 @@ void Simulation::let_in(Replica& replica) {
 
 void Simulation::price_stages(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
-  if (!experts_.empty()) Moving(*this).weigh(group_with(batch.replica));
+  for (OnStep* part : parts_.on_step) part->weighs(core_.group_with(batch.replica));
   operations_.front().clear();
   StepPrice whole = price(batch, operations_.front());
   whole.own_s = whole.time_s;

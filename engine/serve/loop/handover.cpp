@@ -23,38 +23,42 @@ namespace rooflua {
 /// The prompt is computed: it queues at a decode replica; the token is discarded, and the router
 /// does not see it either.
 void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
-  requests_[slot].emitted_tokens = 0;
+  core_.requests[slot].emitted_tokens = 0;
   HandOver& hand_over = hand_over_of(slot);
-  if (hand_over.to < 0 && candidates(Stage::decode).empty()) return end_without_decoder(slot, from);
+  if (hand_over.to < 0 && core_.candidates_for(Stage::decode).empty())
+    return end_without_decoder(slot, from);
   if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
-  Progress& progress = requests_.progress(slot);
+  Progress& progress = core_.requests.progress(slot);
   progress.prefill_replica = from;
-  progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
-  progress.remote_tokens = requests_[slot].prompt_tokens - 1;
-  hand_over.computed = now_;
+  progress.kept_blocks =
+      std::exchange(progress.held_blocks, 0) + core_.at(from).config().seat_blocks;
+  progress.remote_tokens = core_.requests[slot].prompt_tokens - 1;
+  hand_over.computed = core_.now;
   hand_over.kept_blocks = progress.kept_blocks;
   if (hand_over.reserved_blocks > 0) {
-    at(hand_over.to).adopt(slot, std::exchange(hand_over.reserved_blocks, 0));
-    limit_output(slot, at(hand_over.to).config());
-    for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
-    send_kv(slot, requests_[slot].prompt_tokens);
+    core_.at(hand_over.to).adopt(slot, std::exchange(hand_over.reserved_blocks, 0));
+    limit_output(slot, core_.at(hand_over.to).config());
+    for (Observer* observer : core_.bindings.observers)
+      observer->on_computed(core_.requests[slot], core_.now);
+    send_kv(slot, core_.requests[slot].prompt_tokens);
     if (progress.flows == 0) arrive(slot);
     return;
   }
-  const std::int32_t id = requests_[slot].id;
+  const std::int32_t id = core_.requests[slot].id;
   join(slot, hand_over.to);
-  const double lease_s = config_.disaggregation.lease_s;
-  if (lease_s > 0 && is_live(slot) && requests_[slot].id == id)
-    leases_.push_back({after(now_, lease_s, "disaggregation.lease_s"), slot, id});
+  const double lease_s = core_.config.disaggregation.lease_s;
+  if (lease_s > 0 && core_.is_live(slot) && core_.requests[slot].id == id)
+    leases_.push_back({after(core_.now, lease_s, "disaggregation.lease_s"), slot, id});
 }
 
 /// No decode replica is there any more: the prompt was computed in vain.
 void Simulation::end_without_decoder(std::int32_t slot, std::int32_t from) {
-  Progress& progress = requests_.progress(slot);
+  Progress& progress = core_.requests.progress(slot);
   progress.prefill_replica = from;
-  progress.kept_blocks = std::exchange(progress.held_blocks, 0) + at(from).config().seat_blocks;
-  hand_over_of(slot).computed = now_;
-  requests_[slot].replica = -1;
+  progress.kept_blocks =
+      std::exchange(progress.held_blocks, 0) + core_.at(from).config().seat_blocks;
+  hand_over_of(slot).computed = core_.now;
+  core_.requests[slot].replica = -1;
   finish(slot, Outcome::replica_lost);
 }
 
@@ -62,23 +66,24 @@ void Simulation::end_without_decoder(std::int32_t slot, std::int32_t from) {
 void Simulation::pull(const StepPlan::Pulled& pulled) {
   const std::int32_t slot = pulled.slot;
   HandOver& hand_over = hand_over_of(slot);
-  hand_over.room = now_;
-  hand_over.cached_tokens = std::min(pulled.cached_tokens, requests_[slot].prompt_tokens - 1);
+  hand_over.room = core_.now;
+  hand_over.cached_tokens = std::min(pulled.cached_tokens, core_.requests[slot].prompt_tokens - 1);
   hand_over.sent_tokens = hand_over.cached_tokens;
-  if (kv_links_) {  // its arrival is not known yet
-    for (Observer* observer : bindings_.observers) observer->on_computed(requests_[slot], now_);
+  if (core_.kv_links) {  // its arrival is not known yet
+    for (Observer* observer : core_.bindings.observers)
+      observer->on_computed(core_.requests[slot], core_.now);
   }
-  send_kv(slot, requests_[slot].prompt_tokens);
-  tell_blocks(requests_[slot].replica);
+  send_kv(slot, core_.requests[slot].prompt_tokens);
+  core_.tell_blocks(core_.requests[slot].replica);
 }
 
 /// KV of the first `tokens` of a prompt sets off, as far as it has not yet. What layers keep at
 /// most, and states of recurrent layers, go with the last token.
 /// @param not_before  the step that computes it ends then
 void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before) {
-  const Request& request = requests_[slot];
+  const Request& request = core_.requests[slot];
   HandOver& hand_over = hand_over_of(slot);
-  const KvTransfer& transfer = config_.transfer;
+  const KvTransfer& transfer = core_.config.transfer;
   if (tokens <= hand_over.sent_tokens) return;
   const bool is_last = tokens == request.prompt_tokens;
   const double sent = transfer.bytes_per_token * hand_over.sent_tokens;
@@ -88,27 +93,27 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
   hand_over.sent_tokens = tokens;
   if (bytes <= 0 && !(is_first && is_last)) return;
   hand_over.sent_bytes += bytes;
-  ++requests_.progress(slot).flows;
+  ++core_.requests.progress(slot).flows;
   const std::int32_t from =
-      hand_over.computed == never ? request.replica : requests_.progress(slot).prefill_replica;
-  if (kv_links_) {
+      hand_over.computed == never ? request.replica : core_.requests.progress(slot).prefill_replica;
+  if (core_.kv_links) {
     KvLinks::Sent what{slot, from, hand_over.to, bytes, transfer.alpha_s, transfer.bytes_per_s};
-    if (not_before > now_) {
-      const double pace = bytes / seconds(not_before - now_);
+    if (not_before > core_.now) {
+      const double pace = bytes / seconds(not_before - core_.now);
       what.bytes_per_s = transfer.bytes_per_s > 0 ? std::min(transfer.bytes_per_s, pace) : pace;
     }
-    kv_links_->send(what, now_);
-    return expect_flows();
+    core_.kv_links->send(what, core_.now);
+    return core_.expect_flows();
   }
-  const double moving_s = std::max(bytes / transfer.bytes_per_s, seconds(not_before - now_));
-  const Picoseconds end = after(now_, transfer.alpha_s + moving_s,
+  const double moving_s = std::max(bytes / transfer.bytes_per_s, seconds(not_before - core_.now));
+  const Picoseconds end = after(core_.now, transfer.alpha_s + moving_s,
                                 "network (alpha_s + bytes_per_token * tokens / bytes_per_s)");
-  post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = hand_over.to});
-  for (Observer* observer : bindings_.observers)
+  core_.post({.time = end, .kind = Delivery::Kind::transfer, .slot = slot, .to = hand_over.to});
+  for (Observer* observer : core_.bindings.observers)
     observer->on_transfer({.id = request.id,
                            .from = from,
                            .to = hand_over.to,
-                           .start = now_,
+                           .start = core_.now,
                            .end = end,
                            .bytes = bytes,
                            .is_pushed = hand_over.pushed});
@@ -116,55 +121,42 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
 
 /// Its KV is no longer needed where it was computed.
 void Simulation::let_go(std::int32_t slot) {
-  const std::int32_t from = requests_.progress(slot).prefill_replica;
-  hand_over_of(slot).arrived = now_;
-  at(from).release_kept(slot);
+  const std::int32_t from = core_.requests.progress(slot).prefill_replica;
+  hand_over_of(slot).arrived = core_.now;
+  core_.at(from).release_kept(slot);
   leave_replica(slot, from);
-  touch(from);
-  tell_blocks(from);
-}
-
-void Simulation::tell_blocks(std::int32_t index) {
-  const KvCache& kv = replica(index).kv();
-  for (Observer* observer : bindings_.observers)
-    observer->on_blocks({index, now_, kv.used_blocks(), kv.total_blocks()});
+  core_.touch(from);
+  core_.tell_blocks(from);
 }
 
 /// A part of its KV is there.
 void Simulation::end_flow(std::int32_t slot) {
-  if (--requests_.progress(slot).flows > 0) return;
-  if (requests_.progress(slot).kept_blocks > 0) return arrive(slot);
-  if (has_left(slot)) return end_left(slot);
-  touch(requests_[slot].replica);  // where it may be preempted again
+  if (--core_.requests.progress(slot).flows > 0) return;
+  if (core_.requests.progress(slot).kept_blocks > 0) return arrive(slot);
+  if (core_.has_left(slot)) return end_left(slot);
+  core_.touch(core_.requests[slot].replica);  // where it may be preempted again
 }
 
 /// All of its KV is there.
 void Simulation::arrive(std::int32_t slot) {
-  const std::int32_t to = requests_[slot].replica;
+  const std::int32_t to = core_.requests[slot].replica;
   let_go(slot);
-  touch(to);
-  if (has_left(slot)) return refuse_kv(slot);
+  core_.touch(to);
+  if (core_.has_left(slot)) return refuse_kv(slot);
   if (hand_over_of(slot).pushed) {
-    for (Observer* observer : bindings_.observers) observer->on_kv(requests_[slot], now_);
+    for (Observer* observer : core_.bindings.observers)
+      observer->on_kv(core_.requests[slot], core_.now);
   }
-  at(to).receive(slot, scheduler(to));
+  core_.at(to).receive(slot, core_.scheduler(to));
 }
 
 // --- over links
 
-/// The next time that a flow begins to move, or ends, becomes an instant.
-void Simulation::expect_flows() {
-  const Picoseconds next = kv_links_->flows().next();
-  if (next >= flows_expected_) return;
-  flows_expected_ = next;
-  post({.time = next, .kind = Delivery::Kind::flows});
-}
-
 void Simulation::pass_flows() {
   flows_ended_.clear();
-  kv_links_->flows().pass(now_, flows_ended_);
-  flows_expected_ = never;
-  expect_flows();
+  core_.kv_links->flows().pass(core_.now, flows_ended_);
+  core_.flows_expected = never;
+  core_.expect_flows();
   if (tiers_) {
     ask_again();
     // What ends in the instant of an alarm has come in time.
@@ -192,8 +184,8 @@ void Simulation::pass_flows() {
       Life(*this).end_part(what.ticket);
       continue;
     }
-    for (Observer* observer : bindings_.observers)
-      observer->on_transfer({requests_[what.slot].id, what.from, what.to, flow.start, flow.end,
+    for (Observer* observer : core_.bindings.observers)
+      observer->on_transfer({core_.requests[what.slot].id, what.from, what.to, flow.start, flow.end,
                              what.bytes, flow.alone_end, what.path, -1, false,
                              hand_over_of(what.slot).pushed});
     end_flow(what.slot);

@@ -63,17 +63,16 @@ bool wanted(const std::atomic<int>* stop) {
 std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   const Picoseconds time = next_instant();
   if (time == never) return starve() ? 1 : 0;
-  signals_.pass_time(time, replicas_);
-  if (gate_) gate_->pass_time(time, replicas_);
+  core_.signals.pass_time(time, core_.replicas);
   if (fleet_ && fleet_->sample_at <= time) Life(*this).sample_until(time);
-  now_ = time;
-  if (gate_ && gate_->held() > 0) return pass_instant_with_held(), 1;
+  core_.now = time;
+  for (OnTime* part : parts_.on_time) part->pass(Moment::before);
   if (const std::int32_t replica = step_plainly(); replica >= 0)
     return most > 1 ? 1 + repeat_steps(replica, most - 1, until) : 1;
   land_steps();
   deliver();
   plan_steps();
-  if (gate_) gate_->end_instant(true, now_);
+  for (OnTime* part : parts_.on_time) part->pass(Moment::over);
   if (fleet_ && !fleet_->drains.empty()) Life(*this).settle_drains();
   return 1;
 }
@@ -98,120 +97,141 @@ bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int
     instants -= passed;
   }
   if (wanted(stop)) return true;
-  if (next_instant() == never) return requests_.alive() == 0 || run(stop, instants);
-  now_ = std::max(now_, end);
+  if (next_instant() == never) return core_.requests.alive() == 0 || run(stop, instants);
+  core_.now = std::max(core_.now, end);
   return true;
 }
 
 bool Simulation::step() {
-  const std::int64_t before = totals_.steps;
-  while (totals_.steps == before) {
+  const std::int64_t before = core_.totals.steps;
+  while (core_.totals.steps == before) {
     if (!advance()) return false;
   }
   return true;
 }
 
 Picoseconds Simulation::next_instant() {
-  while (!alarms_.empty() && !alarm_holds(alarms_.front())) take_alarm();
-  Picoseconds time = alarms_.empty() ? never : alarms_.front().time;
-  if (!deliveries_.empty()) time = std::min(time, deliveries_.front().time);
-  if (!sent_now_.empty()) time = now_;
-  if (next_open_ >= 0) time = std::min(time, requests_.progress(next_open_).arrival);
+  while (!core_.alarms.empty() && !alarm_holds(core_.alarms.front())) take_alarm();
+  Picoseconds time = core_.alarms.empty() ? never : core_.alarms.front().time;
+  if (!core_.deliveries.empty()) time = std::min(time, core_.deliveries.front().time);
+  if (!core_.sent_now.empty()) time = core_.now;
+  if (next_open_ >= 0) time = std::min(time, core_.requests.progress(next_open_).arrival);
   if (!leases_.empty()) time = std::min(time, next_lease());
-  if (gate_) time = std::min(time, gate_due());
   time = std::min(time, workload_due_);
+  if (next_part_ <= time) time = std::min(time, next_of_parts());
   return fleet_ ? std::min(time, next_life(time)) : time;
 }
 
+/// Of the parts, which are asked again.
+Picoseconds Simulation::next_of_parts() {
+  next_part_ = never;
+  for (OnTime* part : parts_.on_time) next_part_ = std::min(next_part_, part->due());
+  return next_part_;
+}
+
+bool Simulation::is_alone(const OnTime& part) {
+  const Picoseconds now = core_.now;
+  for (OnTime* other : parts_.on_time)
+    if (other != &part && other->due() <= now) return false;
+  if (!core_.alarms.empty() && core_.alarms.front().time <= now) return false;
+  if (!core_.sent_now.empty() || workload_due_ <= now) return false;
+  if (!leases_.empty() && next_lease() <= now) return false;
+  if (fleet_ && next_life() <= now) return false;
+  if (next_open_ >= 0 && core_.requests.progress(next_open_).arrival <= now) return false;
+  return core_.deliveries.empty() || core_.deliveries.front().time > now;
+}
+
 void Simulation::land_steps() {
-  while (!alarms_.empty() && alarms_.front().time == now_) {
+  while (!core_.alarms.empty() && core_.alarms.front().time == core_.now) {
     const Alarm due = take_alarm();
     if (!alarm_holds(due)) continue;
-    touch(due.replica);
-    Replica& replica = at(due.replica);
+    core_.touch(due.replica);
+    Replica& replica = core_.at(due.replica);
     if (!replica.pipeline().executing()) continue;
     const bool hands_over = replica.config().role == Role::prefill;
-    const StepDone done = replica.land(now_, hands_over, gaps_, ending_);
-    ++totals_.steps;
-    if (!hands_over) totals_.output_tokens += done.tokens_landed();
+    const StepDone done = replica.land(core_.now, hands_over, gaps_, ending_);
+    ++core_.totals.steps;
+    if (!hands_over) core_.totals.output_tokens += done.tokens_landed();
     if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
-    for (Observer* observer : bindings_.observers) observer->on_step(done);
+    for (Observer* observer : core_.bindings.observers) observer->on_step(done);
     if (tiers_) store_computed(done.prefills);
     if (knowledge_ && knowledge_->counts()) {
       for (const PrefillWork& work : done.prefills)
         if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
     }
-    if (hands_over && config_.disaggregation.push == Push::chunks) push_computed(done.prefills);
+    if (hands_over && core_.config.disaggregation.push == Push::chunks)
+      push_computed(done.prefills);
     if (watches_first_tokens_) tell_first_tokens(done.prefills);
     for (const std::int32_t slot : ending_) {
       if (tiers_ && !hands_over) store_answer(slot, 1);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
-    if (!left_.empty()) free_left_seats(due.replica);
-    if (signals_.reads_reports())
-      signals_.step_ended(done, replica.kv().used_blocks(), replica.view().seats);
+    if (!core_.left.empty()) free_left_seats(due.replica);
+    if (core_.signals.reads_reports())
+      core_.signals.step_ended(done, replica.kv().used_blocks(), replica.view().seats);
     // With stages the next plan is made before a client can answer.
     if (!replica.has_stages()) continue;
-    fill_stages(group_with(due.replica));
-    signals_.changed(due.replica);
+    fill_stages(core_.group_with(due.replica));
+    core_.signals.changed(due.replica);
   }
 }
 
 void Simulation::deliver() {
   const auto due = [&](Delivery::Kind last) {
-    return !deliveries_.empty() && deliveries_.front().time == now_ &&
-           deliveries_.front().kind <= last;
+    return !core_.deliveries.empty() && core_.deliveries.front().time == core_.now &&
+           core_.deliveries.front().kind <= last;
   };
   while (due(Delivery::Kind::transfer)) {
-    const Delivery delivery = deliveries_.pop();
+    const Delivery delivery = core_.deliveries.pop();
     delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
   }
-  if (fleet_ && fleet_->next() <= now_) Life(*this).pass();
+  if (fleet_ && fleet_->next() <= core_.now) Life(*this).pass();
   if (!leases_.empty()) end_leases();
-  if (workload_due_ <= now_) ask_workload();
-  if (gate_) end_late();
+  if (workload_due_ <= core_.now) ask_workload();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::late);
   if (fleet_ && !fleet_->door.empty()) Life(*this).open_door();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
-    const Delivery delivery = deliveries_.pop();
+    const Delivery delivery = core_.deliveries.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
   }
-  while (next_open_ >= 0 && requests_.progress(next_open_).arrival == now_) {
+  while (next_open_ >= 0 && core_.requests.progress(next_open_).arrival == core_.now) {
     const std::int32_t slot = next_open_;
     read_ahead();
     send(slot);
   }
   while (due(Delivery::Kind::sent)) {  // or flows that began just now and move at once
-    const Delivery next = deliveries_.pop();
+    const Delivery next = core_.deliveries.pop();
     next.kind == Delivery::Kind::flows ? pass_flows() : send(next.slot);
   }
   send_follow_ups();
-  if (gate_) let_go();
-  if (fleet_ && fleet_->scale_due <= now_) Life(*this).ask_autoscalers();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::sent);
+  if (fleet_ && fleet_->scale_due <= core_.now) Life(*this).ask_autoscalers();
 }
 
 void Simulation::send_follow_ups() {
-  for (std::size_t i = 0; i < sent_now_.size(); ++i) send(sent_now_[i]);  // which may add to it
-  sent_now_.clear();
+  for (std::size_t i = 0; i < core_.sent_now.size(); ++i)
+    send(core_.sent_now[i]);  // which may add to it
+  core_.sent_now.clear();
 }
 
 void Simulation::plan_steps() {
-  if (touched_.size() > 1) std::sort(touched_.begin(), touched_.end());
-  for (std::size_t i = 0; i < touched_.size(); ++i) {
-    const auto index = static_cast<std::size_t>(touched_[i]);
-    is_touched_[index] = 0;
-    fill_pipeline(groups_[index]);
-    for (const std::int32_t member : groups_[index].members) signals_.changed(member);
+  if (core_.touched.size() > 1) std::sort(core_.touched.begin(), core_.touched.end());
+  for (std::size_t i = 0; i < core_.touched.size(); ++i) {
+    const auto index = static_cast<std::size_t>(core_.touched[i]);
+    core_.is_touched[index] = 0;
+    fill_pipeline(core_.groups[index]);
+    for (const std::int32_t member : core_.groups[index].members) core_.signals.changed(member);
   }
-  touched_.clear();
+  core_.touched.clear();
 }
 
 void Simulation::tell_preemptions(Replica& replica) {
   const auto preempted = replica.plan().preempted();
   const auto count = static_cast<std::int64_t>(preempted.size());
-  totals_.preemptions += count;
+  core_.totals.preemptions += count;
   fruitless_preemptions_[static_cast<std::size_t>(replica.view().index)] += count;
-  for (Observer* observer : bindings_.observers) {
-    for (const std::int32_t slot : preempted) observer->on_preempt(requests_[slot], now_);
+  for (Observer* observer : core_.bindings.observers) {
+    for (const std::int32_t slot : preempted) observer->on_preempt(core_.requests[slot], core_.now);
   }
   if (split_) {
     for (const std::int32_t slot : preempted) cancel_reserved(slot);
@@ -221,18 +241,9 @@ void Simulation::tell_preemptions(Replica& replica) {
 }
 
 bool Simulation::alarm_holds(const Alarm& alarm) const {
-  const Replica& replica = replicas_[static_cast<std::size_t>(alarm.replica)];
+  const Replica& replica = core_.replicas[static_cast<std::size_t>(alarm.replica)];
   const Pipeline& pipeline = replica.pipeline();
   return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
-}
-
-void Simulation::touch(std::int32_t index) {
-  signals_.changed(index);
-  const std::int32_t group = group_of_[static_cast<std::size_t>(index)];
-  char& mark = is_touched_[static_cast<std::size_t>(group)];
-  if (mark != 0) return;
-  mark = 1;
-  touched_.push_back(group);
 }
 
 }  // namespace rooflua

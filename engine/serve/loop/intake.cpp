@@ -15,18 +15,18 @@ namespace rooflua {
 
 /// @returns the slot of a request of the workload, with its adapter
 std::int32_t Simulation::open(const RequestSpec& given) {
-  if (adapters_.none() && given.adapter <= 0) return requests_.open(given, ordinal_++);
+  if (adapters_.none() && given.adapter <= 0) return core_.requests.open(given, ordinal_++);
   RequestSpec spec = given;
   spec.adapter = adapters_.of(spec, ordinal_);
-  return requests_.open(spec, ordinal_++);
+  return core_.requests.open(spec, ordinal_++);
 }
 
 void Simulation::read_ahead() {
   next_open_ = -1;
   RequestSpec spec;
-  if (!more_ || !(more_ = bindings_.workload->next(spec))) return;
+  if (!more_ || !(more_ = core_.bindings.workload->next(spec))) return;
   next_open_ = open(spec);
-  const Picoseconds arrival = requests_.progress(next_open_).arrival;
+  const Picoseconds arrival = core_.requests.progress(next_open_).arrival;
   if (arrival < last_open_)
     throw Error("workload: request " + std::to_string(ordinal_),
                 "arrives at " + std::to_string(seconds(arrival)) +
@@ -43,38 +43,35 @@ void Simulation::look_at_workload() {
 
 /// It has an id, and observers hear of it.
 void Simulation::begin(std::int32_t slot) {
-  Request& request = requests_[slot];
+  Request& request = core_.requests[slot];
   request.id = next_id_++;
   if (split_) begin_hand_over(slot);
-  ++totals_.arrived;
-  if (requests_.progress(slot).row >= 0) tell_row(slot);
-  for (Observer* observer : bindings_.observers) observer->on_arrival(request, now_);
-  if (bindings_.client != nullptr) Trying(*this).begin(slot);
+  ++core_.totals.arrived;
+  if (core_.requests.progress(slot).row >= 0) tell_row(slot);
+  for (Observer* observer : core_.bindings.observers) observer->on_arrival(request, core_.now);
+  if (core_.bindings.client != nullptr) Trying(*this).begin(slot);
 }
 
 void Simulation::send(std::int32_t slot) {
   begin(slot);
-  const Request& request = requests_[slot];
-  const Frontend& frontend = config_.frontend;
+  const Request& request = core_.requests[slot];
+  const Frontend& frontend = core_.config.frontend;
   const double delay_s = frontend.base_s + frontend.per_prompt_token_s * request.prompt_tokens;
   if (delay_s > 0) {
-    const Picoseconds out = after(now_, delay_s, "frontend (base_s + per_prompt_token_s * tokens)");
-    post({.time = out, .kind = Delivery::Kind::through_frontend, .slot = slot});
+    const Picoseconds out =
+        after(core_.now, delay_s, "frontend (base_s + per_prompt_token_s * tokens)");
+    core_.post({.time = out, .kind = Delivery::Kind::through_frontend, .slot = slot});
   } else {
     route(slot);
   }
 }
 
-/// Through the gate, if there is one. One that had waited for a replica, or comes back from one
-/// that drains, is after it.
+/// To the replica that the router chooses, if no part takes the request first.
 void Simulation::route(std::int32_t slot) {
-  gate_ && !gate_->has_passed(slot) ? meet_gate(slot) : send_to_router(slot);
-}
-
-/// To the replica that the router chooses.
-void Simulation::send_to_router(std::int32_t slot) {
+  for (OnRequest* part : parts_.on_request)
+    if (part->takes(slot)) return;
   if (fleet_ && Life(*this).wait_at_door(slot)) return;
-  if (config_.disaggregation.order == SplitOrder::decode_first && split_)
+  if (core_.config.disaggregation.order == SplitOrder::decode_first && split_)
     return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
   if (chosen == Router::refused) return finish(slot, Outcome::refused);
@@ -83,27 +80,27 @@ void Simulation::send_to_router(std::int32_t slot) {
 
 std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   const bool decodes = stage == Stage::decode;
-  const std::vector<std::int32_t>& candidates = this->candidates(stage);
-  const Router* router = bindings_.router;
+  const std::vector<std::int32_t>& candidates = core_.candidates_for(stage);
+  const Router* router = core_.bindings.router;
   const bool may_refuse = !decodes && router != nullptr && router->may_refuse();
-  if (built_[decodes ? 1 : 0] == 1 && !may_refuse) return candidates.front();
+  if (core_.built[decodes ? 1 : 0] == 1 && !may_refuse) return candidates.front();
   RouteView view;
-  view.signals = signals_.read(now_, replicas_);
+  view.signals = core_.signals.read(core_.now, core_.replicas);
   view.now_s = now_s();
-  view.signals_s = seconds(signals_.taken_at());
+  view.signals_s = seconds(core_.signals.taken_at());
   view.candidates = candidates.data();
   view.candidate_count = static_cast<std::int32_t>(candidates.size());
   view.replica_count = replica_count();
   view.slot = slot;
   view.decode_stage = decodes ? 1 : 0;
   view.source = this;
-  if (knowledge_) knowledge_->ask(requests_[slot], requests_.progress(slot), now_);
-  const std::int32_t chosen = bindings_.router->route(requests_[slot], view);
+  if (knowledge_) knowledge_->ask(core_.requests[slot], core_.requests.progress(slot), core_.now);
+  const std::int32_t chosen = core_.bindings.router->route(core_.requests[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;
   const bool known = chosen >= 0 && chosen < replica_count();
-  if (!known || is_decoder(chosen) != decodes || signals_.place_of(chosen) < 0)
+  if (!known || core_.is_decoder(chosen) != decodes || core_.signals.place_of(chosen) < 0)
     throw Error("router", "route: found replica " + std::to_string(chosen + 1) + " for request " +
-                              std::to_string(requests_[slot].id) + "; " +
+                              std::to_string(core_.requests[slot].id) + "; " +
                               std::to_string(candidates.size()) + " of " +
                               std::to_string(replica_count()) + " replicas may take it");
   if (knowledge_) note_sent(slot, chosen, stage);
@@ -112,53 +109,54 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
 
 void Simulation::queue(std::int32_t slot, std::int32_t index) {
   if (!foreign_.empty() && foreign_[static_cast<std::size_t>(index)] != 0)
-    return requests_.close(slot);
-  signals_.add_outstanding(index, 1);
+    return core_.requests.close(slot);
+  core_.signals.add_outstanding(index, 1);
   if (fleet_) Life(*this).note_arrival(slot, index);
-  if (fleet_ && !fleet_->runs(group_of_[static_cast<std::size_t>(index)]))
+  if (fleet_ && !fleet_->runs(core_.engine_of(index)))
     return Trying(*this).lose_connection(slot, index);
   join(slot, index);
 }
 
 /// Into a replica where it is outstanding.
 void Simulation::join(std::int32_t slot, std::int32_t index) {
-  Replica& replica = at(index);
+  Replica& replica = core_.at(index);
   const ReplicaConfig& config = replica.config();
-  Request& request = requests_[slot];
+  Request& request = core_.requests[slot];
   request.replica = index;
   const std::int32_t room = config.max_model_len.value_or(0) - request.prompt_tokens;
   if (config.max_model_len && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
   if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
   limit_output(slot, config);
   if (replica.has_stages()) {
-    receptions_[static_cast<std::size_t>(index)].add(slot, now_);
+    receptions_[static_cast<std::size_t>(index)].add(slot, core_.now);
   } else if (Ranks(*this).queue_for(index)) {
     Ranks(*this).add(slot, index);
   } else {
     enter(slot, replica);
   }
-  touch(index);
+  core_.touch(index);
 }
 
 /// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
 void Simulation::limit_output(std::int32_t slot, const ReplicaConfig& config) {
-  const Request& request = requests_[slot];
-  Progress& progress = requests_.progress(slot);
+  const Request& request = core_.requests[slot];
+  Progress& progress = core_.requests.progress(slot);
   progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
   if (config.role == Role::prefill) progress.limit = 1;
   progress.stop_at = std::min(progress.output_tokens, progress.limit);
   if (!config.max_model_len) return;
   const std::int32_t room = *config.max_model_len - request.prompt_tokens;
-  if (room < progress.stop_at) ++totals_.cut_answers;
+  if (room < progress.stop_at) ++core_.totals.cut_answers;
   progress.limit = std::min(progress.limit, room);
   progress.stop_at = std::min(progress.stop_at, room);
 }
 
 /// Into the queue of the engine.
 void Simulation::enter(std::int32_t slot, Replica& replica) {
-  replica.enqueue(slot, now_, scheduler(replica.view().index));
-  for (Observer* observer : bindings_.observers) observer->on_queued(requests_[slot], now_);
-  if (tiers_ && config_.tiers.prefetch) prefetch_from_stores(slot);
+  replica.enqueue(slot, core_.now, core_.scheduler(replica.view().index));
+  for (Observer* observer : core_.bindings.observers)
+    observer->on_queued(core_.requests[slot], core_.now);
+  if (tiers_ && core_.config.tiers.prefetch) prefetch_from_stores(slot);
 }
 
 /// Follow-ups of a request that ended at `now`.
@@ -167,15 +165,15 @@ class Simulation::FollowUpsSent : public FollowUps {
   FollowUpsSent(Simulation& simulation, Picoseconds now) : simulation_(simulation), now_(now) {}
   void send(const RequestSpec& spec) override {
     const std::int32_t slot = simulation_.open(spec);
-    Picoseconds& arrival = simulation_.requests_.progress(slot).arrival;
+    Picoseconds& arrival = simulation_.core_.requests.progress(slot).arrival;
     if (spec.arrival_s >= seconds(now_))
       arrival = std::max(arrival, now_);  // "now" in whole ps again
     if (arrival < now_)
       throw Error("workload: request " + std::to_string(simulation_.ordinal_),
                   "a follow-up arrives at " + std::to_string(spec.arrival_s) +
                       " s, before the end it follows (" + std::to_string(seconds(now_)) + " s)");
-    if (arrival == simulation_.now_) return simulation_.sent_now_.push_back(slot);
-    simulation_.post({.time = arrival, .kind = Delivery::Kind::sent, .slot = slot});
+    if (arrival == simulation_.core_.now) return simulation_.core_.sent_now.push_back(slot);
+    simulation_.core_.post({.time = arrival, .kind = Delivery::Kind::sent, .slot = slot});
   }
 
  private:
@@ -185,15 +183,15 @@ class Simulation::FollowUpsSent : public FollowUps {
 
 /// What observers are told of the request in this slot.
 RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
-  const Request& request = requests_[slot];
-  const Progress& progress = requests_.progress(slot);
-  const Picoseconds delay = progress.first_token == never ? 0 : frontend_token_;
+  const Request& request = core_.requests[slot];
+  const Progress& progress = core_.requests.progress(slot);
+  const Picoseconds delay = progress.first_token == never ? 0 : core_.frontend_token;
   RequestDone done;
   done.id = request.id;
   done.replica = request.replica;
   done.prefill_replica = progress.prefill_replica;
   done.outcome = outcome;
-  done.now = now_ + delay;
+  done.now = core_.now + delay;
   done.arrival = progress.arrival;
   done.queued = progress.queued;
   done.scheduled = progress.scheduled;
@@ -229,9 +227,9 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.attempt = request.attempt;
   done.origin = progress.origin;
   done.adapter = progress.adapter;
-  if (bindings_.client != nullptr) done.carried_tokens = attempts_.carried_tokens(slot);
+  if (core_.bindings.client != nullptr) done.carried_tokens = attempts_.carried_tokens(slot);
   done.held = progress.held;
-  if (gate_ && gate_->holds(slot)) done.held = now_ - gate_->queue().held(slot).since;
+  for (const OnRequest* part : parts_.on_request) part->fills(slot, done);
   done.output_content = progress.output_content;
   done.row = progress.row;
   return done;
@@ -239,14 +237,14 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
 
 std::vector<RequestDone> Simulation::unfinished() const {
   std::vector<RequestDone> out;
-  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
-    const Request& request = requests_[slot];
-    if (!is_live(slot)) continue;
+  for (std::int32_t slot = 0; slot < core_.requests.slots(); ++slot) {
+    const Request& request = core_.requests[slot];
+    if (!core_.is_live(slot)) continue;
     RequestDone each = describe(slot, Outcome::unfinished);
     each.last_token = never;
     if (request.replica >= 0)
       each.output_tokens = std::min(emitted_tokens(replica(request.replica).view(), request),
-                                    requests_.progress(slot).stop_at);
+                                    core_.requests.progress(slot).stop_at);
     out.push_back(each);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -255,28 +253,28 @@ std::vector<RequestDone> Simulation::unfinished() const {
 
 /// Every end of a request that is not aborted.
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
-  if (requests_.progress(slot).kept_blocks > 0) let_go(slot);
+  if (core_.requests.progress(slot).kept_blocks > 0) let_go(slot);
   RequestDone done = describe(slot, outcome);
-  if (gate_) leave_gate(slot, done.output_tokens);
-  if (bindings_.client != nullptr) Trying(*this).end(slot, done);
+  for (OnRequest* part : parts_.on_request) part->ended(slot, done);
+  if (core_.bindings.client != nullptr) Trying(*this).end(slot, done);
   if (split_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
-  if (done.replica >= 0) at(done.replica).forget(slot);
-  if (done.prefill_replica >= 0) at(done.prefill_replica).forget(slot);
+  if (done.replica >= 0) core_.at(done.replica).forget(slot);
+  if (done.prefill_replica >= 0) core_.at(done.prefill_replica).forget(slot);
   if (done.replica >= 0) leave_replica(slot, done.replica);
-  requests_.close(slot);
+  core_.requests.close(slot);
   tell(done);
 }
 
 /// An end is told to observers, then to the workload.
 void Simulation::tell(const RequestDone& done) {
-  ++totals_.ended[static_cast<std::size_t>(done.outcome)];
-  totals_.last_end = std::max(totals_.last_end, done.now);
+  ++core_.totals.ended[static_cast<std::size_t>(done.outcome)];
+  core_.totals.last_end = std::max(core_.totals.last_end, done.now);
   if (fleet_) Life(*this).note_end(done);
-  for (Observer* observer : bindings_.observers) observer->on_done(done);
+  for (Observer* observer : core_.bindings.observers) observer->on_done(done);
   if (done.is_retried) return Trying(*this).send_again(done);
   FollowUpsSent follow_ups(*this, done.now);
-  bindings_.workload->on_done(done, follow_ups);
+  core_.bindings.workload->on_done(done, follow_ups);
   read_due();
 }
 
@@ -284,11 +282,6 @@ void Simulation::end_failing(Replica& replica) {
   if (replica.failing().empty()) return;
   const std::vector<Replica::Failing> failing = replica.take_failing();
   for (const Replica::Failing& each : failing) finish(each.slot, each.outcome);
-}
-
-void Simulation::post(Delivery delivery) {
-  delivery.serial = posted_++;
-  deliveries_.push(delivery);
 }
 
 }  // namespace rooflua

@@ -7,7 +7,7 @@
 
 #include "serve/contract/autoscaler.h"
 #include "serve/contract/observer.h"
-#include "serve/loop/group.h"
+#include "serve/core/group.h"
 #include "serve/replica/lifecycle.h"
 
 namespace rooflua {

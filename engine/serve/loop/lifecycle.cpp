@@ -18,12 +18,12 @@ namespace rooflua {
 Lifecycle Simulation::lifecycle(std::int32_t index) const {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   if (!fleet_) return Lifecycle::ready;
-  return fleet_->engine(group_of_[static_cast<std::size_t>(index)]).state;
+  return fleet_->engine(core_.engine_of(index)).state;
 }
 
 void Simulation::want_engines(std::int32_t pool, std::int32_t engines) {
   ROOFLUA_ASSERT(fleet_ && pool >= 0 && pool < static_cast<std::int32_t>(fleet_->pools.size()));
-  signals_.pass_time(now_, replicas_);
+  core_.signals.pass_time(core_.now, core_.replicas);
   Fleet::Pool& own = fleet_->pools[static_cast<std::size_t>(pool)];
   own.wanted = std::clamp(engines, own.config.min, own.config.max);
   Life(*this).adjust(pool);
@@ -46,7 +46,7 @@ void Simulation::slow_replica(std::int32_t index, double factor, Picoseconds unt
 StepModel& Simulation::steps_of(std::int32_t index) {
   const auto place = static_cast<std::size_t>(index);
   if (place < slowed_.size() && slowed_[place]) return *slowed_[place];
-  return *bindings_.steps[place];
+  return *core_.bindings.steps[place];
 }
 
 // --- states
@@ -54,8 +54,8 @@ StepModel& Simulation::steps_of(std::int32_t index) {
 Fleet& Life::open() {
   if (s_.fleet_) return *s_.fleet_;
   std::vector<std::vector<std::int32_t>> engines;
-  for (const RankGroup& each : s_.groups_) engines.push_back(each.members);
-  return s_.fleet_.emplace(s_.config_.pools, engines);
+  for (const RankGroup& each : s_.core_.groups) engines.push_back(each.members);
+  return s_.fleet_.emplace(s_.core_.config.pools, engines);
 }
 
 Fleet& Life::fleet() {
@@ -63,44 +63,45 @@ Fleet& Life::fleet() {
 }
 
 const RankGroup& Life::group(std::int32_t engine) const {
-  return s_.groups_[static_cast<std::size_t>(engine)];
+  return s_.core_.groups[static_cast<std::size_t>(engine)];
 }
 
 void Life::gather_candidates() {
-  for (std::vector<std::int32_t>& each : s_.candidates_) each.clear();
+  for (std::vector<std::int32_t>& each : s_.core_.candidates) each.clear();
   for (std::int32_t i = 0; i < s_.replica_count(); ++i) {
-    const std::int32_t engine = s_.group_of_[static_cast<std::size_t>(i)];
-    const bool believed = s_.fleet_ && fleet().engine(engine).is_undetected && !s_.is_decoder(i);
+    const std::int32_t engine = s_.core_.engine_of(i);
+    const bool believed =
+        s_.fleet_ && fleet().engine(engine).is_undetected && !s_.core_.is_decoder(i);
     if (believed || s_.lifecycle(i) == Lifecycle::ready)
-      s_.candidates_[s_.is_decoder(i) ? 1 : 0].push_back(i);
+      s_.core_.candidates[s_.core_.is_decoder(i) ? 1 : 0].push_back(i);
   }
-  s_.signals_.set_candidates(s_.candidates_);
+  s_.core_.signals.set_candidates(s_.core_.candidates);
 }
 
 void Life::set_state(std::int32_t engine, Lifecycle state) {
   Fleet::Engine& own = fleet().engine(engine);
   const Lifecycle before = std::exchange(own.state, state);
   ++own.ticket;
-  own.since = s_.now_;
+  own.since = s_.core_.now;
   own.is_undetected = false;
   std::erase(fleet().drains, engine);
   if (state == Lifecycle::draining) fleet().drains.push_back(engine);
   if ((before == Lifecycle::ready) != (state == Lifecycle::ready)) gather_candidates();
   for (const std::int32_t member : group(engine).members) {
-    for (Observer* observer : s_.bindings_.observers)
-      observer->on_replica({member, before, state, s_.now_});
+    for (Observer* observer : s_.core_.bindings.observers)
+      observer->on_replica({member, before, state, s_.core_.now});
   }
 }
 
 void Life::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {
-  fleet().due.push({after(s_.now_, after_s, "the life of a replica"), engine, kind,
+  fleet().due.push({after(s_.core_.now, after_s, "the life of a replica"), engine, kind,
                     fleet().engine(engine).ticket});
 }
 
 void Life::pass() {
-  while (fleet().next() <= s_.now_) {
-    if (fleet().due.empty() || fleet().due.front().time > s_.now_) {
-      if (fleet().fault_time > s_.now_) return;  // an autoscaler is due
+  while (fleet().next() <= s_.core_.now) {
+    if (fleet().due.empty() || fleet().due.front().time > s_.core_.now) {
+      if (fleet().fault_time > s_.core_.now) return;  // an autoscaler is due
       const Fault fault = *fleet().fault;
       ask_faults();
       come_to_pass(fault);
@@ -165,14 +166,14 @@ bool Life::send(std::int32_t engine, double bytes) {
   const PoolConfig& pool = fleet().pools[static_cast<std::size_t>(own.pool)].config;
   const std::int32_t to = group(engine).members.front();
   FlowRequest flow{.path = {}, .errand = Errand::start, .ticket = engine, .bytes = bytes, .to = to};
-  const Wires& wires = s_.kv_links_->wires();
+  const Wires& wires = s_.core_.kv_links->wires();
   for (const std::string& name : pool.start.link) {
     const std::int32_t link = wires.link_named(name, "pools.start.link");
     flow.alpha_s += wires.links()[static_cast<std::size_t>(link)].alpha_s;
     wires.add_way(link, to, Wires::Way::in, flow.path);
   }
-  s_.kv_links_->flows().start(std::move(flow), s_.now_);
-  s_.expect_flows();
+  s_.core_.kv_links->flows().start(std::move(flow), s_.core_.now);
+  s_.core_.expect_flows();
   return true;
 }
 
@@ -211,9 +212,9 @@ void Life::adjust(std::int32_t pool) {
       drain(engine);
       continue;
     }
-    if (s_.kv_links_) {
-      s_.kv_links_->flows().stop(Errand::start, engine, s_.now_);
-      s_.expect_flows();
+    if (s_.core_.kv_links) {
+      s_.core_.kv_links->flows().stop(Errand::start, engine, s_.core_.now);
+      s_.core_.expect_flows();
     }
     set_state(engine, Lifecycle::absent);
   }
@@ -262,8 +263,8 @@ void Life::drain(std::int32_t engine) {
 
 /// Whether no step has had anything of a request that waits at its replica, nor any other replica.
 bool Life::may_go_elsewhere(std::int32_t slot) const {
-  const Request& request = s_.requests_[slot];
-  const Progress& progress = s_.requests_.progress(slot);
+  const Request& request = s_.core_.requests[slot];
+  const Progress& progress = s_.core_.requests.progress(slot);
   const bool is_coming = request.phase == Phase::pending && Ranks(s_).are_without(slot);
   if (request.phase != Phase::waiting && !is_coming) return false;
   return request.preemptions == 0 && progress.held_blocks == 0 && progress.kept_blocks == 0 &&
@@ -272,25 +273,25 @@ bool Life::may_go_elsewhere(std::int32_t slot) const {
 
 /// Requests of a replica that have not begun are at the router again.
 void Life::requeue_waiting(std::int32_t index) {
-  for (const std::int32_t slot : s_.slots_at(index)) {
+  for (const std::int32_t slot : s_.core_.slots_at(index)) {
     if (!may_go_elsewhere(slot)) continue;
-    Replica& replica = s_.at(index);
+    Replica& replica = s_.core_.at(index);
     s_.leave_replica(slot, index);
     if (s_.split_) {
       s_.leave_promise(slot);
       s_.hand_over_of(slot) = {};
     }
-    if (s_.requests_[slot].phase == Phase::waiting) replica.leave(slot, 0);
+    if (s_.core_.requests[slot].phase == Phase::waiting) replica.leave(slot, 0);
     Ranks(s_).leave(slot);
     replica.forget(slot);
-    s_.requests_[slot].replica = -1;
-    s_.post({.time = s_.now_, .kind = Delivery::Kind::through_frontend, .slot = slot});
+    s_.core_.requests[slot].replica = -1;
+    s_.core_.post({.time = s_.core_.now, .kind = Delivery::Kind::through_frontend, .slot = slot});
   }
-  s_.plan_again(index);
+  s_.core_.plan_again(index);
 }
 
 void Life::abort_all(std::int32_t index) {
-  for (const std::int32_t slot : s_.slots_at(index)) s_.abort(slot, Outcome::replica_lost);
+  for (const std::int32_t slot : s_.core_.slots_at(index)) s_.abort(slot, Outcome::replica_lost);
 }
 
 bool Life::is_drained(std::int32_t engine) const {
@@ -318,10 +319,10 @@ void Life::settle_drains() {
 void Life::set_speed(std::int32_t index) {
   const auto place = static_cast<std::size_t>(index);
   const double factor = fleet().slow[place].factor;
-  s_.slowed_.resize(s_.replicas_.size());
+  s_.slowed_.resize(s_.core_.replicas.size());
   s_.slowed_[place].reset();
-  if (factor != 1) s_.slowed_[place].emplace(*s_.bindings_.steps[place], factor);
-  s_.runs_[place].forget();
+  if (factor != 1) s_.slowed_[place].emplace(*s_.core_.bindings.steps[place], factor);
+  s_.core_.runs[place].forget();
 }
 
 }  // namespace rooflua

@@ -38,15 +38,16 @@ class Simulation::Losing {
 
  private:
   bool touches(std::int32_t slot) const {
-    const Progress& progress = s_.requests_.progress(slot);
-    if (s_.requests_[slot].replica == index_ || progress.prefill_replica == index_) return true;
+    const Progress& progress = s_.core_.requests.progress(slot);
+    if (s_.core_.requests[slot].replica == index_ || progress.prefill_replica == index_)
+      return true;
     return s_.split_ && s_.hand_over_of(slot).to == index_;
   }
 
   /// Whether the request cannot go on without this replica.
   bool rests_here(std::int32_t slot) const {
-    const Progress& progress = s_.requests_.progress(slot);
-    if (s_.requests_[slot].replica == index_) return true;
+    const Progress& progress = s_.core_.requests.progress(slot);
+    if (s_.core_.requests[slot].replica == index_) return true;
     if (progress.kept_blocks > 0 && progress.prefill_replica == index_) return true;
     if (!s_.split_) return false;
     const HandOver& hand_over = s_.hand_over_of(slot);
@@ -54,8 +55,8 @@ class Simulation::Losing {
   }
 
   void end_requests() {
-    for (const std::int32_t slot : s_.live_slots()) {
-      if (!s_.is_live(slot)) continue;
+    for (const std::int32_t slot : s_.core_.live_slots()) {
+      if (!s_.core_.is_live(slot)) continue;
       if (rests_here(slot)) {
         s_.abort(slot, Outcome::replica_lost);
       } else if (s_.split_ && s_.hand_over_of(slot).to == index_) {
@@ -66,10 +67,10 @@ class Simulation::Losing {
 
   /// KV of this slot that is under way comes no longer.
   void stop_kv(std::int32_t slot) {
-    Progress& progress = s_.requests_.progress(slot);
+    Progress& progress = s_.core_.requests.progress(slot);
     if (progress.flows > 0) {
-      if (s_.kv_links_) s_.kv_links_->flows().stop_hand_over(slot, s_.now_);
-      s_.deliveries_.erase_if([slot](const Delivery& each) {
+      if (s_.core_.kv_links) s_.core_.kv_links->flows().stop_hand_over(slot, s_.core_.now);
+      s_.core_.deliveries.erase_if([slot](const Delivery& each) {
         return each.kind == Delivery::Kind::transfer && each.slot == slot;
       });
       progress.flows = 0;
@@ -78,26 +79,26 @@ class Simulation::Losing {
   }
 
   std::int32_t cut_load(std::int32_t slot) {
-    return s_.tiers_->cut_load(slot, s_.requests_, s_.now_, [this](std::int32_t ticket) {
-      return s_.kv_links_->flows().stop(Errand::load, ticket, s_.now_);
+    return s_.tiers_->cut_load(slot, s_.core_.requests, s_.core_.now, [this](std::int32_t ticket) {
+      return s_.core_.kv_links->flows().stop(Errand::load, ticket, s_.core_.now);
     });
   }
 
   /// Requests that ended and still held something here, or blocks elsewhere for KV from here.
   void free_left() {
     std::vector<std::int32_t> slots;
-    for (const Left& each : s_.left_)
+    for (const Left& each : s_.core_.left)
       if (touches(each.slot)) slots.push_back(each.slot);
     for (const std::int32_t slot : slots) stop_kv(slot);
-    s_.at(index_).lose_steps();
+    s_.core_.at(index_).lose_steps();
     s_.free_left_seats(index_);
     for (const std::int32_t slot : slots) {
-      const auto left = std::find_if(s_.left_.begin(), s_.left_.end(),
+      const auto left = std::find_if(s_.core_.left.begin(), s_.core_.left.end(),
                                      [slot](const Left& each) { return each.slot == slot; });
-      if (left == s_.left_.end()) continue;
+      if (left == s_.core_.left.end()) continue;
       if (left->replica >= 0) {
         s_.cancel_reserved(slot);  // its seat is elsewhere, and is free when its step lands
-      } else if (s_.requests_.progress(slot).kept_blocks > 0) {
+      } else if (s_.core_.requests.progress(slot).kept_blocks > 0) {
         s_.let_go(slot);
         s_.refuse_kv(slot);
       } else if (s_.split_ && s_.hand_over_of(slot).reserved_blocks > 0) {
@@ -106,18 +107,18 @@ class Simulation::Losing {
         s_.refuse_kv(slot);  // it came from stores
       }
     }
-    if (s_.kv_links_) s_.expect_flows();
-    s_.signals_.changed(index_);
+    if (s_.core_.kv_links) s_.core_.expect_flows();
+    s_.core_.signals.changed(index_);
     s_.fruitless_preemptions_[static_cast<std::size_t>(index_)] = 0;
-    s_.runs_[static_cast<std::size_t>(index_)].forget();
+    s_.core_.runs[static_cast<std::size_t>(index_)].forget();
   }
 
   void cut_stores() {
     if (!s_.tiers_) return;
     Tiers& tiers = *s_.tiers_;
     for (const std::int32_t ticket : tiers.writes_from(index_)) {
-      s_.kv_links_->flows().stop(Errand::store, ticket, s_.now_);
-      s_.at(index_).unpin(first_pin + ticket);
+      s_.core_.kv_links->flows().stop(Errand::store, ticket, s_.core_.now);
+      s_.core_.at(index_).unpin(first_pin + ticket);
       tiers.cancel_write(ticket);
     }
     for (const std::int32_t ticket : tiers.loads_from(index_)) cut_foreign(ticket);
@@ -127,17 +128,17 @@ class Simulation::Losing {
     Tiers& tiers = *s_.tiers_;
     const std::int32_t slot = tiers.slot_of_load(ticket);
     if (slot < 0) return;  // it was cut with another one
-    const Request& request = s_.requests_[slot];
-    const bool lives = request.id == tiers.request_of_load(ticket) && s_.is_live(slot);
+    const Request& request = s_.core_.requests[slot];
+    const bool lives = request.id == tiers.request_of_load(ticket) && s_.core_.is_live(slot);
     if (lives && !tiers.is_prefetch(ticket)) {
       if (request.phase != Phase::pending) return;  // by layers
-      s_.requests_.progress(slot).remote_tokens -= cut_load(slot);
+      s_.core_.requests.progress(slot).remote_tokens -= cut_load(slot);
       return s_.receive_loaded(slot);
     }
-    if (!tiers.is_prefetch(ticket) && s_.has_left(slot) && request.phase == Phase::pending)
+    if (!tiers.is_prefetch(ticket) && s_.core_.has_left(slot) && request.phase == Phase::pending)
       return;  // free_left() sees to it
-    s_.kv_links_->flows().stop(Errand::load, ticket, s_.now_);
-    tiers.drop_load(ticket, s_.requests_, s_.now_);
+    s_.core_.kv_links->flows().stop(Errand::load, ticket, s_.core_.now);
+    tiers.drop_load(ticket, s_.core_.requests, s_.core_.now);
   }
 
   Simulation& s_;
@@ -148,50 +149,34 @@ void Simulation::fail_replica(std::int32_t index, double repair_s) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
   Life life(*this);
   Fleet& fleet = life.open();
-  const std::int32_t engine = group_of_[static_cast<std::size_t>(index)];
+  const std::int32_t engine = core_.engine_of(index);
   const Lifecycle state = fleet.engine(engine).state;
   if (state == Lifecycle::absent || state == Lifecycle::failed) return;
-  signals_.pass_time(now_, replicas_);
-  if (state == Lifecycle::starting && kv_links_) {
-    kv_links_->flows().stop(Errand::start, engine, now_);
-    expect_flows();
+  core_.signals.pass_time(core_.now, core_.replicas);
+  if (state == Lifecycle::starting && core_.kv_links) {
+    core_.kv_links->flows().stop(Errand::start, engine, core_.now);
+    core_.expect_flows();
   }
   fleet.engine(engine).will_be_repaired = std::isfinite(repair_s);
   life.set_state(engine, Lifecycle::failed);
-  const double detect_s = bindings_.faults == nullptr ? 0 : bindings_.faults->detect_s();
+  const double detect_s = core_.bindings.faults == nullptr ? 0 : core_.bindings.faults->detect_s();
   if (detect_s > 0 && state == Lifecycle::ready) {
     fleet.engine(engine).is_undetected = true;
     life.gather_candidates();
     life.alarm(engine, LifeAlarm::Kind::detected, detect_s);
   }
-  const std::vector<std::int32_t> members = groups_[static_cast<std::size_t>(engine)].members;
+  const std::vector<std::int32_t> members = core_.groups[static_cast<std::size_t>(engine)].members;
   for (const std::int32_t member : members) Losing(*this, member).all();
   if (std::isfinite(repair_s)) life.alarm(engine, LifeAlarm::Kind::repaired, repair_s);
 }
 
 void Life::forget_content(std::int32_t index) {
-  s_.at(index).lose_steps();
-  s_.at(index).lose_content();
-  if (s_.tiers_ && s_.at(index).tiers() != nullptr) s_.tiers_->empty(index);
+  s_.core_.at(index).lose_steps();
+  s_.core_.at(index).lose_content();
+  if (s_.tiers_ && s_.core_.at(index).tiers() != nullptr) s_.tiers_->empty(index);
   if (s_.knowledge_) s_.knowledge_->lose(index);
-  s_.signals_.changed(index);
-  s_.tell_blocks(index);
-}
-
-/// Requests that were sent and are not over, by id.
-std::vector<std::int32_t> Simulation::live_slots() const {
-  std::vector<std::int32_t> out;
-  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot)
-    if (is_live(slot)) out.push_back(slot);
-  std::sort(out.begin(), out.end(),
-            [this](std::int32_t a, std::int32_t b) { return requests_[a].id < requests_[b].id; });
-  return out;
-}
-
-std::vector<std::int32_t> Simulation::slots_at(std::int32_t index) const {
-  std::vector<std::int32_t> out = live_slots();
-  std::erase_if(out, [&](std::int32_t slot) { return requests_[slot].replica != index; });
-  return out;
+  s_.core_.signals.changed(index);
+  s_.core_.tell_blocks(index);
 }
 
 }  // namespace rooflua

@@ -18,7 +18,7 @@ constexpr std::size_t few_replicas = 64;
 /// The alarm that is due first leaves. Each of those after it moves up by one place, and what it
 /// needs at its new place is fetched: none is left out, whichever way the steps take.
 Alarm Simulation::take_alarm() {
-  const Alarm out = alarms_.pop();
+  const Alarm out = core_.alarms.pop();
   prefetch_ahead();
   return out;
 }
@@ -28,24 +28,25 @@ Alarm Simulation::take_alarm() {
 /// requests.
 void Simulation::prefetch_ahead() const {
   constexpr std::size_t far = 3, near = 2, next = 1;  // after the front
-  if (replicas_.size() <= few_replicas) return;
-  if (const Alarm* alarm = alarms_.ahead(far)) {
+  if (core_.replicas.size() <= few_replicas) return;
+  if (const Alarm* alarm = core_.alarms.ahead(far)) {
     const auto index = static_cast<std::size_t>(alarm->replica);
-    replicas_[index].prefetch();
-    runs_[index].prefetch();
-    __builtin_prefetch(&groups_[static_cast<std::size_t>(group_of_[index])]);
-    __builtin_prefetch(bindings_.schedulers[index]);
-    for (const Observer* observer : bindings_.observers) observer->expect_step(alarm->replica);
+    core_.replicas[index].prefetch();
+    core_.runs[index].prefetch();
+    __builtin_prefetch(&core_.groups[static_cast<std::size_t>(core_.group_of[index])]);
+    __builtin_prefetch(core_.bindings.schedulers[index]);
+    for (const Observer* observer : core_.bindings.observers) observer->expect_step(alarm->replica);
   }
-  if (const Alarm* alarm = alarms_.ahead(near)) {
+  if (const Alarm* alarm = core_.alarms.ahead(near)) {
     const auto index = static_cast<std::size_t>(alarm->replica);
-    replicas_[index].prefetch_parts();
-    runs_[index].prefetch_price();
-    __builtin_prefetch(groups_[static_cast<std::size_t>(group_of_[index])].members.data());
+    core_.replicas[index].prefetch_parts();
+    core_.runs[index].prefetch_price();
+    __builtin_prefetch(
+        core_.groups[static_cast<std::size_t>(core_.group_of[index])].members.data());
   }
-  if (const Alarm* alarm = alarms_.ahead(next)) {
+  if (const Alarm* alarm = core_.alarms.ahead(next)) {
     const auto index = static_cast<std::size_t>(alarm->replica);
-    replicas_[index].prefetch_requests();
+    core_.replicas[index].prefetch_requests();
   }
 }
 
@@ -55,7 +56,7 @@ void Simulation::prefetch_prefixes(std::span<const std::int32_t> holders,
                                    std::uint64_t hash) const {
   using Part = BlockExtents::Part;
   constexpr std::size_t most = 16;  // more lines would not fit beside the rest
-  if (replicas_.size() <= few_replicas) return;
+  if (core_.replicas.size() <= few_replicas) return;
   holders = holders.first(std::min(holders.size(), most));
   for (const Part part : {Part::index, Part::path, Part::lists}) {
     for (const std::int32_t holder : holders) replica(holder).kv().prefetch(hash, part);

@@ -21,19 +21,19 @@ namespace rooflua {
 bool Simulation::reserve(std::int32_t slot) {
   HandOver& hand_over = hand_over_of(slot);
   if (hand_over.reserved_blocks > 0) return true;
-  if (hand_over.to < 0 && candidates(Stage::decode).empty()) return false;
+  if (hand_over.to < 0 && core_.candidates_for(Stage::decode).empty()) return false;
   if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
-  Replica& replica = at(hand_over.to);
-  const std::int32_t prompt_tokens = requests_[slot].prompt_tokens;
+  Replica& replica = core_.at(hand_over.to);
+  const std::int32_t prompt_tokens = core_.requests[slot].prompt_tokens;
   if (!replica.could_hold(prompt_tokens)) return false;
   const std::optional<std::int32_t> most = replica.config().max_model_len;
   if (most && *most <= prompt_tokens) return false;
   hand_over.reserved_blocks = replica.reserve(slot);
   if (hand_over.reserved_blocks == 0) return false;
-  hand_over.room = now_;
+  hand_over.room = core_.now;
   hand_over.pushed = true;
-  signals_.changed(hand_over.to);
-  tell_blocks(hand_over.to);
+  core_.signals.changed(hand_over.to);
+  core_.tell_blocks(hand_over.to);
   return true;
 }
 
@@ -41,20 +41,20 @@ bool Simulation::reserve(std::int32_t slot) {
 void Simulation::cancel_reserved(std::int32_t slot) {
   HandOver& hand_over = hand_over_of(slot);
   if (hand_over.reserved_blocks == 0) return;
-  at(hand_over.to).cancel(slot, hand_over.reserved_blocks);
-  at(hand_over.to).forget(slot);
+  core_.at(hand_over.to).cancel(slot, hand_over.reserved_blocks);
+  core_.at(hand_over.to).forget(slot);
   hand_over.reserved_blocks = hand_over.sent_tokens = 0;
   hand_over.room = never;
   hand_over.pushed = false;
-  tell_blocks(hand_over.to);
-  plan_again(hand_over.to);
+  core_.tell_blocks(hand_over.to);
+  core_.plan_again(hand_over.to);
 }
 
 /// A step of a prefill replica has ended: what it computed of prompts that go on is sent.
 void Simulation::push_computed(std::span<const PrefillWork> prefills) {
   for (const PrefillWork& work : prefills) {
-    const bool is_over = requests_[work.slot].id != work.id || !is_live(work.slot);
-    if (work.completes != 0 || is_over || !seated(requests_[work.slot].phase)) continue;
+    const bool is_over = core_.requests[work.slot].id != work.id || !core_.is_live(work.slot);
+    if (work.completes != 0 || is_over || !seated(core_.requests[work.slot].phase)) continue;
     if (reserve(work.slot)) send_kv(work.slot, work.context_tokens + work.new_tokens);
   }
 }
@@ -64,8 +64,8 @@ void Simulation::push_computed(std::span<const PrefillWork> prefills) {
 void Simulation::push_layers(const Replica& replica) {
   const Step& step = replica.pipeline().front();
   for (const PrefillWork& work : step.prefills) {
-    const bool is_over = requests_[work.slot].id != work.id || !is_live(work.slot);
-    if (is_over || !seated(requests_[work.slot].phase) || !reserve(work.slot)) continue;
+    const bool is_over = core_.requests[work.slot].id != work.id || !core_.is_live(work.slot);
+    if (is_over || !seated(core_.requests[work.slot].phase) || !reserve(work.slot)) continue;
     send_kv(work.slot, work.context_tokens);
     send_kv(work.slot, work.context_tokens + work.new_tokens, step.end);
   }
@@ -74,15 +74,15 @@ void Simulation::push_layers(const Replica& replica) {
 /// The KV of a request that was aborted while its prompt was computed is there, and its blocks are
 /// free. One that still has a seat is freed when the step lands.
 void Simulation::end_left(std::int32_t slot) {
-  const auto left = std::find_if(left_.begin(), left_.end(),
+  const auto left = std::find_if(core_.left.begin(), core_.left.end(),
                                  [slot](const Left& each) { return each.slot == slot; });
   if (left->replica >= 0) return;
-  left_.erase(left);
-  const std::int32_t index = requests_[slot].replica;
-  at(index).release_left(slot);
-  tell_blocks(index);
+  core_.left.erase(left);
+  const std::int32_t index = core_.requests[slot].replica;
+  core_.at(index).release_left(slot);
+  core_.tell_blocks(index);
   free_slot(slot);
-  plan_again(index);
+  core_.plan_again(index);
 }
 
 }  // namespace rooflua

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "serve/loop/moving.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -12,38 +11,39 @@ namespace rooflua {
 /// After a plain step of that replica: those that end in front of everything else. @returns how
 /// many
 std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until) {
-  const Alarm alarm = alarms_.front();
+  const Alarm alarm = core_.alarms.front();
   if (alarm.replica != index) return 0;
   if (knowledge_ && knowledge_->hears()) return 0;  // caches report at the time of each step
-  Picoseconds before = std::min(signals_.next_tick(), until == never ? never : until + 1);
-  if (gate_) before = std::min({before, gate_->next_tick(), gate_due()});
-  if (const Alarm* other = alarms_.ahead(1)) before = std::min(before, other->time);
-  if (!deliveries_.empty()) before = std::min(before, deliveries_.front().time);
-  if (next_open_ >= 0) before = std::min(before, requests_.progress(next_open_).arrival);
+  Picoseconds before = std::min(core_.signals.next_tick(), until == never ? never : until + 1);
+  before = std::min(before, next_part_);
+  for (const OnTime* part : parts_.on_time) before = std::min(before, part->next_tick());
+  if (const Alarm* other = core_.alarms.ahead(1)) before = std::min(before, other->time);
+  if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
+  if (next_open_ >= 0) before = std::min(before, core_.requests.progress(next_open_).arrival);
   if (!leases_.empty()) before = std::min(before, next_lease());
   before = std::min(before, workload_due_);
   if (fleet_) before = std::min({before, next_life(), fleet_->sample_at});
   if (alarm.time >= before) return 0;
-  Replica& replica = at(index);
-  PricedRun& run = runs_[static_cast<std::size_t>(index)];
-  if (!experts_.empty()) most = std::min<std::int64_t>(most, Moving(*this).left(index));
+  Replica& replica = core_.at(index);
+  PricedRun& run = core_.runs[static_cast<std::size_t>(index)];
+  for (const OnStep* part : parts_.on_step) most = std::min(most, part->same_for(index));
   const auto limit = static_cast<std::size_t>(most);
   const std::size_t ended = replica.repeat_until(before, limit, run, repeats_);
   if (ended == 0) return 0;
   const std::span<const RepeatedStep> steps(repeats_);
   const StepsDone done{replica.first_repeat(steps.front()), steps.first(ended)};
-  for (Observer* observer : bindings_.observers) observer->on_steps(done);
-  if (signals_.reads_reports())
-    signals_.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
+  for (Observer* observer : core_.bindings.observers) observer->on_steps(done);
+  if (core_.signals.reads_reports())
+    core_.signals.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
   const auto count = static_cast<std::int64_t>(ended);
-  if (!experts_.empty()) Moving(*this).pass(index, count, replica.view().decodes);
-  totals_.steps += count;
-  totals_.plain_steps += count;
-  totals_.output_tokens += count * done.first.tokens_landed();
+  for (OnStep* part : parts_.on_step) part->took(index, count, replica.view().decodes);
+  core_.totals.steps += count;
+  core_.totals.plain_steps += count;
+  core_.totals.output_tokens += count * done.first.tokens_landed();
   replica.settle_repeats(steps, ended, run);
-  now_ = steps[ended - 1].end;
-  alarms_.pop();
-  alarms_.push({replica.pipeline().front().end, index});
+  core_.now = steps[ended - 1].end;
+  core_.alarms.pop();
+  core_.alarms.push({replica.pipeline().front().end, index});
   return count;
 }
 

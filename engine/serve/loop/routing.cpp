@@ -12,14 +12,15 @@ namespace rooflua {
 // --- bindings
 
 void Simulation::bind_router() {
-  if (bindings_.router == nullptr) {
-    if (built_[0] > 1 || built_[1] > 1)
+  if (core_.bindings.router == nullptr) {
+    if (core_.built[0] > 1 || core_.built[1] > 1)
       throw Error("router", "there is none; several replicas need one");
     return;
   }
-  signals_.set_staleness(picoseconds(bindings_.router->staleness_s(), "router: staleness_s"));
-  signals_.set_landing(bindings_.router->reads_landing_prompts());
-  signals_.set_reports(bindings_.router->reads_reports());
+  core_.signals.set_staleness(
+      picoseconds(core_.bindings.router->staleness_s(), "router: staleness_s"));
+  core_.signals.set_landing(core_.bindings.router->reads_landing_prompts());
+  core_.signals.set_reports(core_.bindings.router->reads_reports());
   bind_knowledge();
 }
 
@@ -38,18 +39,18 @@ bool are_exact(const RouterIndex& rules, std::size_t replicas) {
 
 /// A router that wants to know the same as the one before goes on from what that one knew.
 void Simulation::bind_knowledge() {
-  RouterIndex wanted = bindings_.router->index();
-  wanted.seed = static_cast<std::uint64_t>(config_.replicas.front().seed);
-  if (are_exact(wanted, replicas_.size())) wanted.kind = RouterIndex::Kind::fresh;
+  RouterIndex wanted = core_.bindings.router->index();
+  wanted.seed = static_cast<std::uint64_t>(core_.config.replicas.front().seed);
+  if (are_exact(wanted, core_.replicas.size())) wanted.kind = RouterIndex::Kind::fresh;
   if (wanted.kind == RouterIndex::Kind::fresh && !wanted.in_flight) {
     knowledge_.reset();
   } else if (!knowledge_ || !(knowledge_->rules() == wanted)) {
     std::vector<std::int32_t> sizes;
-    for (const ReplicaConfig& each : config_.replicas) sizes.push_back(each.block_size);
+    for (const ReplicaConfig& each : core_.config.replicas) sizes.push_back(each.block_size);
     knowledge_.emplace(wanted, std::move(sizes));
   }
   const bool hears = knowledge_ && knowledge_->hears();
-  if (hears) knowledge_->events().read(&now_);
+  if (hears) knowledge_->events().read(&core_.now);
   holders_.tell(hears ? &knowledge_->events() : nullptr);
 }
 
@@ -57,23 +58,23 @@ void Simulation::bind_knowledge() {
 void Simulation::bind_holders() {
   of_each_block_size_.clear();
   holders_.publish(nullptr);
-  if (replicas_.size() < 2) return at(0).tell(nullptr);
+  if (core_.replicas.size() < 2) return core_.at(0).tell(nullptr);
   std::set<std::int32_t> known;
   for (std::int32_t i = 0; i < replica_count(); ++i) {
-    at(i).tell(&holders_);
-    if (known.insert(at(i).config().block_size).second) of_each_block_size_.push_back(i);
+    core_.at(i).tell(&holders_);
+    if (known.insert(core_.at(i).config().block_size).second) of_each_block_size_.push_back(i);
   }
 }
 
 /// A cache reports nothing until it is asked to.
 void Simulation::publish_kv(KvEvents& events) {
-  events.read(&now_);
+  events.read(&core_.now);
   holders_.publish(&events);
-  if (replicas_.size() == 1) at(0).tell(&holders_);
+  if (core_.replicas.size() == 1) core_.at(0).tell(&holders_);
 }
 
 void Simulation::set_router(Router& router) {
-  bindings_.router = &router;
+  core_.bindings.router = &router;
   bind_router();
 }
 
@@ -81,13 +82,13 @@ void Simulation::set_router(Router& router) {
 
 std::int32_t Simulation::cached_tokens(std::int32_t slot, std::int32_t index) const noexcept {
   if (knowledge_ && knowledge_->hears()) return knowledge_->told_tokens(index);
-  return replicas_[static_cast<std::size_t>(index)].cached_tokens(slot);
+  return core_.replicas[static_cast<std::size_t>(index)].cached_tokens(slot);
 }
 
 /// One place more that is returned, if this replica is a candidate.
 void Simulation::add_place(std::int32_t holder, const RouteView& view) const {
-  if (is_decoder(holder) != (view.decode_stage != 0)) return;
-  const std::int32_t place = signals_.place_of(holder);
+  if (core_.is_decoder(holder) != (view.decode_stage != 0)) return;
+  const std::int32_t place = core_.signals.place_of(holder);
   if (place >= 0) holding_places_.push_back(place);
 }
 
@@ -95,8 +96,8 @@ std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) 
   if (knowledge_ && knowledge_->hears()) return places_of_known(view);
   holding_places_.clear();
   for (const std::int32_t index : of_each_block_size_) {
-    const std::uint64_t hash =
-        replica(index).kv().first_hash(requests_[view.slot], requests_.progress(view.slot));
+    const std::uint64_t hash = replica(index).kv().first_hash(core_.requests[view.slot],
+                                                              core_.requests.progress(view.slot));
     if (hash == 0) continue;
     const std::span<const std::int32_t> holders = holders_.of(hash);
     prefetch_prefixes(holders, hash);
@@ -119,14 +120,15 @@ std::span<const std::int32_t> Simulation::places_of_known(const RouteView& view)
 
 double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact what) const noexcept {
   if (what == RouterFact::stored_tokens) {
-    if (!tiers_ || is_decoder(index)) return 0;
-    const Replica& replica = replicas_[static_cast<std::size_t>(index)];
-    return tiers_->stored_tokens(index, requests_[view.slot], requests_.progress(view.slot),
+    if (!tiers_ || core_.is_decoder(index)) return 0;
+    const Replica& replica = core_.replicas[static_cast<std::size_t>(index)];
+    return tiers_->stored_tokens(index, core_.requests[view.slot],
+                                 core_.requests.progress(view.slot),
                                  replica.cached_tokens(view.slot));
   }
   if (what == RouterFact::has_adapter) {
-    const std::int32_t adapter = requests_.progress(view.slot).adapter;
-    const AdapterSlots* slots = replicas_[static_cast<std::size_t>(index)].adapters();
+    const std::int32_t adapter = core_.requests.progress(view.slot).adapter;
+    const AdapterSlots* slots = core_.replicas[static_cast<std::size_t>(index)].adapters();
     return adapter == 0 || (slots != nullptr && slots->holds(adapter)) ? 1 : 0;
   }
   if (what == RouterFact::rank_requests) return Ranks::requests_of(*this, index);
@@ -156,13 +158,14 @@ std::int32_t Simulation::believed_uncached(std::int32_t slot, std::int32_t index
   const bool remembers = knowledge_->rules().kind == RouterIndex::Kind::sent;
   const std::int32_t known =
       remembers ? knowledge_->sent_tokens(index) : cached_tokens(slot, index);
-  return std::max(0, requests_[slot].prompt_tokens - known);
+  return std::max(0, core_.requests[slot].prompt_tokens - known);
 }
 
 void Simulation::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
   const bool computes = stage == Stage::prompt && knowledge_->counts();
   const std::int32_t tokens = computes ? believed_uncached(slot, index) : 0;
-  knowledge_->send(requests_[slot], requests_.progress(slot), slot, index, tokens, now_);
+  knowledge_->send(core_.requests[slot], core_.requests.progress(slot), slot, index, tokens,
+                   core_.now);
 }
 
 /// The decode replica computes the prompt itself.
@@ -172,8 +175,8 @@ void Simulation::note_not_split(std::int32_t slot, std::int32_t to) {
 
 /// The request is no longer at that replica, as its router counts.
 void Simulation::leave_replica(std::int32_t slot, std::int32_t index) {
-  signals_.add_outstanding(index, -1);
-  if (knowledge_) knowledge_->end(requests_[slot], requests_.progress(slot), slot, index);
+  core_.signals.add_outstanding(index, -1);
+  if (knowledge_) knowledge_->end(core_.requests[slot], core_.requests.progress(slot), slot, index);
 }
 
 }  // namespace rooflua

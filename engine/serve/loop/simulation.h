@@ -1,12 +1,13 @@
 #pragma once
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
-// What happens at one instant, and in which order: instant.cpp.
+// What happens at one instant, and in which order: instant.cpp. What only some runs have are parts
+// (core/part.h); not all of it is one yet:
 // The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
 // (plans and prices), intake.cpp (a request from sent to done), clients.cpp (times of the
 // workload), trying.cpp (patience, what is sent again), routing.cpp, ranks.cpp, handover.cpp,
 // pushing.cpp and splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores),
-// abort.cpp, gating.cpp (the gate), lifecycle.cpp (engines), breaking.cpp and losing.cpp (faults),
-// starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp, moving.cpp.
+// abort.cpp, lifecycle.cpp (engines), breaking.cpp and losing.cpp (faults), starvation.cpp,
+// plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
 
 #include <array>
 #include <atomic>
@@ -18,30 +19,20 @@
 
 #include "base/error.h"
 #include "serve/adapters/choice.h"
-#include "serve/contract/admission.h"
-#include "serve/contract/bindings.h"
-#include "serve/contract/experts.h"
-#include "serve/events/alarm_queue.h"
-#include "serve/events/event_heap.h"
-#include "serve/gates/gate.h"
+#include "serve/core/core.h"
+#include "serve/core/part.h"
 #include "serve/lanes/reception.h"
 #include "serve/loop/attempts.h"
-#include "serve/loop/group.h"
 #include "serve/loop/hand_over.h"
-#include "serve/loop/left.h"
-#include "serve/loop/router_signals.h"
-#include "serve/loop/totals.h"
-#include "serve/replica/cluster.h"
+#include "serve/parts/list.h"
 #include "serve/replica/lifecycle.h"
-#include "serve/replica/priced_run.h"
-#include "serve/replica/replica.h"
 #include "serve/routing/knowledge.h"
 #include "serve/routing/prefix_holders.h"
 #include "serve/stores/tiers.h"
 
 namespace rooflua {
 
-class Simulation final : public RouteSource, public PairSource {
+class Simulation final : public Loop {
  public:
   /// @throws Error if the configuration is impossible or a binding is missing
   Simulation(const ClusterConfig& config, const Bindings& bindings);
@@ -67,18 +58,18 @@ class Simulation final : public RouteSource, public PairSource {
   /// lies before now().
   void look_at_workload();
 
-  double now_s() const { return seconds(now_); }
-  Picoseconds now() const { return now_; }
-  const Totals& totals() const { return totals_; }
-  std::int32_t replica_count() const { return static_cast<std::int32_t>(replicas_.size()); }
+  double now_s() const { return seconds(core_.now); }
+  Picoseconds now() const { return core_.now; }
+  const Totals& totals() const { return core_.totals; }
+  std::int32_t replica_count() const { return core_.replica_count(); }
   const Replica& replica(std::int32_t index) const {
     ROOFLUA_ASSERT(index >= 0 && index < replica_count());
-    return replicas_[static_cast<std::size_t>(index)];
+    return core_.at(index);
   }
-  const Requests& requests() const noexcept override { return requests_; }
+  const Requests& requests() const noexcept override { return core_.requests; }
   std::int32_t cached_tokens(std::int32_t slot, std::int32_t replica) const noexcept override;
   std::int32_t least_outstanding(const RouteView& view) const noexcept override {
-    return signals_.least_outstanding(view.decode_stage != 0);
+    return core_.signals.least_outstanding(view.decode_stage != 0);
   }
   std::span<const std::int32_t> prefix_holders(const RouteView& view) const noexcept override;
   std::span<const std::int32_t> sent_holders(const RouteView& view) const noexcept override;
@@ -86,8 +77,10 @@ class Simulation final : public RouteSource, public PairSource {
   PairMember member(const PairView& view, std::int32_t place) const noexcept override;
   /// The live request with this id; -1 if it is not alive. O(alive).
   std::int32_t slot_of(std::int32_t id) const;
-  std::int32_t outstanding(std::int32_t replica) const { return signals_.outstanding(replica); }
-  const ClusterConfig& config() const { return config_; }
+  std::int32_t outstanding(std::int32_t replica) const {
+    return core_.signals.outstanding(replica);
+  }
+  const ClusterConfig& config() const { return core_.config; }
   /// Stores outside the GPUs; null: there are none.
   const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
 
@@ -100,11 +93,11 @@ class Simulation final : public RouteSource, public PairSource {
   /// @param outcome  one for which ends_early() holds
   /// @pre is_live(slot). Not from a policy, an observer or the workload, but where it is
   /// its time (Client::cancel).
-  void abort(std::int32_t slot, Outcome outcome);
+  void abort(std::int32_t slot, Outcome outcome) override;
   /// The same of the request with this id. False: it is not alive, and nothing happens.
   bool abort_by_id(std::int32_t id, Outcome outcome);
   /// Whether a request is in this slot that was sent and not told done.
-  bool is_live(std::int32_t slot) const;
+  bool is_live(std::int32_t slot) const { return core_.is_live(slot); }
 
   // --- the life of replicas (replica/lifecycle.h); ranks of a group share it. Between two
   // instants, or where it is time for it
@@ -129,14 +122,9 @@ class Simulation final : public RouteSource, public PairSource {
   /// From now on `events` has what the caches get and lose. A copy of the simulation reports none.
   /// @pre nothing is cached
   void publish_kv(KvEvents& events);
-  /// @pre the order is decode_first
-  void set_decider(Decider& decider) { bindings_.decider = &decider; }
-  /// @pre there is a gate. @throws Error if its queue is another one
-  void set_admission(AdmissionPolicy& policy);
-  /// @pre it has a client; it has faults; its experts move
-  void set_client(ClientPolicy& client) { bindings_.client = &client; }
-  void set_faults(FaultPolicy& faults) { bindings_.faults = &faults; }
-  void set_experts(ExpertPolicy& experts) { bindings_.experts = &experts; }
+  /// Other policies around the engines, where there are some: decider, admission, client, faults,
+  /// experts of `bindings`. @throws Error if the queue of a gate is another one
+  void set_parts(const Bindings& bindings);
   /// The policies of tiers in `bindings`. @pre it has tiers
   void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
@@ -144,7 +132,7 @@ class Simulation final : public RouteSource, public PairSource {
                        AcceptanceModel& acceptance);
   /// Told from now on, after those before it.
   void add_observer(Observer& observer) {
-    bindings_.observers.push_back(&observer);
+    core_.bindings.observers.push_back(&observer);
     look_at_observers();
   }
 
@@ -153,23 +141,19 @@ class Simulation final : public RouteSource, public PairSource {
   std::unique_ptr<Simulation> fork(const Bindings& bindings) const;
 
  private:
-  enum class Stage { prompt, decode };  // a new request; KV that a prefill replica holds
   class FollowUpsSent;
   class ClientNow;
   friend class Trying;   // patience, and requests that are sent again (trying.h)
   friend class Life;     // engines that come and go (life.h)
   friend class Sharing;  // a part of the replicas (sharing.h)
-  friend class Moving;   // experts that move (moving.h)
   friend class Ranks;    // ranks with one queue (ranks.h)
   class Losing;          // a replica fails (losing.cpp)
 
   Simulation(const Simulation& other);
-  const std::vector<std::int32_t>& candidates(Stage stage) const {
-    return candidates_[stage == Stage::decode ? 1 : 0];
-  }
 
   // the loop
   Picoseconds next_instant();
+  Picoseconds next_of_parts();
   void land_steps();
   Alarm take_alarm();
   void prefetch_ahead() const;
@@ -193,7 +177,6 @@ class Simulation final : public RouteSource, public PairSource {
   void wake(const RankGroup& group);
   void tell_preemptions(Replica& replica);
   bool alarm_holds(const Alarm& alarm) const;
-  void touch(std::int32_t replica);
   std::int32_t step_plainly();
   std::int64_t repeat_steps(std::int32_t index, std::int64_t most, Picoseconds until);
   void look_at_observers();
@@ -203,9 +186,10 @@ class Simulation final : public RouteSource, public PairSource {
   void read_ahead();
   void begin(std::int32_t slot);
   void send(std::int32_t slot);
-  void route(std::int32_t slot);
-  void send_to_router(std::int32_t slot);
-  void send_follow_ups();
+  void route(std::int32_t slot) override;
+  void send_follow_ups() override;
+  void due_changed() override { next_part_ = 0; }
+  bool is_alone(const OnTime& part) override;
   std::int32_t choose(std::int32_t slot, Stage stage);
   void note_sent(std::int32_t slot, std::int32_t replica, Stage stage);
   void note_not_split(std::int32_t slot, std::int32_t to);
@@ -215,16 +199,15 @@ class Simulation final : public RouteSource, public PairSource {
   void join(std::int32_t slot, std::int32_t replica);
   void limit_output(std::int32_t slot, const ReplicaConfig& config);
   void enter(std::int32_t slot, Replica& replica);
-  void finish(std::int32_t slot, Outcome outcome);
+  void finish(std::int32_t slot, Outcome outcome) override;
   void end_failing(Replica& replica);
   RequestDone describe(std::int32_t slot, Outcome outcome) const;
   void tell(const RequestDone& done);
-  void post(Delivery delivery);
 
   // times of the workload, and of clients
   void ask_workload();
   void read_due() {
-    workload_due_ = bindings_.workload->due();
+    workload_due_ = core_.bindings.workload->due();
     if (!attempts_.ends.empty()) read_patience();
   }
   void read_patience();
@@ -234,12 +217,10 @@ class Simulation final : public RouteSource, public PairSource {
   // aborts
   RequestDone describe_aborted(std::int32_t slot, Outcome outcome, std::int32_t in_flight) const;
   void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
-  bool has_left(std::int32_t slot) const;
   bool has_kv_on_its_way(std::int32_t slot) const;
   void free_left_seats(std::int32_t index);
   void refuse_kv(std::int32_t slot);
   void free_slot(std::int32_t slot);
-  void plan_again(std::int32_t index);
 
   // KV transfers
   void hand_over(std::int32_t slot, std::int32_t from);
@@ -247,11 +228,9 @@ class Simulation final : public RouteSource, public PairSource {
   void pull(const StepPlan::Pulled& pulled);
   void send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before = 0);
   void let_go(std::int32_t slot);
-  void tell_blocks(std::int32_t replica);
   void end_flow(std::int32_t slot);
   void arrive(std::int32_t slot);
   void pass_flows();
-  void expect_flows();
 
   // before a prompt is computed (pushing.cpp)
   bool reserve(std::int32_t slot);
@@ -271,24 +250,7 @@ class Simulation final : public RouteSource, public PairSource {
   Picoseconds next_lease();
   void end_leases();
 
-  // the gate (gating.cpp)
-  void meet_gate(std::int32_t slot);
-  void pass_gate(std::int32_t slot);
-  GateView look_at_gate(std::int32_t slot);
-  void let_go();
-  bool ask_next();
-  std::int32_t next_held();
-  void count_outputs();
-  void end_late();
-  bool is_late(const Gate::Due& due) const;
-  bool leave_gate(std::int32_t slot, std::int32_t output_tokens);
-  bool only_gate_is_due();
-  void pass_instant_with_held();
-  Picoseconds gate_due();
-  void starve_held();
   Picoseconds next_life(Picoseconds other = 0);
-  std::vector<std::int32_t> live_slots() const;
-  std::vector<std::int32_t> slots_at(std::int32_t replica) const;
   StepModel& steps_of(std::int32_t replica);
 
   // stores (tier_trips.cpp)
@@ -322,42 +284,21 @@ class Simulation final : public RouteSource, public PairSource {
   std::span<const std::int32_t> places_of_known(const RouteView& view) const noexcept;
   void add_place(std::int32_t holder, const RouteView& view) const;
   void bind_speculation();
-  bool is_decoder(std::int32_t index) const { return replica(index).config().role == Role::decode; }
-  Replica& at(std::int32_t index) { return replicas_[static_cast<std::size_t>(index)]; }
-  RankGroup& group_with(std::int32_t index) {
-    return groups_[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(index)])];
-  }
-  SchedulerPolicy& scheduler(std::int32_t index) {
-    return *bindings_.schedulers[static_cast<std::size_t>(index)];
-  }
 
-  ClusterConfig config_;
-  AdapterDraws adapters_{config_.adapters};
-  Bindings bindings_;
-  Requests requests_;
-  std::vector<Replica> replicas_;
-  std::vector<RankGroup> groups_;       // by their first replica
-  std::vector<std::int32_t> group_of_;  // by replica
-  std::vector<char> foreign_;  // by replica: another process simulates it; empty: none does
-  Picoseconds now_ = 0;
-  EventHeap<Delivery> deliveries_;
-  std::optional<KvLinks> kv_links_;     // where KV goes over links
-  std::optional<Tiers> tiers_;          // where there are stores outside the GPUs
-  std::optional<Gate> gate_;            // where there is an admission policy
-  std::vector<Tiers::Trip> trips_;      // of the load or writes at hand
-  Picoseconds flows_expected_ = never;  // of the deliveries that are flows, the first
+  Core core_;
+  Parts parts_;
+  Picoseconds next_part_ = 0;  // nothing of a part is due before; 0: they are asked
+  AdapterDraws adapters_{core_.config.adapters};
+  std::vector<char> foreign_;       // by replica: another process simulates it; empty: none does
+  std::optional<Tiers> tiers_;      // where there are stores outside the GPUs
+  std::vector<Tiers::Trip> trips_;  // of the load or writes at hand
   std::vector<FlowEnded> flows_ended_;
-  std::vector<std::int32_t> sent_now_;  // follow-ups of this instant, after the deliveries
-  std::vector<Left> left_;              // in the order in which they were aborted
-  bool split_ = false;                  // there are prefill replicas
-  std::optional<Fleet> fleet_;          // where an engine may come or go
+  bool split_ = false;                            // there are prefill replicas
+  std::optional<Fleet> fleet_;                    // where an engine may come or go
   std::vector<std::optional<SlowSteps>> slowed_;  // by replica; empty until one is slow
-  std::vector<ExpertSteps> experts_;              // by group; empty where no expert moves
   std::vector<HandOver> hand_overs_;              // by slot; empty where none are split
-  std::deque<Lease> leases_;  // by time; also of prompts that were asked for since
-  AlarmQueue alarms_;
+  std::deque<Lease> leases_;           // by time; also of prompts that were asked for since
   std::vector<Reception> receptions_;  // by replica; of those with stages
-  std::int64_t posted_ = 0;            // deliveries
 
   // the workload
   std::int64_t ordinal_ = 0;  // requests read, for messages
@@ -371,27 +312,19 @@ class Simulation final : public RouteSource, public PairSource {
   std::vector<std::pair<std::int32_t, RowSent>> rows_sent_;  // by slot, at this instant
 
   // routing
-  std::array<std::vector<std::int32_t>, 2> candidates_;  // replicas for each Stage, by index
-  std::array<std::int32_t, 2> built_{};                  // replicas that may be a Stage's
-  RouterSignals signals_;
   PrefixHolders holders_;
   std::optional<RouterKnowledge> knowledge_;          // where the router keeps any
   std::vector<std::int32_t> of_each_block_size_;      // a replica for each
   mutable std::vector<std::int32_t> holding_places_;  // that were returned last
-  Picoseconds frontend_token_ = 0;
   // one instant
-  std::vector<std::int32_t> touched_;  // groups that saw an event
-  std::vector<char> is_touched_;
   std::vector<std::int32_t> entering_, ending_;
   std::vector<Picoseconds> gaps_;
-  std::vector<PricedRun> runs_;                  // by replica
   std::vector<RepeatedStep> repeats_;            // of the replica at hand
   bool unread_prices_ = false;                   // no observer reads prices before their steps end
   std::vector<StepPrice> prices_;                // of the ranks of a group
   std::vector<std::vector<OpTime>> operations_;  // of the same ranks
   std::int64_t idle_asks_ = 0;  // plans of idle replicas that led nowhere, in a row
   std::vector<std::int64_t> fruitless_preemptions_;  // by replica, since a token landed there
-  Totals totals_;
 };
 
 /// The whole run at once.

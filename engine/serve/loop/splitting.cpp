@@ -17,17 +17,17 @@ void Simulation::begin_hand_over(std::int32_t slot) {
 
 void Simulation::promise(std::int32_t slot, std::int32_t to) {
   hand_over_of(slot).to = to;
-  signals_.add_outstanding(to, 1);
+  core_.signals.add_outstanding(to, 1);
   if (fleet_) Life(*this).note_arrival(slot, to);
 }
 
 /// A request that is not at its decode replica yet is outstanding there no longer.
 void Simulation::leave_promise(std::int32_t slot) {
   HandOver& hand_over = hand_over_of(slot);
-  if (hand_over.to < 0 || requests_[slot].replica == hand_over.to) return;
+  if (hand_over.to < 0 || core_.requests[slot].replica == hand_over.to) return;
   leave_replica(slot, hand_over.to);
   if (hand_over.reserved_blocks > 0) return;  // until its KV is there
-  at(hand_over.to).forget(slot);
+  core_.at(hand_over.to).forget(slot);
   hand_over.to = -1;
 }
 
@@ -51,21 +51,21 @@ void Simulation::route_to_decode(std::int32_t slot) {
 }
 
 bool Simulation::wants_split(std::int32_t slot, std::int32_t to) {
-  if (candidates(Stage::prompt).empty()) return false;
-  if (bindings_.decider == nullptr) return true;
+  if (core_.candidates_for(Stage::prompt).empty()) return false;
+  if (core_.bindings.decider == nullptr) return true;
   PairView view;
-  view.pool.signals = signals_.read(now_, replicas_);
+  view.pool.signals = core_.signals.read(core_.now, core_.replicas);
   view.pool.now_s = now_s();
-  view.pool.signals_s = seconds(signals_.taken_at());
-  view.pool.candidates = candidates(Stage::prompt).data();
-  view.pool.candidate_count = static_cast<std::int32_t>(candidates(Stage::prompt).size());
+  view.pool.signals_s = seconds(core_.signals.taken_at());
+  view.pool.candidates = core_.candidates_for(Stage::prompt).data();
+  view.pool.candidate_count = static_cast<std::int32_t>(core_.candidates_for(Stage::prompt).size());
   view.pool.replica_count = replica_count();
   view.pool.slot = slot;
   view.pool.source = this;
   view.decode = to;
   view.cached_tokens = cached_tokens(slot, to);
   view.source = this;
-  return bindings_.decider->split(requests_[slot], view);
+  return core_.bindings.decider->split(core_.requests[slot], view);
 }
 
 PairMember Simulation::member(const PairView& view, std::int32_t place) const noexcept {
@@ -74,14 +74,15 @@ PairMember Simulation::member(const PairView& view, std::int32_t place) const no
   PairMember out;
   out.queued_tokens = replica.waiting_tokens;
   for (std::int32_t slot = replica.prefilling_head; slot >= 0;
-       slot = requests_[slot].next_prefilling)
-    out.queued_tokens += pending_tokens(replica, requests_[slot]);
+       slot = core_.requests[slot].next_prefilling)
+    out.queued_tokens += pending_tokens(replica, core_.requests[slot]);
   out.budget_tokens = replica.max_num_batched_tokens;
-  const KvTransfer& transfer = config_.transfer;
-  const double bytes = transfer.bytes(requests_[view.pool.slot].prompt_tokens);
-  out.transfer_s = kv_links_ ? kv_links_->expected_s({-1, index, view.decode, bytes,
-                                                      transfer.alpha_s, transfer.bytes_per_s})
-                             : transfer.alpha_s + bytes / transfer.bytes_per_s;
+  const KvTransfer& transfer = core_.config.transfer;
+  const double bytes = transfer.bytes(core_.requests[view.pool.slot].prompt_tokens);
+  out.transfer_s = core_.kv_links
+                       ? core_.kv_links->expected_s({-1, index, view.decode, bytes,
+                                                     transfer.alpha_s, transfer.bytes_per_s})
+                       : transfer.alpha_s + bytes / transfer.bytes_per_s;
   return out;
 }
 
@@ -91,9 +92,9 @@ PairMember Simulation::member(const PairView& view, std::int32_t place) const no
 Picoseconds Simulation::next_lease() {
   while (!leases_.empty()) {
     const Lease& next = leases_.front();
-    const Progress& progress = requests_.progress(next.slot);
-    const bool waits =
-        requests_[next.slot].id == next.id && progress.kept_blocks > 0 && progress.held_blocks == 0;
+    const Progress& progress = core_.requests.progress(next.slot);
+    const bool waits = core_.requests[next.slot].id == next.id && progress.kept_blocks > 0 &&
+                       progress.held_blocks == 0;
     if (waits) return next.time;
     leases_.pop_front();
   }
@@ -102,13 +103,13 @@ Picoseconds Simulation::next_lease() {
 
 /// Prompts that were kept long enough are computed where they wait.
 void Simulation::end_leases() {
-  while (next_lease() <= now_) {
+  while (next_lease() <= core_.now) {
     const std::int32_t slot = leases_.front().slot;
     leases_.pop_front();
     let_go(slot);
-    const std::int32_t to = requests_[slot].replica;
-    at(to).lose_remote(slot);
-    touch(to);
+    const std::int32_t to = core_.requests[slot].replica;
+    core_.at(to).lose_remote(slot);
+    core_.touch(to);
   }
 }
 

@@ -14,15 +14,15 @@ namespace rooflua {
 template <class Picks>
 void Simulation::starve_where(Picks picks) {
   std::vector<std::pair<std::int32_t, std::int32_t>> starved;  // id, slot
-  for (std::int32_t slot = 0; slot < requests_.slots(); ++slot) {
-    const Phase phase = requests_[slot].phase;
+  for (std::int32_t slot = 0; slot < core_.requests.slots(); ++slot) {
+    const Phase phase = core_.requests[slot].phase;
     if (phase != Phase::waiting && phase != Phase::prefilling && phase != Phase::decoding) continue;
-    if (picks(requests_[slot])) starved.emplace_back(requests_[slot].id, slot);
+    if (picks(core_.requests[slot])) starved.emplace_back(core_.requests[slot].id, slot);
   }
   std::sort(starved.begin(), starved.end());
   for (const auto& [id, slot] : starved) {
-    at(requests_[slot].replica).evict(slot);
-    signals_.changed(requests_[slot].replica);
+    core_.at(core_.requests[slot].replica).evict(slot);
+    core_.signals.changed(core_.requests[slot].replica);
     finish(slot, Outcome::starved);
   }
 }
@@ -44,9 +44,9 @@ bool Life::helps_somebody() {
     const auto pool = static_cast<std::size_t>(fleet().engine(engine).pool);
     if (fleet().pools[pool].config.grace_s > 0) return true;
   }
-  if (s_.kv_links_ && s_.kv_links_->flows().under_way() > 0) return true;
-  if (!s_.gate_ || s_.gate_->held() == 0) return false;
-  for (std::size_t g = 0; g < s_.groups_.size(); ++g)
+  if (s_.core_.kv_links && s_.core_.kv_links->flows().under_way() > 0) return true;
+  if (s_.core_.held == 0) return false;
+  for (std::size_t g = 0; g < s_.core_.groups.size(); ++g)
     if (fleet().will_come(static_cast<std::int32_t>(g))) return true;
   return false;
 }
@@ -59,20 +59,20 @@ Picoseconds Simulation::next_life(Picoseconds other) {
   if (next == never) return never;
   if (next <= fleet_->until) return next;
   if (other == never && !Life(*this).helps_somebody()) return never;
-  const bool goes_on = requests_.alive() > 0 || workload_due_ != never ||
+  const bool goes_on = core_.requests.alive() > 0 || workload_due_ != never ||
                        (other != never && next <= other);  // rows of an aborted request end first
   return goes_on ? next : never;
 }
 
 /// No event can happen any more: all requests that are left fail. True if there were any.
 bool Simulation::starve() {
-  const std::int64_t before = requests_.alive();
-  for (Replica& replica : replicas_) end_failing(replica);
-  for (RankGroup& group : groups_) Ranks(*this).let_all_in(group);
+  const std::int64_t before = core_.requests.alive();
+  for (Replica& replica : core_.replicas) end_failing(replica);
+  for (RankGroup& group : core_.groups) Ranks(*this).let_all_in(group);
   if (fleet_) Life(*this).close_door();
   starve_where([](const Request&) { return true; });
-  if (gate_) starve_held();
-  return requests_.alive() < before || !deliveries_.empty() || !sent_now_.empty();
+  for (OnTime* part : parts_.on_time) part->starve();
+  return core_.requests.alive() < before || !core_.deliveries.empty() || !core_.sent_now.empty();
 }
 
 }  // namespace rooflua

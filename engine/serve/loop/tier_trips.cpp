@@ -17,9 +17,9 @@ namespace rooflua {
 
 void Simulation::bind_tiers() {
   if (!tiers_) return;
-  tiers_->use(bindings_.tiers, bindings_.evictions);
-  tiers_->watch(kv_links_->flows());
-  for (Replica& replica : replicas_) {
+  tiers_->use(core_.bindings.tiers, core_.bindings.evictions);
+  tiers_->watch(core_.kv_links->flows());
+  for (Replica& replica : core_.replicas) {
     if (replica.config().role == Role::decode) continue;
     const std::int32_t index = replica.view().index;
     if (tiers_->policy(index) == nullptr)
@@ -29,8 +29,8 @@ void Simulation::bind_tiers() {
 }
 
 void Simulation::set_tiers(const Bindings& bindings) {
-  bindings_.tiers = bindings.tiers;
-  bindings_.evictions = bindings.evictions;
+  core_.bindings.tiers = bindings.tiers;
+  core_.bindings.evictions = bindings.evictions;
   bind_tiers();
 }
 
@@ -41,104 +41,108 @@ void Simulation::note_admissions(const Replica& replica) {
   if (replica.tiers() == nullptr) return;
   for (const std::int32_t slot : replica.plan().loading()) load(slot);
   for (const PrefillWork& work : replica.plan().prefills()) {
-    if (requests_.progress(work.slot).admitted == replica.plan().serial())
-      tiers_->ask(work.slot, requests_[work.slot], requests_.progress(work.slot), now_);
+    if (core_.requests.progress(work.slot).admitted == replica.plan().serial())
+      tiers_->ask(work.slot, core_.requests[work.slot], core_.requests.progress(work.slot),
+                  core_.now);
   }
 }
 
 /// The flows of trips_ begin. `slot`: whose load it is; -1: they are writes.
 void Simulation::send_trips(Errand errand, std::int32_t slot) {
   for (Tiers::Trip& trip : trips_) {
-    kv_links_->flows().start({.path = std::move(trip.path),
-                              .errand = errand,
-                              .ticket = trip.ticket,
-                              .bytes = trip.bytes,
-                              .alpha_s = trip.alpha_s,
-                              .slot = slot,
-                              .from = trip.from,
-                              .to = trip.to},
-                             now_);
+    core_.kv_links->flows().start({.path = std::move(trip.path),
+                                   .errand = errand,
+                                   .ticket = trip.ticket,
+                                   .bytes = trip.bytes,
+                                   .alpha_s = trip.alpha_s,
+                                   .slot = slot,
+                                   .from = trip.from,
+                                   .to = trip.to},
+                                  core_.now);
   }
-  expect_flows();
+  core_.expect_flows();
 }
 
 void Simulation::load(std::int32_t slot) {
-  const Request& request = requests_[slot];
-  tiers_->ask(slot, request, requests_.progress(slot), now_);
+  const Request& request = core_.requests[slot];
+  tiers_->ask(slot, request, core_.requests.progress(slot), core_.now);
   trips_.clear();
-  tiers_->send_load(slot, request, requests_.progress(slot), now_, trips_);
+  tiers_->send_load(slot, request, core_.requests.progress(slot), core_.now, trips_);
   send_trips(Errand::load, slot);
   if (request.phase != Phase::pending) return;
   ring(slot, tiers_->patience_s(slot));
-  for (Observer* observer : bindings_.observers) observer->on_load(request, now_);
-  tell_blocks(request.replica);
+  for (Observer* observer : core_.bindings.observers) observer->on_load(request, core_.now);
+  core_.tell_blocks(request.replica);
 }
 
 void Simulation::end_load(const FlowEnded& flow) {
   const FlowRequest& what = flow.what;
   const std::int32_t slot = tiers_->slot_of_load(what.ticket);
   const bool is_prefetch = tiers_->is_prefetch(what.ticket);
-  for (Observer* observer : bindings_.observers)
+  for (Observer* observer : core_.bindings.observers)
     observer->on_transfer({is_prefetch ? -1 : tiers_->request_of_load(what.ticket), what.from,
                            what.to, flow.start, flow.end, what.bytes, flow.alone_end, what.path,
                            tiers_->store_of_load(what.ticket), true});
-  if (!tiers_->end_trip_of_load(what.ticket, requests_, now_)) return;
-  if (has_left(slot)) return refuse_kv(slot);
-  if (requests_[slot].phase == Phase::pending) receive_loaded(slot);  // else it runs by layers
+  if (!tiers_->end_trip_of_load(what.ticket, core_.requests, core_.now)) return;
+  if (core_.has_left(slot)) return refuse_kv(slot);
+  if (core_.requests[slot].phase == Phase::pending) receive_loaded(slot);  // else it runs by layers
 }
 
 void Simulation::receive_loaded(std::int32_t slot) {
-  const std::int32_t index = requests_[slot].replica;
-  for (Observer* observer : bindings_.observers) observer->on_loaded(requests_[slot], now_);
-  at(index).receive(slot, scheduler(index));
-  touch(index);
+  const std::int32_t index = core_.requests[slot].replica;
+  for (Observer* observer : core_.bindings.observers)
+    observer->on_loaded(core_.requests[slot], core_.now);
+  core_.at(index).receive(slot, core_.scheduler(index));
+  core_.touch(index);
 }
 
 /// The policy of a request that waits for its load is asked no longer when this time is over.
 void Simulation::ring(std::int32_t slot, double after_s) {
   if (after_s >= TierPolicy::endless_s) return;
-  kv_links_->flows().start({.path = {},
-                            .errand = Errand::alarm,
-                            .ticket = requests_[slot].id,
-                            .alpha_s = after_s,
-                            .slot = slot},
-                           now_);
-  expect_flows();
+  core_.kv_links->flows().start({.path = {},
+                                 .errand = Errand::alarm,
+                                 .ticket = core_.requests[slot].id,
+                                 .alpha_s = after_s,
+                                 .slot = slot},
+                                core_.now);
+  core_.expect_flows();
 }
 
 /// What has come of a load stays, and the rest is computed. Requests that wait for a prefetch are
 /// asked about again (ask_again()).
 void Simulation::lose_patience(const FlowEnded& alarm) {
   const std::int32_t slot = alarm.what.slot;
-  if (requests_[slot].id != alarm.what.ticket || requests_[slot].phase != Phase::pending) return;
-  if (!tiers_->is_loading(slot) || has_left(slot)) return;
-  const std::int32_t lost = tiers_->cut_load(slot, requests_, now_, [this](std::int32_t ticket) {
-    return kv_links_->flows().stop(Errand::load, ticket, now_);
-  });
-  expect_flows();  // others may be faster now
-  requests_.progress(slot).remote_tokens -= lost;
+  if (core_.requests[slot].id != alarm.what.ticket || core_.requests[slot].phase != Phase::pending)
+    return;
+  if (!tiers_->is_loading(slot) || core_.has_left(slot)) return;
+  const std::int32_t lost =
+      tiers_->cut_load(slot, core_.requests, core_.now, [this](std::int32_t ticket) {
+        return core_.kv_links->flows().stop(Errand::load, ticket, core_.now);
+      });
+  core_.expect_flows();  // others may be faster now
+  core_.requests.progress(slot).remote_tokens -= lost;
   receive_loaded(slot);
 }
 
 /// What later stores have of a request that is queued now is brought into the first one.
 void Simulation::prefetch_from_stores(std::int32_t slot) {
-  const Request& request = requests_[slot];
-  Replica& replica = at(request.replica);
+  const Request& request = core_.requests[slot];
+  Replica& replica = core_.at(request.replica);
   if (replica.tiers() == nullptr) return;
   trips_.clear();
   const double patience_s =
-      tiers_->prefetch(slot, request, requests_.progress(slot), replica.cached_tokens(slot),
-                       replica.view().waiting - 1, now_, trips_);
+      tiers_->prefetch(slot, request, core_.requests.progress(slot), replica.cached_tokens(slot),
+                       replica.view().waiting - 1, core_.now, trips_);
   send_trips(Errand::load, slot);
   ring(slot, patience_s);
 }
 
 /// Something arrived somewhere: policies that wanted to be asked again are asked at the next plan.
 void Simulation::ask_again() {
-  for (Replica& replica : replicas_) {
+  for (Replica& replica : core_.replicas) {
     if (!replica.has_deferred()) continue;
     replica.ask_again();
-    touch(replica.view().index);
+    core_.touch(replica.view().index);
   }
 }
 
@@ -149,7 +153,8 @@ void Simulation::add_tier_waits(Replica& replica, StepPrice& price,
                                 std::vector<OpTime>& operations) {
   if (replica.tiers() == nullptr) return;
   const Pipeline& pipeline = replica.pipeline();
-  const Picoseconds start = pipeline.executing() ? std::max(now_, pipeline.front().end) : now_;
+  const Picoseconds start =
+      pipeline.executing() ? std::max(core_.now, pipeline.front().end) : core_.now;
   const Picoseconds written = tiers_->held_until(replica.view().index);
   const double store_s = seconds(std::max<Picoseconds>(0, written - start));
   const double load_s = load_wait_s(replica, start, price.time_s) - store_s;
@@ -171,7 +176,7 @@ double Simulation::load_wait_s(const Replica& replica, Picoseconds start, double
   double wait_s = 0;
   for (const PrefillWork& work : replica.plan().prefills()) {
     if (!tiers_->is_loading(work.slot)) continue;
-    const Picoseconds began = tiers_->loaded(work.slot, requests_[work.slot]).start;
+    const Picoseconds began = tiers_->loaded(work.slot, core_.requests[work.slot]).start;
     const double load_s = seconds(tiers_->expected_end(work.slot) - began);
     const double late_s = seconds(start - began);
     wait_s =
@@ -185,24 +190,24 @@ double Simulation::load_wait_s(const Replica& replica, Picoseconds start, double
 /// What a step computed of prompts.
 void Simulation::store_computed(std::span<const PrefillWork> prefills) {
   for (const PrefillWork& work : prefills) {
-    const Request& request = requests_[work.slot];
-    if (request.id != work.id || at(request.replica).tiers() == nullptr) continue;
+    const Request& request = core_.requests[work.slot];
+    if (request.id != work.id || core_.at(request.replica).tiers() == nullptr) continue;
     trips_.clear();
-    tiers_->store(work.slot, request, requests_.progress(work.slot),
-                  work.context_tokens + work.new_tokens, 0, now_, trips_);
+    tiers_->store(work.slot, request, core_.requests.progress(work.slot),
+                  work.context_tokens + work.new_tokens, 0, core_.now, trips_);
     send_writes(work.slot, false);
   }
 }
 
 /// What a request generated, when it ended (1) or was preempted (2).
 void Simulation::store_answer(std::int32_t slot, std::int32_t why) {
-  const Request& request = requests_[slot];
-  Replica& replica = at(request.replica);
+  const Request& request = core_.requests[slot];
+  Replica& replica = core_.at(request.replica);
   if (replica.tiers() == nullptr || !tiers_->policy(request.replica)->outputs()) return;
   if (request.emitted_tokens < 1) return;
   trips_.clear();
-  tiers_->store(slot, request, requests_.progress(slot),
-                request.prompt_tokens + request.emitted_tokens - 1, why, now_, trips_);
+  tiers_->store(slot, request, core_.requests.progress(slot),
+                request.prompt_tokens + request.emitted_tokens - 1, why, core_.now, trips_);
   send_writes(slot, why == 2);
 }
 
@@ -212,7 +217,7 @@ void Simulation::store_answer(std::int32_t slot, std::int32_t why) {
 void Simulation::send_writes(std::int32_t slot, bool flushes) {
   if (trips_.empty()) return;
   for (const Tiers::Trip& trip : trips_) {
-    at(trip.from).pin(first_pin + trip.ticket, slot, tiers_->tokens_of_write(trip.ticket));
+    core_.at(trip.from).pin(first_pin + trip.ticket, slot, tiers_->tokens_of_write(trip.ticket));
     if (flushes) tiers_->hold_steps(trip.ticket);
   }
   send_trips(Errand::store, -1);
@@ -225,20 +230,21 @@ void Simulation::write_back(Replica& replica) {
   const LostRuns lost = replica.take_lost();
   if (lost.empty()) return;
   trips_.clear();
-  for (const LostRun& run : lost) tiers_->store_evicted(replica.view().index, run, now_, trips_);
+  for (const LostRun& run : lost)
+    tiers_->store_evicted(replica.view().index, run, core_.now, trips_);
   for (const Tiers::Trip& trip : trips_) tiers_->hold_steps(trip.ticket);
   send_trips(Errand::store, -1);
 }
 
 void Simulation::end_write(const FlowEnded& flow) {
   const FlowRequest& what = flow.what;
-  for (Observer* observer : bindings_.observers)
+  for (Observer* observer : core_.bindings.observers)
     observer->on_transfer({-1, what.from, what.to, flow.start, flow.end, what.bytes, flow.alone_end,
                            what.path, tiers_->store_of_write(what.ticket), false});
   const std::int32_t from = tiers_->replica_of_write(what.ticket);
-  at(from).unpin(first_pin + what.ticket);
-  tiers_->end_write(what.ticket, now_);
-  touch(from);
+  core_.at(from).unpin(first_pin + what.ticket);
+  tiers_->end_write(what.ticket, core_.now);
+  core_.touch(from);
 }
 
 }  // namespace rooflua

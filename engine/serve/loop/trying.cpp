@@ -74,13 +74,13 @@ RequestSpec same_content(const Request& request, const Progress& progress,
 
 void Trying::begin(std::int32_t slot) {
   Attempts::Attempt& own = s_.attempts_.of(slot);
-  const Request& request = s_.requests_[slot];
+  const Request& request = s_.core_.requests[slot];
   if (request.attempt == 0) {
     own.client = s_.attempts_.clients++;
     own.carried_tokens = 0;
   }
-  RandomStream draws = draws_of(s_.config_, own.client, request.attempt, 0);
-  const Patience patience = s_.bindings_.client->patience(request, draws);
+  RandomStream draws = draws_of(s_.core_.config, own.client, request.attempt, 0);
+  const Patience patience = s_.core_.bindings.client->patience(request, draws);
   expect(slot, PatienceEnds::Kind::cancel, patience.cancel_s);
   expect(slot, PatienceEnds::Kind::total, patience.total_s);
   expect(slot, PatienceEnds::Kind::first_token, patience.first_token_s);
@@ -89,21 +89,21 @@ void Trying::begin(std::int32_t slot) {
 void Trying::expect(std::int32_t slot, PatienceEnds::Kind kind, double after_s) {
   check_wait(after_s, "patience");
   if (std::isinf(after_s)) return;
-  const Picoseconds time = after(s_.now_, after_s, "client: patience");
-  s_.attempts_.ends.push({time, s_.requests_[slot].id, slot, kind});
+  const Picoseconds time = after(s_.core_.now, after_s, "client: patience");
+  s_.attempts_.ends.push({time, s_.core_.requests[slot].id, slot, kind});
   s_.workload_due_ = std::min(s_.workload_due_, time);
 }
 
 bool Trying::is_over(const PatienceEnds& end) const {
-  if (s_.requests_[end.slot].id != end.id || !s_.is_live(end.slot)) return true;
-  const Picoseconds first = s_.requests_.progress(end.slot).first_token;
+  if (s_.core_.requests[end.slot].id != end.id || !s_.core_.is_live(end.slot)) return true;
+  const Picoseconds first = s_.core_.requests.progress(end.slot).first_token;
   return end.kind == PatienceEnds::Kind::first_token && first != never &&
-         first + s_.frontend_token_ <= std::min(s_.now_, end.time);
+         first + s_.core_.frontend_token <= std::min(s_.core_.now, end.time);
 }
 
 void Trying::lose_patience() {
   EventHeap<PatienceEnds>& ends = s_.attempts_.ends;
-  while (!ends.empty() && ends.front().time <= s_.now_) {
+  while (!ends.empty() && ends.front().time <= s_.core_.now) {
     const PatienceEnds end = ends.pop();
     if (is_over(end)) continue;
     const Outcome outcome = end.kind == PatienceEnds::Kind::cancel ? Outcome::cancelled
@@ -114,14 +114,14 @@ void Trying::lose_patience() {
 }
 
 void Trying::end(std::int32_t slot, RequestDone& done) {
-  const Request& request = s_.requests_[slot];
-  const Progress& progress = s_.requests_.progress(slot);
+  const Request& request = s_.core_.requests[slot];
+  const Progress& progress = s_.core_.requests.progress(slot);
   const Attempts::Attempt own = s_.attempts_.of(slot);
   if (!may_be_sent_again(done.outcome)) return;
   const Ending ending{done.outcome, done.attempt, seconds(done.now),
                       seconds(done.now - done.arrival), done.output_tokens};
-  RandomStream draws = draws_of(s_.config_, own.client, request.attempt, 1);
-  const std::optional<Again> again = s_.bindings_.client->again(request, ending, draws);
+  RandomStream draws = draws_of(s_.core_.config, own.client, request.attempt, 1);
+  const std::optional<Again> again = s_.core_.bindings.client->again(request, ending, draws);
   if (!again) return;
   check_wait(again->delay_s, "again");
   if (request.attempt + 1 >= most_attempts)
@@ -140,49 +140,51 @@ void Trying::end(std::int32_t slot, RequestDone& done) {
 void Trying::send_again(const RequestDone& done) {
   Attempts::Next next = *std::exchange(s_.attempts_.next, std::nullopt);
   next.spec.segments = next.segments;
-  const std::int32_t slot = s_.requests_.open(next.spec, done.id);
-  s_.requests_.progress(slot).arrival = next.arrival;
-  s_.requests_[slot].arrival_s = seconds(next.arrival);
-  if (s_.requests_.progress(slot).deadline != never)
-    s_.requests_.progress(slot).deadline =
+  const std::int32_t slot = s_.core_.requests.open(next.spec, done.id);
+  s_.core_.requests.progress(slot).arrival = next.arrival;
+  s_.core_.requests[slot].arrival_s = seconds(next.arrival);
+  if (s_.core_.requests.progress(slot).deadline != never)
+    s_.core_.requests.progress(slot).deadline =
         after(next.arrival, next.spec.deadline_s, "workload: deadline_s");
   s_.attempts_.of(slot) = next.attempt;
   if (next.spec.row >= 0) s_.rows_sent_.emplace_back(slot, next.attempt.row);
   s_.read_due();
-  if (next.arrival == s_.now_) return s_.sent_now_.push_back(slot);
-  s_.post({.time = next.arrival, .kind = Delivery::Kind::sent, .slot = slot});
+  if (next.arrival == s_.core_.now) return s_.core_.sent_now.push_back(slot);
+  s_.core_.post({.time = next.arrival, .kind = Delivery::Kind::sent, .slot = slot});
 }
 
 void Trying::lose_connection(std::int32_t slot, std::int32_t replica) {
-  s_.requests_[slot].replica = replica;
-  const double connect_s = s_.bindings_.faults == nullptr ? 0 : s_.bindings_.faults->connect_s();
+  s_.core_.requests[slot].replica = replica;
+  const double connect_s =
+      s_.core_.bindings.faults == nullptr ? 0 : s_.core_.bindings.faults->connect_s();
   expect(slot, PatienceEnds::Kind::lost, connect_s);
 }
 
 // --- for the workload
 
 bool Trying::awaits_sending(std::int32_t slot) const {
-  const Request& request = s_.requests_[slot];
+  const Request& request = s_.core_.requests[slot];
   return request.attempt > 0 && request.phase == Phase::pending && request.id < 0;
 }
 
 std::int32_t Trying::slot_of_row(std::int32_t slot, std::int32_t row) const {
   const auto is_it = [&](std::int32_t place) {
-    return s_.requests_.progress(place).row == row && (s_.is_live(place) || awaits_sending(place));
+    return s_.core_.requests.progress(place).row == row &&
+           (s_.core_.is_live(place) || awaits_sending(place));
   };
   if (is_it(slot)) return slot;
-  if (s_.bindings_.client == nullptr) return -1;
-  for (std::int32_t place = 0; place < s_.requests_.slots(); ++place)
+  if (s_.core_.bindings.client == nullptr) return -1;
+  for (std::int32_t place = 0; place < s_.core_.requests.slots(); ++place)
     if (is_it(place)) return place;
   return -1;
 }
 
 void Trying::cancel(std::int32_t slot) {
   if (awaits_sending(slot)) {
-    s_.deliveries_.erase_if([slot](const Delivery& each) { return each.slot == slot; });
-    std::erase(s_.sent_now_, slot);
-    s_.requests_.progress(slot).arrival = s_.now_;
-    s_.requests_[slot].arrival_s = seconds(s_.now_);
+    s_.core_.deliveries.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+    std::erase(s_.core_.sent_now, slot);
+    s_.core_.requests.progress(slot).arrival = s_.core_.now;
+    s_.core_.requests[slot].arrival_s = seconds(s_.core_.now);
     s_.begin(slot);
   }
   s_.abort(slot, Outcome::cancelled);

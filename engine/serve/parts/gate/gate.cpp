@@ -1,10 +1,11 @@
-#include "serve/gates/gate.h"
+#include "serve/parts/gate/gate.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "base/error.h"
+#include "serve/core/router_signals.h"
 
 namespace rooflua {
 
@@ -167,6 +168,35 @@ void Gate::pass_time(Picoseconds time, const std::vector<Replica>& replicas) {
   take(replicas);
   stale_ = false;
   unseen_ = true;
+}
+
+void Gate::show(GateView& view, std::span<const std::int32_t> candidates,
+                const std::vector<Replica>& replicas, const RouterSignals& own, Picoseconds now) {
+  if (staleness_ == 0 || signals_.size() != replicas.size()) {
+    taken_at_ = now;
+    take(replicas);
+  }
+  double sum = 0;
+  for (const std::int32_t each : candidates) {
+    ReplicaSignals& signals = signals_[static_cast<std::size_t>(each)];
+    signals.outstanding = own.outstanding(each);
+    signals.group = own.group_of(each);
+    sum += std::max(signals.waiting / rules_.queue_threshold,
+                    signals.kv_used_frac / rules_.kv_threshold);
+  }
+  view.pool.signals = signals_.data();
+  view.pool.signals_s = seconds(taken_at_);
+  view.saturation = candidates.empty() ? 1 : sum / static_cast<double>(candidates.size());
+  view.ready = static_cast<std::int32_t>(candidates.size());
+  view.held = queue_.size();
+  view.held_tokens = static_cast<double>(queue_.tokens());
+  view.in_flight = in_flight_;
+  view.in_flight_tokens = in_flight_tokens_;
+  queue_.list_bands(bands_);
+  view.bands = bands_.data();
+  view.band_count = static_cast<std::int32_t>(bands_.size());
+  view.held_by_class = held_by_class_.data();
+  view.class_count = static_cast<std::int32_t>(held_by_class_.size());
 }
 
 std::span<const GateFlow> Gate::flows(Picoseconds now) {

@@ -1,4 +1,4 @@
-#include "serve/gates/fair_queue.h"
+#include "serve/parts/gate/fair_queue.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 // The state of a gate: requests held, requests that passed and have not ended, the signals that its
-// policy sees, and when something of it is due. What happens when stands in loop/gating.cpp.
+// policy sees, and when something of it is due. What happens when stands in part.cpp.
 
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 #include "serve/contract/admission.h"
 #include "serve/events/event_heap.h"
-#include "serve/gates/fair_queue.h"
+#include "serve/parts/gate/fair_queue.h"
 #include "serve/replica/replica.h"
 
 namespace rooflua {

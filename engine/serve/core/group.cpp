@@ -1,4 +1,4 @@
-#include "serve/loop/group.h"
+#include "serve/core/group.h"
 
 #include <algorithm>
 #include <map>

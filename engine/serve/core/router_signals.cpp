@@ -1,4 +1,4 @@
-#include "serve/loop/router_signals.h"
+#include "serve/core/router_signals.h"
 
 namespace rooflua {
 

@@ -31,7 +31,7 @@ struct RankGroup {
   std::vector<std::int32_t> queue;    // slots of requests that wait for a rank (ranks.cpp)
   // By member, while requests get ranks: those that have blocks there, and KV that is on its way.
   std::vector<std::vector<std::int32_t>> awaiting;
-  GroupView view;                     // kept where there are several members
+  GroupView view;  // kept where there are several members
   bool shared() const { return members.size() > 1; }
 };
 

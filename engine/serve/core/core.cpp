@@ -1,0 +1,148 @@
+#include "serve/core/core.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+
+namespace rooflua {
+
+void check_each(const Bindings& bindings, std::size_t replicas) {
+  const auto one_each = [&](std::size_t found, const char* what) {
+    if (found != replicas)
+      throw Error(what, "found " + std::to_string(found) + " for " + std::to_string(replicas) +
+                            " replicas; each has its own");
+  };
+  one_each(bindings.schedulers.size(), "schedulers");
+  one_each(bindings.steps.size(), "steps");
+  if (!bindings.speculators.empty()) {
+    one_each(bindings.speculators.size(), "speculators");
+    one_each(bindings.acceptances.size(), "acceptances");
+  }
+  for (std::size_t i = 0; i < replicas; ++i)
+    ROOFLUA_ASSERT(bindings.schedulers[i] != nullptr && bindings.steps[i] != nullptr);
+  ROOFLUA_ASSERT(bindings.workload != nullptr);
+}
+
+namespace {
+
+/// The configuration with `ragged` where the bindings have a speculator.
+ClusterConfig with_rows(ClusterConfig config, const Bindings& bindings) {
+  for (std::size_t i = 0; i < std::min(config.replicas.size(), bindings.speculators.size()); ++i)
+    config.replicas[i].ragged |= bindings.speculators[i] != nullptr;
+  return config;
+}
+
+/// By replica: the place of its group.
+std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::size_t replicas) {
+  std::vector<std::int32_t> out(replicas);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::int32_t index : groups[g].members)
+      out[static_cast<std::size_t>(index)] = static_cast<std::int32_t>(g);
+  }
+  return out;
+}
+
+PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload, bool tiers) {
+  if (!config.prefix_caching) return PrefixIndex::none;
+  // A hit that loses a block leaves a second copy behind, and the order of copies counts.
+  const bool real = config.real_blocks || config.drops_last_hit || tiers;
+  return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
+}
+
+std::vector<std::int32_t> block_sizes(const std::vector<ReplicaConfig>& replicas) {
+  std::vector<std::int32_t> out;
+  for (const ReplicaConfig& each : replicas) out.push_back(each.block_size);
+  return out;
+}
+
+bool starts_over_links(const ClusterConfig& config) {
+  return std::any_of(config.pools.begin(), config.pools.end(),
+                     [](const PoolConfig& pool) { return !pool.start.link.empty(); });
+}
+
+}  // namespace
+
+Core::Core(const ClusterConfig& given, const Bindings& bound)
+    : config(with_rows(given, bound)),
+      bindings(bound),
+      groups(rank_groups(given.replicas)),
+      group_of(places_of(groups, given.replicas.size())),
+      signals(group_of, given.replicas) {
+  validate(config);
+  check_each(bindings, config.replicas.size());
+  const bool has_stores = !config.tiers.stores.empty();
+  replicas.reserve(config.replicas.size());
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(config.replicas.size()); ++i) {
+    const ReplicaConfig& each = config.replicas[static_cast<std::size_t>(i)];
+    replicas.emplace_back(i, each, index_of(each, *bindings.workload, has_stores), requests);
+    ++built[each.role == Role::decode ? 1 : 0];
+  }
+  runs.resize(replicas.size());
+  is_touched.assign(groups.size(), 0);
+  frontend_token = picoseconds(config.frontend.per_output_token_s, "frontend.per_output_token_s");
+  if (config.transfer.over_links() || has_stores || starts_over_links(config))
+    kv_links.emplace(config.links, nodes_of(config.replicas), config.transfer.path);
+}
+
+bool Core::is_live(std::int32_t slot) const {
+  return requests[slot].phase != Phase::absent && requests[slot].id >= 0 && !has_left(slot);
+}
+
+bool Core::has_left(std::int32_t slot) const {
+  return std::any_of(left.begin(), left.end(),
+                     [slot](const Left& each) { return each.slot == slot; });
+}
+
+std::vector<std::int32_t> Core::live_slots() const {
+  std::vector<std::int32_t> out;
+  for (std::int32_t slot = 0; slot < requests.slots(); ++slot)
+    if (is_live(slot)) out.push_back(slot);
+  std::sort(out.begin(), out.end(),
+            [this](std::int32_t a, std::int32_t b) { return requests[a].id < requests[b].id; });
+  return out;
+}
+
+std::vector<std::int32_t> Core::slots_at(std::int32_t index) const {
+  std::vector<std::int32_t> out = live_slots();
+  std::erase_if(out, [&](std::int32_t slot) { return requests[slot].replica != index; });
+  return out;
+}
+
+void Core::touch(std::int32_t index) {
+  signals.changed(index);
+  const std::int32_t group = engine_of(index);
+  char& mark = is_touched[static_cast<std::size_t>(group)];
+  if (mark != 0) return;
+  mark = 1;
+  touched.push_back(group);
+}
+
+void Core::plan_again(std::int32_t index) {
+  signals.changed(index);
+  Replica& replica = at(index);
+  if (replica.pipeline().executing()) return;
+  touch(index);
+  replica.wake_at(now);
+  alarms.push({now, index});
+}
+
+void Core::post(Delivery delivery) {
+  delivery.serial = posted++;
+  deliveries.push(delivery);
+}
+
+void Core::expect_flows() {
+  const Picoseconds next = kv_links->flows().next();
+  if (next >= flows_expected) return;
+  flows_expected = next;
+  post({.time = next, .kind = Delivery::Kind::flows});
+}
+
+void Core::tell_blocks(std::int32_t index) {
+  const KvCache& kv = at(index).kv();
+  for (Observer* observer : bindings.observers)
+    observer->on_blocks({index, now, kv.used_blocks(), kv.total_blocks()});
+}
+
+}  // namespace rooflua

@@ -1,0 +1,98 @@
+#pragma once
+// A part of a run is a guest of the loop: a gate, experts that move, ... It owns its state, and
+// hears of the loop what it asks to hear. Which parts there are, and in which order each of these
+// functions is called on them: parts/list.h.
+//
+// A part is a Part and those of OnTime, OnRequest and OnStep that it needs. What a function does
+// that a part leaves out: nothing.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "serve/contract/clock.h"
+#include "serve/contract/observer.h"
+#include "serve/contract/policy.h"
+#include "serve/core/core.h"
+
+namespace rooflua {
+
+class OnTime;
+
+/// What only the loop does. Parts are given it, and own nothing of it.
+class Loop : public RouteSource, public PairSource {
+ public:
+  /// A request that was sent goes to its router, if no part takes it first.
+  virtual void route(std::int32_t slot) = 0;
+  /// The end of a request that is not aborted.
+  virtual void finish(std::int32_t slot, Outcome outcome) = 0;
+  /// @pre ends_early(outcome), Core::is_live(slot)
+  virtual void abort(std::int32_t slot, Outcome outcome) = 0;
+  /// Requests of Core::sent_now are sent.
+  virtual void send_follow_ups() = 0;
+  /// OnTime::due() of some part may be earlier than it was.
+  virtual void due_changed() = 0;
+  /// Whether nothing of anything else is due at this instant, as far as it has not been done.
+  virtual bool is_alone(const OnTime& part) = 0;
+};
+
+class Part {
+ public:
+  virtual ~Part() = default;
+  /// The same state, for a copy of the simulation.
+  virtual std::unique_ptr<Part> copy(Core& core, Loop& loop) const = 0;
+  /// Core::bindings are others than `before`. @throws Error if they do not go with the state
+  virtual void rebind(const Bindings& before) { (void)before; }
+  /// Why replicas cannot be simulated apart from each other, as a sentence without its end; empty:
+  /// they can.
+  virtual std::string obstacle() const = 0;
+};
+
+/// Times within one instant at which parts do what is due (loop/instant.cpp).
+enum class Moment {
+  before,  // nothing has happened yet: the state since the last instant is the state up to now
+  late,    // transfers have ended, and the workload has done what it had to do
+  sent,    // requests of this instant have been sent
+  over,    // steps are planned
+};
+
+class OnTime {
+ public:
+  virtual ~OnTime() = default;
+  /// When something is due next. Between two calls it may become later by itself, and earlier
+  /// where the part calls Loop::due_changed().
+  virtual Picoseconds due() = 0;
+  /// Steps that end before that time may take the short way (loop/plain_step.cpp).
+  virtual Picoseconds next_tick() const { return never; }
+  virtual void pass(Moment moment) = 0;
+  /// Nothing will happen any more: what the part keeps must end.
+  virtual void starve() {}
+};
+
+class OnRequest {
+ public:
+  virtual ~OnRequest() = default;
+  /// Asked on the way to the router. True: the part has the request now, and gives it back by
+  /// Loop::route() or ends it; parts after it are not asked.
+  virtual bool takes(std::int32_t slot) = 0;
+  /// It ends, and is still in its slot; `done` is told to observers afterwards.
+  virtual void ended(std::int32_t slot, RequestDone& done) = 0;
+  /// Writes what the part knows of the request.
+  virtual void fills(std::int32_t slot, RequestDone& done) const = 0;
+};
+
+class OnStep {
+ public:
+  virtual ~OnStep() = default;
+  /// The ranks of an engine have planned: writes into their batches, before they are priced.
+  virtual void weighs(const RankGroup& group) = 0;
+  /// How many steps of a replica that steps alone are the same for the part, from here on.
+  virtual std::int64_t same_for(std::int32_t replica) const {
+    return (void)replica, std::numeric_limits<std::int64_t>::max();
+  }
+  /// So many of them were taken the short way, each with so many tokens.
+  virtual void took(std::int32_t replica, std::int64_t steps, std::int64_t tokens) = 0;
+};
+
+}  // namespace rooflua
