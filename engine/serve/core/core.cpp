@@ -109,6 +109,18 @@ std::vector<std::int32_t> Core::slots_at(std::int32_t index) const {
   return out;
 }
 
+void Core::end_at(std::int32_t slot, DueEnd::Kind kind, Picoseconds time) {
+  ends.push({time, requests[slot].id, slot, kind});
+  workload_due = std::min(workload_due, time);
+}
+
+bool Core::is_in_time(const DueEnd& end) const {
+  if (requests[end.slot].id != end.id || !is_live(end.slot)) return true;
+  const Picoseconds first = requests.progress(end.slot).first_token;
+  return end.kind == DueEnd::Kind::first_token && first != never &&
+         first + frontend_token <= std::min(now, end.time);
+}
+
 void Core::touch(std::int32_t index) {
   signals.changed(index);
   const std::int32_t group = engine_of(index);

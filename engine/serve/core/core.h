@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "serve/contract/bindings.h"
+#include "serve/core/due_end.h"
 #include "serve/core/group.h"
 #include "serve/core/left.h"
 #include "serve/core/router_signals.h"
@@ -38,6 +40,10 @@ struct Core {
   EventHeap<Delivery> deliveries;
   std::int64_t posted = 0;             // deliveries
   std::vector<std::int32_t> sent_now;  // follow-ups of this instant, after the deliveries
+  std::vector<std::pair<std::int32_t, RowSent>> rows_sent;  // by slot, at this instant
+  std::int64_t sent_again = 0;                              // requests
+  EventHeap<DueEnd> ends;
+  Picoseconds workload_due = never;  // the workload has something to do, or of `ends` the first
   AlarmQueue alarms;
   std::optional<KvLinks> kv_links;     // where KV goes over links
   Picoseconds flows_expected = never;  // of the deliveries that are flows, the first
@@ -77,6 +83,11 @@ struct Core {
   std::vector<std::int32_t> live_slots() const;
   std::vector<std::int32_t> slots_at(std::int32_t index) const;
 
+  /// The request is aborted at that time.
+  void end_at(std::int32_t slot, DueEnd::Kind kind, Picoseconds time);
+  /// Whether the request was in time. The last token counts when the engine gives it, the first
+  /// one when the client sees it.
+  bool is_in_time(const DueEnd& end) const;
   /// The replica's group plans at this instant.
   void touch(std::int32_t index);
   /// Something came free there: it plans at this instant, if no step is running.

@@ -3,8 +3,8 @@
 // hears of the loop what it asks to hear. Which parts there are, and in which order each of these
 // functions is called on them: parts/list.h.
 //
-// A part is a Part and those of OnTime, OnRequest and OnStep that it needs. What a function does
-// that a part leaves out: nothing.
+// A part is a Part and those of OnTime, OnSpec, OnRequest and OnStep that it needs. What a function
+// does that a part leaves out: nothing.
 
 #include <cstdint>
 #include <limits>
@@ -70,14 +70,25 @@ class OnTime {
   virtual void starve() {}
 };
 
+class OnSpec {
+ public:
+  virtual ~OnSpec() = default;
+  /// Changes a request of the workload before it has a slot. @param ordinal  of it, from 0
+  virtual void drawn(RequestSpec& spec, std::int64_t ordinal) = 0;
+};
+
 class OnRequest {
  public:
   virtual ~OnRequest() = default;
+  /// It has an id, and observers have heard of it. @param row  of a play; null: of none
+  virtual void sent(std::int32_t slot, const RowSent* row) { (void)slot, (void)row; }
   /// Asked on the way to the router. True: the part has the request now, and gives it back by
   /// Loop::route() or ends it; parts after it are not asked.
-  virtual bool takes(std::int32_t slot) = 0;
+  virtual bool takes(std::int32_t slot) { return (void)slot, false; }
   /// It ends, and is still in its slot; `done` is told to observers afterwards.
   virtual void ended(std::int32_t slot, RequestDone& done) = 0;
+  /// Observers have been told that it ended. True: the workload is not told.
+  virtual bool goes_on(const RequestDone& done) { return (void)done, false; }
   /// Writes what the part knows of the request.
   virtual void fills(std::int32_t slot, RequestDone& done) const = 0;
 };

@@ -28,7 +28,6 @@
 #include "base/error.h"
 #include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
-#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -58,7 +57,6 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   }
   RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   for (OnRequest* part : parts_.on_request) part->ended(slot, done);
-  if (core_.bindings.client != nullptr) Trying(*this).end(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
     if (split_) leave_promise(slot);
@@ -70,6 +68,18 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
     core_.requests.close(slot);
   }
   tell(done);
+}
+
+/// Requests of which a client's patience or a connection ends now, by id.
+void Simulation::end_due() {
+  while (!core_.ends.empty() && core_.ends.front().time <= core_.now) {
+    const DueEnd end = core_.ends.pop();
+    if (core_.is_in_time(end)) continue;
+    const Outcome outcome = end.kind == DueEnd::Kind::cancel ? Outcome::cancelled
+                            : end.kind == DueEnd::Kind::lost ? Outcome::replica_lost
+                                                             : Outcome::timed_out;
+    abort(end.slot, outcome);
+  }
 }
 
 /// What the client got by now. When its last token came is not known.

@@ -117,7 +117,7 @@ Picoseconds Simulation::next_instant() {
   if (!core_.sent_now.empty()) time = core_.now;
   if (next_open_ >= 0) time = std::min(time, core_.requests.progress(next_open_).arrival);
   if (!leases_.empty()) time = std::min(time, next_lease());
-  time = std::min(time, workload_due_);
+  time = std::min(time, core_.workload_due);
   if (next_part_ <= time) time = std::min(time, next_of_parts());
   return fleet_ ? std::min(time, next_life(time)) : time;
 }
@@ -134,7 +134,7 @@ bool Simulation::is_alone(const OnTime& part) {
   for (OnTime* other : parts_.on_time)
     if (other != &part && other->due() <= now) return false;
   if (!core_.alarms.empty() && core_.alarms.front().time <= now) return false;
-  if (!core_.sent_now.empty() || workload_due_ <= now) return false;
+  if (!core_.sent_now.empty() || core_.workload_due <= now) return false;
   if (!leases_.empty() && next_lease() <= now) return false;
   if (fleet_ && next_life() <= now) return false;
   if (next_open_ >= 0 && core_.requests.progress(next_open_).arrival <= now) return false;
@@ -187,7 +187,7 @@ void Simulation::deliver() {
   }
   if (fleet_ && fleet_->next() <= core_.now) Life(*this).pass();
   if (!leases_.empty()) end_leases();
-  if (workload_due_ <= core_.now) ask_workload();
+  if (core_.workload_due <= core_.now) ask_workload();
   for (OnTime* part : parts_.on_time) part->pass(Moment::late);
   if (fleet_ && !fleet_->door.empty()) Life(*this).open_door();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin

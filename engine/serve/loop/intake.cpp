@@ -9,15 +9,20 @@
 #include "serve/loop/life.h"
 #include "serve/loop/ranks.h"
 #include "serve/loop/simulation.h"
-#include "serve/loop/trying.h"
 
 namespace rooflua {
 
-/// @returns the slot of a request of the workload, with its adapter
+/// @returns the slot of a request of the workload
 std::int32_t Simulation::open(const RequestSpec& given) {
-  if (adapters_.none() && given.adapter <= 0) return core_.requests.open(given, ordinal_++);
+  if (parts_.on_spec.empty()) {
+    if (given.adapter > 0)
+      throw Error(
+          "workload: request " + std::to_string(ordinal_ + 1),
+          "adapter: found " + std::to_string(given.adapter) + "; the scenario has no adapters");
+    return core_.requests.open(given, ordinal_++);
+  }
   RequestSpec spec = given;
-  spec.adapter = adapters_.of(spec, ordinal_);
+  for (OnSpec* part : parts_.on_spec) part->drawn(spec, ordinal_);
   return core_.requests.open(spec, ordinal_++);
 }
 
@@ -47,9 +52,10 @@ void Simulation::begin(std::int32_t slot) {
   request.id = next_id_++;
   if (split_) begin_hand_over(slot);
   ++core_.totals.arrived;
-  if (core_.requests.progress(slot).row >= 0) tell_row(slot);
+  RowSent row;
+  const bool is_row = core_.requests.progress(slot).row >= 0 && tell_row(slot, row);
   for (Observer* observer : core_.bindings.observers) observer->on_arrival(request, core_.now);
-  if (core_.bindings.client != nullptr) Trying(*this).begin(slot);
+  for (OnRequest* part : parts_.on_request) part->sent(slot, is_row ? &row : nullptr);
 }
 
 void Simulation::send(std::int32_t slot) {
@@ -113,7 +119,7 @@ void Simulation::queue(std::int32_t slot, std::int32_t index) {
   core_.signals.add_outstanding(index, 1);
   if (fleet_) Life(*this).note_arrival(slot, index);
   if (fleet_ && !fleet_->runs(core_.engine_of(index)))
-    return Trying(*this).lose_connection(slot, index);
+    return Life(*this).lose_connection(slot, index);
   join(slot, index);
 }
 
@@ -227,7 +233,6 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.attempt = request.attempt;
   done.origin = progress.origin;
   done.adapter = progress.adapter;
-  if (core_.bindings.client != nullptr) done.carried_tokens = attempts_.carried_tokens(slot);
   done.held = progress.held;
   for (const OnRequest* part : parts_.on_request) part->fills(slot, done);
   done.output_content = progress.output_content;
@@ -256,7 +261,6 @@ std::vector<RequestDone> Simulation::unfinished() const {
   if (core_.requests.progress(slot).kept_blocks > 0) let_go(slot);
   RequestDone done = describe(slot, outcome);
   for (OnRequest* part : parts_.on_request) part->ended(slot, done);
-  if (core_.bindings.client != nullptr) Trying(*this).end(slot, done);
   if (split_) break_promise(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) core_.at(done.replica).forget(slot);
@@ -272,7 +276,8 @@ void Simulation::tell(const RequestDone& done) {
   core_.totals.last_end = std::max(core_.totals.last_end, done.now);
   if (fleet_) Life(*this).note_end(done);
   for (Observer* observer : core_.bindings.observers) observer->on_done(done);
-  if (done.is_retried) return Trying(*this).send_again(done);
+  for (OnRequest* part : parts_.on_request)
+    if (part->goes_on(done)) return read_due();
   FollowUpsSent follow_ups(*this, done.now);
   core_.bindings.workload->on_done(done, follow_ups);
   read_due();

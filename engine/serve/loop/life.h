@@ -62,6 +62,8 @@ class Life {
 
   /// Whether the request waits for a replica, or was refused because none will come.
   bool wait_at_door(std::int32_t slot);
+  /// It was sent to a replica that has failed: it ends as replica_lost after connect_s.
+  void lose_connection(std::int32_t slot, std::int32_t replica);
   /// Those that wait are routed, if a replica is ready.
   void open_door();
   /// Nothing can happen any more: no replica will come for those that wait.

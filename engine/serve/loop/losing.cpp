@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "serve/loop/life.h"
 #include "serve/loop/simulation.h"
 
@@ -168,6 +169,15 @@ void Simulation::fail_replica(std::int32_t index, double repair_s) {
   const std::vector<std::int32_t> members = core_.groups[static_cast<std::size_t>(engine)].members;
   for (const std::int32_t member : members) Losing(*this, member).all();
   if (std::isfinite(repair_s)) life.alarm(engine, LifeAlarm::Kind::repaired, repair_s);
+}
+
+void Life::lose_connection(std::int32_t slot, std::int32_t replica) {
+  s_.core_.requests[slot].replica = replica;
+  const FaultPolicy* faults = s_.core_.bindings.faults;
+  const double connect_s = faults == nullptr ? 0 : faults->connect_s();
+  if (!(connect_s >= 0)) throw Error("faults", "connect_s: seconds from 0 on are right");
+  if (std::isinf(connect_s)) return;
+  s_.core_.end_at(slot, DueEnd::Kind::lost, after(s_.core_.now, connect_s, "faults: connect_s"));
 }
 
 void Life::forget_content(std::int32_t index) {

@@ -21,7 +21,7 @@ std::int32_t Simulation::step_plainly() {
   if (!core_.deliveries.empty() && core_.deliveries.front().time == core_.now) return -1;
   if (!core_.sent_now.empty() || (!leases_.empty() && next_lease() <= core_.now)) return -1;
   if (next_open_ >= 0 && core_.requests.progress(next_open_).arrival == core_.now) return -1;
-  if (workload_due_ <= core_.now || next_part_ <= core_.now) return -1;
+  if (core_.workload_due <= core_.now || next_part_ <= core_.now) return -1;
   for (const OnTime* part : parts_.on_time)
     if (part->next_tick() <= core_.now) return -1;
   if (fleet_ && next_life() <= core_.now) return -1;

@@ -21,7 +21,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
   if (next_open_ >= 0) before = std::min(before, core_.requests.progress(next_open_).arrival);
   if (!leases_.empty()) before = std::min(before, next_lease());
-  before = std::min(before, workload_due_);
+  before = std::min(before, core_.workload_due);
   if (fleet_) before = std::min({before, next_life(), fleet_->sample_at});
   if (alarm.time >= before) return 0;
   Replica& replica = core_.at(index);

@@ -18,8 +18,6 @@ std::string Sharing::obstacle() const {
   if (bound.workload->due() != never) return "clients of the workload cancel requests";
   if (s_.split_) return "prefill and decode are split";
   if (s_.tiers_) return "stores are shared";
-  if (s_.core_.config.adapters.count > 0) return "requests have adapters";
-  if (bound.client != nullptr) return "clients may send requests again";
   if (s_.fleet_) return "engines come and go";
   if (std::any_of(bound.speculators.begin(), bound.speculators.end(), speculates))
     return "replicas speculate";

@@ -3,11 +3,10 @@
 // What happens at one instant, and in which order: instant.cpp. What only some runs have are parts
 // (core/part.h); not all of it is one yet:
 // The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
-// (plans and prices), intake.cpp (a request from sent to done), clients.cpp (times of the
-// workload), trying.cpp (patience, what is sent again), routing.cpp, ranks.cpp, handover.cpp,
-// pushing.cpp and splitting.cpp (prompts that go to two replicas), tier_trips.cpp (stores),
-// abort.cpp, lifecycle.cpp (engines), breaking.cpp and losing.cpp (faults), starvation.cpp,
-// plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
+// (plans and prices), intake.cpp (a request from sent to done), workload_times.cpp, routing.cpp,
+// ranks.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that go to two replicas),
+// tier_trips.cpp (stores), abort.cpp, lifecycle.cpp (engines), breaking.cpp and losing.cpp
+// (faults), starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
 
 #include <array>
 #include <atomic>
@@ -18,11 +17,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/adapters/choice.h"
 #include "serve/core/core.h"
 #include "serve/core/part.h"
 #include "serve/lanes/reception.h"
-#include "serve/loop/attempts.h"
 #include "serve/loop/hand_over.h"
 #include "serve/parts/list.h"
 #include "serve/replica/lifecycle.h"
@@ -143,7 +140,6 @@ class Simulation final : public Loop {
  private:
   class FollowUpsSent;
   class ClientNow;
-  friend class Trying;   // patience, and requests that are sent again (trying.h)
   friend class Life;     // engines that come and go (life.h)
   friend class Sharing;  // a part of the replicas (sharing.h)
   friend class Ranks;    // ranks with one queue (ranks.h)
@@ -206,12 +202,9 @@ class Simulation final : public Loop {
 
   // times of the workload, and of clients
   void ask_workload();
-  void read_due() {
-    workload_due_ = core_.bindings.workload->due();
-    if (!attempts_.ends.empty()) read_patience();
-  }
-  void read_patience();
-  void tell_row(std::int32_t slot);
+  void read_due();
+  bool tell_row(std::int32_t slot, RowSent& row);
+  void end_due();
   void tell_first_tokens(std::span<const PrefillWork> prefills);
 
   // aborts
@@ -287,8 +280,7 @@ class Simulation final : public Loop {
 
   Core core_;
   Parts parts_;
-  Picoseconds next_part_ = 0;  // nothing of a part is due before; 0: they are asked
-  AdapterDraws adapters_{core_.config.adapters};
+  Picoseconds next_part_ = 0;       // nothing of a part is due before; 0: they are asked
   std::vector<char> foreign_;       // by replica: another process simulates it; empty: none does
   std::optional<Tiers> tiers_;      // where there are stores outside the GPUs
   std::vector<Tiers::Trip> trips_;  // of the load or writes at hand
@@ -303,13 +295,10 @@ class Simulation final : public Loop {
   // the workload
   std::int64_t ordinal_ = 0;  // requests read, for messages
   std::int32_t next_id_ = 0;
-  std::int32_t next_open_ = -1;       // slot of the workload's next request
-  Picoseconds last_open_ = 0;         // arrival of the request that was read last
-  bool more_ = true;                  // the workload has more
-  Picoseconds workload_due_ = never;  // or a client's patience ends
-  Attempts attempts_;                 // where there is a client
+  std::int32_t next_open_ = -1;  // slot of the workload's next request
+  Picoseconds last_open_ = 0;    // arrival of the request that was read last
+  bool more_ = true;             // the workload has more
   bool watches_first_tokens_ = false;
-  std::vector<std::pair<std::int32_t, RowSent>> rows_sent_;  // by slot, at this instant
 
   // routing
   PrefixHolders holders_;

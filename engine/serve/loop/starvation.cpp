@@ -59,7 +59,7 @@ Picoseconds Simulation::next_life(Picoseconds other) {
   if (next == never) return never;
   if (next <= fleet_->until) return next;
   if (other == never && !Life(*this).helps_somebody()) return never;
-  const bool goes_on = core_.requests.alive() > 0 || workload_due_ != never ||
+  const bool goes_on = core_.requests.alive() > 0 || core_.workload_due != never ||
                        (other != never && next <= other);  // rows of an aborted request end first
   return goes_on ? next : never;
 }

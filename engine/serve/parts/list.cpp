@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "serve/parts/adapters/part.h"
+#include "serve/parts/clients/part.h"
 #include "serve/parts/experts/part.h"
 #include "serve/parts/gate/part.h"
 
@@ -13,7 +15,9 @@ namespace {
 
 constexpr PartRow rows[] = {
     {"gate", [](const Core& core) { return core.bindings.admission != nullptr; }, make_gate},
+    {"clients", [](const Core& core) { return core.bindings.client != nullptr; }, make_clients},
     {"experts", [](const Core& core) { return core.bindings.experts != nullptr; }, make_experts},
+    {"adapters", [](const Core& core) { return core.config.adapters.count > 0; }, make_adapters},
 };
 
 template <class Seam>
@@ -42,6 +46,7 @@ void Parts::copy(const Parts& others, Core& core, Loop& loop) {
 
 void Parts::add(std::unique_ptr<Part> part) {
   list(part.get(), on_time);
+  list(part.get(), on_spec);
   list(part.get(), on_request);
   list(part.get(), on_step);
   all.push_back(std::move(part));

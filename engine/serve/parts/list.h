@@ -27,6 +27,7 @@ class Parts {
 
   std::vector<std::unique_ptr<Part>> all;  // by row; null where the run has none
   std::vector<OnTime*> on_time;
+  std::vector<OnSpec*> on_spec;
   std::vector<OnRequest*> on_request;
   std::vector<OnStep*> on_step;
 

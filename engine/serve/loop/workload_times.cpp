@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "serve/loop/simulation.h"
-#include "serve/loop/trying.h"
 
 namespace rooflua {
 
@@ -24,13 +23,13 @@ class Simulation::ClientNow : public Client {
     s.core_.requests.progress(slot).arrival = s.core_.now;
     s.core_.requests[slot].arrival_s = now.arrival_s;
     s.core_.sent_now.push_back(slot);
-    s.rows_sent_.emplace_back(slot, sent);
+    s.core_.rows_sent.emplace_back(slot, sent);
     return slot;
   }
 
   void cancel(std::int32_t slot, std::int32_t row) override {
-    const std::int32_t now_at = Trying(simulation_).slot_of_row(slot, row);
-    if (now_at >= 0) Trying(simulation_).cancel(now_at);
+    const std::int32_t now_at = slot_of_row(slot, row);
+    if (now_at >= 0) cancel(now_at);
   }
 
   void cancel_sessions(std::span<const std::int32_t> sessions) override {
@@ -44,13 +43,13 @@ class Simulation::ClientNow : public Client {
     };
     std::vector<Found> found;
     for (std::int32_t slot = 0; slot < s.core_.requests.slots(); ++slot) {
-      if (!s.core_.is_live(slot) && !Trying(s).awaits_sending(slot)) continue;
+      if (!s.core_.is_live(slot) && !awaits_sending(slot)) continue;
       const Request& request = s.core_.requests[slot];
       if (const auto at = places.find(request.session); at != places.end())
         found.push_back({at->second, request.id, slot});
     }
     std::sort(found.begin(), found.end());
-    for (const Found& each : found) Trying(s).cancel(each.slot);
+    for (const Found& each : found) cancel(each.slot);
   }
 
   void cancel_row(std::int32_t row) override {
@@ -73,6 +72,39 @@ class Simulation::ClientNow : public Client {
   }
 
  private:
+  /// Whether the client of the request in this slot waits before it sends it again.
+  bool awaits_sending(std::int32_t slot) const {
+    const Request& request = simulation_.core_.requests[slot];
+    return request.attempt > 0 && request.phase == Phase::pending && request.id < 0;
+  }
+
+  /// Where a request of the workload that was in `slot` is now; -1: it has ended.
+  std::int32_t slot_of_row(std::int32_t slot, std::int32_t row) const {
+    const Core& core = simulation_.core_;
+    const auto is_it = [&](std::int32_t place) {
+      return core.requests.progress(place).row == row &&
+             (core.is_live(place) || awaits_sending(place));
+    };
+    if (is_it(slot)) return slot;
+    if (core.sent_again == 0) return -1;
+    for (std::int32_t place = 0; place < core.requests.slots(); ++place)
+      if (is_it(place)) return place;
+    return -1;
+  }
+
+  /// An attempt that waits to be sent counts as sent now.
+  void cancel(std::int32_t slot) {
+    Core& core = simulation_.core_;
+    if (awaits_sending(slot)) {
+      core.deliveries.erase_if([slot](const Delivery& each) { return each.slot == slot; });
+      std::erase(core.sent_now, slot);
+      core.requests.progress(slot).arrival = core.now;
+      core.requests[slot].arrival_s = seconds(core.now);
+      simulation_.begin(slot);
+    }
+    simulation_.abort(slot, Outcome::cancelled);
+  }
+
   Simulation& simulation_;
 };
 
@@ -82,26 +114,29 @@ void Simulation::ask_workload() {
     ClientNow client(*this);
     core_.bindings.workload->on_due(core_.now, client);
   }
-  if (!attempts_.ends.empty()) Trying(*this).lose_patience();
+  end_due();
   read_due();
 }
 
-void Simulation::read_patience() {
-  EventHeap<PatienceEnds>& ends = attempts_.ends;
-  while (!ends.empty() && Trying(*this).is_over(ends.front())) ends.pop();
-  if (!ends.empty()) workload_due_ = std::min(workload_due_, ends.front().time);
+void Simulation::read_due() {
+  core_.workload_due = core_.bindings.workload->due();
+  EventHeap<DueEnd>& ends = core_.ends;
+  while (!ends.empty() && core_.is_in_time(ends.front())) ends.pop();
+  if (!ends.empty()) core_.workload_due = std::min(core_.workload_due, ends.front().time);
 }
 
-void Simulation::tell_row(std::int32_t slot) {
-  for (auto& [of, sent] : rows_sent_) {
-    if (of != slot) continue;
-    sent.id = core_.requests[slot].id;
-    if (core_.bindings.client != nullptr) attempts_.of(slot).row = sent;
-    for (Observer* observer : core_.bindings.observers) observer->on_row(sent);
-    std::swap(rows_sent_.back().second, sent);
-    std::swap(rows_sent_.back().first, of);
-    return rows_sent_.pop_back();
+/// @returns whether it is a row that a play sent at this instant
+bool Simulation::tell_row(std::int32_t slot, RowSent& row) {
+  for (auto& each : core_.rows_sent) {
+    if (each.first != slot) continue;
+    row = each.second;
+    row.id = core_.requests[slot].id;
+    for (Observer* observer : core_.bindings.observers) observer->on_row(row);
+    std::swap(core_.rows_sent.back(), each);
+    core_.rows_sent.pop_back();
+    return true;
   }
+  return false;
 }
 
 void Simulation::tell_first_tokens(std::span<const PrefillWork> prefills) {
