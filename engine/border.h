@@ -379,14 +379,14 @@ typedef struct rooflua_serve_table {
   const int32_t* (*decode_widths)(rooflua_serve_border*);
   int32_t (*decode_blocks)(rooflua_serve_border*);
   int32_t (*adapter)(rooflua_serve_border*, double slot);  // of a request; 0: none
+  int32_t (*growing_tokens)(rooflua_serve_border*, double slot);
   int32_t (*shared_tokens)(rooflua_serve_border*, double slot, double other);
   double (*new_block)(rooflua_serve_border*, double slot);
   int32_t (*least_outstanding)(rooflua_serve_border*);  // a place in route->candidates, as below
   int32_t (*find_holders)(rooflua_serve_border*);       // sets holders and holder_count
   int32_t (*find_sent_holders)(rooflua_serve_border*);  // the same
   double (*route_fact)(rooflua_serve_border*, double replica, int32_t what);  // a RouterFact
-  // Tokens of a segment of the routed prompt, from 0; sets segment_content. -1: there is none.
-  int32_t (*route_segment)(rooflua_serve_border*, double number);
+  int32_t (*route_segment)(rooflua_serve_border*, double number);  // sets segment_content
   // For a decider, whose `route` is the pool of a rooflua_pair_view. 0: there is no such place
   int32_t (*pair_member)(rooflua_serve_border*, double place, rooflua_pair_member* out);
 } rooflua_serve_table;

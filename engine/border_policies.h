@@ -87,6 +87,7 @@ typedef struct rooflua_tier_found {
   int32_t pending_tokens BORDER_INIT(0);  // after those, that arrive in a store now
   int32_t prompt_tokens BORDER_INIT(0);   // of the sequence: with what was emitted
   int32_t waiting BORDER_INIT(0);         // other requests that wait there
+  int32_t chunk_tokens BORDER_INIT(0);    // of the first store that it looks into
   int32_t policy BORDER_INIT(-1);  // of the replica, in Lua's registry; -1: it is none of Lua's
 } rooflua_tier_found;
 

@@ -331,6 +331,7 @@ local parts = {
   { file = "scripts/python/rooflua/kinds.py", name = "keys of policies", text = policy_keys },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },
   { file = "scripts/meta/plan.lua", name = "keys of a plan", text = manual.plan_class },
+  { file = "scripts/meta/plan.lua", name = "fields of a candidate", text = manual.candidate_class },
   {
     file = "scripts/meta/spec.lua", name = "fields of a GPU",
     text = function() return manual.spec_class "Hardware" end,

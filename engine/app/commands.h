@@ -105,11 +105,12 @@ struct PlanArguments {
   std::string scenario;  // a file of kind "plan", instead of the options of a question
   std::string model, engine, workload, objective, strategy, buy, candidates, power;
   std::optional<double> rate, clients, peak, confidence, horizon_s, strict_percent;
-  std::vector<std::string> slo, gpus, engines, autoscaler, watts, set;
-  std::vector<std::string> tp, pp, dp, ep, cp, dcp, expert_gpus, micro_batches, prefill_tp, seats,
-      budgets, weights,
-      kv;  // values of axes
-  bool split = false;
+  std::vector<std::string> slo, gpus, autoscaler, watts, set;
+  struct Axis {
+    std::vector<std::string> values;
+    bool flag = false;
+  };
+  std::map<std::string, Axis> axes;  // by the key of the option
   std::optional<long> survive, replicates, requests, ranks, seed, why;
   bool all = false, front = false, quiet = false;
   int jobs = 1;

@@ -278,6 +278,25 @@ void add_completion(const Command& app) {
   });
 }
 
+/// Where the library is, for the options that it declares; empty where the line asks for none.
+fs::path home_of_options(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "plan" || word == "--man") return app::find_home(argv[0]);
+  }
+  return {};
+}
+
+/// Adds every command, in the order of the help.
+void add_commands(const Command& app, const fs::path& home) {
+  for (const auto add : {add_run, app::add_emulate, add_step, app::add_capacity}) add(app);
+  app::add_plan(app, home);
+  for (const auto add : {add_calibrate, add_data, add_validate, add_check, app::add_new, add_repl,
+                         add_diff, add_lua, add_list, add_completion, app::add_help,
+                         app::add_results, app::add_campaign})
+    add(app);
+}
+
 /// `rooflua __complete WORDS`: asked by the scripts of `completion`, before the line is parsed.
 int complete(const Command& app, int argc, char** argv) {
   const std::vector<std::string> words(argv + 2, argv + argc);
@@ -300,11 +319,13 @@ int main(int argc, char** argv) {
   app.answer(
       "--python-path", [argv] { return (app::find_home(argv[0]) / "scripts" / "python").string(); },
       "Print the folder of the Python package, for PYTHONPATH");
-  for (const auto add :
-       {add_run, app::add_emulate, add_step, app::add_capacity, app::add_plan, add_calibrate,
-        add_data, add_validate, add_check, app::add_new, add_repl, add_diff, add_lua, add_list,
-        add_completion, app::add_help, app::add_results, app::add_campaign})
-    add(app);
+  script::use_packed_library(script::packed_library());
+  try {
+    add_commands(app, home_of_options(argc, argv));
+  } catch (const Error& error) {
+    app::complain(error.what(), {});
+    return 1;
+  }
   if (argc >= 2 && std::string_view(argv[1]) == "__complete") return complete(app, argc, argv);
   if (argc < 2) {
     std::fputs(app::first_steps(app).c_str(), stdout);
@@ -323,7 +344,6 @@ int main(int argc, char** argv) {
   fs::path home;
   try {
     home = app::find_home(argv[0]);
-    script::use_packed_library(script::packed_library());
     script::read_published_tables(home);
     const int status = door(home);
     app::finish_output();

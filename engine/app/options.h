@@ -61,8 +61,11 @@ std::vector<std::string> with_engine(const std::string& engine,
 
 /// Adds `new` with its options.
 void add_new(const Command& app);
-/// The same of `plan`.
-void add_plan(const Command& app);
+/// The same of `plan`. The library declares the options of its axes.
+/// @param home  where the library is; empty where the line does not ask for `plan`, which then has
+///              no options of axes
+/// @throws Error if the library cannot be read
+void add_plan(const Command& app, const std::filesystem::path& home);
 /// The same of `help`.
 void add_help(const Command& app);
 /// `emulate` in the same way.

@@ -3,44 +3,32 @@
 --- An axis that is not given takes one value, that of the scenario or the engine's default, and the report names it as
 --- not tried. Formats are the model's own unless they are listed: quality is not modelled, and a planner that quantises
 --- silently would always win.
+local plan = require "rooflua.plan"
 local policy = require "rooflua.policy"
 
-local function list(default, unit, doc, idle)
-  return { default = default, type = "list", unit = unit, doc = doc, idle = idle }
+--- The parameter of an axis: a list of values; of `split` also words.
+local function parameter(axis)
+  return { default = axis.values, type = type(axis.values) == "table" and "list" or "any", unit = axis.unit,
+    doc = axis.doc, idle = axis.idle }
 end
 
-local no_split, no_expert_gpus = { split = false }, { expert_gpus = { 0 } }
+local function name_of(axis) return axis.parameter or axis.name end
+
+--- Axes with parameters. Seats and budgets stand last: they vary while all others stay.
+local all, last, params = {}, {}, {}
+for _, axis in ipairs(plan.axes()) do
+  if axis.values ~= nil then
+    params[name_of(axis)] = parameter(axis)
+    table.insert(axis.of == "scheduler" and last or all, axis)
+  end
+end
+for _, axis in ipairs(last) do all[#all + 1] = axis end
 
 ---@class candidates.Ladder
 local Ladder = policy.define {
   name = "ladder",
   doc = "Combinations of a few values of each axis, for every GPU.",
-  params = {
-    engines = list({}, nil, "Names of engines; without any that of the scenario."),
-    tp = list({ 1, 2, 4, 8 }, "GPUs", "Tensor parallel degrees, up to a node."),
-    pp = list({ 1 }, "stages", "Pipeline stages."),
-    dp = list({ 1 }, "ranks", "Data-parallel ranks of the attention; only in models with experts."),
-    ep = list({ 1, "all" }, "ranks", "Ranks with whole experts; \"all\": tp x dp x cp, or expert_gpus. Only in models "
-      .. "with experts."),
-    cp = list({ 1 }, "ranks", "Ranks that divide a prompt, each on tp GPUs of its own."),
-    dcp = list({ 1 }, "ranks", "Ranks of tp that divide the KV of a request, where it divides tp."),
-    expert_gpus = list({ 0 }, "GPUs", "GPUs of the routed experts alone; 0: they are on those of the attention."),
-    micro_batches = list({ 1 }, "batches", "Micro-batches between both pools, where there are expert_gpus.",
-      no_expert_gpus),
-    max_num_seqs = list({ 64, 256 }, "requests", "Seats: most requests in a step."),
-    max_num_batched_tokens = list({ 512, 2048, 8192 }, "tokens", "Token budgets of a step."),
-    weights = list({ "own" }, nil, "Formats of the weights; \"own\": as released."),
-    kv = list({ "own" }, nil, "Formats of the KV cache; \"own\": as released."),
-    split = { default = false, type = "any", doc = "true: also separate prefill and decode, in the ratios 1:1, 1:2, "
-      .. "2:1, 1:3, 3:1; \"only\": nothing else; or a list of {prefill, decode}." },
-    prefill_tp = list({ "same" }, "GPUs", "Tensor parallel degrees of prefill engines, where split; \"same\": tp.",
-      no_split),
-    prefill_dp = list({ "same" }, "ranks", "The same of dp.", no_split),
-    prefill_ep = list({ "same" }, "ranks", "The same of ep; \"all\": tp x dp x cp of a prefill engine.", no_split),
-    prefix_caching = list({ true }, nil, "Whether equal prefixes share KV blocks."),
-    host_memory_gb = list({ 0 }, "GB", "Memory of the host of each replica for KV that leaves the GPU; 0: none."),
-    speculation = list({}, nil, "Speculations to try besides none: tables as the scenario's key `speculation`."),
-  },
+  params = params,
 }
 
 local ratios = { { 1, 1 }, { 1, 2 }, { 2, 1 }, { 1, 3 }, { 3, 1 } }
@@ -59,35 +47,38 @@ local function splits_of(self, can_split)
 end
 
 --- Every combination of the lists: calls `found` with {key = value}.
-local function product(axes, i, chosen, found)
-  local axis = axes[i]
-  if not axis then return found(chosen) end
-  for _, value in ipairs(axis[2]) do
-    chosen[axis[1]] = value
-    product(axes, i + 1, chosen, found)
+local function product(lists, i, chosen, found)
+  local values = lists[i]
+  if not values then return found(chosen) end
+  for _, value in ipairs(values) do
+    chosen[all[i].name] = value
+    product(lists, i + 1, chosen, found)
   end
 end
 
---- Words that stand for a number of an axis.
-local words_of = { ep = { all = true }, prefill_tp = { same = true }, prefill_dp = { same = true },
-  prefill_ep = { all = true, same = true } }
+--- The least value of an axis, at which it changes nothing.
+local function none_of(axis) return axis.none or axis.default or axis.least end
+
+--- Whether a word stands for a number of an axis: "same" is the number of the engines that decode.
+local function is_word(axis, value) return axis.words and axis.words[value] or axis.pool_of and value == "same" end
 
 --- Refuses values of an axis that are no counts, and those of an axis that this model does not have.
-local function check_axis(self, name, has_axis, model)
-  local words, known = words_of[name] or {}, ""
-  for _, word in ipairs { "all", "same" } do known = known .. (words[word] and (" or %q"):format(word) or "") end
+local function check_axis(self, axis, has_axis, model)
+  local name, known = axis.name, ""
+  for _, word in ipairs { "all", "own", "same" } do
+    known = known .. (is_word(axis, word) and (" or %q"):format(word) or "")
+  end
   for i, value in ipairs(self[name]) do
-    local none = name == "expert_gpus" and 0 or 1
-    local is_count = type(value) == "number" and value >= none and value % 1 == 0
-    if not is_count and not words[value] then
+    local is_count = type(value) == "number" and value >= axis.least and value % 1 == 0
+    if not is_count and not is_word(axis, value) then
       local is_shown = type(value) == "number" or type(value) == "string"
-      error(("candidates.ladder: %s[%d]: expected a whole number >= %d%s, found %s"):format(name, i, none, known,
+      error(("candidates.ladder: %s[%d]: expected a whole number >= %d%s, found %s"):format(name, i, axis.least, known,
         is_shown and value or "a " .. type(value)), 0)
     end
   end
   if has_axis then return end
   for _, value in ipairs(self[name]) do
-    if value ~= (name == "expert_gpus" and 0 or 1) and not words[value] then
+    if value ~= none_of(axis) and not is_word(axis, value) then
       error(("candidates.ladder: %s = %s: %s has no experts, so its attention is not data-parallel and no rank holds "
         .. "whole experts; leave %s out"):format(name, value, model.name, name), 0)
     end
@@ -132,51 +123,52 @@ local function split_with_widths(chosen, ep)
   return { out }
 end
 
+--- The values of an axis in order: of an axis that this model does not have one that changes nothing, and before
+--- speculations none.
+local function values_of(self, axis, has)
+  local own = self[name_of(axis)]
+  if axis.type == "split" then return splits_of(self, has[axis.name]) end
+  if axis.type == "engine" then return #own > 0 and own or { axis.unstated } end
+  if axis.width and not has[axis.name] then return { none_of(axis) } end
+  if axis.type ~= "table" then return own end
+  local out = { axis.unstated }
+  for _, each in ipairs(own) do out[#out + 1] = each end
+  return out
+end
+
+--- A candidate of chosen values: without those that say nothing.
+local function candidate_of(index, chosen, ep, split)
+  local out = { gpu = index }
+  for _, axis in ipairs(all) do
+    local value = chosen[axis.name]
+    if value ~= axis.unstated and not axis.pool_of then out[axis.name] = value end
+  end
+  out.ep, out.split, out.label = ep, split, chosen.speculation and "speculation" or nil
+  return out
+end
+
 ---@param question table model, gpus, capabilities, slo, requests: read-only
 ---@param emit fun(candidate: table)
 function Ladder:each(question, emit)
-  local axes = question.capabilities.axes
-  local one = { 1 }
-  for _, name in ipairs { "tp", "pp", "cp", "dcp" } do check_axis(self, name, true) end
-  for _, name in ipairs { "dp", "ep" } do
-    check_axis(self, name, axes[name], question.model)
-    check_axis(self, "prefill_" .. name, axes[name], question.model)
+  local has, lists = question.capabilities.axes, {}
+  for _, of_experts in ipairs { false, true } do
+    for _, axis in ipairs(all) do
+      if axis.type == "count" and axis.of ~= "scheduler" and (axis.of_experts or false) == of_experts then
+        check_axis(self, axis, has[axis.pool_of or axis.name], question.model)
+      end
+    end
   end
-  for _, name in ipairs { "expert_gpus", "micro_batches" } do check_axis(self, name, axes[name], question.model) end
-  check_axis(self, "prefill_tp", true)
   check_together(self)
-  local speculations = { false }
-  for _, each in ipairs(self.speculation) do speculations[#speculations + 1] = each end
-  local engines = #self.engines > 0 and self.engines or { false }
-  local all = { { "engine", engines }, { "tp", self.tp }, { "pp", axes.pp and self.pp or one },
-    { "dp", axes.dp and self.dp or one }, { "ep", axes.ep and self.ep or one }, { "cp", axes.cp and self.cp or one },
-    { "dcp", axes.dcp and self.dcp or one },
-    { "expert_gpus", axes.expert_gpus and self.expert_gpus or { 0 } },
-    { "micro_batches", axes.micro_batches and self.micro_batches or one }, { "weights", self.weights },
-    { "kv", self.kv }, { "prefix_caching", self.prefix_caching }, { "host_memory_gb", self.host_memory_gb },
-    { "split", splits_of(self, axes.split) }, { "prefill_tp", self.prefill_tp }, { "prefill_dp", self.prefill_dp },
-    { "prefill_ep", self.prefill_ep },
-    { "speculation", speculations }, { "max_num_seqs", self.max_num_seqs },
-    { "max_num_batched_tokens", self.max_num_batched_tokens } }
+  for i, axis in ipairs(all) do lists[i] = values_of(self, axis, has) end
   for index in ipairs(question.gpus) do
-    product(all, 1, {}, function(chosen)
+    product(lists, 1, {}, function(chosen)
       local is_afd = chosen.expert_gpus > 0
       local ranks = is_afd and chosen.expert_gpus or chosen.tp * chosen.dp * chosen.cp
       local ep = chosen.ep == "all" and ranks or chosen.ep
       local split = split_with_widths(chosen, ep)
       if ep > ranks or not split or chosen.tp % chosen.dcp ~= 0 then return end
       if not is_afd and chosen.micro_batches > 1 then return end
-      local candidate = { gpu = index, engine = chosen.engine or nil, tp = chosen.tp, pp = chosen.pp, dp = chosen.dp,
-        ep = ep, cp = chosen.cp > 1 and chosen.cp or nil, dcp = chosen.dcp > 1 and chosen.dcp or nil,
-        expert_gpus = is_afd and chosen.expert_gpus or nil,
-        micro_batches = chosen.micro_batches > 1 and chosen.micro_batches or nil,
-        weights = chosen.weights ~= "own" and chosen.weights or nil, kv = chosen.kv ~= "own" and chosen.kv or nil,
-        split = split[1], speculation = chosen.speculation or nil,
-        label = chosen.speculation and "speculation" or nil,
-        max_num_seqs = chosen.max_num_seqs, max_num_batched_tokens = chosen.max_num_batched_tokens }
-      if chosen.prefix_caching == false then candidate.prefix_caching = false end
-      if chosen.host_memory_gb ~= 0 then candidate.host_memory_gb = chosen.host_memory_gb end
-      emit(candidate)
+      emit(candidate_of(index, chosen, ep, split[1] or nil))
     end)
   end
 end

@@ -278,6 +278,19 @@ return {
     { family = "deepseek_v4", block_size = 256, source = "vllm/models/deepseek_v4: entries of 128 tokens" },
     { since = "0.8", before = "0.26.1rc0", when = has_states, enable_prefix_caching = false,
       source = "vllm/engine/arg_utils.py: pull request 50991 turns it on" },
+    { since = "0.8", align_states = false, keep_junctions = false, states_take_blocks = false,
+      source = "pull request 30877 adds it" },
+    { since = "0.14", when = has_states, states_take_blocks = true,
+      source = "vllm/v1/core/single_type_kv_cache_manager.py, MambaManager: states are blocks of the same pool" },
+    { since = "0.24", when = has_states, keep_junctions = function(_, own) return own.enable_prefix_caching end,
+      source = "pull request 37898; issue 45238 of 11 June 2026 measures a build without it" },
+    { since = "0.14", when = has_states, align_states = function(_, own) return own.enable_prefix_caching end,
+      source = "vllm/v1/core/sched/scheduler.py, _mamba_block_aligned_split, with mamba_cache_mode align; that a step "
+        .. "of a prompt which goes on ends at a block behind the last cut, too: pull request 51113, before which "
+        .. "states that were kept there were wrong (issue 43559)" },
+    { since = "0.27", when = has_states, align_states = function(facts, own)
+      return own.enable_prefix_caching and (facts.drafts or 0) > 0
+    end, source = "pull request 52789: kernels keep the state of the last block; not with drafters" },
     { since = "0.8", gpu = large, other_budgets = { 2048 },
       source = "vllm/engine/arg_utils.py: an engine without a usage context" },
     { since = "0.8", before = "0.21", gpu_memory_utilization = 0.90, source = "vllm/config/cache.py" },

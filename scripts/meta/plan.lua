@@ -49,34 +49,52 @@ local plan = {}
 ---@field longest_prompt integer
 ---@field shares_content boolean
 
----What a generator emits. gpu counts the plan's GPUs; split: engines of one replica.
+---What a generator emits. gpu counts the plan's GPUs; engine: that of the scenario where there is none; split: engines
+---of one replica.
+-- generated: fields of a candidate
 ---@class rooflua.PlanCandidate
 ---@field gpu integer
----@field engine string? its name; default that of the scenario
----@field tp integer?
----@field pp integer?
----@field dp integer?
----@field ep integer?
----@field cp integer?
----@field dcp integer?
----@field expert_gpus integer?
----@field micro_batches integer?
+---@field engine string?
+---@field tp integer? GPUs
+---@field pp integer? stages
+---@field dp integer? ranks
+---@field ep integer? ranks
+---@field cp integer? ranks
+---@field dcp integer? ranks
+---@field expert_gpus integer? GPUs
+---@field micro_batches integer? batches
 ---@field weights string?
 ---@field kv string?
----@field max_num_seqs integer?
----@field max_num_batched_tokens integer?
+---@field max_num_seqs integer? requests
+---@field max_num_batched_tokens integer? tokens
 ---@field memory_utilization number?
 ---@field prefix_caching boolean?
----@field host_memory_gb number? GB of the host's memory of each replica for KV that leaves the GPU
----@field split { prefill: integer, decode: integer }?
----@field speculation table? as the scenario's key
+---@field host_memory_gb number? GB
+---@field split { prefill: integer, decode: integer }? and prefill_tp, prefill_pp, prefill_dp, prefill_ep
+---@field speculation table?
 ---@field set table<string, any>? further key paths of the scenario
 ---@field label string?
+-- end of fields of a candidate
 
 ---Answers a scenario of kind "plan". The result is the document of `rooflua plan --json` with its `text`.
 ---strict: a deployment of whose time more than so many percent are unsupported does not count (as `--strict`).
 ---@param given { [1]: table, jobs: integer?, progress: string?, strict: number? }
 ---@return table document
 function plan.run(given) end
+
+---@class rooflua.PlanAxis what candidates differ in; read-only
+---@field name string of the field of a candidate
+---@field type "count"|"amount"|"format"|"switch"|"table"|"engine"|"memory"|"split"
+---@field of "deployment"|"scheduler"|"prefill"|nil what gets the value
+---@field least integer? of a count
+---@field none any the value that is the same as none
+---@field values any what the ladder tries by itself; nil: it has no such parameter
+---@field unit string?
+---@field doc string? of this parameter
+
+---The axes of candidates in order. A generator of candidates takes its parameters from them, as
+---`candidates.ladder` does.
+---@return rooflua.PlanAxis[]
+function plan.axes() end
 
 return plan

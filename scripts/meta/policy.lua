@@ -169,6 +169,14 @@ function policy.where(instance) end
 ---@field store fun(self, run: rooflua.StoredRun, stores: rooflua.Store[]): string? ... names of stores, or nothing
 ---@field bind? fun(self, context: rooflua.TiersContext) called once before
 ---@field outputs boolean|(fun(self): boolean)|nil whether answers are stored as well, when their request ends
+---@field as_filled boolean|(fun(self): boolean)|nil where they are: whether each chunk is stored when the step ends
+--- that fills it
+---@field last_chunk boolean|(fun(self): boolean)|nil whether the chunk of a prompt's last token is loaded too; that
+--- token is computed again
+---@field shares_loads boolean|(fun(self): boolean)|nil whether a request waits while another one of its replica loads
+--- a chunk that it would load
+---@field flush boolean|(fun(self): boolean)|nil whether blocks of a preempted request are free while they are written;
+--- the next step waits for that
 ---@field counts boolean|(fun(self): boolean)|nil whether the engine counts run.uses
 ---@field promote boolean|(fun(self): boolean)|nil whether what comes from a later store or a peer goes into the first
 ---@field write_back boolean|(fun(self): boolean)|nil whether `store` is asked about content that leaves the GPU; the
@@ -189,6 +197,7 @@ function policy.where(instance) end
 ---@field pending_tokens integer after those, which are just arriving in a store
 ---@field prompt_tokens integer
 ---@field waiting integer other requests that wait on this replica
+---@field chunk_tokens integer of the first store
 ---@field compute_s fun(self, tokens: integer): number price of computing the last so many tokens of the prompt, alone
 ---@field [integer] rooflua.FoundSource
 

@@ -52,6 +52,11 @@ function Replica:shared_tokens(a, b) end
 ---@param request rooflua.Request
 ---@return number
 function Replica:new_block(request) end
+--- Tokens of a waiting request whose KV is cached in the layers that grow: more than its cached_tokens where no state
+--- of recurrent layers was kept behind them.
+---@param request rooflua.Request
+---@return integer
+function Replica:growing_tokens(request) end
 
 --- The plan of one step. A method that returns false has changed nothing.
 ---@class rooflua.Plan

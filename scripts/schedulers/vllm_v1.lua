@@ -13,7 +13,10 @@ local floor = math.floor
 ---@field scheduler_reserve_full_isl boolean
 ---@field watermark number
 ---@field prefill_schedule_interval integer
----@field saturated boolean? whether the last step with prompts spent the budget
+---@field align_states boolean
+---@field state_margin integer
+---@field keep_junctions boolean
+---@field saturated boolean? whether the last step that might run prompts left requests waiting
 local VllmV1 = policy.define {
   name = "vllm_v1",
   doc = "vLLM V1: running first, then waiting from the head, one token budget for both.",
@@ -37,6 +40,15 @@ local VllmV1 = policy.define {
     prefill_schedule_interval = { default = 1, unit = "steps", min = 1, integer = true,
       doc = "Ranks of deployment.dp that decode run prompts in every n-th step of all ranks only.",
       source = "vLLM --prefill-schedule-interval; default 1", idle = { "one rank" } },
+    align_states = { default = false,
+      doc = "Cut prompts at KV blocks, and at the last one of them: states of recurrent layers are kept there.",
+      source = "vLLM --mamba-cache-mode align; _mamba_block_aligned_split" },
+    keep_junctions = { default = false,
+      doc = "Cut a prompt where the blocks of attention that it shares with earlier ones end: a state is kept there.",
+      source = "vLLM pull request 37898; _mamba_block_aligned_split" },
+    state_margin = { default = 0, unit = "blocks", min = 0, integer = true,
+      doc = "By how many blocks the last cut is earlier: a drafter loses the last block of a hit.",
+      source = "vLLM _mamba_block_aligned_split, use_eagle", idle = { align_states = false } },
   },
 }
 
@@ -52,12 +64,43 @@ function VllmV1:chunk(pending_tokens)
   return pending_tokens
 end
 
+--- So many tokens of a prompt, cut where a state is kept: at the last block that is full, and before it, or where the
+--- prompt goes on, at a block. A block that no step has room for is computed in parts. 0: the step has no room.
+function VllmV1:aligned(tokens, request, replica, context)
+  local size, sequence = replica.block_size, request.sequence_tokens
+  local upto = context + tokens
+  if context >= math.max(request.prompt_tokens, sequence - 1) then return tokens end
+  if upto < sequence then
+    local whole = upto - upto % size
+    if whole > context or size <= self:chunk(self.max_num_batched_tokens) then upto = whole end
+  end
+  local next_block, last = context - context % size + size, (floor(sequence / size) - self.state_margin) * size
+  if context % size ~= 0 and next_block <= last then upto = math.min(upto, next_block) end
+  if context < last then upto = math.min(upto, last) end
+  return math.max(0, upto - context)
+end
+
+--- The same of the first tokens of a prompt, after what is cached of it.
+function VllmV1:cut_first(tokens, request, replica)
+  local size, context = replica.block_size, request.sequence_tokens - request.pending_tokens
+  if self.align_states then tokens = self:aligned(tokens, request, replica, context) end
+  local shared = self.keep_junctions and replica:growing_tokens(request) - context or 0
+  return shared >= size and tokens > shared and shared - shared % size or tokens
+end
+
 --- Gives one running request its tokens. While blocks are missing, it preempts another request.
 --- Returns false when the request itself was preempted, or when the preemption was refused.
 function VllmV1:run_one(request, replica, plan)
   local prefills = request.phase == "prefill"
   local tokens = prefills and self:chunk(request.pending_tokens) or 1 + request.draft_tokens
   tokens = math.min(tokens, self.max_num_batched_tokens - plan.tokens)
+  if prefills and self.align_states then
+    tokens = self:aligned(tokens, request, replica, request.context_tokens)
+    if tokens == 0 then
+      plan:wake_at(replica.now_s + 1e-9) -- the next step may have room
+      return true
+    end
+  end
   while true do
     if not prefills then
       if plan:decode(request, tokens) then return true end
@@ -125,6 +168,10 @@ function VllmV1:admit_head(waiting, replica, plan, place)
     if not self.enable_chunked_prefill then return false end
     tokens = left
   end
+  if self.align_states or self.keep_junctions then
+    tokens = self:cut_first(tokens, request, replica)
+    if tokens == 0 then return false end
+  end
   local must_fit = self.scheduler_reserve_full_isl and request.sequence_tokens or 0
   local keep_free = replica.seats > 0 and floor(self.watermark * replica.total_blocks) or 0
   if plan:admit(request, tokens, 0, must_fit, keep_free) then return true end
@@ -152,7 +199,7 @@ function VllmV1:admit_behind(waiting, replica, plan)
   end
 end
 
---- Whether prompts wait for a later step of the group. A step that spent the budget on prompts is followed by others.
+--- Whether prompts wait for a later step of the group. One that leaves requests waiting is followed by others.
 function VllmV1:defers_prompts(replica)
   if replica.group_ranks == 1 or replica.decodes == 0 or self.saturated then return false end
   return replica.group_steps % self.prefill_schedule_interval ~= 0
@@ -170,8 +217,9 @@ end
 function VllmV1:plan(replica, plan)
   if self.prefill_schedule_interval > 1 and self:defers_prompts(replica) then return self:run_decodes(replica, plan) end
   self:run_running(replica, plan)
-  if plan.preempted == 0 then self:admit_waiting(replica, plan) end
-  if self.prefill_schedule_interval > 1 then self.saturated = plan.tokens >= self.max_num_batched_tokens end
+  if plan.preempted > 0 then return end
+  self:admit_waiting(replica, plan)
+  if self.prefill_schedule_interval > 1 then self.saturated = #replica:waiting() > 0 end
 end
 
 return VllmV1

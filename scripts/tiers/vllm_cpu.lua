@@ -6,31 +6,45 @@ local policy = require "rooflua.policy"
 ---@field outputs boolean
 ---@field store_threshold integer
 ---@field waits_for_pending boolean
+---@field drops_last_chunk boolean
 local VllmCpu = policy.define {
   name = "vllm_cpu",
   doc = "vLLM's OffloadingConnector: prompts go to the first store as they are computed, every hit is loaded.",
   source = "vLLM docs/features/kv_offloading_usage.md; "
     .. "vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py, releases 0.11 to 0.28",
+  as_filled = true,
+  last_chunk = true,
+  flush = true,
   params = {
-    outputs = { default = false, doc = "Answers are stored as well, when their request ends.",
-      source = "vLLM offload_prompt_only = true; the copy of answers is at once there" },
+    outputs = { default = false, doc = "Answers are stored as well, chunk by chunk as they are filled.",
+      source = "vLLM offload_prompt_only = true" },
     store_threshold = { default = 0, unit = "requests", min = 0, integer = true,
       doc = "Content is stored once so many requests had it, the present one among them; 0 and 1: at once.",
       source = "vLLM store_threshold, vllm/v1/kv_offload/reuse_manager.py" },
     waits_for_pending = { default = true,
       doc = "A request waits for content that is just arriving in a store.",
       source = "vLLM get_num_new_matched_tokens answers None while a chunk is stored or loaded" },
+    drops_last_chunk = { default = false,
+      doc = "What is loaded lacks the last chunk that is found: a drafter computes the states of that chunk again.",
+      source = "vLLM tests/v1/kv_connector/unit/offloading_connector/test_scheduler.py, TestEagle" },
   },
 }
 
 --- Whether the engine counts how many requests had which content.
 function VllmCpu:counts() return self.store_threshold > 1 end
 
+--- Whether a request waits while another one loads a chunk that it would load.
+function VllmCpu:shares_loads() return self.waits_for_pending end
+
+--- Less than a chunk is computed.
 ---@param found rooflua.Found
 ---@return integer? tokens
 function VllmCpu:load(_, found)
+  local chunk = found.chunk_tokens
+  if found.tokens + found.pending_tokens < chunk then return 0 end
   if self.waits_for_pending and found.pending_tokens > 0 then return nil end
-  return found.tokens
+  local tokens = self.drops_last_chunk and found.tokens - chunk or found.tokens
+  return tokens >= chunk and tokens or 0
 end
 
 --- Whether a run is stored at all.

@@ -1,8 +1,8 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, one option of it, and one kind of policy, each as the texts that a
---- person would insert. `declaration` is the file that declares it; `code` are the insertions that compute something
---- new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of both others change.
---- An insertion goes in front of the one place where `before` stands.
+--- release of an engine with a rule of its own, one option of it, one kind of policy, and one axis of a plan, each as
+--- the texts that a person would insert. `declaration` is the file that declares it; `code` are the insertions that
+--- compute something new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of
+--- both others change. An insertion goes in front of the one place where `before` stands.
 return {
   {
     kind = "op", name = "sample_scan",
@@ -175,5 +175,20 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
     },
     code = {},
     own = { { "sample_policy.lua", "scripts/samples/first.lua" } },
+  },
+  {
+    kind = "axis of a plan", name = "block_size", most = 1,
+    declaration = {
+      file = "scripts/lib/rooflua/plan/axes.lua",
+      {
+        before = '  { "prefix_caching", of',
+        text = [[
+  { "block_size", of = "deployment", type = "count", least = 1, word = "blocks of %d", untried = "other blocks",
+    values = { "own" }, unstated = "own", words = { own = true }, unit = "tokens", doc = "An example of an axis.",
+    option = { "--block-sizes", "Tokens of a KV block to try" } },
+]],
+      },
+    },
+    code = {},
   },
 }

@@ -140,6 +140,27 @@ end
 holds(content(folder .. "/1/serve.sh"), "--sample-len", "the command of the plan")
 holds(content(folder .. "/1/scenario.lua"), 'engine = "vllm 0.99', "the scenario of the plan")
 os.execute("rm -rf " .. folder)
+
+-- The axis of a plan: an option, a parameter of the ladder, and a field of candidates that acts.
+holds(output "plan --help", "Tokens of a KV block to try", "plan --help")
+holds(output "__complete plan --block", "--block-sizes", "completion of plan")
+holds(output "help candidates.ladder", "An example of an axis.", "help candidates.ladder")
+holds(output "help capabilities", "block_size", "help capabilities")
+local tried = asked .. " --all --block-sizes own,32 --json " .. folder .. ".json"
+local told = output(tried)
+holds(told, "budget 2048, blocks of 32", "the name of a candidate")
+check(not told:find("other blocks", 1, true), "two values of the axis are tried")
+holds(output(asked), "other blocks", "one value of the axis is tried")
+output(tried:gsub("own,32", "32"))
+holds(content(folder .. ".json"), '"block_size": 32', "the axis in the JSON of the plan")
+holds(content(folder .. "/1/serve.sh"), "--block-size 32", "the axis in the command of the plan")
+holds(content(folder .. "/1/scenario.lua"), "block_size = 32", "the axis in the scenario of the plan")
+holds(output(asked .. " --block-sizes 0"), "--block-sizes 0: expected whole numbers from 1 on", "a wrong value")
+holds(output("plan scenarios/23_plan.lua --block-sizes 32"), "leave out --block-sizes, or change it in the file",
+  "the option beside a file")
+holds(output(asked .. " --block-size 32"), "did you mean '--block-sizes'", "a misspelt option")
+os.execute("rm -rf " .. folder .. " " .. folder .. ".json")
+
 holds(output(asked .. " --engine 'sample_engine 1.0'"), "1 x H200", "a plan with the fork")
 holds(content(folder .. "/1/scenario.lua"), "schedulers.sjf", "the scheduler of the fork in the plan's scenario")
 os.execute("rm -rf " .. folder)
@@ -147,6 +168,7 @@ output "lua tests/generated.lua --write"
 holds(content "docs/DATA.md", "| `sample_width` | 0 to 500 elements |", "the keys of a model in docs/DATA.md")
 holds(content "docs/ROBUSTNESS.md", "`sample_width`", "the ranges in docs/ROBUSTNESS.md")
 holds(content "scripts/meta/spec.lua", "---@field sample_width integer a sample", "scripts/meta/spec.lua")
+holds(content "scripts/meta/plan.lua", "---@field block_size integer? tokens", "the stub of candidates")
 holds(content "scripts/meta/rooflua.lua", '"samples"', "the kinds in scripts/meta/rooflua.lua")
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
 holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")

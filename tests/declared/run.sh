@@ -1,6 +1,6 @@
 #!/bin/sh
-# A new op, metric, number format, figure of a model, scenario key, release, option, engine and kind of policy each cost
-# one declaration: adds one of each to a copy of the source tree, builds the program there, and checks that everything
+# A new op, metric, number format, figure of a model, scenario key, release, option, engine, kind of policy and axis of a
+# plan each cost one declaration: adds one of each to a copy of the source tree, builds the program there, and checks that everything
 # which should follow from the declaration does.
 #   tests/declared/run.sh PROGRAM BUILD_FOLDER      from the source tree
 set -eu

@@ -109,6 +109,8 @@ ReplicaConfig replica_config(const VllmConfig& c, const Tariff& tariff, bool rea
   replica.ragged = c.ragged;
   replica.lookahead = c.lookahead;
   replica.drops_last_hit = c.drops_last_hit;
+  replica.keeps_states = c.state_blocks > 0;
+  replica.state_blocks = c.state_blocks;
   replica.seed = c.acceptance_seed;
   replica.context_caps = tariff.caps;
   replica.context_chunk = tariff.chunk;

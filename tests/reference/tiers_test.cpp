@@ -1,5 +1,6 @@
 // Stores of KV outside the GPU: the engine against a naive cluster.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tests/catch.h"
@@ -19,6 +20,13 @@ StoreCase draw_store(Dice& dice, int block_size) {
   const Eviction orders[] = {Eviction::lru, Eviction::lru, Eviction::fifo, Eviction::lfu};
   store.eviction = orders[dice.between(0, 3)];
   return store;
+}
+
+/// Whether decodes of all replicas are content as their blocks are filled, one token a step.
+bool stores_answers(const ClusterCase& cluster) {
+  return std::all_of(cluster.replicas.begin(), cluster.replicas.end(), [](const auto& each) {
+    return each.config.content_from == 0 && !each.config.speculates();
+  });
 }
 
 /// Replicas with stores; of several the last store belongs to all of them.
@@ -52,6 +60,11 @@ ClusterCase draw_tiers(std::uint64_t seed, int stores, std::size_t replicas) {
   out.tiers.link_alpha = dice.chance(30) ? 0 : dice.between(1, 2000);
   out.tiers.link_token = dice.between(1, dice.chance(50) ? 10 : 200);
   out.tiers.duplex = dice.chance(60);
+  Dice rules(seed * 86028121 + 7);
+  out.tiers.last_chunk = rules.chance(40);
+  out.tiers.outputs = rules.chance(50) && stores_answers(out);
+  out.tiers.shares_loads = rules.chance(40);
+  out.tiers.flushes = rules.chance(40);
   return out;
 }
 
@@ -144,6 +157,7 @@ TEST_CASE("the engine and a naive cluster agree where stores have what left the 
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     ClusterCase cluster = draw_tiers(seed, 1 + static_cast<int>(seed % 2), 1 + seed % 5 / 4);
     cluster.tiers.writes_back = true;
+    cluster.tiers.outputs = false;
     seen.compare(seed, cluster);
   }
   seen.coverage.print("written back", first, last);
@@ -165,6 +179,7 @@ TEST_CASE("the engine and a naive cluster agree where hits lose their last block
     ClusterCase cluster = draw_tiers(seed, 1 + static_cast<int>(seed % 2), 1);
     for (ClusterReplica& each : cluster.replicas) each.config.drops_last_hit = true;
     cluster.tiers.writes_back = seed % 4 == 0;
+    if (cluster.tiers.writes_back) cluster.tiers.outputs = false;
     seen.compare(seed, cluster);
     ClusterCase kept = cluster;
     for (ClusterReplica& each : kept.replicas) each.config.drops_last_hit = false;

@@ -49,10 +49,10 @@ function harness.equal(found, expected, what)
   if found ~= expected then fail("%sexpected %s, found %s", prefix(what), text(expected), text(found)) end
 end
 
---- Equal within a relative tolerance.
+--- Equal within a relative tolerance. Nothing is near to what is not finite.
 function harness.near(found, expected, relative, what)
   local apart = math.abs(found - expected)
-  if not (apart <= relative * math.max(math.abs(found), math.abs(expected))) then
+  if not (apart < math.huge and apart <= relative * math.max(math.abs(found), math.abs(expected))) then
     fail("%sexpected %s within %g, found %s", prefix(what), text(expected), relative, text(found))
   end
 end

@@ -1,38 +1,31 @@
 #include "app/options.h"
 
 #include "app/commands.h"
+#include "base/json_text.h"
+#include "script/vm/vm.h"
 
 namespace rooflua::app {
 
 namespace {
 
-void add_plan_axes(const Command& command, PlanArguments& a) {
-  const auto list = [&](const char* name, std::vector<std::string>& to, const char* help) {
-    command.option(name, to, help, {.repeated = true, .split = true});
-  };
-  command.option("--engine", a.engine, engine_help);
-  list("--engines", a.engines, "Engines to try, NAME or NAME=RELEASE (that of --engine)");
-  list("--tp", a.tp, "Tensor parallel degrees to try (1,2,4,8)");
-  list("--pp", a.pp, "Pipeline stages to try (1)");
-  list("--dp", a.dp, "Data-parallel ranks of the attention to try (1)");
-  list("--ep", a.ep, "Expert-parallel ranks to try; all: every rank (1,all for experts)");
-  list("--cp", a.cp, "Prefill context parallel ranks to try (1)");
-  list("--dcp", a.dcp, "Decode context parallel ranks to try (1)");
-  list("--expert-gpus", a.expert_gpus, "GPUs of the experts alone to try; 0: none (0)");
-  list("--micro-batches", a.micro_batches, "Micro-batches between both pools to try (1)");
-  list("--seats", a.seats, "Most requests in a step to try (64,256)");
-  list("--budgets", a.budgets, "Most tokens in a step to try (512,2048,8192)");
-  list("--weights", a.weights, "Formats of the weights to try (the model's own)");
-  list("--kv", a.kv, "Formats of the KV cache to try (the model's own)");
-  command.flag("--split", a.split, "Also prefill and decode on separate replicas");
-  list("--prefill-tp", a.prefill_tp,
-       "With --split: tensor parallel degrees of prefill engines (tp)");
-  command.option("--candidates", a.candidates, "Policy that generates candidates (ladder)");
+/// The options of the axes, which the library declares.
+void add_axes(const Command& command, PlanArguments& a, const std::filesystem::path& home) {
+  script::Vm library({.home = home, .trusted = true, .interruptible = false});
+  const Json rows = library.call("rooflua.plan.axes", "options", {});
+  for (const Json& row : rows.items()) {
+    PlanArguments::Axis& axis = a.axes[text_of(row, "key")];
+    const std::string name = text_of(row, "name"), about = text_of(row, "doc");
+    if (row.find("is_flag")->boolean()) {
+      command.flag(name.c_str(), axis.flag, about.c_str());
+    } else {
+      command.option(name.c_str(), axis.values, about.c_str(), {.repeated = true, .split = true});
+    }
+  }
 }
 
 }  // namespace
 
-void add_plan(const Command& app) {
+void add_plan(const Command& app, const std::filesystem::path& home) {
   const Command command = app.command("plan", "Which GPUs, how many, which flags, at what cost");
   auto* a = new PlanArguments;
   const auto repeated = [command](const char* name, std::vector<std::string>& to,
@@ -57,7 +50,9 @@ void add_plan(const Command& app) {
            "METRIC=LIMIT: ttft_p99=500ms, tpot_p99=25ms, slo_attainment_frac=0.99");
   repeated("--gpus", a->gpus, "NAME[:COUNT][@PRICE]: h100-sxm:32@3.00 per GPU and hour");
   command.option("--buy", a->buy, "gpu (default) or node: whole nodes are paid");
-  add_plan_axes(command, *a);
+  command.option("--engine", a->engine, engine_help);
+  if (!home.empty()) add_axes(command, *a, home);
+  command.option("--candidates", a->candidates, "Policy that generates candidates (ladder)");
   command.option("--objective", a->objective, "cost (default), gpus, rate, energy, ...");
   command.option("--strategy", a->strategy, "halving (default), bounded, exhaustive, sample");
   command.option("--power", a->power, "tdp (default), linear, measured: watts of a GPU");
@@ -92,7 +87,7 @@ void add_plan(const Command& app) {
   command.option("--emit", a->emit, "Write the scenario of this question and stop (- = print)");
   command.option("--verify", a->verify, "Compare the JSON of bench.sh with the plan.json");
   command.flag("--quiet", a->quiet, "No progress");
-  command.runs([a](const std::filesystem::path& home) { return plan(*a, home); });
+  command.runs([a](const std::filesystem::path& found) { return plan(*a, found); });
 }
 
 }  // namespace rooflua::app

@@ -58,23 +58,12 @@ Json options_of(const PlanArguments& a) {
   put(out, "slo", a.slo);
   put(out, "gpus", a.gpus);
   put(out, "engine", a.engine);
-  put(out, "engines", a.engines);
   put(out, "watts", a.watts);
   put(out, "set", a.set);
-  put(out, "tp", a.tp);
-  put(out, "pp", a.pp);
-  put(out, "dp", a.dp);
-  put(out, "ep", a.ep);
-  put(out, "cp", a.cp);
-  put(out, "dcp", a.dcp);
-  put(out, "expert_gpus", a.expert_gpus);
-  put(out, "micro_batches", a.micro_batches);
-  put(out, "prefill_tp", a.prefill_tp);
-  put(out, "seats", a.seats);
-  put(out, "budgets", a.budgets);
-  put(out, "weights", a.weights);
-  put(out, "kv", a.kv);
-  if (a.split) out["split"] = true;
+  for (const auto& [key, axis] : a.axes) {
+    put(out, key.c_str(), axis.values);
+    if (axis.flag) out[key] = true;
+  }
   put(out, "survive", a.survive);
   put(out, "replicates", a.replicates);
   put(out, "requests", a.requests);

@@ -108,6 +108,10 @@ std::int32_t cached_tokens(ServeBorder* border, double slot) noexcept {
   return border->replica->cached_tokens(whole(slot));
 }
 
+std::int32_t growing_tokens(ServeBorder* border, double slot) noexcept {
+  return border->replica == nullptr ? 0 : border->replica->growing_tokens(whole(slot));
+}
+
 std::int32_t shared_tokens(ServeBorder* border, double slot, double other) noexcept {
   if (border->replica == nullptr) return 0;
   return border->replica->shared_tokens(whole(slot), whole(other));
@@ -224,6 +228,7 @@ ServeTable serve_table(ServeState& state) {
           widths,
           decode_blocks,
           adapter,
+          growing_tokens,
           shared_tokens,
           new_block,
           least_outstanding,

@@ -30,6 +30,10 @@ LuaTierPolicy::LuaTierPolicy(Asking& asking, ServeBorder& border,
   counts_ = truth(L, "counts");
   promotes_ = truth(L, "promote");
   writes_back_ = truth(L, "write_back");
+  as_filled_ = outputs_ && truth(L, "as_filled");
+  last_chunk_ = truth(L, "last_chunk");
+  shares_loads_ = truth(L, "shares_loads");
+  flushes_ = truth(L, "flush");
   instance_ = LuaReference(L);
   lua_createtable(L, static_cast<int>(stores.size()), 0);
   for (std::size_t i = 0; i < stores.size(); ++i) {

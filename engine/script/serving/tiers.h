@@ -24,6 +24,10 @@ class LuaTierPolicy : public TierPolicy {
   bool outputs() const override { return outputs_; }
   bool counts() const override { return counts_; }
   bool promotes() const override { return promotes_; }
+  bool as_filled() const override { return as_filled_; }
+  bool last_chunk() const override { return last_chunk_; }
+  bool shares_loads() const override { return shares_loads_; }
+  bool flushes() const override { return flushes_; }
   std::int32_t reference() const override { return reference_; }
 
  private:
@@ -37,6 +41,7 @@ class LuaTierPolicy : public TierPolicy {
   std::int32_t reference_ = -1;  // its place there
   LuaReference load_, store_;
   bool outputs_ = false, counts_ = false, promotes_ = false, writes_back_ = false;
+  bool as_filled_ = false, last_chunk_ = false, shares_loads_ = false, flushes_ = false;
 };
 
 /// scripts/eviction.

@@ -13,6 +13,11 @@ namespace rooflua {
 /// One prefill of a step (border.h).
 using PrefillWork = rooflua_prefill_work;
 
+/// Generated tokens of a request fill a block: with so many tokens of its sequence.
+struct Filled {
+  std::int32_t slot = -1, id = -1, tokens = 0;
+};
+
 /// What a step model prices (border.h).
 using Batch = rooflua_batch;
 

@@ -152,6 +152,7 @@ struct StepDone {
   /// flight when the step was planned are among them. Empty where the step decodes nothing.
   std::span<const std::int32_t> skipped;
   std::span<const std::int32_t> finished;  // ids whose last token lands now, in admission order
+  std::span<const Filled> filled;          // blocks of generated tokens that stores may get
 };
 
 /// A step that decodes the same requests as another one of its replica, and differs from it in

@@ -14,6 +14,7 @@ Step& Pipeline::append() {
   step.ending.clear();
   step.skipped.clear();
   step.fills.clear();
+  step.filled.clear();
   step.prefills.clear();
   step.discarded = 0;
   step.plain = false;

@@ -43,6 +43,7 @@ struct Step {
   std::vector<std::int32_t> skipped;   // ids of decoding requests that got no token
   std::vector<std::int32_t> fills;     // slots: a planned step fills a block with a token of this
                                        // one, so the block is known when this one lands
+  std::vector<Filled> filled;  // blocks that it fills with generated tokens which stores may get
 };
 
 class Pipeline {

@@ -221,6 +221,16 @@ class TierPolicy {
   virtual bool writes_back() const { return false; }
   /// Whether generated tokens are stored too, when their request ends.
   virtual bool outputs() const { return false; }
+  /// Where they are: whether each chunk is stored when the step is over that computed its last
+  /// token.
+  virtual bool as_filled() const { return false; }
+  /// Whether the chunk of a sequence's last token is loaded too. That token is computed again.
+  virtual bool last_chunk() const { return false; }
+  /// Whether a request waits while another one of its replica loads a chunk that it would load.
+  virtual bool shares_loads() const { return false; }
+  /// Whether blocks of a preempted request are free although they are still being written. The step
+  /// that may need them waits for that.
+  virtual bool flushes() const { return false; }
   /// Whether TierRun::uses is counted.
   virtual bool counts() const { return false; }
   /// Whether what is loaded from elsewhere is put into the first store too.

@@ -65,6 +65,9 @@ class VisibleReplica {
   /// Tokens of a waiting request that need not be computed: prefix hits, or KV that another replica
   /// sent.
   virtual std::int32_t cached_tokens(std::int32_t slot) const noexcept = 0;
+  /// Tokens of a waiting request whose KV is cached in the layers that grow. It is more than
+  /// cached_tokens() where no recurrent state was kept behind them.
+  virtual std::int32_t growing_tokens(std::int32_t slot) const noexcept = 0;
   /// Tokens at the left that the prompts of two requests have in common, cached or not.
   virtual std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept = 0;
   /// Names the first full block of a sequence that is to be computed here, by its content and all

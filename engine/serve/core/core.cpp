@@ -46,7 +46,7 @@ std::vector<std::int32_t> places_of(const std::vector<RankGroup>& groups, std::s
 PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload, bool tiers) {
   if (!config.prefix_caching) return PrefixIndex::none;
   // A hit that loses a block leaves a second copy behind, and the order of copies counts.
-  const bool real = config.real_blocks || config.drops_last_hit || tiers;
+  const bool real = config.real_blocks || config.drops_last_hit || config.state_blocks > 0 || tiers;
   return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
 }
 

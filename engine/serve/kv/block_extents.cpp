@@ -126,10 +126,10 @@ void BlockExtents::replace_primary(std::int32_t id, std::int32_t from, std::int3
     }
     if (i == copies.size()) {
       ROOFLUA_ASSERT(to == path(id).length());
-      if (lost != nullptr) add_lost(id, from, *lost);
+      if (lost != nullptr && !path(id).apart) add_lost(id, from, *lost);
       if (keeps_forgotten_)
         forgotten_.insert(forgotten_.end(), path(id).hashes.begin() + from, path(id).hashes.end());
-      if (holders_ != nullptr)
+      if (holders_ != nullptr && !path(id).apart)
         holders_->lost(std::span(path(id).hashes).subspan(static_cast<std::size_t>(from)),
                        replica_);
       if (from == 0) return end_path(id);
@@ -198,8 +198,9 @@ std::int32_t BlockExtents::new_path(std::uint64_t first, std::int32_t behind) {
   }
   path(id).parent = behind >= 0 ? extent(behind).path : -1;
   path(id).begin = behind >= 0 ? path(path(id).parent).begin + extent(behind).high : 0;
+  path(id).apart = apart_;
   index_.set(first, id);
-  if (path(id).is_first() && holders_ != nullptr) holders_->add(first, replica_);
+  if (path(id).is_first() && holders_ != nullptr && !apart_) holders_->add(first, replica_);
   return id;
 }
 
@@ -208,7 +209,7 @@ void BlockExtents::end_path(std::int32_t id) {
   Path& own = path(id);
   const std::uint64_t first = own.hashes.front();
   index_.erase(first);
-  if (own.is_first() && holders_ != nullptr) holders_->remove(first, replica_);
+  if (own.is_first() && holders_ != nullptr && !own.apart) holders_->remove(first, replica_);
   own.hashes.clear();
   spare_paths_.push_back(id);
 }
@@ -248,7 +249,7 @@ std::int32_t BlockExtents::add_new(std::int32_t last, std::span<const std::uint6
     own.primary.push_back(last);
   }
   own.hashes.insert(own.hashes.end(), hashes.begin(), hashes.end());
-  if (holders_ != nullptr) holders_->kept(hashes, replica_);
+  if (holders_ != nullptr && !own.apart) holders_->kept(hashes, replica_);
   at(last).high = own.length();
   return last;
 }

@@ -94,6 +94,13 @@ class BlockExtents {
   /// now: `last` where it grew, else a new one.
   template <class Held>
   void add(std::int32_t last, std::span<const std::uint64_t> hashes, Held held);
+  /// The same of content that begins no sequence: no router looks for it.
+  template <class Held>
+  void add_apart(std::span<const std::uint64_t> hashes, Held held) {
+    apart_ = true;
+    add(-1, hashes, held);
+    apart_ = false;
+  }
 
  private:
   struct Path {
@@ -102,6 +109,7 @@ class BlockExtents {
     std::vector<std::int32_t> copies;   // the others, by when they got their content
     std::int32_t parent = -1;           // on which it begins; -1: it begins sequences
     std::int32_t begin = 0;             // blocks of a sequence in front of it
+    bool apart = false;                 // add_apart()
     bool is_first() const { return parent < 0; }
     std::int32_t length() const { return static_cast<std::int32_t>(hashes.size()); }
   };
@@ -138,7 +146,7 @@ class BlockExtents {
   std::vector<std::int32_t> spare_paths_;
   HashMap index_;                       // paths by their first hash
   std::int32_t head_ = -1, tail_ = -1;  // of the free queue
-  bool keeps_forgotten_ = false;
+  bool keeps_forgotten_ = false, apart_ = false;
   std::vector<std::uint64_t> forgotten_;
   PrefixHolders* holders_ = nullptr;    // null: no router asks
   std::int32_t replica_ = 0;            // what the holders call this one

@@ -22,6 +22,7 @@ KvCache::KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex
 
 /// The blocks of a hit that are used.
 KvCache::Hit KvCache::kept_of(const PrefixCache::Hit& hit) const {
+  if (keeps_states_) return {hit.blocks, hit.free, 0, hit.growing};
   if (!drops_last_hit_ || hit.blocks == 0) return {hit.blocks, hit.free, hit.part};
   return {hit.blocks - 1, hit.free - (hit.last_is_free ? 1 : 0), 0};
 }
@@ -104,13 +105,13 @@ bool KvCache::shares_output(const Request& request, const Progress& progress) co
 
 void KvCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
                        std::int32_t full) {
-  if (index_ == PrefixIndex::shared) prefixes_.remember(slot, request, progress, full);
+  if (index_ == PrefixIndex::shared) prefixes_.remember(slot, request, progress, full, free_);
 }
 
 void KvCache::release(std::int32_t slot, const Request& request, const Progress& progress,
                       std::int32_t held, std::int32_t full, bool returns, std::int32_t rest) {
   if (index_ == PrefixIndex::shared) {
-    free_ += prefixes_.release(slot, request, progress, held, full, returns, rest);
+    free_ += prefixes_.release(slot, request, progress, held, full, returns, rest, free_);
     return;
   }
   free_ += held;

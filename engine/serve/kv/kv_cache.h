@@ -59,6 +59,7 @@ class KvCache {
     std::int32_t blocks = 0;
     std::int32_t free = 0;
     std::int32_t part = 0;  // tokens after them, that are copied into a block of its own
+    std::int32_t growing = 0;  // blocks of the layers that grow, be there a state or not
     std::int32_t tokens(std::int32_t block_size) const { return blocks * block_size + part; }
   };
   Hit lookup(std::int32_t slot, const Request& request, const Progress& progress) const;
@@ -72,7 +73,10 @@ class KvCache {
   /// For routers that look for cached prefixes; nothing but PrefixIndex::shared needs them.
   void tell(PrefixHolders* holders, std::int32_t replica) { prefixes_.tell(holders, replica); }
   /// PrefixCache::keep_states; nothing but PrefixIndex::shared needs it.
-  void keep_states() { prefixes_.keep_states(); }
+  void keep_states(std::int32_t state_blocks) {
+    keeps_states_ = true;
+    prefixes_.keep_states(drops_last_hit_, state_blocks);
+  }
   /// PrefixCache::first_hash; 0 where requests share nothing.
   std::uint64_t first_hash(const Request& request, const Progress& progress) const;
 
@@ -134,7 +138,7 @@ class KvCache {
 
   std::int32_t total_, block_size_, free_;
   PrefixIndex index_;
-  bool drops_last_hit_, hits_parts_;
+  bool drops_last_hit_, hits_parts_, keeps_states_ = false;
   // own
   std::int32_t blank_;  // free blocks without content, all at the head of the queue
   std::int32_t head_ = -1, tail_ = -1;

@@ -58,10 +58,7 @@ PrefixCache::Hit PrefixCache::peek(const Request& request, const Progress& progr
     known = known.first(static_cast<std::size_t>(asked));
     hit = hit_of(known);
   } while (hit.blocks == asked && asked < most);
-  if (!keeps_states_) return hit;
-  auto blocks = static_cast<std::size_t>(hit.blocks);
-  while (blocks > 0 && states_.find(known[blocks - 1]) < 0) --blocks;
-  return static_cast<std::int32_t>(blocks) == hit.blocks ? hit : hit_of(known.first(blocks));
+  return keeps_states_ ? with_state(hit, known) : hit;
 }
 
 /// The longest beginning of these blocks that is cached.
@@ -92,6 +89,7 @@ void PrefixCache::seat(std::int32_t slot, const Request& request, const Progress
                        std::int32_t hit_blocks, std::int32_t fresh) {
   Chain& own = chain(slot);
   ROOFLUA_ASSERT(own.blocks == 0);
+  own.state_at = hit_blocks;
   if (hit_blocks > 0) {
     const std::span<const std::uint64_t> known(
         block_hashes(request, progress, block_size_, hit_blocks));
@@ -105,6 +103,7 @@ void PrefixCache::seat(std::int32_t slot, const Request& request, const Progress
     ROOFLUA_ASSERT(own.blocks == hit_blocks);
     own.remembered = hit_blocks;
     ++version_;
+    if (state_blocks_ > 0) use_state(known[static_cast<std::size_t>(hit_blocks) - 1]);
   }
   grow(slot, fresh);
 }
@@ -138,17 +137,14 @@ void PrefixCache::own_loose(Chain& own, std::int32_t blocks) {
 
 bool PrefixCache::shares_output(const Request& request, const Progress& progress) const {
   const std::int64_t open = public_tokens(progress);
+  if (state_blocks_ > 0) return true;
   if (parts_ && open > request.prompt_tokens / block_size_ * block_size_) return true;
   return open / block_size_ * block_size_ > request.prompt_tokens;
 }
 
 void PrefixCache::remember(std::int32_t slot, const Request& request, const Progress& progress,
-                           std::int32_t full) {
-  const std::int32_t shared = public_blocks(progress, block_size_);
-  // A state after private tokens is one that no other request can use.
-  if (keeps_states_ && full > 0 && (full <= shared || keeps_private_))
-    states_.set(
-        block_hashes(request, progress, block_size_, full)[static_cast<std::size_t>(full) - 1], 0);
+                           std::int32_t full, std::int32_t free) {
+  if (keeps_states_ && full > 0) keep_state(slot, request, progress, full, free);
   const std::int64_t tokens = std::int64_t{full} * block_size_;
   if (keeps_private_) return index_tokens(slot, request, progress, tokens);
   if (!progress.segments.empty())
@@ -214,14 +210,14 @@ std::int32_t PrefixCache::release_content(Chain& own, std::int32_t full) {
 
 std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
                                   const Progress& progress, std::int32_t held, std::int32_t full,
-                                  bool returns, std::int32_t rest) {
+                                  bool returns, std::int32_t rest, std::int32_t free) {
   Chain& own = chain(slot);
   own_loose(own, held);
   ROOFLUA_ASSERT(own.blocks == held);
   // Others may have hit what the plan at hand gives back.
   if (!parts_ || (own.remembered > full && !blank_from(own, full))) rest = 0;
   const std::int64_t whole = std::int64_t{full} * block_size_;
-  if (!returns) remember(slot, request, progress, full);
+  if (!returns) remember(slot, request, progress, full, free);
   if (returns) {
     index_tokens(slot, request, progress, whole + rest);
   } else if (rest > 0) {
@@ -236,7 +232,7 @@ std::int32_t PrefixCache::release(std::int32_t slot, const Request& request,
   blocks_.push_blank_head(worthless);
   blocks_.push_blank_tail(blank - worthless);
   const std::int32_t freed = blank + release_content(own, kept);
-  own.blocks = own.remembered = own.rest = 0;
+  own.blocks = own.remembered = own.rest = own.state_at = 0;
   ++version_;
   forget_parts();
   return freed;

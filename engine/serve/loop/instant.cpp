@@ -154,7 +154,7 @@ void Simulation::land_steps() {
     if (!hands_over) core_.totals.output_tokens += done.tokens_landed();
     if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
     for (Observer* observer : core_.bindings.observers) observer->on_step(done);
-    if (tiers_) store_computed(done.prefills);
+    if (tiers_) store_computed(done);
     if (knowledge_ && knowledge_->counts()) {
       for (const PrefillWork& work : done.prefills)
         if (work.completes != 0) knowledge_->compute(work.slot, due.replica);

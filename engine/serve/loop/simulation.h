@@ -250,7 +250,7 @@ class Simulation final : public Loop {
   void bind_tiers();
   void load(std::int32_t slot);
   void note_admissions(const Replica& replica);
-  void store_computed(std::span<const PrefillWork> prefills);
+  void store_computed(const StepDone& done);
   void store_answer(std::int32_t slot, std::int32_t why);
   void send_writes(std::int32_t slot, bool flushes);
   void send_trips(Errand errand, std::int32_t slot);

@@ -187,24 +187,29 @@ double Simulation::load_wait_s(const Replica& replica, Picoseconds start, double
 
 // --- writes
 
-/// What a step computed of prompts.
-void Simulation::store_computed(std::span<const PrefillWork> prefills) {
-  for (const PrefillWork& work : prefills) {
-    const Request& request = core_.requests[work.slot];
-    if (request.id != work.id || core_.at(request.replica).tiers() == nullptr) continue;
+/// What a step computed of prompts, and of answers whose chunks it filled.
+void Simulation::store_computed(const StepDone& done) {
+  const auto store = [this](std::int32_t slot, std::int32_t id, std::int32_t tokens) {
+    const Request& request = core_.requests[slot];
+    if (request.id != id || request.phase == Phase::absent) return;
+    if (core_.at(request.replica).tiers() == nullptr) return;
     trips_.clear();
-    tiers_->store(work.slot, request, core_.requests.progress(work.slot),
-                  work.context_tokens + work.new_tokens, 0, core_.now, trips_);
-    send_writes(work.slot, false);
-  }
+    tiers_->store(slot, request, core_.requests.progress(slot), tokens, 0, core_.now, trips_);
+    send_writes(slot, false);
+  };
+  for (const PrefillWork& work : done.prefills)
+    store(work.slot, work.id, work.context_tokens + work.new_tokens);
+  for (const Filled& each : done.filled) store(each.slot, each.id, each.tokens);
 }
 
-/// What a request generated, when it ended (1) or was preempted (2).
+/// What a request generated, when it ended (1) or was preempted (2). Chunks that are stored as they
+/// are filled are so when the steps under way are over.
 void Simulation::store_answer(std::int32_t slot, std::int32_t why) {
   const Request& request = core_.requests[slot];
   Replica& replica = core_.at(request.replica);
   if (replica.tiers() == nullptr || !tiers_->policy(request.replica)->outputs()) return;
   if (request.emitted_tokens < 1) return;
+  if (why == 2 && tiers_->policy(request.replica)->as_filled()) return;
   trips_.clear();
   tiers_->store(slot, request, core_.requests.progress(slot),
                 request.prompt_tokens + request.emitted_tokens - 1, why, core_.now, trips_);

@@ -66,6 +66,7 @@ struct ReplicaConfig {
   std::int32_t lookahead = 0;
   bool drops_last_hit = false;
   bool keeps_states = false;
+  std::int32_t state_blocks = 0;
   std::int64_t seed = 0;
   std::int32_t group = -1;
   std::int32_t node = -1;

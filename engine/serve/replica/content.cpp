@@ -27,7 +27,7 @@ void ReplicaState::plan_content(std::int32_t slot, std::int32_t tokens) {
 
 bool ReplicaState::shares_output(std::int32_t slot) const {
   return config_.content_from == ContentFrom::plan &&
-         kv_.shares_output(request(slot), board_.progress(slot));
+         (stores_answers() || kv_.shares_output(request(slot), board_.progress(slot)));
 }
 
 /// All blocks of the request, with `granted_blocks` that the plan at hand took for it.
@@ -65,6 +65,7 @@ bool ReplicaState::know_content(std::int32_t slot, std::int32_t tokens) {
   ragged_->know(slot, known);
   if (!fills || config_.content_from != ContentFrom::plan) return false;
   kv_.remember(slot, request(slot), board_.progress(slot), known / config_.block_size);
+  fill_chunk(slot, known);
   return true;
 }
 
@@ -72,6 +73,7 @@ bool ReplicaState::know_content(std::int32_t slot, std::int32_t tokens) {
 /// carries content from now on; if that token is in flight, from when it lands.
 void ReplicaState::fill_block(std::int32_t slot) {
   const Progress& progress = board_.progress(slot);
+  fill_chunk(slot, context_tokens(view(), request(slot)) + DecodePool::tokens_per_step);
   if (!flight_ && pipeline_.last_step_lands(slot, progress)) {
     pipeline_.last().fills.push_back(slot);
     pipeline_.last().plain = false;

@@ -46,6 +46,8 @@ constexpr auto replica_rows = rows_of<Config>(
     figure<&Config::keeps_states>("keeps_states", open,
                                   "prefix hits end where recurrent states were kept: after a "
                                   "prompt's chunk or a request"),
+    figure<&Config::state_blocks>("state_blocks", "blocks", 0, most_kv_blocks, open,
+                                  "KV blocks of the cache that a kept state takes; 0: none"),
     figure<&Config::seed>("seed", "1", 0, 9007199254740992, open, "of the streams \"acceptance\""),
     figure<&Config::group>("group", "1", -1, 1e6, open,
                            "replicas with the same number step together; -1: this one alone"),

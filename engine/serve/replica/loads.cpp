@@ -98,6 +98,26 @@ std::int32_t StepPlan::park_for_load(std::int32_t slot, const Admission& wish, K
 
 // --- what the replica keeps
 
+/// The plan at hand computes nothing of a request that it preempts. Blocks that writes of the
+/// request read are given away with its own ones, where its policy flushes them.
+void ReplicaState::give_up_writes(std::int32_t slot) {
+  std::erase_if(filled_, [slot](const Filled& each) { return each.slot == slot; });
+  if (!tiers_->policy(view().index)->flushes()) return;
+  for (const std::int32_t ticket : tiers_->flush(request(slot))) kv_.unpin(first_pin + ticket);
+  sync_blocks();
+}
+
+bool ReplicaState::stores_answers() const {
+  return tiers_ != nullptr && tiers_->policy(view().index)->as_filled();
+}
+
+/// A planned step computes the last of so many tokens: where that fills a chunk, stores get it when
+/// the step is over.
+void ReplicaState::fill_chunk(std::int32_t slot, std::int32_t tokens) {
+  if (stores_answers() && tiers_->fills_chunk(slot, request(slot), tokens))
+    filled_.push_back({slot, request(slot).id, tokens});
+}
+
 void ReplicaState::use_tiers(Tiers* tiers) {
   tiers_ = tiers;
   kv_.keep_private();

@@ -169,7 +169,7 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
   if (!step.prefills.empty()) changed_ = true;
   step.plain = !is_ragged() && plan_.decodes_everyone() && step.own_gaps.empty() &&
                step.stamps.empty() && step.ending.empty() && step.fills.empty() &&
-               step.prefills.empty() && step.batch.adapter_loads == 0 &&
+               step.prefills.empty() && step.filled.empty() && step.batch.adapter_loads == 0 &&
                step.batch.adapter_held == 0 && step.batch.expert_stall_s == 0 &&
                step.batch.expert_moved_bytes == 0 && step.batch.expert_rebalanced == 0;
 }
@@ -177,6 +177,7 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
 /// What the step consists of, as the plan says.
 void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   plan_.move_prefills(step.prefills);
+  if (!filled_.empty()) step.filled.swap(filled_);
   step.serial = plan_.serial();
   step.planned = now;
   step.batch = batch_;
@@ -322,7 +323,8 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
                 .accepted_at = {},
                 .prefills = {},
                 .skipped = {},
-                .finished = {}};
+                .finished = {},
+                .filled = {}};
   if (step.plain) return done;  // no observer needs more
   done.discarded = step.discarded;
   done.speculates = speculator_ != nullptr;
@@ -334,6 +336,7 @@ StepDone Replica::describe(const Step& step, Pipeline::CommonGap common) const {
   done.prefills = step.prefills;
   done.skipped = step.skipped;
   done.finished = finished_ids_;
+  done.filled = step.filled;
   return done;
 }
 

@@ -58,7 +58,7 @@ ReplicaState::ReplicaState(std::int32_t index, const ReplicaConfig& config, Pref
       seats_(board_),
       pool_(board_, bounded_contexts(config)),
       pipeline_(config.async_depth) {
-  if (config.keeps_states) kv_.keep_states();
+  if (config.keeps_states) kv_.keep_states(config.state_blocks);
   if (config.adapters.slots > 0) adapters_.emplace(config.adapters);
   if (config.stages.several()) flight_.emplace(config.stages);
   if (config.ragged && config.role != Role::prefill) ragged_.emplace(board_, config);
@@ -80,7 +80,12 @@ std::int32_t ReplicaState::cached_tokens(std::int32_t slot) const noexcept {
   if (request(slot).replica != view().index)
     return kv_.peek(request(slot), progress).blocks * config_.block_size;
   const KvCache::Hit hit = kv_.lookup(slot, request(slot), progress);
-  return std::max(hit.tokens(config_.block_size), progress.remote_tokens);
+  return std::max(hit.tokens(config_.block_size), remote_tokens(slot));
+}
+
+std::int32_t ReplicaState::growing_tokens(std::int32_t slot) const noexcept {
+  const KvCache::Hit hit = kv_.lookup(slot, request(slot), board_.progress(slot));
+  return std::max(hit.growing, hit.blocks) * config_.block_size;
 }
 
 std::int32_t ReplicaState::shared_tokens(std::int32_t slot, std::int32_t other) const noexcept {
@@ -133,8 +138,8 @@ void ReplicaState::enqueue(std::int32_t slot, Picoseconds now, SchedulerPolicy& 
 
 void ReplicaState::receive(std::int32_t slot, SchedulerPolicy& policy) {
   const Progress& progress = board_.progress(slot);
-  kv_.remember(slot, request(slot), progress, progress.remote_tokens / config_.block_size);
-  if (ragged_) ragged_->know(slot, progress.remote_tokens);
+  kv_.remember(slot, request(slot), progress, remote_tokens(slot) / config_.block_size);
+  if (ragged_) ragged_->know(slot, remote_tokens(slot));
   join_queue(slot, policy);
   changed_ = true;
 }
@@ -160,7 +165,7 @@ void ReplicaState::rekey(SchedulerPolicy& policy) {
 void ReplicaState::leave_queue(std::int32_t slot) {
   queue_.leave(slot);
   if (board_.progress(slot).held_blocks == 0) return;
-  board_.request(slot).context_tokens = board_.progress(slot).remote_tokens;
+  board_.request(slot).context_tokens = remote_tokens(slot);
   release_blocks(slot, 0, false);
   board_.request(slot).context_tokens = 0;
 }
@@ -223,6 +228,7 @@ void ReplicaState::lose_seat(std::int32_t slot, std::int32_t granted_blocks, std
   leave_seat(slot);
   const bool fits = could_hold(std::int64_t{request.prompt_tokens} + request.emitted_tokens);
   release_blocks(slot, granted_blocks, !finishing && fits);
+  if (tiers_ != nullptr) give_up_writes(slot);
   board_.progress(slot).preempted = serial;
   request.context_tokens = request.cached_tokens = 0;
   request.draft_tokens = 0;

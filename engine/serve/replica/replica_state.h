@@ -8,6 +8,7 @@
 // A request that has KV here (held_blocks or kept_blocks > 0) holds config.seat_blocks besides.
 // They are taken and given back with the blocks of the KV, and never carry content.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,6 +45,7 @@ class ReplicaState : public VisibleReplica {
   const RaggedPool& ragged() const { return *ragged_; }
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  std::int32_t growing_tokens(std::int32_t slot) const noexcept override;
   double new_block(std::int32_t slot) const noexcept override;
   std::int32_t decode_blocks() const noexcept override {
     return is_ragged() ? ragged_->demand().blocks : pool_.blocks_needed();
@@ -184,6 +186,11 @@ class ReplicaState : public VisibleReplica {
   /// @returns whether a block is full now that others may ask for
   bool know_content(std::int32_t slot, std::int32_t tokens);
   bool shares_output(std::int32_t slot) const;
+  /// Tokens of the sequence whose KV came from elsewhere and is of use: not that of the last one.
+  std::int32_t remote_tokens(std::int32_t slot) const {
+    const Request& r = request(slot);
+    return std::min(board_.progress(slot).remote_tokens, r.prompt_tokens + r.emitted_tokens - 1);
+  }
   void land_chunks(const std::vector<PrefillWork>& prefills, bool is_over);
 
   ReplicaConfig config_;
@@ -199,6 +206,7 @@ class ReplicaState : public VisibleReplica {
   std::optional<AdapterSlots> adapters_;
   Tiers* tiers_ = nullptr;
   std::vector<std::int32_t> deferred_;
+  std::vector<Filled> filled_;  // by the plan at hand, where stores get answers as they fill chunks
   std::int32_t outside_requests_ = 0;
   double outside_tokens_ = 0;
 
@@ -207,7 +215,10 @@ class ReplicaState : public VisibleReplica {
   void sync_blocks() { board_.view.free_blocks = kv_.free_blocks(); }
   void take_first_blocks(std::int32_t slot, KvCache::Hit hit, std::int32_t blocks);
   void fill_block(std::int32_t slot);
+  bool stores_answers() const;
+  void fill_chunk(std::int32_t slot, std::int32_t tokens);
   void plan_content(std::int32_t slot, std::int32_t tokens);
+  void give_up_writes(std::int32_t slot);
   void land_chunk(const PrefillWork& work);
   void hold_more(std::int32_t slot, std::int32_t blocks);
   std::int32_t content_tokens(std::int32_t slot) const;

@@ -241,9 +241,12 @@ inline std::int32_t StepPlan::admit_as(std::int32_t slot, const Admission& wish)
     if (const std::int32_t status = load(slot, wish, hit, loaded); status != loads_nothing)
       return status;
   }
-  const std::int32_t cached = loaded > 0 ? hit.blocks * block_size + loaded : hit.tokens(block_size);
-  const std::int32_t ready = std::max(cached, progress.remote_tokens);
-  const std::int32_t pending = request.prompt_tokens + request.emitted_tokens - ready;
+  const std::int32_t cached =
+      loaded > 0 ? hit.blocks * block_size + loaded : hit.tokens(block_size);
+  const std::int32_t sequence = request.prompt_tokens + request.emitted_tokens;
+  // The last token is computed in any case.
+  const std::int32_t ready = std::min(std::max(cached, progress.remote_tokens), sequence - 1);
+  const std::int32_t pending = sequence - ready;
   // A scheduler does not know what is loaded.
   const std::int32_t tokens = tiers && loaded > 0 ? std::min(wish.tokens, pending) : wish.tokens;
   if (tokens > pending) return refuse("admit", Refusal::too_many_tokens, slot);

@@ -114,7 +114,8 @@ bool Tiers::Search::take_from_peers(std::int32_t end, std::vector<Stretch>& out)
 std::int32_t Tiers::find(std::int32_t replica, const Request& request, const Progress& progress,
                          std::int32_t from, Where where, std::vector<Stretch>& out) const {
   const std::int32_t block = block_size(replica);
-  const std::int32_t limit = request.prompt_tokens + request.emitted_tokens - 1;
+  const std::int32_t sequence = request.prompt_tokens + request.emitted_tokens;
+  const std::int32_t limit = policy(replica)->last_chunk() ? sequence : sequence - 1;
   const std::int32_t begin = where == Where::behind ? 1 : 0;
   const std::int32_t end =
       where == Where::first ? 1 : static_cast<std::int32_t>(config_.stores.size());

@@ -31,10 +31,35 @@ Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const P
   const std::int32_t pending =
       find(request.replica, request, progress, gpu_tokens, of_loads(), stretches_);
   if (stretches_.empty() && pending == 0) return own.decision;
+  if (policy(request.replica)->shares_loads() && others_load(request, progress, stretches_)) {
+    own.version = -1;
+    return {Verdict::later, 0};
+  }
   describe_found(slot, request, gpu_tokens, pending);
   found_.waiting = waiting;
   asked_version_ = std::exchange(own.version, -1);  // until it is answered
   return {Verdict::ask, 0};
+}
+
+bool Tiers::others_load(const Request& request, const Progress& progress,
+                        std::span<const Stretch> stretches) const {
+  for (const LoadTrip& load : loads_) {
+    if (load.slot < 0 || load.done || load.request == request.id) continue;
+    if (load.to != request.replica) continue;
+    for (const Stretch& each : stretches) {
+      if (each.place != load.place) continue;
+      const Place& from = place(each.place);
+      const std::int32_t end = each.first + each.count;
+      for (const Piece& piece :
+           from.chunks.pieces(chunk_hashes(from.store, request, progress, end), each.first, end)) {
+        for (const Piece& other : load.chunks) {
+          if (piece.path == other.path && piece.low < other.high && other.low < piece.high)
+            return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 void Tiers::answer(std::int32_t slot, TierPolicy::Load load) {
@@ -76,6 +101,7 @@ std::int32_t Tiers::open_load(const Stretch& stretch, std::int32_t count, std::i
   load.slot = slot;
   load.request = request.id;
   load.place = stretch.place;
+  load.to = request.replica;
   load.peer = stretch.peer;
   load.first = stretch.first;
   load.count = count;

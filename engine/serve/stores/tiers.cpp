@@ -172,6 +172,7 @@ void Tiers::describe_found(std::int32_t slot, const Request& request, std::int32
     at->wait_s += alpha_s + bytes(each.tokens) / share;
     found_.tokens += each.tokens;
   }
+  found_.chunk_tokens = config_of(0).chunk_tokens;
   found_.sources = sources_.data();
   found_.source_count = static_cast<std::int32_t>(sources_.size());
 }

@@ -8,8 +8,8 @@
 //   store   what a request computed goes into the stores that its policy names; chunks that are
 //           there already are left out
 //
-// At most all but the last token of a sequence are loaded: the last one is computed, so that there
-// is a token to sample from.
+// The last token of a sequence is always computed, so that there is a token to sample from. Whether
+// its chunk is loaded all the same, the policy says (TierPolicy::last_chunk).
 // @source vllm-project/vllm vllm/v1/kv_offload, distributed/kv_transfer/kv_connector/v1/offloading
 
 #include <cstdint>
@@ -143,6 +143,10 @@ class Tiers {
   std::int32_t replica_of_write(std::int32_t ticket) const { return writes_at(ticket).replica; }
   std::int32_t store_of_write(std::int32_t ticket) const;
   void end_write(std::int32_t ticket, Picoseconds now);
+  /// Whether a chunk of the request is full with so many tokens that its policy was not told of.
+  bool fills_chunk(std::int32_t slot, const Request& request, std::int32_t tokens) const;
+  /// Writes of this request that are under way hold up the next steps. @returns their tickets
+  std::vector<std::int32_t> flush(const Request& request);
 
   // --- a replica is lost (losing.cpp)
 
@@ -205,6 +209,7 @@ class Tiers {
   };
   struct LoadTrip {
     std::int32_t slot = -1, request = -1, place = -1, tokens = 0;
+    std::int32_t to = -1;               // replica
     std::int32_t first = 0, count = 0;  // chunks
     bool peer = false;
     Pieces chunks;
@@ -221,6 +226,7 @@ class Tiers {
   };
   struct Write {
     std::int32_t replica = -1, place = -1, tokens = 0;
+    std::int32_t request = -1;  // of which it is; -1: of none
     double bytes = 0;
     Pieces chunks;
   };
@@ -249,9 +255,13 @@ class Tiers {
   /// Of the first `end` chunks of a sequence; until other blocks of it are asked for.
   ChunkHashes chunk_hashes(std::int32_t store, const Request& request, const Progress& progress,
                            std::int32_t end) const;
-  /// Stretches from `from` on, to the last but one token. @returns tokens after them that arrive
+  /// Stretches from `from` on, up to the last token or the one in front of it. @returns tokens
+  /// after them that arrive
   std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
                     std::int32_t from, Where where, std::vector<Stretch>& out) const;
+  /// Whether another request of the replica loads a chunk of these stretches.
+  bool others_load(const Request& request, const Progress& progress,
+                   std::span<const Stretch> stretches) const;
   void describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
                       std::int32_t pending);
   std::vector<std::int32_t> path_of(const Stretch& stretch, std::int32_t replica,

@@ -123,6 +123,7 @@ void Tiers::put(const Content& content, std::int32_t store, const TierRun& run, 
   changed(to);
   write.replica = content.replica;
   write.place = to;
+  if (content.request != nullptr) write.request = content.request->id;
   write.tokens = end * size;
   for (const Piece& each : write.chunks) write.bytes += bytes(size) * each.chunks();
   place(to).queued_bytes += write.bytes;
@@ -145,6 +146,24 @@ void Tiers::put(const Content& content, std::int32_t store, const TierRun& run, 
   for (const std::int32_t link : links_of(store).write)
     wires_.add_way(link, content.replica, Wires::Way::out, trip.path);
   writes_[static_cast<std::size_t>(ticket)] = std::move(write);
+}
+
+bool Tiers::fills_chunk(std::int32_t slot, const Request& request, std::int32_t tokens) const {
+  const State& own = state_at(slot);
+  const std::int32_t told = own.id == request.id ? own.told_tokens : 0;
+  return std::any_of(config_.stores.begin(), config_.stores.end(), [&](const StoreConfig& store) {
+    return tokens / store.chunk_tokens > told / store.chunk_tokens;
+  });
+}
+
+std::vector<std::int32_t> Tiers::flush(const Request& request) {
+  std::vector<std::int32_t> out;
+  for (std::size_t i = 0; i < writes_.size(); ++i) {
+    if (writes_[i].replica != request.replica || writes_[i].request != request.id) continue;
+    out.push_back(static_cast<std::int32_t>(i));
+    hold_steps(out.back());
+  }
+  return out;
 }
 
 Picoseconds Tiers::held_until(std::int32_t replica) const {

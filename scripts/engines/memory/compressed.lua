@@ -12,8 +12,9 @@ local compressed = {}
 
 local ceil, max = math.ceil, math.max
 
--- An entry in FP8: 448 bytes, 64 elements in 16 bit and 8 scales; of an index 128 bytes and a scale. States are keys
--- and gates in 32 bit, of two overlapping windows where there is an index. FlashMLA needs multiples of 576 bytes.
+-- An entry in FP8: 448 bytes, 64 elements in 16 bit and 8 scales; of an index 128 bytes and a scale, or in MXFP4 half
+-- of them and a scale of a byte for 32 elements. States are keys and gates in 32 bit, of two overlapping windows where
+-- there is an index. FlashMLA needs multiples of 576 bytes.
 local fp8_entry_bytes, page_multiple, window_tokens = 584, 576, 64
 
 local function rounded(size, multiple) return ceil(size / multiple) * multiple end
@@ -28,6 +29,11 @@ end
 --- Bytes of a page with so many entries.
 local function page_of(facts, bytes)
   return facts.counts.kv_element_bytes == 1 and rounded(bytes, page_multiple) or bytes
+end
+
+--- Bytes of an entry of an index.
+local function index_entry(index, format)
+  return format == "mxfp4" and index.head_dim / 2 + index.head_dim / 32 or index.head_dim + 4
 end
 
 --- What the layers of a stage keep: {growing = {{layers, page}}, windows = {...}, states by window}.
@@ -50,7 +56,8 @@ local function kept(facts, part, block_size)
           pages = { { layers = layers, page = page_of(facts, tokens * row) } } }
         out.growing[#out.growing + 1] = { layers = layers, page = page_of(facts, entries * entry) }
         if index then
-          out.growing[#out.growing + 1] = { layers = layers, page = page_of(facts, entries * (index.head_dim + 4)) }
+          local index_bytes = index_entry(index, facts.values.index_format)
+        out.growing[#out.growing + 1] = { layers = layers, page = page_of(facts, entries * index_bytes) }
           state.pages[2] = { layers = layers, page = page_of(facts, tokens * 8 * overlaps * index.head_dim) }
         end
         out.states[#out.states + 1] = state
@@ -81,6 +88,7 @@ local function groups_of(own, block_size)
   local groups = ceil(own.windows.layers / size)
   local out = { { kind = "full", block_size = block_size, groups = 1, pages = own.growing },
     { kind = "window", window = own.windows.window, block_size = window_tokens, groups = groups,
+      layers = own.windows.layers / groups,
       pages = { { layers = ceil(own.windows.layers / groups), page = own.windows.page } } } }
   for _, each in ipairs(own.states) do
     out[#out + 1] = { kind = "window", window = each.window, block_size = each.block_size,
@@ -89,23 +97,30 @@ local function groups_of(own, block_size)
   return out
 end
 
---- Bytes of a block of the pool: with `dense` pages those of the largest group; with `slots` those of the most layers
---- of each size of page; with `tuples` so many pages of every size as the size with the most layers has. Pages of other
---- groups take the place of the next larger one that grows.
-local function block_bytes(groups, way)
-  local sizes, most_of, largest, total = {}, {}, 0, 0
+--- The size of a page of another group: it takes the place of the next larger one that grows.
+local function place_of(sizes, page)
+  for _, size in ipairs(sizes) do
+    if size >= page then return size end
+  end
+  return sizes[#sizes] or page
+end
+
+--- Sizes of the pages that grow, least first.
+local function growing_sizes(groups)
+  local sizes = {}
   for _, each in ipairs(groups[1].pages) do sizes[#sizes + 1] = each.page end
   table.sort(sizes)
+  return sizes
+end
+
+--- Bytes of a block of the pool: with `dense` pages those of the largest group; with `slots` those of the most layers
+--- of each size of page; with `tuples` so many pages of every size as the size with the most layers has.
+local function block_bytes(groups, way)
+  local sizes, most_of, largest, total = growing_sizes(groups), {}, 0, 0
   for _, group in ipairs(groups) do
     local sum = 0
     for _, each in ipairs(group.pages) do
-      local place = sizes[#sizes] or each.page
-      for _, size in ipairs(sizes) do
-        if size >= each.page then
-          place = size
-          break
-        end
-      end
+      local place = place_of(sizes, each.page)
       most_of[place], sum = max(most_of[place] or 0, each.layers), sum + each.layers * each.page
     end
     largest = max(largest, sum)
@@ -117,12 +132,27 @@ local function block_bytes(groups, way)
   return total
 end
 
+--- What a block of a kind counts where requests are counted in bytes: its pages as they are placed, in the mean of its
+--- groups, over those of the kind that grows.
+local function weigh(groups)
+  local sizes, whole = growing_sizes(groups), nil
+  for _, group in ipairs(groups) do
+    local sum = 0
+    for _, each in ipairs(group.pages) do
+      sum = sum + (group.layers or each.layers) * place_of(sizes, each.page)
+    end
+    whole = whole or sum
+    group.weight = whole > 0 and sum / whole or 1
+  end
+end
+
 --- The layout of a stage: {groups, block_size, block_bytes, checked_bytes, list}; a request of the start-up check takes
 --- checked_bytes for each of its blocks.
 function compressed.layout(facts, stage, block_size)
   local part = facts.counts.stages[stage].layers / facts.model.layers
   local list, count = groups_of(kept(facts, part, block_size), block_size), 0
   for _, each in ipairs(list) do count = count + each.groups end
+  if facts.values.counted_by_bytes then weigh(list) end
   return { groups = count, block_size = block_size, block_bytes = block_bytes(list, facts.values.compressed_pages),
     checked_bytes = block_bytes(list, "tuples"), layers = 1, list = list }
 end

@@ -2,8 +2,9 @@
 -- takes of it.
 --
 --     one kind          a block holds block_size tokens of every layer
---     several           layers are cut into groups of as many layers as the rarest kind has; a block holds one page of
---                       each layer of a group, and every group takes blocks of its own
+--     several           layers are cut into groups of as many layers as the rarest kind has, or the most frequent one
+--                       where that is not many more; a block holds one page of each layer of a group, and every group
+--                       takes blocks of its own
 --     windows           a page has the bytes of the widest kind; narrower kinds hold more tokens in it
 --     recurrent states  the page of attention grows until a state fits: a multiple of 16 tokens
 --
@@ -87,12 +88,12 @@ local function page_of(kinds, block_size, alignment)
   return page, block_size
 end
 
-local function grouped(kinds, block_size, alignment)
+local function grouped(kinds, block_size, alignment, slack)
   local page
   page, block_size = page_of(kinds, block_size, alignment)
   local least, most = math.huge, 0
   for _, each in ipairs(kinds) do least, most = min(least, each.layers), max(most, each.layers) end
-  local size = most < 1.25 * least and most or least
+  local size = most < slack * least and most or least
   local groups = 0
   for _, each in ipairs(kinds) do
     each.groups = ceil(each.layers / size - 1e-9)
@@ -108,7 +109,7 @@ function pages.layout(facts, stage, block_size, alignment)
   if facts.counts.kinds[1].kind == "compressed" then return compressed.layout(facts, stage, block_size) end
   local kinds = pages.kinds(facts, stage)
   if is_uniform(kinds) then return uniform(kinds, block_size) end
-  return grouped(kinds, block_size, alignment)
+  return grouped(kinds, block_size, alignment, facts.values.group_slack)
 end
 
 --- Whether some layers keep states.
@@ -117,7 +118,8 @@ function pages.has_states(layout) return of_kind(layout.list, "state") ~= nil en
 --- Blocks of the pool that a request of so many tokens takes.
 ---@param facts table {in_flight = tokens of steps whose blocks are not free yet, drafts, state_blocks = those of a
 ---  request in a group}
-function pages.blocks_of(layout, tokens, facts)
+---@param weighs boolean? a block of a group counts as its weight, where it has one
+function pages.blocks_of(layout, tokens, facts, weighs)
   if layout.groups == 1 and #layout.list == 0 then return ceil(tokens / layout.block_size) end
   local sum = 0
   for _, each in ipairs(layout.list) do
@@ -129,9 +131,9 @@ function pages.blocks_of(layout, tokens, facts)
     else
       own = facts.state_blocks + (facts.drafts or 0)
     end
-    sum = sum + own * each.groups
+    sum = sum + own * each.groups * (weighs and each.weight or 1)
   end
-  return sum
+  return ceil(sum - 1e-6)
 end
 
 --- The longest request, a multiple of the block, that so many blocks hold; 0 where none fits.

@@ -9,7 +9,7 @@ local tiers = {}
 function tiers.of(options, about)
   local bytes = options["kv_cache_config.host_cache_size"] or 0
   if bytes == 0 then return nil end
-  return { policy = "vllm_cpu", parameters = { outputs = true, waits_for_pending = false },
+  return { policy = "trtllm_host",
     stores = { { name = "host", capacity_bytes = bytes * about.ranks } } },
     { "kv_cache_config.host_cache_size: KV is copied to the host as it is computed, not when it leaves the GPU" }
 end

@@ -98,10 +98,25 @@ implications.rows = {
     source = "vllm/config/multimodal.py: language_model_only is a limit of 0 for every modality" },
 }
 
+--- Whether a model has an index beside compressed attention.
+local function of_compressed_index(value, facts)
+  for _, kind in ipairs(facts.model and facts.model.attention or {}) do
+    if kind.compression and kind.index then return value end
+  end
+  return nil
+end
+local no_compressed_index = "no layer has an index beside compressed attention"
+
 implications.options = {
   { "attention_backend", flag = "--attention-backend",
     also = { "attention_config.backend" }, type = "text", read_by = "block_size",
     note = "kernels are those of the tables, whichever back end is chosen", doc = "kernels of the attention" },
+  { "attention_config.use_fp4_indexer_cache", since = "0.20", type = "switch", idle = { false },
+    read = of_compressed_index, unread = no_compressed_index, read_by = "index_format",
+    doc = "entries of the index beside compressed attention in MXFP4" },
+  { "attention_config.indexer_kv_dtype", type = "text", idle = { "bf16", "fp8" },
+    values = { "bf16", "fp8", "mxfp4", "nvfp4" }, read = of_compressed_index, unread = no_compressed_index,
+    read_by = "index_format", doc = "their format, in newer releases" },
   { "VLLM_ATTENTION_BACKEND", variable = true, type = "text", read_by = "attention_backend",
     doc = "the same in older releases" },
   { "VLLM_ALL2ALL_BACKEND", variable = true, type = "text", read_by = "all2all_backend",

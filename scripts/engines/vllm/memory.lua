@@ -129,7 +129,7 @@ return function(facts)
   local layout = least.layout
   local blocks, checked = blocks_of(facts, least)
   local one = pages.blocks_of(layout, facts.max_model_len, facts)
-  local concurrency = blocks / one
+  local concurrency = blocks / pages.blocks_of(layout, facts.max_model_len, facts, true)
   least.budget_bytes = values.kv_cache_memory_bytes and least.needed_bytes or requested
   least.counts_windows_whole = not values.layer_groups
   least.blocks, least.block_size, least.block_bytes = blocks, layout.block_size, layout.block_bytes

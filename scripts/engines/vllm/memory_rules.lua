@@ -69,6 +69,9 @@ return {
   { layer_groups = function(_, own) return not own.disable_hybrid_kv_cache_manager end,
     source = "vllm/v1/core/kv_cache_utils.py: the hybrid KV cache manager" },
   { before = "0.9.2", layer_groups = false, source = "the same: one kind of layers" },
+  { group_slack = 1, source = "the same: groups of as many layers as the rarest kind has" },
+  { since = "0.12", group_slack = 1.25, source = "pull request 29303 of 2025-11" },
+  { since = "0.18", group_slack = 1.5, source = "pull request 36684 of 2026-03" },
   { before = "0.8", memory_band = "V0", source = "vllm/worker/worker.py" },
   { since = "0.8", before = "0.21", memory_band = function(_, own) return own.generation or "V1 to 0.20" end,
     source = "vllm/v1/worker/gpu_worker.py" },
@@ -99,7 +102,17 @@ return {
   { compressed_pages = "tuples",
     source = "vllm/v1/core/kv_cache_utils.py of 0.22: so many pages of each size as the largest group has tuples" },
   { since = "0.23", compressed_pages = "slots", source = "pull request 44454: as many of each size as has layers" },
-  { since = "0.26", compressed_pages = "dense", source = "pull request 48993: the pages of a group without holes" },
+  { since = "0.27", compressed_pages = "dense",
+    source = "pull request 48993 of 2026-07-22, after 0.26: the pages of a group without holes" },
+  { index_format = "fp8", source = "vllm/models/deepseek_v4/attention.py; before 0.27 entries in MXFP4 took the place "
+    .. "of those in FP8 (pull request 48993)" },
+  { since = "0.27", index_format = function(_, own)
+    local asked = own["attention_config.use_fp4_indexer_cache"] or own["attention_config.indexer_kv_dtype"] == "mxfp4"
+    return asked and "mxfp4" or "fp8"
+  end, source = "pull request 48993; recipes pull request 992: indexer_kv_dtype in newer releases" },
+  { counted_by_bytes = true, source = "vllm/v1/core/kv_cache_utils.py, get_max_concurrency_for_kv_cache_config: bytes "
+    .. "of a request in all groups over those of a block of the first" },
+  { since = "0.27", counted_by_bytes = false, source = "pull request 48317 of 2026-07-21: blocks of each group" },
   -- Start: "To serve at least one request with the model's max seq len, ... KV cache is needed".
   { holds_longest = true, source = "0.6.6 vllm/worker/worker.py, raise_if_cache_size_invalid; 0.8 to 0.24 "
     .. "vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory" },

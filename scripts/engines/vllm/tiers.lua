@@ -52,6 +52,15 @@ local function bytes_of(extra, chunk_tokens, about)
   error("kv_transfer_config.kv_connector_extra_config.cpu_bytes_to_use: is missing, as in 100000000000", 0)
 end
 
+--- Whether answers are stored. Before pull request 43797 (28 May 2026, offload_prompt_only with its default true) they
+--- are where nothing is said; with asynchronous scheduling blocks of answers were lost until pull request 33881
+--- (March 2026; pull request 36052 describes it).
+--- Source: vllm/distributed/kv_transfer/kv_connector/v1/offloading/scheduler.py.
+local function stores_answers(extra, about)
+  if extra.offload_prompt_only ~= nil then return extra.offload_prompt_only == false end
+  return about.before "0.23" and not (about.is_async and about.before "0.18")
+end
+
 --- The OffloadingConnector: CPU memory alone, because no command says how fast files and objects are.
 local function native_of(extra, about)
   local told = {}
@@ -73,8 +82,9 @@ local function native_of(extra, about)
       told[#told + 1] = ("kv_connector_extra_config.%s: not read"):format(name)
     end
   end
-  return { policy = "vllm_cpu", parameters = { outputs = extra.offload_prompt_only == false,
-      store_threshold = number(extra, "store_threshold", 0) or 0 },
+  return { policy = "vllm_cpu", parameters = { outputs = stores_answers(extra, about),
+      store_threshold = number(extra, "store_threshold", 0) or 0,
+      drops_last_chunk = about.drops_last_hit and not about.before "0.28" },
     stores = { { name = "cpu", capacity_bytes = bytes_of(extra, chunk_tokens, about), chunk_tokens = chunk_tokens,
       eviction = eviction } } }, told
 end
@@ -95,7 +105,7 @@ local function of_size(options, about)
 end
 
 --- @param options table by name, those that are stated
---- @param about table {ranks, bytes_per_token, block_size, kv_bytes, before}
+--- @param about table {ranks, bytes_per_token, block_size, kv_bytes, before, is_async, drops_last_hit}
 --- @return table? tiers, string[]? sentences
 function tiers.of(options, about)
   local has_size, backend = (options.kv_offloading_size or 0) > 0, tiers.backend_of(options.kv_transfer_config)

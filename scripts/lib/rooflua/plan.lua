@@ -1,9 +1,16 @@
 --- Which GPUs, how many, at what cost: scenarios of kind "plan" from Lua.
+local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
-local answer = require "rooflua.plan.run"
-local runs = require "rooflua.explore.runs"
 
 local plan = {}
+
+--- The axes that candidates differ in, in order: {name, type, values, ...} of rooflua.plan.axes, read-only. A generator
+--- of candidates takes its parameters from them.
+function plan.axes()
+  local out = {}
+  for i, row in ipairs(axes.rows()) do out[i] = core.readonly(row, "axis") end
+  return out
+end
 
 --- The percent of the time that may be unsupported; nil where it is not asked.
 local function strict_of(given)
@@ -21,6 +28,7 @@ function plan.run(given)
   for key, value in core.sorted_pairs(core.table(given, "plan.run")) do rest[key == 1 and "scenario" or key] = value end
   core.check_keys(rest, { "scenario", "jobs", "progress", "strict" }, "plan.run")
   if rest.scenario == nil then core.fail "plan.run: a scenario is missing: plan.run { scenario, jobs = 2 }" end
+  local answer, runs = require "rooflua.plan.run", require "rooflua.explore.runs"
   local scenario, reader = runs.scenario(rest.scenario, "plan.run")
   if (scenario.kind or "plan") ~= "plan" then
     core.fail("plan.run: kind: expected \"plan\", found %s", core.describe(scenario.kind))

@@ -184,7 +184,11 @@ std::string text(const ClusterCase& cluster) {
     out << "  link: " << cluster.tiers.link_alpha << " + " << cluster.tiers.link_token
         << " per token" << (cluster.tiers.duplex ? ", duplex" : "")
         << (cluster.tiers.promotes ? ", promotes" : "")
-        << (cluster.tiers.writes_back ? ", writes back" : "") << "\n";
+        << (cluster.tiers.writes_back ? ", writes back" : "")
+        << (cluster.tiers.last_chunk ? ", last chunk" : "")
+        << (cluster.tiers.outputs ? ", outputs" : "")
+        << (cluster.tiers.shares_loads ? ", shares loads" : "")
+        << (cluster.tiers.flushes ? ", flushes" : "") << "\n";
   const GateCase& gate = cluster.gate;
   if (gate.kind > 0)
     out << "  gate " << gate.kind << " staleness " << gate.staleness << " interval "
@@ -247,6 +251,11 @@ class LoadsAll : public TierPolicy {
   std::uint32_t store_evicted(const TierRun&, std::span<const StoreView>) override { return ~0u; }
   bool writes_back() const override { return tiers_.writes_back; }
   bool promotes() const override { return tiers_.promotes; }
+  bool outputs() const override { return tiers_.outputs; }
+  bool as_filled() const override { return tiers_.outputs; }
+  bool last_chunk() const override { return tiers_.last_chunk; }
+  bool shares_loads() const override { return tiers_.shares_loads; }
+  bool flushes() const override { return tiers_.flushes; }
 
  private:
   const TierCase& tiers_;

@@ -29,6 +29,8 @@ struct VllmConfig {
   int blocks = 1024;    // usable ones: the null block is not among them
   int seat_blocks = 0;  // that a request holds besides those of its tokens
   int block_size = 16;
+  int state_blocks =
+      0;  // that a kept state takes; 0: there are no states (naive/ alone knows them)
   int max_model_len = 1 << 30;
   int async_depth = 1;
   int long_prefill_token_threshold = 0;

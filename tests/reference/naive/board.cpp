@@ -23,7 +23,13 @@ NaiveBoard::NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& 
 std::int32_t NaiveBoard::cached_tokens(std::int32_t slot) const noexcept {
   NaiveRequest* r = naive_->at_slot(slot);
   if (r == nullptr || r->phase != Phase::waiting) return 0;
-  return std::max(naive_->hit_tokens(*r), r->remote);
+  return std::max(naive_->hit_tokens(*r), r->remote_kv());
+}
+
+std::int32_t NaiveBoard::growing_tokens(std::int32_t slot) const noexcept {
+  NaiveRequest* r = naive_->at_slot(slot);
+  if (r == nullptr || r->phase != Phase::waiting) return 0;
+  return static_cast<int>(naive_->growing_hits(*r).size()) * naive_->config_.block_size;
 }
 
 double NaiveBoard::new_block(std::int32_t slot) const noexcept {

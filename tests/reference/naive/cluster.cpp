@@ -150,9 +150,11 @@ void NaiveCluster::land(std::size_t i) {
     if (row.samples) knowledge_.compute(row.id, static_cast<int>(i));
   store_computed(landing, i);
   engines_[i]->update(landing);
+  store_filled(landing, i);
   if (prefills && cluster_.pushes_chunks) push(landing, i);
   for (const int id : engines_[i]->ended()) {
     const NaiveRequest& r = engines_[i]->request(id);
+    if (!prefills) store_answer(id, i);
     Served& s = served(id);
     s.preemptions += r.preemptions;
     if (s.scheduled == unset) s.scheduled = r.scheduled;

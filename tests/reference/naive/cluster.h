@@ -75,6 +75,9 @@ class NaiveCluster : public RouteSource {
   void bind_tiers();
   Ps wait_for_writes(std::size_t i, Ps start) const;
   void store_computed(const Rows& rows, std::size_t i);
+  void store_filled(const Rows& rows, std::size_t i);
+  void store_answer(int id, std::size_t i);
+  void store(int id, std::size_t i, int tokens);
   void pass_flows();
   void ask_stores(std::size_t i);
   void leave_frontend();

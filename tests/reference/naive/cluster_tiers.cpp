@@ -25,15 +25,44 @@ void NaiveCluster::store_computed(const Rows& rows, std::size_t i) {
   for (const Row& row : rows) {
     if (!row.prefill) continue;
     const int prompt = prompts()[static_cast<std::size_t>(row.id)].plain.prompt;
-    const std::vector<int> writes =
-        tiers_->computed(i, row.id, std::min(row.context + row.tokens, prompt), now_);
-    for (std::size_t w = 0; w < writes.size(); ++w)
-      tiers_->pin(w, writes.size(), engines_[i]->pin(row.id, writes[w]));
+    const int end = row.context + row.tokens;
+    store(row.id, i, std::min(end, prompt));
+    if (tiers_->rules().outputs && end > prompt) store(row.id, i, end);
   }
+}
+
+/// Of rows that landed: chunks that decodes fill, of requests that had not ended before.
+void NaiveCluster::store_filled(const Rows& rows, std::size_t i) {
+  if (!tiers_ || !tiers_->rules().outputs) return;
+  const auto& ended = engines_[i]->ended();
+  for (const Row& row : rows) {
+    const bool lives = !engines_[i]->is_over(row.id) ||
+                       std::find(ended.begin(), ended.end(), row.id) != ended.end();
+    if (!row.prefill && lives && tiers_->fills(row.id, row.context + 1))
+      store(row.id, i, row.context + 1);
+  }
+}
+
+void NaiveCluster::store_answer(int id, std::size_t i) {
+  if (!tiers_ || !tiers_->rules().outputs) return;
+  const NaiveRequest& r = engines_[i]->request(id);
+  store(id, i, r.given->plain.prompt + r.landed - 1);
+}
+
+void NaiveCluster::store(int id, std::size_t i, int tokens) {
+  const std::vector<int> writes = tiers_->computed(i, id, tokens, now_);
+  for (std::size_t w = 0; w < writes.size(); ++w)
+    tiers_->pin(w, writes.size(), engines_[i]->pin(id, writes[w]));
 }
 
 void NaiveCluster::pass_flows() {
   if (!tiers_) return;
+  const std::optional<Ps> next = tiers_->next();
+  for (std::size_t i = 0; next == now_ && i < engines_.size(); ++i) {
+    if (!engines_[i]->has_deferred()) continue;
+    touched_[i] = true;
+    engines_[i]->ask_again();
+  }
   for (const NaiveTiers::Flow& flow : tiers_->pass(now_)) {
     if (flow.load && !flow.last) continue;
     touched_[flow.replica] = true;

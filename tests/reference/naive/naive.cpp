@@ -79,7 +79,7 @@ void NaiveReplica::open(NaiveRequest& r) {
 
 void NaiveReplica::ask_key(NaiveRequest& r) {
   if (!policy_->has_key()) return;
-  arena_[r.slot].cached_tokens = std::max(hit_tokens(r), r.remote);
+  arena_[r.slot].cached_tokens = std::max(hit_tokens(r), r.remote_kv());
   r.key = policy_->key(arena_[r.slot]);
   arena_[r.slot].cached_tokens = 0;
 }
@@ -189,8 +189,9 @@ bool NaiveReplica::reserve(int id) {
   for (const int block : hits) need += pool_.references(block) == 0;
   if (need + config_.seat_blocks + owed_to_prompts() > pool_.free_blocks()) return false;
   for (const int block : hits) pool_.touch(block);
+  use_state(r, static_cast<int>(hits.size()));
   r.blocks = hits;
-  r.hashed = static_cast<int>(hits.size());
+  r.hashed = r.state_at = static_cast<int>(hits.size());
   while (static_cast<int>(r.seat.size()) < config_.seat_blocks) r.seat.push_back(pool_.pop());
   while (static_cast<int>(r.blocks.size()) < ceil_blocks(r.given->plain.prompt))
     r.blocks.push_back(pool_.pop());
@@ -221,7 +222,7 @@ void NaiveReplica::receive(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   r.landed_kv = true;
   r.loads = false;
-  cache_blocks(r, r.remote);
+  cache_blocks(r, r.remote_kv());
   ask_key(r);
   queue(r, false);
 }
@@ -234,7 +235,8 @@ void NaiveReplica::leave(int id) {
   NaiveRequest& r = requests_[static_cast<std::size_t>(id)];
   std::erase(waiting_, &r);
   std::erase(running_, &r);
-  if (r.landed_kv) r.computed = r.remote;
+  std::erase(deferred_, &r);
+  if (r.landed_kv) r.computed = r.remote_kv();
   r.computed = std::min(r.computed, r.given->plain.prompt + r.landed);
   release(r);
   r.landed_kv = r.away = false;
@@ -292,101 +294,6 @@ void NaiveReplica::report(History& history) const {
   }
   history.resume_hits = resume_hits_;
   history.ended_waiting = ended_waiting_;
-}
-
-// --- content of blocks
-
-void NaiveReplica::know_hashes(NaiveRequest& r) {
-  const int size = config_.block_size;
-  while ((static_cast<int>(r.hashes.size()) + 1) * size <= r.sequence()) {
-    const auto from =
-        r.given->plain.tokens.begin() + static_cast<std::ptrdiff_t>(r.hashes.size()) * size;
-    const int parent = r.hashes.empty() ? -1 - r.given->plain.adapter : r.hashes.back();
-    r.hashes.push_back(pool_.hash(parent, std::vector<Token>(from, from + size)));
-  }
-}
-
-std::vector<int> NaiveReplica::lookup(NaiveRequest& r) {
-  std::vector<int> hits;
-  if (!config_.prefix_caching) return hits;
-  know_hashes(r);
-  for (int j = 0; j < (r.sequence() - 1) / config_.block_size; ++j) {
-    const int block = pool_.find(r.hashes[static_cast<std::size_t>(j)]);
-    if (block < 0) break;
-    hits.push_back(block);
-  }
-  if (config_.drops_last_hit && !hits.empty()) hits.pop_back();
-  return hits;
-}
-
-/// Of a request without a seat: whole blocks, and what the one after them has in common with a
-/// cached one.
-int NaiveReplica::hit_tokens(NaiveRequest& r) {
-  const auto hits = static_cast<int>(lookup(r).size());
-  const int whole = hits * config_.block_size;
-  if (!config_.partial_reuse || !config_.prefix_caching) return whole;
-  const int end = std::min(whole + config_.block_size, r.sequence() - 1);
-  const std::vector<Token>& tokens = r.given->plain.tokens;
-  const int parent = hits == 0 ? -1 - r.given->plain.adapter
-                               : r.hashes[static_cast<std::size_t>(hits) - 1];
-  return whole + pool_.common(parent, std::vector<Token>(tokens.begin() + whole, tokens.begin() + end));
-}
-
-void NaiveReplica::plan_chunk(NaiveRequest& r, int tokens) {
-  r.chunks_end = tokens;
-  if (config_.content_from == 0) {
-    r.landed_end = tokens;
-    cache_blocks(r, tokens);
-  }
-}
-
-/// Its tokens are content now, unless it lost its seat.
-void NaiveReplica::land_chunk(const Row& row) {
-  NaiveRequest& r = requests_[static_cast<std::size_t>(row.id)];
-  const int end = row.context + row.tokens;
-  const bool is_here = std::find(running_.begin(), running_.end(), &r) != running_.end();
-  if (!is_here || end > r.chunks_end) return;
-  r.landed_end = std::max(r.landed_end, end);
-  if (config_.content_from == 1 || row.samples) cache_blocks(r, end);
-}
-
-/// The block after the full ones keeps what it has of the first `tokens` tokens, unless others hold
-/// it.
-void NaiveReplica::cache_rest(NaiveRequest& r, int tokens) {
-  const int size = config_.block_size, full = tokens / size;
-  if (!config_.partial_reuse || !config_.prefix_caching || tokens % size == 0) return;
-  if (pool_.references(r.blocks[static_cast<std::size_t>(full)]) > 1) return;
-  const auto from = r.given->plain.tokens.begin() + full * size;
-  const int parent =
-      full == 0 ? -1 - r.given->plain.adapter : r.hashes[static_cast<std::size_t>(full) - 1];
-  pool_.set_hash(r.blocks[static_cast<std::size_t>(full)],
-                 pool_.hash(parent, std::vector<Token>(from, from + tokens % size)));
-}
-
-/// The blocks that are full with the first `tokens` tokens carry content, if those are known.
-void NaiveReplica::cache_blocks(NaiveRequest& r, int tokens) {
-  if (!config_.prefix_caching) return;
-  know_hashes(r);
-  tokens = std::min(tokens, r.given->plain.prompt + r.landed);
-  for (; (r.hashed + 1) * config_.block_size <= tokens; ++r.hashed) {
-    const auto j = static_cast<std::size_t>(r.hashed);
-    pool_.set_hash(r.blocks[j], r.hashes[j]);
-  }
-}
-
-/// All blocks go back; those of a chunk that is withdrawn, or not over, carry nothing.
-void NaiveReplica::release(NaiveRequest& r) {
-  int content = r.computed;
-  if (r.landed_end < r.chunks_end) content = std::min(content, r.landed_end);
-  if (config_.content_from > 0) cache_blocks(r, content);
-  for (auto j = static_cast<std::size_t>(content / config_.block_size); j < r.blocks.size(); ++j)
-    if (pool_.references(r.blocks[j]) == 1) pool_.drop_hash(r.blocks[j]);
-  cache_rest(r, content);
-  pool_.free_all(r.blocks);
-  pool_.free_all(r.seat);
-  r.blocks.clear();
-  r.seat.clear();
-  r.hashed = r.chunks_end = r.landed_end = 0;
 }
 
 History run_naive(const ServingCase& question, SchedulerPolicy& scheduler) {

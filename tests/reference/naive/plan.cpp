@@ -63,7 +63,20 @@ std::int32_t NaivePlan::try_decode_all(std::int32_t limit) noexcept {
   if (bursts(most_)) return refuse("decode_all", Refusal::over_budget, -1);
   all_asked_ = true;
   given_ = 0;
-  return walk_on();
+  // Where there is room for all, all get their blocks before any state is kept.
+  int eligible_blocks = 0;
+  for (const NaiveRequest* r : naive_->running_) {
+    if (r->phase != Phase::decoding || r->planned > 0) continue;
+    eligible_blocks +=
+        r->computed + 1 > static_cast<int>(r->blocks.size()) * naive_->config_.block_size;
+  }
+  naive_->states_wait_ = most_ == eligible && eligible_blocks <= naive_->pool_.free_blocks();
+  const std::int32_t given = walk_on();
+  naive_->states_wait_ = false;
+  for (const auto& [r, full] : naive_->late_states_) naive_->keep_state(*r, full);
+  naive_->late_states_.clear();
+  naive_->show();
+  return given;
 }
 
 /// The same with drafts: `most_` counts tokens.
@@ -221,8 +234,16 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   const int hit_blocks = static_cast<int>(hits.size());
   const int gpu = hit_blocks * config.block_size;
   const int loads = naive_->found_in_stores(*r, gpu);
+  if (loads > 0 && naive_->tiers_->others_load(naive_->place_, r->id, gpu, r->sequence())) {
+    r->phase = Phase::pending;
+    std::erase(naive_->waiting_, r);
+    naive_->deferred_.push_back(r);
+    naive_->show();
+    return 1;
+  }
   const int cached = loads > 0 || r->landed_kv ? gpu + loads : naive_->hit_tokens(*r);
-  const int ready = std::max(cached, r->remote);
+  // What is loaded may be the whole of it; the last token is computed in any case.
+  const int brought = std::max(cached, r->remote), ready = std::min(brought, r->sequence() - 1);
   if (loads == 0 && wish.tokens > r->sequence() - ready)
     return refuse("admit", Refusal::too_many_tokens, slot);
   if (bursts(wish.tokens)) return refuse("admit", Refusal::over_budget, slot);
@@ -231,7 +252,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   int idle_hits = 0;
   for (int block : hits) idle_hits += pool.references(block) == 0;
   int hold = std::max(ready + wish.tokens, wish.hold_tokens);
-  if (loads > 0) hold = ready;
+  if (loads > 0) hold = brought;
   const int has = r->landed_kv ? static_cast<int>(r->blocks.size()) : hit_blocks;
   int need = std::max(0, naive_->ceil_blocks(std::max(hold, wish.fit_tokens)) - has) + idle_hits +
              std::max(0, wish.spare_blocks);
@@ -245,8 +266,9 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
 
   if (!r->landed_kv) {
     for (int block : hits) pool.touch(block);
+    naive_->use_state(*r, hit_blocks);
     r->blocks = hits;
-    r->hashed = hit_blocks;
+    r->hashed = r->state_at = hit_blocks;
     while (static_cast<int>(r->seat.size()) < config.seat_blocks) r->seat.push_back(pool.pop());
   }
   while (static_cast<int>(r->blocks.size()) < naive_->ceil_blocks(hold))
@@ -261,7 +283,7 @@ std::int32_t NaivePlan::try_admit(std::int32_t slot, const Admission& wish) noex
   }
   if (loads > 0) {
     naive_->tiers_->begin_load(naive_->place_, r->id, gpu, loads);
-    r->remote = ready;
+    r->remote = brought;
     r->loads = true;
     r->phase = Phase::pending;
     std::erase(naive_->waiting_, r);
@@ -300,7 +322,8 @@ void NaivePlan::take_away(NaiveRequest& r) {
   r.planned = 0;
   r.taken = true;
   std::erase(naive_->running_, &r);
-  naive_->release(r);
+  naive_->release(r, r.phase != Phase::finishing);
+  if (naive_->tiers_ != nullptr) naive_->unpin(naive_->tiers_->flush(naive_->place_, r.id));
   r.computed = r.seat_hit = r.drafts = 0;
   ++r.preemptions;
   if (r.phase == Phase::finishing) {

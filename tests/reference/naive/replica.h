@@ -43,6 +43,7 @@ struct NaiveRequest {
   std::vector<int> blocks, hashes;
   std::vector<int> seat;   // blocks besides those of its tokens
   int hashed = 0;          // blocks that carry content
+  int state_at = 0;        // blocks in front of the last state that was kept or hit
   int chunks_end = 0;      // tokens after the last chunk that was planned
   int landed_end = 0;      // and after the last one that is over
   int remote = 0;          // KV that another replica computed
@@ -53,6 +54,7 @@ struct NaiveRequest {
   bool landed_kv = false;  // its KV is in blocks of this replica, and it has no seat yet
 
   int sequence() const { return given->plain.prompt + output; }
+  int remote_kv() const { return std::min(remote, sequence() - 1); }
 };
 
 class NaiveReplica;
@@ -63,6 +65,7 @@ class NaiveBoard : public VisibleReplica {
   NaiveBoard(const VllmConfig& config, Requests& arena, NaiveReplica& naive);
   std::int32_t cached_tokens(std::int32_t slot) const noexcept override;
   std::int32_t shared_tokens(std::int32_t slot, std::int32_t other) const noexcept override;
+  std::int32_t growing_tokens(std::int32_t slot) const noexcept override;
   double new_block(std::int32_t slot) const noexcept override;
   std::int32_t decode_blocks() const noexcept override;
   ReplicaView& numbers() { return board_.view; }
@@ -144,6 +147,9 @@ class NaiveReplica : public Engine {
   }
   /// Requests that got blocks for KV of stores in the last plan, in that order; receive() ends it.
   const std::vector<int>& loading() const { return loading_; }
+  /// Requests that wait outside of the queue until something arrives come back to it.
+  void ask_again();
+  bool has_deferred() const { return !deferred_.empty(); }
   /// Requests that got a seat in the last plan, in that order.
   std::vector<int> seated() const;
   /// Blocks with the content of its first tokens stay taken until unpin().
@@ -167,8 +173,10 @@ class NaiveReplica : public Engine {
   }
   /// Of a request that has blocks and was not computed here.
   int cached_tokens(int id) const { return request(id).hashed * config_.block_size; }
+  /// Whether its last token has landed.
+  bool is_over(int id) const { return request(id).landed == stop_at(request(id)); }
   const NaiveRequest& request(int id) const { return requests_[static_cast<std::size_t>(id)]; }
-  bool idle() const { return running_.empty() && waiting_.empty(); }
+  bool idle() const { return running_.empty() && waiting_.empty() && deferred_.empty(); }
   /// Whether it waits or has a seat here.
   bool has(const NaiveRequest& r) const {
     return std::count(waiting_.begin(), waiting_.end(), &r) > 0 ||
@@ -210,12 +218,19 @@ class NaiveReplica : public Engine {
 
   void know_hashes(NaiveRequest& r);
   std::vector<int> lookup(NaiveRequest& r);
+  /// The same without the question for a state.
+  std::vector<int> growing_hits(NaiveRequest& r);
+  std::vector<int> state_of(const NaiveRequest& r, int full);
+  bool has_state(const NaiveRequest& r, int full);
+  void keep_state(NaiveRequest& r, int full);
+  void use_state(const NaiveRequest& r, int full);
   int hit_tokens(NaiveRequest& r);
   void plan_chunk(NaiveRequest& r, int tokens);
   void land_chunk(const Row& row);
   void cache_blocks(NaiveRequest& r, int tokens);
   void cache_rest(NaiveRequest& r, int tokens);
-  void release(NaiveRequest& r);
+  /// `returns`: it was preempted and asks for its blocks again.
+  void release(NaiveRequest& r, bool returns = false);
 
   /// Rebuilds everything that a policy can read.
   void show();
@@ -229,7 +244,7 @@ class NaiveReplica : public Engine {
   CaseAcceptance acceptance_;
   BlockPool pool_;
   std::vector<NaiveRequest> requests_;
-  std::vector<NaiveRequest*> waiting_, running_;
+  std::vector<NaiveRequest*> waiting_, running_, deferred_;
   std::vector<int> pulled_, loading_, ended_;
   NaiveTiers* tiers_ = nullptr;
   std::size_t place_ = 0;  // what the tiers call this one
@@ -239,6 +254,8 @@ class NaiveReplica : public Engine {
   std::int64_t serial_ = 0;
   int decode_steps_ = 0;  // steps in which decode_all ran at least one request
   Ps now_ = 0;
+  bool states_wait_ = false;                                // until all decodes have blocks
+  std::vector<std::pair<NaiveRequest*, int>> late_states_;  // that wait
   int resume_hits_ = 0, ended_waiting_ = 0;
 };
 

@@ -25,6 +25,13 @@ int NaiveReplica::needed_beside_loaded(const NaiveRequest& r, int has) const {
   return owed + ceil_blocks(r.sequence()) - has + config_.seat_blocks;
 }
 
+void NaiveReplica::ask_again() {
+  std::vector<NaiveRequest*> back;
+  back.swap(deferred_);
+  std::sort(back.begin(), back.end(), [](const auto* a, const auto* b) { return a->id > b->id; });
+  for (NaiveRequest* r : back) queue(*r, true);
+}
+
 std::vector<int> NaiveReplica::seated() const {
   std::vector<int> out;
   for (const NaiveRequest* r : running_)

@@ -111,7 +111,7 @@ std::vector<NaiveTiers::Flow> NaiveTiers::flows_to(std::size_t replica, int id, 
     found = false;
     for (std::size_t s = 0; s < stores_.size() && !found; ++s) {
       const int chunk = from / size(s), end = (chunk + 1) * size(s);
-      if (end > sequence - 1) continue;
+      if (end > (tiers_.last_chunk ? sequence : sequence - 1)) continue;
       const int key = keys(s, id, chunk, chunk + 1).front();
       if (!at(s, replica).has(key)) continue;
       found = true;
@@ -136,8 +136,43 @@ int NaiveTiers::find(std::size_t replica, int id, int gpu, int sequence) const {
   return tokens;
 }
 
+bool NaiveTiers::others_load(std::size_t replica, int id, int gpu, int sequence) const {
+  if (!tiers_.shares_loads) return false;
+  std::vector<Flow> loads;
+  for (const auto& [owner, begun] : begun_) loads.insert(loads.end(), begun.begin(), begun.end());
+  for (const Flow& flow : flows_)
+    if (flow.load) loads.push_back(flow);
+  for (const Flow& own : flows_to(replica, id, gpu, sequence)) {
+    for (const Flow& other : loads) {
+      if (other.id == id || other.replica != replica || other.store != own.store) continue;
+      for (const int key : own.keys)
+        if (std::find(other.keys.begin(), other.keys.end(), key) != other.keys.end()) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<int> NaiveTiers::flush(std::size_t replica, int id) {
+  std::vector<int> out;
+  for (Flow& flow : flows_) {
+    if (!tiers_.flushes || flow.load || flow.id != id || flow.replica != replica) continue;
+    flow.holds = true;
+    out.insert(out.end(), flow.pinned.begin(), flow.pinned.end());
+    flow.pinned.clear();
+  }
+  return out;
+}
+
+bool NaiveTiers::fills(int id, int tokens) const {
+  const int told = told_[static_cast<std::size_t>(id)];
+  for (std::size_t s = 0; s < stores_.size(); ++s)
+    if (tokens / size(s) > told / size(s)) return true;
+  return false;
+}
+
 void NaiveTiers::begin_load(std::size_t replica, int id, int gpu, int tokens) {
-  std::vector<Flow>& begun = begun_[id] = flows_to(replica, id, gpu, gpu + tokens + 1);
+  std::vector<Flow>& begun = begun_[id] =
+      flows_to(replica, id, gpu, gpu + tokens + (tiers_.last_chunk ? 0 : 1));
   for (const Flow& each : begun) {
     at(each.store, replica).begin_read(each.keys);
     counts_[each.store].loads += 1;

@@ -5,13 +5,20 @@
 // Of the rules that documents leave open:
 //   found    at each token the first store that has the chunk which begins there or in front of it;
 //            of a chunk that is there in part, the rest counts. The last chunk ends before the last
-//            token of the sequence, as a load is of whole chunks
+//            token of the sequence, as a load is of whole chunks, or with it (last_chunk)
 //   loaded   chunks of one store that follow each other are one flow; the request has its KV when
 //            the last of them is over
 //   promoted what a flow from a later store brings, as a whole or not at all, where both stores
 //   have
 //            chunks of one size. It is there when the flow ends
 //   asked    the chunks of the prompt, the deepest first: the beginning is used last
+//   shared   a request of which another one of its replica loads a chunk leaves the queue until the
+//            next flow moves or ends anywhere
+//   answers  a chunk that a decode fills is stored when its step is over, and what is left of an
+//            answer when its request ends
+//   flushed  what is still written of a request that loses its seat holds up the next steps, and
+//   not
+//            its blocks
 //   told     chunks of a prompt are stored once per request, also where it was preempted since, in
 //            every store those that end in what is told
 //   evicted  what a plan pushes out of the GPU is put into every store when the plan is complete,
@@ -65,6 +72,13 @@ class NaiveTiers {
 
   /// Tokens of the request after `gpu` that the replica can load.
   int find(std::size_t replica, int id, int gpu, int sequence) const;
+  /// Whether another request of the replica loads something of it.
+  bool others_load(std::size_t replica, int id, int gpu, int sequence) const;
+  /// Writes of that request hold up steps. @returns the blocks that they read, which are free
+  std::vector<int> flush(std::size_t replica, int id);
+  /// Whether answers are stored as they fill chunks: so many tokens of the request fill one.
+  bool fills(int id, int tokens) const;
+  const TierCase& rules() const { return tiers_; }
   /// They are read from now on.
   void begin_load(std::size_t replica, int id, int gpu, int tokens);
   void send_load(int id, Ps now);

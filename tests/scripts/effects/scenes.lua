@@ -88,6 +88,11 @@ effects.scenes = {
     function(one)
       return served { model = "qwen3-30b-a3b", scheduler = one, deployment = { dp = 2, ep = 2, max_model_len = 6000 },
         engine = one.name == "trtllm" and "trtllm" or "vllm 0.24" }
+    end,
+    function(one)
+      return served { model = "qwen3-next-80b-a3b", scheduler = one,
+        deployment = { tp = 4, kv_blocks = 3000, block_size = 64, prefix_caching = true },
+        workload = load { num_requests = 40, prefix_groups = 3, prefix_tokens = 300 } }
     end },
   steps = { function(one) return priced { steps = one } end,
     function(one) return priced { steps = one, deployment = { tp = 2 } } end,
@@ -330,6 +335,7 @@ function effects.of(test)
   }
   for _, name in ipairs { "vllm_v1", "sjf", "priority" } do
     effects.needs["schedulers." .. name .. ".scheduler_reserve_full_isl"] = { max_num_batched_tokens = 300 }
+    effects.needs["schedulers." .. name .. ".state_margin"] = { align_states = true }
   end
   for _, name in ipairs { "burst", "constant", "diurnal", "gamma", "poisson", "ramp", "weibull" } do
     effects.needs["workloads." .. name .. ".prefix_groups"] = { prefix_tokens = 300, num_requests = 40 }

@@ -4,6 +4,7 @@ local test = dofile "tests/scripts/harness.lua"
 local rooflua = require "rooflua"
 local chunks = require "rooflua.sandbox.chunks"
 local engines, spec = rooflua.engines, rooflua.spec
+local core = chunks.require "rooflua.base.core"
 local native = chunks.require "rooflua.native"
 local capacity = chunks.require "rooflua.serving.capacity"
 local Reader = chunks.require "rooflua.scenario.reader"
@@ -147,6 +148,19 @@ test("Gemma-4-31B: a page of windows holds twice the tokens in full layers; six 
     deployment = { weights = "int4_group128" } }
   test.equal(layout.groups, 6)
   for _, each in ipairs(layout.list) do test.equal(each.block_size, each.kind == "full" and 32 or 16) end
+end)
+
+test("a drafter's layers fill a group up with those of the other kind, by release", function()
+  --- Layers of a group of 12 layers with windows and 17 others, of which 5 are a drafter's.
+  local function size_of(release)
+    local found = capacity.of { model = "gpt-oss-20b", hardware = "h100-sxm", engine = "vllm " .. release }
+    local token_bytes = found.facts.counts.kinds[2].growing_bytes
+    local facts = core.copy(found.facts, { drafter = { kv_bytes_per_token = 5 * token_bytes } })
+    return pages.layout(facts, 1, 16, 16).layers
+  end
+  test.equal(size_of "0.11.0", 12, "vllm-project/vllm#29303, before")
+  test.equal(size_of "0.17", 12, "17 layers are more than 1.25 x 12: vllm-project/vllm#36684")
+  test.equal(size_of "0.18", 17)
 end)
 
 test("before 0.21 vLLM prints blocks over groups, from 0.21 on requests times their length", function()

@@ -3,6 +3,7 @@
 -- pages of DeepSeek-V4. Figures of logs are in brackets with where they stand.
 local test = dofile "tests/scripts/harness.lua"
 local capacity_of = require("rooflua.engines").capacity
+local capacity = require("rooflua.sandbox.chunks").require "rooflua.serving.capacity"
 local core = require "rooflua.base.core"
 local kinds = require "rooflua.program.kinds"
 local opening = require "rooflua.runs.opening"
@@ -176,16 +177,39 @@ end)
 test("DeepSeek-V4 has vLLM's pages", function()
   --- Bytes of a block of a rank, of release, by which so many blocks follow from the GiB of a log.
   local function block_bytes(model, release, options)
-    local found = ask(model, "gh200", "vllm " .. release, core.copy({ tensor_parallel_size = 4, kv_cache_dtype = "fp8",
+    local found = ask(model, "gb300", "vllm " .. release, core.copy({ tensor_parallel_size = 4, kv_cache_dtype = "fp8",
       max_model_len = 65536 }, options))
     return found.kv_bytes / found.kv_blocks
   end
-  test.near(block_bytes("deepseek-v4-pro", "0.22"), 1473408, 0.002, "layers of each size of page, by the source")
-  test.near(block_bytes("deepseek-v4-pro", "0.26"), 1315008, 0.002)
-  test.check(block_bytes("deepseek-v4-flash", "0.26") < block_bytes("deepseek-v4-flash", "0.22"))
-  local found = ask("deepseek-v4-flash", "h20", "vllm 0.26", { tensor_parallel_size = 2, kv_cache_dtype = "fp8",
-    enable_expert_parallel = true, max_num_batched_tokens = 8192, max_num_seqs = 32, max_model_len = 121344 })
-  test.near(found.kv_tokens / gib(found.kv_bytes), 150000 / 7.7, 0.08, "vllm-project/vllm#51041")
+  local in_mxfp4 = { ["attention_config.use_fp4_indexer_cache"] = true }
+  test.near(block_bytes("deepseek-v4-pro", "0.22"), 1482048, 0.0001, "so many of each size as the largest has layers")
+  test.near(block_bytes("deepseek-v4-pro", "0.26"), 1473408, 0.0001, "vllm-project/vllm#48993, before")
+  test.near(block_bytes("deepseek-v4-pro", "0.26", in_mxfp4), 1473408, 0.0001, "with rows of FP8")
+  test.near(block_bytes("deepseek-v4-pro", "0.27", in_mxfp4), 1315008, 0.0001, "vllm-project/vllm#48993, after")
+  local by_format = { ["attention_config.indexer_kv_dtype"] = "mxfp4" }
+  test.near(block_bytes("deepseek-v4-pro", "0.29", by_format), 1315008, 0.0001)
+  test.check(block_bytes("deepseek-v4-pro", "0.27") > 1315008 * 1.05, "in FP8 by default")
+  test.near(block_bytes("deepseek-v4-flash", "0.27"), 1002240, 0.0001, "vllm-project/vllm#54703: pages of its groups")
+  local idle = capacity.of { model = "qwen3-8b", hardware = "h100-sxm", deployment = {},
+    engine = core.copy({ "vllm 0.27" }, in_mxfp4) }
+  test.has(table.concat(idle.notes, "\n"), "no layer has an index beside compressed attention")
+end)
+
+test("tokens of DeepSeek-V4 are those of vLLM's logs", function()
+  --- Tokens that the log prints for each GiB of its pool.
+  local function tokens(model, hardware, release, options)
+    local found = ask(model, hardware, "vllm " .. release, core.copy({ kv_cache_dtype = "fp8" }, options))
+    return found.kv_tokens / gib(found.kv_bytes)
+  end
+  for seats, log in pairs { [128] = 4103577 / 39.26, [16] = 4230092 / 40.47 } do
+    local options = { tensor_parallel_size = 4, max_num_seqs = seats, max_model_len = 1000000 }
+    test.near(tokens("deepseek-v4-pro", "gb300", "0.21", options), log, 0.0005, "two start-ups of vLLM 0.21 on GB300")
+  end
+  local of_h20 = { tensor_parallel_size = 2, enable_expert_parallel = true, max_num_batched_tokens = 8192,
+    max_num_seqs = 32, max_model_len = 121344 }
+  test.near(tokens("deepseek-v4-flash", "h20", "0.26", of_h20), 150000 / 7.7, 0.01, "vllm-project/vllm#51041")
+  test.check(tokens("deepseek-v4-flash", "h20", "0.27", of_h20) < 0.95 * 150000 / 7.7,
+    "since 0.27 blocks of each group count, whatever they hold")
 end)
 
 test.finish()

@@ -87,6 +87,23 @@ end
 print("nothing", name() ~= before)
 ]])
 
+--- Of these files those whose edit leaves the name of a scenario's run, in order.
+local function left_out(name, files)
+  write("list.txt", table.concat(files, "\n") .. "\n")
+  local said = shell(("ROOFLUA_HOME='%s' '%s' lua names.lua %s.lua list.txt"):format(home, test.program(), name))
+  local seen, out = 0, {}
+  for path, changed in said:gmatch "([^\t\n]+)\t(%a+)\n" do
+    seen = seen + 1
+    if path == "nothing" then
+      test.equal(changed, "false", "nothing has changed")
+    elseif changed == "false" then
+      out[#out + 1] = path
+    end
+  end
+  test.equal(seen, #files + 1)
+  return table.concat(out, " ")
+end
+
 for _, name in ipairs { "sglang", "vllm", "trtllm" } do
   test(name .. ": every file of the program that a run opens is in its name", function()
     if os.execute "strace -o /dev/null true > /dev/null 2>&1" ~= 0 then
@@ -95,16 +112,34 @@ for _, name in ipairs { "sglang", "vllm", "trtllm" } do
     write(name .. ".lua", scenarios[name])
     local opened = opened_by(name)
     test.at_least(#opened, 3, "files that it opens")
-    write("list.txt", table.concat(opened, "\n") .. "\n")
-    local said = shell(("ROOFLUA_HOME='%s' '%s' lua names.lua %s.lua list.txt"):format(home, test.program(), name))
-    local seen = 0
-    for path, changed in said:gmatch "([^\t\n]+)\t(%a+)\n" do
-      test.equal(changed, tostring(path ~= "nothing"), path)
-      seen = seen + 1
-    end
-    test.equal(seen, #opened + 1)
+    test.equal(left_out(name, opened), "")
   end)
 end
+
+test("a name that leaves out a folder of the program is noticed, by each of its files", function()
+  write("sglang.lua", scenarios.sglang)
+  local files = { "bench_data/h100-sxm/hardware.toml", "scenarios/models/llama-3.1-8b.toml",
+    "scripts/schedulers/sglang.lua" }
+  local hash = home .. "/scripts/lib/rooflua/runs/hash.lua"
+  local text = native.read_file(hash)
+  local function plant(taken)
+    local handle = assert(io.open(hash, "w"))
+    handle:write(taken)
+    handle:close()
+  end
+  local function without(pattern, by)
+    local taken, count = text:gsub(pattern, by)
+    test.equal(count, 1, pattern)
+    plant(taken)
+    local out = left_out("sglang", files)
+    plant(text)
+    return out
+  end
+  test.equal(without(', "/bench_data" }', " }"), files[1])
+  test.equal(without('"/scenarios/models", ', ""), files[2])
+  test.equal(without("shipped_folders%[#shipped_folders %+ 1%] = [^\n]- end", "local _ = each end"), files[3])
+  test.equal(left_out("sglang", files), "")
+end)
 
 test("every folder of scripts is one that runs load, or one that none does", function()
   local apart = { "bootstrap.sh", "campaigns", "collect", "lib", "meta", "python", "rooflua", "templates", "test" }

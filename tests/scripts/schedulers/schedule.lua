@@ -48,6 +48,7 @@ function schedule.run(given)
     replicas = { {
       kv_blocks = given.kv_blocks or 8, seat_blocks = given.seat_blocks, block_size = given.block_size or 4,
       async_depth = given.async_depth or 1, prefix_caching = given.prefix_caching or false,
+      max_model_len = given.max_model_len,
       content_from = given.scheduler.content_from, partial_reuse = given.partial_reuse,
     } },
   }, { given.scheduler }, { { steps = Second {} } }, nil, stream(given.requests))

@@ -48,6 +48,17 @@ test("a row is simulated with its settings and nothing that was measured", funct
   test.equal(document.cases[1].errors.tokens, 0)
 end)
 
+test("a row that names formats of one checkpoint means the checkpoint", function()
+  local function weights(format)
+    return run_rows(row { model = "deepseek-v4-pro", hardware = "gb300", release = "0.21.0", tp = "4",
+      kv_format = "fp8", weights_format = format, weights_gib = "201.46" }).cases[1].simulated.weights_gib
+  end
+  test.near(weights "fp8+mxfp4 experts", 201.46, 0.003)
+  test.equal(weights "fp8+mxfp4 experts", weights "fp8")
+  test.check(weights "mxfp4" < weights "fp8", "a single format is that of all weights")
+  test.check(weights "fp8+nvfp4 experts" ~= weights "fp8", "one that the checkpoint lacks is another release")
+end)
+
 test("releases and names of cases are texts, even if they read as numbers", function()
   local cases = rows.read(test.file("texts.csv", header .. row { case = "007", release = "0.10" }))
   test.equal(cases[1].id .. " " .. cases[1].release, "007 0.10")

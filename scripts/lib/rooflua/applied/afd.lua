@@ -12,4 +12,10 @@ function afd.note(resolved, expert_gpus)
     resolved.sources.experts_apart)
 end
 
+--- Why no launch command says what a candidate of a plan has; nil where it has no AFD.
+function afd.without_command(candidate)
+  if not candidate.expert_gpus then return nil end
+  return ("no release of %s that is known has AFD, so no command says it"):format(candidate.engine)
+end
+
 return afd

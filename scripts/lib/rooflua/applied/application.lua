@@ -353,7 +353,8 @@ end
 ---@param given table the scenario, or what one replica of it sees
 ---@param serves boolean whether a scheduler runs it; else seats and budget become the deployment's
 ---@return table {given, engine = values.of(...), is_stated = whether the scenario names it, memory, note, notes, keys,
---- options, router, corrections = how many of the last ones of given are the engine's}
+--- options, router, states_block_size = whether the scenario says it, corrections = how many of the last ones of given
+--- are the engine's}
 function application.of(reader, given, serves)
   if not specs.is(given.deployment, "Deployment") then schema.check(reader, "deployment", given.deployment) end
   local chosen, facts, stated = application.implied(reader, given)
@@ -376,7 +377,8 @@ function application.of(reader, given, serves)
   return { given = out, engine = resolved, is_stated = given.engine ~= nil, memory = memory,
     note = follows and chosen.note or nil,
     notes = notes_of(reader, chosen, follows, resolved, given), keys = keys,
-    options = chosen.options, router = keys.router, corrections = corrections }
+    options = chosen.options, router = keys.router, corrections = corrections,
+    states_block_size = said(given, "deployment.block_size") ~= nil }
 end
 
 return application

@@ -1,6 +1,7 @@
 -- The KV blocks of a run: what the engine's own rule leaves (applied/ledger.lua), in blocks of the layers whose cache
 -- grows, as a run counts them. What windows and states of a request take is counted by the run (seat_blocks).
 local core = require "rooflua.base.core"
+local has_states = require "engines.rules.states"
 local ledger = require "rooflua.applied.ledger"
 local schema = require "rooflua.scenario.schema"
 local spec = require "rooflua.spec"
@@ -48,6 +49,16 @@ function memory.options(deployment, model, hardware, more)
   end
   out.model, out.hardware = model, hardware
   return out
+end
+
+--- Tokens of a block where the engine makes blocks as large as a state; nil where it does not, or the scenario says how
+--- many there are.
+--- @param options table of spec.deployment
+function memory.block_size(applied, options)
+  if applied.states_block_size or not has_states(options.model) then return nil end
+  local facts = ledger.facts(applied, options.model, options.hardware, held_of(options))
+  local ok, found = pcall(ledger.of, facts) -- what does not fit is said where the blocks are counted
+  return ok and found.block_size or nil
 end
 
 --- The ledger of a deployment as its engine divides the memory, with the blocks that are stated. Stated blocks of a

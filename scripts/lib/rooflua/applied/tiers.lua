@@ -10,14 +10,18 @@ local units = require "rooflua.text.units"
 
 local tiers = {}
 
---- What an engine's file gets: {ranks, bytes_per_token, block_size, kv_bytes, before} of one replica.
+--- What an engine's file gets: {ranks, bytes_per_token, block_size, kv_bytes, before, is_async, drops_last_hit} of one
+--- replica.
 ---@param deployment rooflua.Deployment
 ---@param version string? the engine's release; before(name) says whether it is earlier than another one
-local function about_of(model, deployment, version)
+---@param config table? async_depth and drops_last_hit of the replica
+local function about_of(model, deployment, version, config)
+  config = config or {}
   local bytes = native.kv_of_prompts(model, deployment.kv).bytes_per_token
   return { ranks = deployment.tp * deployment.pp, bytes_per_token = bytes, block_size = deployment.block_size,
     kv_bytes = bytes * deployment.kv_blocks * deployment.block_size,
-    before = function(name) return release.earlier(version, name) end }
+    before = function(name) return release.earlier(version, name) end,
+    is_async = (config.async_depth or 1) > 1, drops_last_hit = config.drops_last_hit == true }
 end
 
 --- Names of the options that are stated and that the engine's `tiers` reads.
@@ -40,10 +44,12 @@ end
 
 --- The tiers of an engine's options as the key `tiers` has them; nil where its options say none. Second: sentences.
 ---@param applied table of application.of
-function tiers.of(reader, applied, model, deployment)
+---@param config table? of the replica
+function tiers.of(reader, applied, model, deployment, config)
   local engine, options = applied.engine.engine, applied.options
   if not engine.tiers or stated_names(engine, options) == "" then return nil, {} end
-  local found, told = reader:at("engine", engine.tiers, options, about_of(model, deployment, applied.engine.release))
+  local found, told = reader:at("engine", engine.tiers, options,
+    about_of(model, deployment, applied.engine.release, config))
   if not found then return nil, told or {} end
   local out = { policy = policy_of(reader, found), overlap = found.overlap, stores = {} }
   for i, store in ipairs(found.stores) do out.stores[i] = core.copy(store) end

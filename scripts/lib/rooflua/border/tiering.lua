@@ -49,7 +49,7 @@ local function found_of(instance, pointer)
   local data, names = ffi.cast(found_pointer, pointer), names_of[instance]
   local out = setmetatable({ policy = instance, gpu_tokens = data.gpu_tokens, tokens = data.tokens,
     pending_tokens = data.pending_tokens, prompt_tokens = data.prompt_tokens,
-    waiting = data.waiting }, Found)
+    waiting = data.waiting, chunk_tokens = data.chunk_tokens }, Found)
   for i = 0, data.source_count - 1 do
     local source = data.sources[i]
     out[i + 1] = { name = names[source.store + 1], tokens = source.tokens, bytes = source.bytes,

@@ -173,6 +173,10 @@ local replica_methods = {
   waiting = function() need_view() return waiting_list end,
   prefilling = function() need_view() return prefilling_list end,
   running = function() need_view() return running_list end,
+  growing_tokens = function(_, request)
+    need_view()
+    return (C.growing_tokens(B, slot_of(request, "growing_tokens", "replica:")))
+  end,
   shared_tokens = function(_, a, b)
     need_view()
     return (C.shared_tokens(B, slot_of(a, "shared_tokens", "replica:"), slot_of(b, "shared_tokens", "replica:")))

@@ -1,6 +1,7 @@
 -- The keys of a scenario for people and editors, from their declarations: help, the table of docs/LUA_API.md, and the
 -- types of scripts/meta/serve.lua and plan.lua. tests/generated.lua writes and compares the last two.
 local native = require "rooflua.native"
+local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
 local figures = require "rooflua.scenario.figures"
 local schema = require "rooflua.scenario.schema"
@@ -195,6 +196,24 @@ end
 function manual.plan_class()
   local out, entry = {}, schema.entry "plan"
   class_lines(out, entry.class, entry.fields)
+  return core.join(out, "\n")
+end
+
+local types_of_axes = { count = "integer", amount = "number", format = "string", switch = "boolean", table = "table",
+  engine = "string", memory = "number" }
+
+--- The stub of a candidate of a plan: its fields are the axes.
+function manual.candidate_class()
+  local out = { "---@class rooflua.PlanCandidate", "---@field gpu integer" }
+  for _, axis in ipairs(axes.of_candidates()) do
+    local type, about = types_of_axes[axis.type], axis.unit
+    if axis.type == "split" then
+      type, about = "{ prefill: integer, decode: integer }", "and " .. core.join(axes.names "prefill", ", ")
+    end
+    out[#out + 1] = ("---@field %s %s?%s"):format(axis.name, type, about and " " .. about or "")
+  end
+  out[#out + 1] = "---@field set table<string, any>? further key paths of the scenario"
+  out[#out + 1] = "---@field label string?"
   return core.join(out, "\n")
 end
 

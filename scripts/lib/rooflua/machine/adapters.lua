@@ -210,6 +210,17 @@ function adapters.check(reader, given, model, hardware, step_policy)
     step_policy = step_policy })
 end
 
+--- Why a candidate of a plan cannot serve adapters; nil if it can.
+---@param class table its scheduler
+function adapters.refusal(candidate, class)
+  for _, name in ipairs { "cp", "dcp", "expert_gpus" } do
+    if candidate[name] then return ("adapters are not priced with %s %d"):format(name, candidate[name]) end
+  end
+  if not class.follows_adapters then
+    return ("the scheduler of %s has no rule for requests whose adapter has no slot"):format(candidate.engine)
+  end
+end
+
 --- What the engine gets of a replica's.
 function adapters.config(own)
   if not own then return nil end

@@ -157,6 +157,16 @@ function experts.of(reader, given, all)
   return out
 end
 
+--- Why no launch command says how experts move or have copies: which flags of an engine do is not written down. nil
+--- where they do neither.
+function experts.without_command(reader, given)
+  local own = given.experts ~= nil and core.plain(given.experts) or {}
+  local key = own.redundant and own.redundant > 0 and "redundant"
+    or own.balancer and policies.of(reader, "balancer", own.balancer).schedule and "balancer"
+  if not key then return nil end
+  return ("experts.%s: flags for experts that move or have copies are not written, so no command says it"):format(key)
+end
+
 --- What the instance that the engine asks is made of (rooflua.machine.experts.running); nil where no expert moves.
 ---@param list table[] of serving/replicas.lua
 function experts.of_all(reader, given, list)

@@ -31,6 +31,7 @@ local function deployment_of(all)
   end
   local checked = schema.check_group(reader, "deployment", given)
   all.options, all.found = memory.options(checked, all.model, all.hardware, all.held), nil
+  if all.divides then all.options.block_size = memory.block_size(all.divides, all.options) or all.options.block_size end
   local options = core.copy(all.options)
   if all.divides and options.kv_blocks == nil then
     local ok, blocks, share, found = pcall(memory.blocks, all.divides, options)

@@ -1,7 +1,6 @@
 -- The answer of a plan: deployments in order, the winner among those that are sure enough, and why each of the others
 -- lost. `found` is what search.run returned.
 local confidence = require "rooflua.plan.confidence"
-local deploy = require "rooflua.plan.deploy"
 local evaluate = require "rooflua.plan.evaluate"
 local fleets = require "rooflua.plan.fleets"
 local keep = require "rooflua.plan.keep"
@@ -26,14 +25,6 @@ local function before(a, b)
   if a.result.margin ~= b.result.margin then return a.result.margin < b.result.margin end
   if a.result.gpus ~= b.result.gpus then return a.result.gpus < b.result.gpus end
   return a.candidate.name < b.candidate.name
-end
-
---- What tells deployments apart for a reader: not the seats and budgets.
-local function shape_of(candidate)
-  return table.concat({ candidate.family, candidate.tp, candidate.pp, candidate.dp, candidate.ep, candidate.cp or 1,
-    candidate.dcp or 1, candidate.expert_gpus or 0, candidate.micro_batches or 1, tostring(candidate.weights),
-    tostring(candidate.kv), candidate.split and ("%d:%d:%s"):format(candidate.split.prefill, candidate.split.decode,
-      words.widths(deploy.pool(candidate, "prefill"))) or "" }, "|")
 end
 
 --- Every deployment that a full run found to meet the SLO.
@@ -115,7 +106,7 @@ end
 local function looks(question)
   local out = { by_shape = {}, unsure = {}, count = 0 }
   function out.of(item)
-    local shape = shape_of(item.candidate)
+    local shape = words.shape(item.candidate)
     if not out.by_shape[shape] then
       local found, missed = until_sure(question, item)
       for _, each in ipairs(missed) do out.unsure[#out.unsure + 1] = each end
@@ -131,7 +122,7 @@ local function choose(list, looked)
   local best
   for _, item in ipairs(list) do
     if looked.count >= most_shapes then break end
-    if not looked.by_shape[shape_of(item.candidate)] and not (best and not may_beat(item, best)) then
+    if not looked.by_shape[words.shape(item.candidate)] and not (best and not may_beat(item, best)) then
       local found = looked.of(item)
       if found and (not best or before(found, best)) then best = found end
     end
@@ -142,11 +133,11 @@ end
 --- The winner and the runners-up in order: the best of each other family, then of other shapes. Those that are not sure
 --- enough come last. One that is not and costs less than the winner is named above it, and is no rank.
 local function ranked(question, list, best, looked)
-  local sure, others, used = { best }, {}, { [shape_of(best.candidate)] = true }
+  local sure, others, used = { best }, {}, { [words.shape(best.candidate)] = true }
   local families = { [best.candidate.family] = true }
   local function take(only_new_families)
     for _, item in ipairs(list) do
-      local shape = shape_of(item.candidate)
+      local shape = words.shape(item.candidate)
       if #sure + #others < question.ranks and not used[shape]
         and not (only_new_families and families[item.candidate.family]) then
         used[shape] = true
@@ -316,7 +307,7 @@ function answer.partial(question, found)
   local list, seen = verified(found), {}
   local out = { ranks = {}, unsure = {}, verified = #list, stopped = { left = #found.left, in_full = 0 } }
   for _, item in ipairs(list) do
-    local shape = shape_of(item.candidate)
+    local shape = words.shape(item.candidate)
     if not seen[shape] and #out.ranks < question.ranks then
       seen[shape], out.ranks[#out.ranks + 1] = true, item
       if #out.ranks > 1 and question.objective.seeks ~= "load" then

@@ -1,6 +1,8 @@
 -- The candidates of a plan: what the generator emits, checked and named, and which of them fit (stage 0). A candidate
 -- that no GPU can hold is counted by its reason.
 local native = require "rooflua.native"
+local adapters = require "rooflua.machine.adapters"
+local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
@@ -16,9 +18,7 @@ local words = require "rooflua.plan.words"
 local candidates = {}
 
 local most_candidates = 5000
-local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
-  "max_num_seqs", "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split",
-  "speculation", "set", "label" }
+local fields = axes.fields { "set", "label" }
 
 local widths_text = words.widths
 candidates.widths_text = widths_text
@@ -35,10 +35,10 @@ local function name_of(question, candidate)
 end
 
 local function check_split(where, given)
-  core.check_keys(core.table(given, where), { "prefill", "decode", core.unpack(deploy.prefill_widths) }, where)
+  core.check_keys(core.table(given, where), { "prefill", "decode", core.unpack(axes.names "prefill") }, where)
   local out = { prefill = core.whole(given.prefill, where .. ".prefill", 1, 1000),
     decode = core.whole(given.decode, where .. ".decode", 1, 1000) }
-  for _, key in ipairs(deploy.prefill_widths) do
+  for _, key in ipairs(axes.names "prefill") do
     if given[key] ~= nil then out[key] = core.whole(given[key], where .. "." .. key, 1) end
   end
   return out
@@ -50,6 +50,45 @@ local function without_place(problem)
   return (problem:gsub("^deployment: ", ""))
 end
 
+--- Readers of a field by the type of its axis: value(question, candidate, given, where, axis). Tables are read where
+--- they are used.
+local read = {}
+
+function read.engine(question, _, given, where)
+  local name = given or question.engine and question.engine.engine.name or catalogue.default_name()
+  if not catalogue.has(name) then
+    core.fail("%s: %s", where, core.unknown_name("engine", name, catalogue.names()))
+  end
+  return name
+end
+
+function read.count(_, _, given, where, axis)
+  if axis.default then return core.whole(given or axis.default, where, axis.least) end
+  if given ~= nil then core.whole(given, where, axis.least) end
+  if given ~= axis.none then return given end -- nil for none: such candidates keep their names
+end
+
+function read.format(_, _, given, where)
+  local ok, problem = pcall(native.dtype_code, given or "bf16")
+  if not ok then core.fail("%s: %s", where, without_place(problem)) end
+  return given
+end
+
+function read.amount(_, _, given, where) return given ~= nil and core.positive(given, where) or nil end
+
+function read.switch(_, _, given, where)
+  if given ~= nil and type(given) ~= "boolean" then
+    core.fail("%s: expected true or false, found %s", where, core.describe(given))
+  end
+  return given
+end
+
+function read.memory(question, candidate, given, where)
+  return deploy.host_memory_gb(question, candidate, given, where)
+end
+
+function read.split(_, _, given, where) return given and check_split(where, given) end
+
 --- A candidate as a table of its own, every field checked.
 local function checked(question, given, index)
   local where = ("candidate %d"):format(index)
@@ -58,28 +97,14 @@ local function checked(question, given, index)
   for _, key in ipairs(fields) do out[key] = given[key] end
   out.gpu = core.whole(given.gpu or 1, where .. ": gpu", 1, #question.gpus)
   out.names_engine = given.engine ~= nil
-  out.engine = given.engine or question.engine and question.engine.engine.name or catalogue.default_name()
-  if not catalogue.has(out.engine) then
-    core.fail("%s: engine: %s", where, core.unknown_name("engine", out.engine, catalogue.names()))
+  for _, axis in ipairs(axes.of_candidates()) do
+    local name = axis.name
+    if read[axis.type] then
+      out[name] = read[axis.type](question, out, given[name], where .. ": " .. name, axis)
+    end
   end
-  for _, key in ipairs { "tp", "pp", "dp", "ep" } do out[key] = core.whole(given[key] or 1, where .. ": " .. key, 1) end
-  for _, key in ipairs { "cp", "dcp" } do -- nil where a request is on one rank: such candidates keep their names
-    if given[key] ~= nil then core.whole(given[key], where .. ": " .. key, 1) end
-    if given[key] == 1 then out[key] = nil end
-  end
-  for key, none in pairs { expert_gpus = 0, micro_batches = 1 } do -- nil where experts are on the GPUs of the attention
-    if given[key] ~= nil then core.whole(given[key], where .. ": " .. key, none) end
-    if given[key] == none then out[key] = nil end
-  end
-  out.max_num_seqs = core.whole(given.max_num_seqs or 256, where .. ": max_num_seqs", 1)
-  out.max_num_batched_tokens = core.whole(given.max_num_batched_tokens or 8192, where .. ": max_num_batched_tokens", 1)
-  for _, key in ipairs { "weights", "kv" } do
-    local ok, problem = pcall(native.dtype_code, out[key] or "bf16")
-    if not ok then core.fail("%s: %s: %s", where, key, without_place(problem)) end
-  end
-  out.host_memory_gb = deploy.host_memory_gb(question, out, where)
-  if given.split then out.split = check_split(where .. ": split", given.split) end
   if out.set then out.set = core.plain(core.table(out.set, where .. ": set")) end
+  if out.label ~= nil and type(out.label) ~= "number" then core.text(out.label, where .. ": label") end
   out.name = name_of(question, out)
   out.family = ("%s, %s%s"):format(question.gpus[out.gpu].label, out.engine, out.split and ", split" or "")
   return out
@@ -135,17 +160,6 @@ local function refusal_of_prefill(question, candidate)
   end
 end
 
---- Why a candidate cannot serve the adapters of the scenario; nil if it can, or there are none.
-local function refusal_of_adapters(question, candidate)
-  if question.base.adapters == nil then return nil end
-  local name = candidate.cp and "cp" or candidate.dcp and "dcp" or candidate.expert_gpus and "expert_gpus"
-  if name then return ("adapters are not priced with %s %d"):format(name, candidate[name]) end
-  local scheduler = deploy.scheduler_class(question, candidate)
-  if not scheduler.follows_adapters then
-    return ("the scheduler of %s has no rule for requests whose adapter has no slot"):format(candidate.engine)
-  end
-end
-
 --- Why a candidate cannot be built; nil if it can. Sets candidate.deployment.
 local function refusal(question, candidate)
   local gpu = question.gpus[candidate.gpu]
@@ -160,7 +174,8 @@ local function refusal(question, candidate)
     return ("needs %d %s, and there are %d"):format(deploy.gpus(question, candidate, 1 + question.survive), gpu.label,
       gpu.most), "more GPUs than there are"
   end
-  local without_adapters = refusal_of_adapters(question, candidate)
+  local without_adapters = question.base.adapters ~= nil
+    and adapters.refusal(candidate, deploy.scheduler_class(question, candidate))
   if without_adapters then return without_adapters end
   local longest, stated = question.drawn.longest, deploy.stated_length(question, candidate)
   local limit = question.model.max_model_len
@@ -274,20 +289,19 @@ function candidates.not_tried(question, list)
     values[key][tostring(value)] = true
   end
   for _, candidate in ipairs(list) do
-    for _, key in ipairs { "engine", "tp", "pp", "dp", "ep", "weights", "kv", "max_num_seqs",
-      "max_num_batched_tokens", "prefix_caching" } do
-      see(key, candidate[key])
+    for _, axis in ipairs(axes.of_candidates()) do
+      local value = candidate[axis.name]
+      see(axis.name, type(value) == "table" or value)
     end
-    see("split", candidate.split ~= nil)
-    see("speculation", candidate.speculation ~= nil)
   end
   for _, engine in ipairs(question.capabilities.engines) do
     if not values.engine[engine] then out[#out + 1] = engine end
   end
-  for _, axis in ipairs { "tp", "pp", "dp", "ep", "weights", "kv", "split", "speculation", "prefix_caching" } do
-    if question.capabilities.axes[axis] and not next(values[axis], next(values[axis])) then
-      out[#out + 1] = axis == "weights" and "other weights" or axis == "kv" and "other KV formats"
-        or axis == "prefix_caching" and "prefix caching off" or axis
+  -- What may be left out is named after what may be added.
+  for _, axis in ipairs(axes.sorted(axes.of_candidates(), function(axis) return axis.unstated ~= true end)) do
+    local seen = values[axis.name]
+    if axis.untried and question.capabilities.axes[axis.name] and not next(seen, next(seen)) then
+      out[#out + 1] = axis.untried
     end
   end
   return out

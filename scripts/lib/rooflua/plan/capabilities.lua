@@ -1,27 +1,24 @@
 -- What the simulator knows of deployments: the axes that a generator of candidates may use, and the engines. A plan's
 -- question hands them to the generator; `rooflua help capabilities` prints them.
+local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local schema = require "rooflua.scenario.schema"
 
 local capabilities = {}
 
---- Every axis by the key of a scenario that it sets. The axes of experts exist in models with experts alone.
-local axes = {
-  { name = "tp", key = "deployment.tp" }, { name = "pp", key = "deployment.pp" },
-  { name = "dp", key = "deployment.dp", of_experts = true }, { name = "ep", key = "deployment.ep", of_experts = true },
-  { name = "cp", key = "deployment.cp" }, { name = "dcp", key = "deployment.dcp" },
-  { name = "expert_gpus", key = "deployment.expert_gpus", of_experts = true },
-  { name = "micro_batches", key = "deployment.micro_batches", of_experts = true },
-  { name = "weights", key = "deployment.weights" }, { name = "kv", key = "deployment.kv" },
-  { name = "prefix_caching", key = "deployment.prefix_caching" }, { name = "split", key = "replicas[].role" },
-  { name = "speculation", key = "speculation" }, { name = "host_memory_gb", key = "tiers" },
-}
+--- The axes of the ladder that set a key of a scenario: those of the deployment, then the others by this key.
+local known, others = {}, {}
+for _, axis in ipairs(axes.rows(function(axis) return axis.key and axis.values ~= nil end)) do
+  table.insert(axis.of == "deployment" and known or others, axis)
+end
+table.sort(others, function(a, b) return a.key < b.key end)
+for _, axis in ipairs(others) do known[#known + 1] = axis end
 
 --- The axes and engines for a model: { axes = name -> boolean, engines = names, experts = number of them }.
 function capabilities.of(model)
   local has = {}
-  for _, axis in ipairs(axes) do
+  for _, axis in ipairs(known) do
     has[axis.name] = schema.entry(axis.key) ~= nil and (not axis.of_experts or model.moe ~= nil)
   end
   return { axes = has, engines = catalogue.lending_names(), experts = model.moe and model.moe.experts or 0 }
@@ -31,7 +28,7 @@ end
 function capabilities.text()
   local lines = { "question.capabilities of a generator of candidates (rooflua help candidates.ladder):",
     "  axes: name -> whether this model has the axis" }
-  for _, axis in ipairs(axes) do
+  for _, axis in ipairs(known) do
     local entry = schema.entry(axis.key)
     if entry then
       lines[#lines + 1] = ("    %-15s %s%s"):format(axis.name, entry.doc,

@@ -3,6 +3,7 @@
 local native = require "rooflua.native"
 local against_load = require "rooflua.plan.against_load"
 local artefacts = require "rooflua.plan.artefacts"
+local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
 local front = require "rooflua.plan.front"
 local json = require "rooflua.json"
@@ -16,16 +17,19 @@ local tables = require "rooflua.plan.tables"
 local command = {}
 
 -- The options of a question, in the order in which one of them is refused beside a file.
-local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak", "engines", "tp",
-  "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "seats", "budgets", "weights", "kv", "split",
-  "prefill_tp", "candidates", "objective", "strategy", "power",
-  "autoscaler", "confidence", "survive", "replicates", "requests", "horizon_s", "ranks", "buy" }
+local of_question = { "model", "engine", "workload", "rate", "clients", "slo", "gpus", "peak" }
 
 -- The key that --set changes in place of an option; of others it is plan.NAME. Lists have to be changed in the file.
 local key_of = { model = "model", engine = "engine", workload = "workload", rate = "plan.load.rate_per_s",
   clients = "plan.load.clients", peak = "plan.load.peak", slo = "plan.slo.METRIC", split = "plan.candidates.split" }
-local lists = core.set { "gpus", "engines", "autoscaler", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus",
-  "micro_batches", "seats", "budgets", "weights", "kv", "prefill_tp" }
+local lists = core.set { "gpus", "autoscaler" }
+for _, each in ipairs(axes.options()) do
+  of_question[#of_question + 1], lists[each.key] = each.key, not each.is_flag
+end
+for _, name in ipairs { "candidates", "objective", "strategy", "power", "autoscaler", "confidence", "survive",
+  "replicates", "requests", "horizon_s", "ranks", "buy" } do
+  of_question[#of_question + 1] = name
+end
 
 --- Refuses an option that the file answers.
 local function check_beside(given)

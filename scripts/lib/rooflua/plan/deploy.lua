@@ -1,6 +1,7 @@
 -- A candidate with a number of replicas as a scenario of kind "serve": what a plan prices is what `run` simulates.
 -- A replica of a split candidate is a unit: some engines that prefill and some that decode.
 local adapters = require "rooflua.machine.adapters"
+local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
@@ -31,15 +32,12 @@ function deploy.scheduler_class(question, candidate)
   return chunks.require("schedulers." .. deploy.engine(question, candidate).values.scheduler)
 end
 
---- Parameters of the scheduler that the axes of a plan stand for: "max_num_seqs" and what an engine calls the token
---- budget of a step.
-local axes = { "max_num_seqs", "max_num_batched_tokens" }
-
+--- The scheduler of a candidate: with its seats, and its token budget by the name that the scheduler has for it.
 local function scheduler_of(question, candidate)
   local own, class = {}, deploy.scheduler_class(question, candidate)
   local known = policy.describe(class).params
   for _, option in ipairs(catalogue.of(candidate.engine).options) do
-    for _, axis in ipairs(axes) do
+    for _, axis in ipairs(axes.names "scheduler") do
       local name = option.parameter == axis and option.key:match "^scheduler%.(.*)$"
       if name == "max_num_batched_tokens" and not known[name] and known.chunk_size then name = "chunk_size" end
       if name then own[name] = candidate[axis] end
@@ -61,8 +59,7 @@ function deploy.max_model_len(question, most)
   return math.max(drawn.longest, most and math.min(longest, most) or longest)
 end
 
---- Keys of `split` that are widths of prefill engines, in place of the candidate's.
-deploy.prefill_widths = { "prefill_tp", "prefill_pp", "prefill_dp", "prefill_ep" }
+local of_prefill = axes.rows(function(axis) return axis.of == "prefill" end)
 
 --- A candidate as the engines of a role have it: with the widths of that pool; the candidate itself where they are its
 --- own.
@@ -70,17 +67,14 @@ deploy.prefill_widths = { "prefill_tp", "prefill_pp", "prefill_dp", "prefill_ep"
 function deploy.pool(candidate, role)
   local split = role == "prefill" and candidate.split or {}
   local out
-  for _, key in ipairs(deploy.prefill_widths) do
-    if split[key] then
+  for _, axis in ipairs(of_prefill) do
+    if split[axis.name] then
       out = out or core.copy(candidate)
-      out[key:match "_(.*)$"] = split[key]
+      out[axis.pool_of] = split[axis.name]
     end
   end
   return out or candidate
 end
-
-local of_deployment = { "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
-  "memory_utilization", "prefix_caching" }
 
 --- GPUs of one engine of a candidate.
 function deploy.gpus_of_engine(candidate)
@@ -102,7 +96,7 @@ end
 --- The keys of the deployment of one engine.
 function deploy.deployment(question, candidate)
   local out = core.copy(question.base.deployment)
-  for _, key in ipairs(of_deployment) do
+  for _, key in ipairs(axes.names "deployment") do
     if candidate[key] ~= nil then out[key] = candidate[key] end
   end
   if not deploy.stated_length(question, candidate) then
@@ -129,10 +123,8 @@ end
 
 --- GB of the host's memory that a replica keeps KV in, checked; nil for none.
 ---@param where string what errors are about
-function deploy.host_memory_gb(question, candidate, where)
-  local given = candidate.host_memory_gb
+function deploy.host_memory_gb(question, candidate, given, where)
   if given == nil or given == 0 then return nil end
-  where = where .. ": host_memory_gb"
   if core.positive(given, where) > 1e6 then core.fail("%s: expected at most 1e6, found %g", where, given) end
   if question.base.tiers ~= nil then core.fail("%s: the scenario states tiers as well; give one of them", where) end
   if not catalogue.of(candidate.engine).host_memory then

@@ -1,4 +1,5 @@
 -- A plan as a document: {schema = "rooflua.plan/1", question, searched, ranks, unsure, candidates, prices, notes}.
+local axes = require "rooflua.plan.axes"
 local basis = require "rooflua.plan.basis"
 local energy = require "rooflua.plan.energy"
 local fleets = require "rooflua.plan.fleets"
@@ -10,13 +11,12 @@ local document = {}
 
 local array = json.array
 
-local settings = { "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
-  "max_num_seqs", "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split" }
-
---- The settings of a candidate, as its generator gave them.
+--- The settings of a candidate, as its generator gave them, without tables that may hold policies.
 function document.set(question, candidate)
   local out = { gpu = question.gpus[candidate.gpu].name }
-  for _, key in ipairs(settings) do out[key] = candidate[key] end
+  for _, axis in ipairs(axes.of_candidates()) do
+    if axis.type ~= "table" then out[axis.name] = candidate[axis.name] end
+  end
   return out
 end
 

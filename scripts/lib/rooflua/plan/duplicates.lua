@@ -1,6 +1,7 @@
 -- Stage 2 of a plan: candidates that are one deployment in other words, and candidates whose runs are the same because
 -- no step reaches the seats or the budget in which they differ.
 local native = require "rooflua.native"
+local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local json = require "rooflua.json"
@@ -9,7 +10,7 @@ local run_text = require "rooflua.scenario.run_text"
 
 local duplicates = {}
 
-local caps = { "max_num_seqs", "max_num_batched_tokens" }
+local caps = axes.names "scheduler"
 
 --- What a deployment is, whatever its generator called it, as a table.
 local function content_of(question, candidate)

@@ -1,10 +1,12 @@
 -- The command line of an engine: every number that was priced, also where it is the engine's default, because defaults
 -- differ by GPU and release. The tables are scripts/engines.
+local afd = require "rooflua.applied.afd"
+local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local checkpoint = require "rooflua.plan.checkpoint"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
-local policies = require "rooflua.scenario.policies"
+local experts = require "rooflua.machine.experts"
 local release = require "rooflua.engines.release"
 local schema = require "rooflua.scenario.schema"
 local writing = require "rooflua.engines.launch.writing"
@@ -66,16 +68,17 @@ function flags.values(question, candidate, role)
   local kv_bytes = own.kv_blocks * own.kv_bytes_per_block
   local usable = hardware.usable_memory_bytes
   local function down(value) return math.floor(value * 1000) / 1000 end
-  local out = { tp = candidate.tp, pp = candidate.pp, dp = candidate.dp, ep = candidate.ep,
-    cp = cp > 1 and cp or nil, divides_prompts = cp > 1 or nil, dcp = dcp > 1 and dcp or nil,
-    expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1, max_num_seqs = candidate.max_num_seqs,
-    max_num_batched_tokens = candidate.max_num_batched_tokens, memory_utilization = own.memory_utilization,
+  local out = { divides_prompts = cp > 1 or nil, expert_parallel = candidate.ep > 1, dp_attention = candidate.dp > 1,
+    memory_utilization = own.memory_utilization,
     static_fraction = given.kv_blocks == nil and own.memory_utilization or down((own.weight_bytes + kv_bytes) / usable),
     free_fraction = given.kv_blocks == nil and own.memory_utilization
       or down(math.min(0.95, kv_bytes / math.max(1, usable - own.weight_bytes))),
     max_model_len = given.max_model_len or deploy.stated_length(question, candidate), block_size = own.block_size / dcp,
     prefix_caching = given.prefix_caching ~= false, async = is_async(question), kv = kv, role = role,
     backend = "pytorch", chunked = false }
+  for _, axis in ipairs(axes.of_candidates()) do
+    if axis.of and out[axis.name] == nil then out[axis.name] = candidate[axis.name] end
+  end
   add_adapters(out, question, candidate, engine)
   for _, name in ipairs(engine.counts_all_ranks or {}) do
     out[name] = out[name] * candidate.dp * (name == "tp" and cp or 1) -- ranks of cp have the same requests
@@ -128,24 +131,10 @@ local function check_node(question, candidate)
   end
 end
 
---- Refuses what no release of an engine has a flag for.
-local function check_afd(candidate)
-  if not candidate.expert_gpus then return end
-  fail("%s: no release of %s that is known has AFD, so no command says it", candidate.name,
-    candidate.engine)
-end
-
---- Refuses experts that move or have copies: which flags of an engine say so is not written down.
-local function check_experts(question, candidate)
-  local own = question.base.experts
-  if own == nil then return end
-  own = core.plain(own)
-  local key = own.redundant and own.redundant > 0 and "redundant"
-    or own.balancer and policies.of(question.reader, "balancer", own.balancer).schedule and "balancer"
-  if key then
-    fail("%s: experts.%s: flags for experts that move or have copies are not written, so no command says it",
-      candidate.name, key)
-  end
+--- Refuses what no command says.
+local function check_commands(question, candidate)
+  local problem = afd.without_command(candidate) or experts.without_command(question.reader, question.base)
+  if problem then fail("%s: %s", candidate.name, problem) end
 end
 
 --- What a deployment sets, as options of its engine by name.
@@ -153,8 +142,7 @@ function flags.options(question, candidate, version, role)
   candidate = deploy.pool(candidate, role)
   local engine, values, out = flags.engine(candidate.engine), flags.values(question, candidate, role), {}
   if role and engine.no_split then fail("%s: %s", candidate.name, engine.no_split) end
-  check_afd(candidate)
-  check_experts(question, candidate)
+  check_commands(question, candidate)
   check_node(question, candidate)
   for _, option in ipairs(engine.options) do
     local value

@@ -1,6 +1,7 @@
 -- Runs of a plan that a file of results keeps, so that a plan that was stopped goes on. A piece of work has the name of
 -- its content: the question without what only orders deployments (prices, objective, confidence), and what the piece is
 -- asked. So another price or objective runs only what was not run before.
+local axes = require "rooflua.plan.axes"
 local chunks = require "rooflua.sandbox.chunks"
 local core = require "rooflua.base.core"
 local run_hash = require "rooflua.runs.hash"
@@ -40,9 +41,7 @@ function keep.book(reader, given, how, seeks)
     set = { hash = content, title = title, file = reader.file } }
 end
 
-local fields = { "gpu", "engine", "tp", "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches", "weights", "kv",
-  "max_num_seqs", "max_num_batched_tokens", "memory_utilization", "prefix_caching", "host_memory_gb", "split",
-  "speculation", "set", "least", "most", "guess" }
+local fields = axes.fields { "set", "least", "most", "guess" }
 
 --- What a simulation reads of a candidate.
 function keep.candidate(candidate)

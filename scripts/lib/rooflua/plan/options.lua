@@ -1,5 +1,6 @@
 -- The options of `rooflua plan` as a scenario: its table, and its text for --emit.
 local native = require "rooflua.native"
+local axes = require "rooflua.plan.axes"
 local catalogue = require "rooflua.engines.catalogue"
 local core = require "rooflua.base.core"
 local chunks = require "rooflua.sandbox.chunks"
@@ -116,15 +117,15 @@ local function load_of(given, is_recorded, stated)
   return { rate_per_s = given.rate, clients = given.clients, peak = given.peak }
 end
 
---- Values of an axis as numbers; "all" stays a word.
-local function numbers(list, name)
-  local out, least = {}, name == "expert_gpus" and 0 or 1
+--- Values of an axis as numbers; its words stay.
+local function numbers(list, axis)
+  local out = {}
   for i, each in ipairs(list) do
     local value = tonumber(each)
-    if each == "all" and name == "ep" then
+    if axis.words and axis.words[each] then
       value = each
-    elseif not value or value < least or value % 1 ~= 0 then
-      fail("--%s %s: expected whole numbers from %d on", (name:gsub("_", "-")), each, least)
+    elseif not value or value < axis.least or value % 1 ~= 0 then
+      fail("%s %s: expected whole numbers from %d on", axis.option[1], each, axis.least)
     end
     out[i] = value
   end
@@ -151,15 +152,21 @@ end
 --- Parameters of the ladder that options set; nil where none does.
 local function ladder_of(given)
   local out, versions = {}, nil
-  for name, to in core.sorted_pairs { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
-    expert_gpus = "expert_gpus", micro_batches = "micro_batches",
-    seats = "max_num_seqs", budgets = "max_num_batched_tokens", prefill_tp = "prefill_tp" } do
-    if given[name] then out[to] = numbers(given[name], name) end
+  for _, axis in ipairs(axes.rows(function(row) return row.option end)) do
+    local values, name = given[axis.option_key], axis.parameter or axis.name
+    if values and axis.type == "count" then
+      out[name] = numbers(values, axis)
+    elseif values and axis.type == "engine" then
+      out[name], versions = engines_of(values)
+    else
+      out[name] = values
+    end
   end
-  for _, name in ipairs { "weights", "kv" } do out[name] = given[name] end
-  if given.engines then out.engines, versions = engines_of(given.engines) end
-  if given.split then out.split = true end
-  if given.prefill_tp and not given.split then fail("plan: --prefill-tp: is of deployments that --split tries") end
+  for _, axis in ipairs(axes.rows(function(row) return row.of == "prefill" and row.option end)) do
+    if given[axis.option_key] and not given.split then
+      fail("plan: %s: is of deployments that --split tries", axis.option[1])
+    end
+  end
   return next(out) and out or nil, versions
 end
 

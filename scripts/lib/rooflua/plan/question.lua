@@ -2,6 +2,7 @@
 -- here, before anything runs.
 local adapters = require "rooflua.machine.adapters"
 local answers = require "rooflua.intervals.answers"
+local axes = require "rooflua.plan.axes"
 local capabilities = require "rooflua.plan.capabilities"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
@@ -158,10 +159,11 @@ local function notes_of(out, given)
   end
 end
 
---- Keys of the deployment that every candidate has of its own, and what says them instead.
-local of_candidates = { tp = "tp", pp = "pp", dp = "dp", ep = "ep", cp = "cp", dcp = "dcp",
-  expert_gpus = "expert_gpus", micro_batches = "micro_batches",
-  max_num_seqs = "max_num_seqs", max_num_batched_tokens = "max_num_batched_tokens" }
+--- Keys of the deployment that every candidate has of its own: its widths, and what its scheduler gets.
+local of_candidates = {}
+for _, axis in ipairs(axes.of_candidates()) do
+  if axis.width or axis.of == "scheduler" then of_candidates[axis.name] = axis.name end
+end
 
 --- Refuses keys of the scenario that a plan chooses itself, and limits that no bound reads.
 local function check_chosen(out)

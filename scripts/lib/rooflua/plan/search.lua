@@ -1,6 +1,7 @@
 -- The search of a plan: stages 0 and 1 (what fits, what bounds exclude), then what the strategy asks for. A strategy is
 -- a pure function of all results so far, so the answer is the same for any number of workers.
 local native = require "rooflua.native"
+local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
 local bounds = require "rooflua.plan.bounds"
 local candidates = require "rooflua.plan.candidates"
@@ -89,7 +90,7 @@ local most_built = 200 -- of the candidates that a check looks at
 --- What a candidate is besides its seats and budget, which decide nothing about whether it can be built.
 local function build_of(candidate)
   local content = keep.candidate(candidate)
-  content.max_num_seqs, content.max_num_batched_tokens = nil, nil
+  for _, name in ipairs(axes.names "scheduler") do content[name] = nil end
   return (run_text.of(content))
 end
 

@@ -1,5 +1,5 @@
 -- How a plan's figures read: times, rates, money and metrics in words of a report.
-local native = require "rooflua.native"
+local axes = require "rooflua.plan.axes"
 local core = require "rooflua.base.core"
 local deploy = require "rooflua.plan.deploy"
 local outcomes = require "rooflua.measure.outcomes"
@@ -94,14 +94,29 @@ function words.asked(question)
   return ("%s x the recorded load of %s"):format(units.significant(load.peak, 3), name)
 end
 
---- "tp 4 x ep 4", without what is 1.
+local width_axes = axes.rows(function(axis) return axis.width end)
+local formats = axes.rows(function(axis) return axis.type == "format" end)
+
+--- "tp 4 x ep 4", without what is 1 but tp.
 function words.widths(candidate)
-  local parts = { ("tp %d"):format(candidate.tp) }
-  for _, key in ipairs { "pp", "dp", "ep", "cp", "dcp", "expert_gpus", "micro_batches" } do
-    local none = key == "expert_gpus" and 0 or 1
-    if (candidate[key] or none) > none then parts[#parts + 1] = ("%s %d"):format(key, candidate[key]) end
+  local parts = {}
+  for _, axis in ipairs(width_axes) do
+    local name, none = axis.name, axis.none or axis.default
+    if axis.width == "always" or (candidate[name] or none) > none then
+      parts[#parts + 1] = ("%s %d"):format(name, candidate[name])
+    end
   end
   return table.concat(parts, " x ")
+end
+
+--- What tells deployments apart for a reader: not the seats and budgets.
+function words.shape(candidate)
+  local parts = { candidate.family, words.widths(candidate) }
+  for _, axis in ipairs(formats) do parts[#parts + 1] = tostring(candidate[axis.name]) end
+  local split = candidate.split
+  parts[#parts + 1] = split and ("%d:%d:%s"):format(split.prefill, split.decode,
+    words.widths(deploy.pool(candidate, "prefill"))) or ""
+  return table.concat(parts, "|")
 end
 
 --- "5 x H100 (5 replicas x tp 1)": counts are products.
@@ -120,19 +135,18 @@ function words.gpus(question, candidate, result, widths)
   return ("%d x %s (%d %s x %s)"):format(result.gpus, label, result.replicas, unit, widths)
 end
 
+local settings = axes.rows(function(axis) return axis.word end)
+
+--- How a name has a value; nil for nothing.
+local function setting(axis, value)
+  if type(axis.word) == "function" then return value ~= nil and axis.word(value) or nil end
+  return value and axis.word:format(value) or nil
+end
+
 --- Engine, formats, seats, budget and what else its generator chose of a candidate.
 function words.settings(candidate)
-  local parts = { candidate.engine }
-  for _, key in ipairs { "weights", "kv" } do
-    if candidate[key] then parts[#parts + 1] = key .. " " .. candidate[key] end
-  end
-  parts[#parts + 1] = ("%d seats"):format(candidate.max_num_seqs)
-  parts[#parts + 1] = ("budget %d"):format(candidate.max_num_batched_tokens)
-  if candidate.memory_utilization then parts[#parts + 1] = ("memory %.4g"):format(candidate.memory_utilization) end
-  if candidate.prefix_caching == false then parts[#parts + 1] = "prefix caching off" end
-  if candidate.host_memory_gb then
-    parts[#parts + 1] = ("%s GB of the host for KV"):format(native.number_text(candidate.host_memory_gb))
-  end
+  local parts = {}
+  for _, axis in ipairs(settings) do parts[#parts + 1] = setting(axis, candidate[axis.name]) end
   if candidate.label then parts[#parts + 1] = tostring(candidate.label) end
   return table.concat(parts, ", ")
 end

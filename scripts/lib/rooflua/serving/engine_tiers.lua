@@ -30,7 +30,8 @@ function chosen.chosen(reader, given, list)
   for i, replica in ipairs(list) do
     local prepared = replica.prepared
     if replica.config.role ~= "decode" and (replica.rank or 1) == 1 then
-      local own, sentences, names = engine_tiers.of(reader, prepared.served, prepared.model, replica.deployment)
+      local own, sentences, names = engine_tiers.of(reader, prepared.served, prepared.model, replica.deployment,
+        replica.config)
       if own and given ~= nil then
         reader:fail("engine", "%s: the scenario states tiers as well; give one of them", names)
       end

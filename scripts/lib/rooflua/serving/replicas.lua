@@ -62,6 +62,7 @@ function replicas.deployment(reader, given)
   local merged, _, _, _, applied = served.of(reader, given, {})
   local options = memory.options(merged.deployment, spec.model(merged.model), spec.hardware(merged.hardware),
     held.of(reader, merged, applied))
+  options.block_size = memory.block_size(applied, options) or options.block_size
   if options.kv_blocks ~= nil then return spec.deployment(options), memory.ledger(applied, options) end
   local own = core.copy(options)
   local blocks, share, found = memory.blocks(applied, options)
@@ -84,6 +85,13 @@ function replicas.bound_steps(prepared)
            all = prepared.corrections, runs = runs.may_price(steps, prepared.corrections) }
 end
 
+--- KV blocks that a state takes which is kept: as many as one of a request that runs.
+local function state_blocks_of(prepared, serving)
+  local engine = prepared.engine
+  local takes = engine and engine.values.states_take_blocks and serving.prefix_caching ~= false
+  return takes and has_states(prepared.model) and prepared.deployment.seat_blocks or nil
+end
+
 --- The stages as the engine gets them.
 --- @param batches integer? deployment.pp_batches, where it is given
 local function stages_of(prepared, batches)
@@ -98,6 +106,14 @@ local function within_budget(scheduler, left)
   local own = policy.parameters(scheduler).max_num_batched_tokens
   if type(own) ~= "number" or own == left then return scheduler end
   return policy.with(scheduler, { max_num_batched_tokens = left })
+end
+
+--- The scheduler that cuts prompts a block earlier, where a drafter loses the last block of a hit.
+local function with_margin(scheduler, speculates)
+  local own = policy.parameters(scheduler)
+  local is_open = own.align_states and not policy.is_given(scheduler, "state_margin")
+  return is_open and speculates and speculates.drops_last_hit and policy.with(scheduler, { state_margin = 1 })
+    or scheduler
 end
 
 --- Refuses what is not combined with one request on several ranks, or with experts on GPUs of their own.
@@ -146,7 +162,7 @@ local function build(reader, given, own, before)
   local running = budget ~= limits.max_num_batched_tokens and within_budget(scheduler, budget) or scheduler
   local out = {
     prepared = prepared,
-    scheduler = policy.fresh(running),
+    scheduler = policy.fresh(with_margin(running, speculates)),
     steps = steps,
     speculation = speculates or false,
     deployment = deployment,
@@ -170,6 +186,7 @@ local function build(reader, given, own, before)
       lookahead = speculates and speculates.lookahead or nil,
       drops_last_hit = speculates and speculates.drops_last_hit or nil,
       keeps_states = has_states(prepared.model) or nil,
+      state_blocks = state_blocks_of(prepared, serving),
       seed = given.seed,
       adapters = adapters.config(prepared.adapters),
     },

@@ -159,7 +159,8 @@ end
 --- Answers of policies that the engine reads once: whether answers are stored, uses are counted, content is
 --- promoted, and written when it leaves the GPU.
 local function settle(reader, own)
-  for _, field in ipairs { "outputs", "counts", "promote", "write_back" } do
+  for _, field in ipairs { "outputs", "counts", "promote", "write_back", "as_filled", "last_chunk", "shares_loads",
+    "flush" } do
     local value = own[field]
     if type(value) == "function" then value = value(own) end
     if value ~= nil and type(value) ~= "boolean" then

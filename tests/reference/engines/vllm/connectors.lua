@@ -58,7 +58,7 @@ return {
         1: A B
         2: A B!
         3: A
-        4: B+1 ]], pending = "an answer is stored when its request ends" },
+        4: B+1 ]] },
     { test = "test_async_load_reservation_prevents_wedge_e2e",
       says = "A load begins only where the whole of its prompt has room, so that two loads do not block each other.",
       deployment = { kv_blocks = 9 }, tiers = slow_host, links = slow_bus,

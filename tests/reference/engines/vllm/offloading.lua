@@ -32,8 +32,6 @@ local function text(...) return { content = { ... } } end
 --- A prompt that takes all of the GPU's blocks at that time.
 local function flush(at, tokens) return { at, tokens, 1 } end
 
-local last_chunk = "the chunk of the last token is not looked up"
-local drafter = "a drafter loses no chunk of what is loaded"
 local of_steps = "tests/v1/kv_connector/unit/offloading_connector/test_scheduler.py"
 local of_steps_at = "0105e232b7fa4e1b59ec87531f167c0443a5095d"
 
@@ -46,7 +44,7 @@ return {
     { test = "test_offloading_connector", case = "a prompt of one chunk",
       says = "The whole of a prompt is loaded, and its last token computed again.", engine = offload(12),
       requests = { { 0, 12, 1, text { 1, 12 } }, flush(3, 80), { 6, 12, 1, text { 1, 12 } } },
-      steps = "6: C+1", tier = { loaded_bytes = 12 * token_bytes }, pending = last_chunk },
+      steps = "6: C+1", tier = { loaded_bytes = 12 * token_bytes } },
     { test = "test_offloading_connector", case = "the first of two chunks",
       says = "A chunk is loaded into three blocks, and what is behind it is computed.", engine = offload(12),
       requests = { { 0, 12, 1, text { 1, 12 } }, flush(3, 80), { 6, 24, 1, text({ 1, 12 }, { 2, 12 }) } },
@@ -62,7 +60,7 @@ return {
       says = "What is left of a prompt is shorter than a chunk, so nothing is loaded.", engine = offload(12),
       requests = { { 0, 12, 1, text { 1, 12 } }, flush(3, 80), { 6, 5, 1, text({ 1, 4 }, { 2, 1 }) },
         { 9, 13, 1, text({ 1, 12 }, { 0, 1 }) } },
-      steps = "9: D+9", tier = { loads = 0 }, pending = "less than a chunk is loaded" },
+      steps = "9: D+9", tier = { loads = 0 } },
     { test = "test_offloading_connector", case = "nothing stored twice",
       says = "A prompt that the store has is not stored again.", engine = offload(12),
       requests = { { 0, 24, 1, text { 1, 24 } }, flush(3, 72), { 6, 24, 1, text { 1, 24 } } },
@@ -70,20 +68,19 @@ return {
     { test = "test_request_preemption", says = "A preempted request loads its chunks, those of its answer, too.",
       engine = offload(12, true), deployment = { kv_blocks = 16 },
       requests = { { 0, 8, 40, text { 9, 8 } }, { 0.5, 24, 17, text { 1, 24 } } },
-      steps = "40: B+4", preemptions = { A = 0, B = 1 }, pending = "an answer is stored when its request ends" },
+      steps = "40: B+4", preemptions = { A = 0, B = 1 } },
     { test = "test_request_preemption", case = "blocks that are written",
       says = "A request that is preempted while its blocks are written gives them away in the same step.",
       since = "0.14.0", engine = { kv_offloading_size = 10 }, deployment = { kv_blocks = 9, block_size = 16 },
       requests = { { 0, 128, 4 }, { 0, 16, 4 } },
       steps = [[
         0: A+128 B+16
-        1: A B! ]], preemptions = { A = 0 }, pending = "writes keep the blocks of a preempted request" },
+        1: A B! ]], preemptions = { A = 0 } },
     { test = "test_offloading_connector", case = "answers by default", before = "0.14.0",
       says = "Where nothing is said answers are stored, too.",
       engine = { kv_transfer_config = [[{"kv_connector": "OffloadingConnector", "kv_role": "kv_both",
         "kv_connector_extra_config": {"num_cpu_blocks": 100000, "block_size": 12}}]] },
-      requests = { { 0, 24, 13, text { 1, 24 } } }, tier = { stored_bytes = 36 * token_bytes },
-      pending = "one default holds for all releases" },
+      requests = { { 0, 24, 13, text { 1, 24 } } }, tier = { stored_bytes = 36 * token_bytes } },
     { test = "test_offload_prompt_only", file = of_steps, commit = of_steps_at,
       says = "Of a prompt of 24 tokens and an answer of 48 only the prompt is stored.", engine = offload(4),
       requests = { { 0, 24, 48, text { 1, 24 } } }, tier = { stores = 1, stored_bytes = 24 * token_bytes } },
@@ -93,8 +90,7 @@ return {
       links = { nic = { bytes_per_s = 12 * token_bytes, per = "replica" } },
       requests = { { 0, 12, 1, text { 1, 12 } }, { 5, 16, 1, text({ 1, 12 }, { 2, 4 }) }, { 5, 3, 1 },
         { 5.5, 16, 1, text({ 1, 12 }, { 3, 4 }) } },
-      steps = "6@1: B+4 D+4", tier = { loads = 1, loaded_bytes = 12 * token_bytes },
-      pending = "a chunk that is just being loaded is loaded again" },
+      steps = "6@1: B+4 D+4", tier = { loads = 1, loaded_bytes = 12 * token_bytes } },
     { test = "test_abort_loading_requests", file = of_steps, commit = of_steps_at,
       says = "A request that is aborted while its chunk is loaded gives its blocks back when the load is over.",
       replicas = { { count = 2 } }, router = require "routers.round_robin" {}, tiers = pool(12), looks_at = 2,
@@ -142,12 +138,12 @@ return {
       since = "0.28.0", says = "A drafter that reads hidden states loses the last chunk of three that are there.",
       engine = offload(4), speculation = { drafts = 1, head = true },
       requests = { { 0, 12, 1, text { 1, 12 } }, flush(3, 79), { 6, 13, 1, text({ 1, 12 }, { 2, 1 }) } },
-      steps = "6: C+5", tier = { loaded_bytes = 8 * token_bytes }, pending = drafter },
+      steps = "6: C+5", tier = { loaded_bytes = 8 * token_bytes } },
     { test = "TestEagle.test_full_attn_lookup_single_block_returns_zero", file = of_steps, commit = of_steps_at,
       since = "0.28.0", says = "With one chunk nothing is left to load.",
       engine = offload(4), speculation = { drafts = 1, head = true },
       requests = { { 0, 4, 1, text { 1, 4 } }, flush(3, 79), { 6, 5, 1, text({ 1, 4 }, { 2, 1 }) } },
-      steps = "6: C+5", tier = { loads = 0 }, pending = drafter },
+      steps = "6: C+5", tier = { loads = 0 } },
     { test = "test_request_finished_with_pending_stores_populates_fence", file = of_steps, commit = of_steps_at,
       since = "0.28.0", says = "When a request ends its blocks are free, though they are still being stored.",
       tiers = pool(4), links = { nic = { bytes_per_s = 2 * token_bytes, per = "replica" } },

@@ -95,7 +95,7 @@ return {
         0@0: A+4 C+46
         1@0: A
         2@0: A
-        3@0: A C+34 ]], pending = "a step that spends its budget is followed by prompts" },
+        3@0: A C+34 ]] },
     { test = "test_throttle_capacity_bound_guard_admits", since = "0.24.0",
       says = "Where the step before left a prompt waiting for want of budget, it runs in the next one.",
       model = ranks.model, deployment = ranks.deployment,

@@ -34,21 +34,35 @@ local format_words = { { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "g32", "int
   { "awq", "int4_group128" }, { "gptq", "int4_group128" }, { "int4", "int4_group128" }, { "w4a16", "int4_group128" },
   { "int8", "int8" }, { "fp8 block", "fp8_block" }, { "fp8", "fp8" }, { "bf16", "bf16" }, { "fp16", "fp16" } }
 
+--- Formats that a word of a row may mean.
+local same = { mxfp4 = { "mxfp4" }, int4_group128 = { "int4", "int4_group32", "int4_group128" },
+  fp8 = { "fp8", "fp8_block" }, fp8_block = { "fp8_block" }, bf16 = { "bf16", "fp16" }, fp16 = { "bf16", "fp16" } }
+
 --- Whether a model is published in a format of these words: it then has the formats of its file.
 local function is_own(model, format)
-  local own = native.rank_counts(model, {}).weights
-  local same = { mxfp4 = { "mxfp4" }, int4_group128 = { "int4", "int4_group32", "int4_group128" },
-    fp8 = { "fp8", "fp8_block" }, fp8_block = { "fp8_block" }, bf16 = { "bf16", "fp16" }, fp16 = { "bf16", "fp16" } }
-  return core.is_among(own, same[format] or { format })
+  return core.is_among(native.rank_counts(model, {}).weights, same[format] or { format })
+end
+
+--- Whether a model has weights of several formats, and all of the named ones.
+local function has_all(model, named)
+  local own = {}
+  for _, format in pairs(native.rank_counts(model, {}).formats) do own[format] = true end
+  for _, format in ipairs(named) do
+    local found = false
+    for _, each in ipairs(same[format] or { format }) do found = found or own[each] == true end
+    if not found then return false end
+  end
+  return #named > 1
 end
 
 local function weights_of(case, model)
   if model.asked_format ~= "" then return nil end
-  local text = case.weights:lower()
+  local text, named = case.weights:lower(), {}
   for _, each in ipairs(format_words) do
-    if text:find(each[1], 1, true) then return not is_own(model, each[2]) and each[2] or nil end
+    if text:find(each[1], 1, true) then named[#named + 1] = each[2] end
   end
-  return nil
+  if #named == 0 or is_own(model, named[1]) or has_all(model, named) then return nil end
+  return named[1]
 end
 
 local function kv_of(case) return case.kv:lower():match "^[%w_]+" end
