@@ -136,7 +136,7 @@ local function check_order(floor, place, most_arrows, most_loose)
     most_arrows, table.concat(arrows, ", ")))
 end
 check_order("serve", { contract = 1, adapters = 2, traces = 2, events = 2, kv = 2, links = 2, fleet = 2, routing = 3,
-  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, gates = 5, loop = 6 }, 2, 4)
+  plays = 3, inbox = 3, stores = 3, replica = 4, lanes = 5, core = 6, parts = 7, loop = 8 }, 2, 4)
 check_order("cost", { ops = 1, price = 2, work = 3, tables = 4, lookup = 5, model = 6, database = 7, entries = 8,
   quality = 9 }, 0, 0)
 

@@ -20,6 +20,7 @@
 #include "script/serving/run.h"
 #include "script/vm/context.h"
 #include "serve/loop/ranks.h"
+#include "serve/parts/tiers/trips.h"
 
 namespace rooflua::script {
 
@@ -53,8 +54,8 @@ void count_tiers(const Tiers& tiers, Summary& out) {
 
 Summary summary_of(const Run& run) {
   Summary out = run.summary->summary();
-  if (const Tiers* tiers = run.simulation ? run.simulation->tiers() : nullptr; tiers != nullptr)
-    count_tiers(*tiers, out);
+  const Parts* parts = run.simulation ? &run.simulation->parts() : nullptr;
+  if (const Tiers* tiers = tiers_of(parts)) count_tiers(*tiers, out);
   out.noted_frac = run.noted_frac;
   if (run.work_s && out.seen_s > 0) {
     out.mfu = std::min(1.0, *run.work_s / out.seen_s);
@@ -242,8 +243,9 @@ int serve_requests(lua_State* L, Run& run) {
   return push_json(L, kept->columns(), false);
 }
 
-/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests, and whether
-/// the load changes by itself; nothing without growth = true, or where a half has no completed request.
+/// serve_growth(run) -> mean seconds to the first token in the two halves of the requests, and
+/// whether the load changes by itself; nothing without growth = true, or where a half has no
+/// completed request.
 int serve_growth(lua_State* L, Run& run) {
   const auto* watch = run.find<GrowthWatch>();
   const auto halves = watch != nullptr ? watch->halves() : std::nullopt;

@@ -121,8 +121,7 @@ std::int32_t LuaAdmission::choose(std::span<const GateFlow>, const GateView& vie
   return place;
 }
 
-std::unique_ptr<LuaAdmission> read_admission(lua_State* L, int index, Asking& asking) {
-  lua_pushvalue(L, index);
+std::unique_ptr<Surrounding> read_admission(lua_State* L, Asking& asking) {
   return std::make_unique<LuaAdmission>(asking, serve_state(L).border);
 }
 

@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
 #include "serve/contract/admission.h"
 
 namespace rooflua::script {
 
 /// scripts/admission.
-class LuaAdmission : public AdmissionPolicy {
+class LuaAdmission : public AdmissionPolicy, public Surrounding {
  public:
   /// @param asking  of the simulation that it belongs to. The instance on top of the stack is taken
   LuaAdmission(Asking& asking, ServeBorder& border);
@@ -18,6 +19,7 @@ class LuaAdmission : public AdmissionPolicy {
   Next next(const Request& request, const GateView& view) override;
   bool chooses() const override { return static_cast<bool>(choose_); }
   std::int32_t choose(std::span<const GateFlow> flows, const GateView& view) override;
+  void bind(Bindings& bindings) override { bindings.admission = this; }
 
  private:
   /// Calls it, and leaves so many answers on the stack.
@@ -29,7 +31,7 @@ class LuaAdmission : public AdmissionPolicy {
   LuaReference admit_, next_, choose_;
 };
 
-/// The instance at `index`.
-std::unique_ptr<LuaAdmission> read_admission(lua_State* L, int index, Asking& asking);
+/// The instance on top of the stack, which is taken.
+std::unique_ptr<Surrounding> read_admission(lua_State* L, Asking& asking);
 
 }  // namespace rooflua::script

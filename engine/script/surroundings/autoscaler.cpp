@@ -112,19 +112,25 @@ std::int32_t LuaAutoscaler::drain(const PoolView& pool, std::span<const PoolMemb
   return drain_ ? ask(drain_, pool, "its autoscaler (drain)") - 1 : -1;
 }
 
-std::vector<std::unique_ptr<LuaAutoscaler>> read_autoscalers(lua_State* L, int index,
-                                                             Asking& asking) {
-  std::vector<std::unique_ptr<LuaAutoscaler>> out;
-  const int count = static_cast<int>(lua_objlen(L, index));
+void LuaAutoscalers::bind(Bindings& bindings) {
+  bindings.autoscalers.clear();
+  for (const auto& each : all) bindings.autoscalers.push_back(each.get());
+}
+
+std::unique_ptr<Surrounding> read_autoscalers(lua_State* L, Asking& asking) {
+  auto out = std::make_unique<LuaAutoscalers>();
+  const int list = lua_gettop(L);
+  const int count = static_cast<int>(lua_objlen(L, list));
   for (int i = 1; i <= count; ++i) {
-    lua_rawgeti(L, index, i);
+    lua_rawgeti(L, list, i);
     if (lua_toboolean(L, -1) == 0) {
       lua_pop(L, 1);
-      out.push_back(nullptr);
+      out->all.push_back(nullptr);
     } else {
-      out.push_back(std::make_unique<LuaAutoscaler>(asking));
+      out->all.push_back(std::make_unique<LuaAutoscaler>(asking));
     }
   }
+  lua_pop(L, 1);
   return out;
 }
 

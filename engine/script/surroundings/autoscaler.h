@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
 #include "serve/contract/autoscaler.h"
 
 namespace rooflua::script {
@@ -28,9 +29,14 @@ class LuaAutoscaler : public AutoscalerPolicy {
   double interval_s_ = 0, window_s_ = 0;
 };
 
-/// The list at `index`: an instance or false for each pool; nil: there are none.
-std::vector<std::unique_ptr<LuaAutoscaler>> read_autoscalers(lua_State* L, int index,
-                                                             Asking& asking);
+/// Those of a run, by pool; null where its size is constant.
+struct LuaAutoscalers : public Surrounding {
+  std::vector<std::unique_ptr<LuaAutoscaler>> all;
+  void bind(Bindings& bindings) override;
+};
+
+/// The list on top of the stack, which is taken: an instance or false for each pool.
+std::unique_ptr<Surrounding> read_autoscalers(lua_State* L, Asking& asking);
 
 /// Natives by which a script asks for a pool's history while its autoscaler is called.
 void bind_pools(lua_State* L);

@@ -62,9 +62,7 @@ std::optional<Again> LuaClient::again(const Request& request, const Ending& endi
   return out;
 }
 
-std::unique_ptr<LuaClient> read_client(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+std::unique_ptr<Surrounding> read_client(lua_State* L, Asking& asking) {
   return std::make_unique<LuaClient>(asking, serve_state(L).border);
 }
 

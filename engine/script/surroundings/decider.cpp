@@ -24,9 +24,7 @@ bool LuaDecider::split(const Request&, const PairView& view) {
   return split;
 }
 
-std::unique_ptr<LuaDecider> read_decider(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+std::unique_ptr<Surrounding> read_decider(lua_State* L, Asking& asking) {
   return std::make_unique<LuaDecider>(asking, serve_state(L).border);
 }
 

@@ -30,9 +30,7 @@ ExpertPeriod LuaExperts::next(std::int32_t engine, double now_s, std::int64_t st
   return period;
 }
 
-std::unique_ptr<LuaExperts> read_experts(lua_State* L, int index, Asking& asking) {
-  if (lua_isnil(L, index)) return nullptr;
-  lua_pushvalue(L, index);
+std::unique_ptr<Surrounding> read_experts(lua_State*, Asking& asking) {
   return std::make_unique<LuaExperts>(asking);
 }
 

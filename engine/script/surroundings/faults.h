@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "script/serving/policy_call.h"
+#include "script/surroundings/surrounding.h"
 #include "serve/contract/fault.h"
 
 namespace rooflua::script {
 
 /// scripts/faults.
-class LuaFaults : public FaultPolicy {
+class LuaFaults : public FaultPolicy, public Surrounding {
  public:
   /// @param asking  of the simulation that it belongs to. The instance on top of the stack is taken
   explicit LuaFaults(Asking& asking);
@@ -18,6 +19,7 @@ class LuaFaults : public FaultPolicy {
   double connect_s() const override { return connect_s_; }
   double timeout_s() const override { return timeout_s_; }
   bool ends_requests() const override { return ends_requests_; }
+  void bind(Bindings& bindings) override { bindings.faults = this; }
 
  private:
   Asking* asking_;
@@ -26,7 +28,7 @@ class LuaFaults : public FaultPolicy {
   bool ends_requests_ = false;
 };
 
-/// The instance at `index`; nil: there is none.
-std::unique_ptr<LuaFaults> read_faults(lua_State* L, int index, Asking& asking);
+/// The instance on top of the stack, which is taken.
+std::unique_ptr<Surrounding> read_faults(lua_State* L, Asking& asking);
 
 }  // namespace rooflua::script

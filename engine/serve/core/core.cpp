@@ -50,12 +50,6 @@ PrefixIndex index_of(const ReplicaConfig& config, const Workload& workload, bool
   return real || workload.shares_content() ? PrefixIndex::shared : PrefixIndex::own;
 }
 
-std::vector<std::int32_t> block_sizes(const std::vector<ReplicaConfig>& replicas) {
-  std::vector<std::int32_t> out;
-  for (const ReplicaConfig& each : replicas) out.push_back(each.block_size);
-  return out;
-}
-
 bool starts_over_links(const ClusterConfig& config) {
   return std::any_of(config.pools.begin(), config.pools.end(),
                      [](const PoolConfig& pool) { return !pool.start.link.empty(); });

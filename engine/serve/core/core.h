@@ -58,6 +58,8 @@ struct Core {
   std::vector<char> is_touched;                         // by group
   Totals totals;
 
+  Progress& progress(std::int32_t slot) { return requests.progress(slot); }
+  const Progress& progress(std::int32_t slot) const { return requests.progress(slot); }
   Replica& at(std::int32_t index) { return replicas[static_cast<std::size_t>(index)]; }
   const Replica& at(std::int32_t index) const { return replicas[static_cast<std::size_t>(index)]; }
   std::int32_t replica_count() const { return static_cast<std::int32_t>(replicas.size()); }
@@ -95,6 +97,11 @@ struct Core {
   void post(Delivery delivery);
   /// The next time that a flow begins to move, or ends, becomes an instant. @pre there are links
   void expect_flows();
+  /// Observers hear of something, in their order.
+  template <class What, class... Told>
+  void tell(What what, const Told&... told) {
+    for (Observer* observer : bindings.observers) (observer->*what)(told...);
+  }
   /// Observers hear how many blocks of its KV are in use.
   void tell_blocks(std::int32_t index);
 };

@@ -53,7 +53,7 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   if (index >= 0) in_flight = core_.at(index).in_flight(slot);
   if (fleet_) {
     for (const Fleet::Waits& each : fleet_->door)
-      if (each.slot == slot) core_.requests.progress(slot).held += core_.now - each.since;
+      if (each.slot == slot) core_.progress(slot).held += core_.now - each.since;
   }
   RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   for (OnRequest* part : parts_.on_request) part->ended(slot, done);
@@ -113,13 +113,13 @@ void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight
     return core_.left.push_back({slot, index, unknown_tokens});
   replica.defer_no_longer(slot);
   const bool was_outside = Ranks(*this).leave(slot);
-  if (core_.requests.progress(slot).flows > 0) {  // its KV is read
+  if (core_.progress(slot).flows > 0) {  // its KV is read
     replica.leave(slot, unknown_tokens, true);
     core_.left.push_back({slot});
     return core_.plan_again(index);
   }
   const bool unreached = core_.requests[slot].phase == Phase::pending && !was_outside &&
-                         core_.requests.progress(slot).kept_blocks == 0;
+                         core_.progress(slot).kept_blocks == 0;
   if (core_.requests[slot].phase != Phase::pending) {
     replica.leave(slot, unknown_tokens);
     core_.tell_blocks(index);
@@ -131,8 +131,9 @@ void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight
 
 /// Whether it holds blocks that a transfer fills, from a prefill replica or from a store.
 bool Simulation::has_kv_on_its_way(std::int32_t slot) const {
-  const Progress& progress = core_.requests.progress(slot);
-  const bool comes = progress.kept_blocks > 0 || (tiers_ && tiers_->is_loading(slot));
+  const Progress& progress = core_.progress(slot);
+  bool comes = progress.kept_blocks > 0;
+  for (const OnRequest* part : parts_.on_request) comes = comes || part->is_filling(slot);
   return core_.requests[slot].phase == Phase::pending && comes && progress.held_blocks > 0;
 }
 
@@ -141,7 +142,7 @@ bool Simulation::has_kv_on_its_way(std::int32_t slot) const {
 void Simulation::free_left_seats(std::int32_t index) {
   const std::size_t freed = std::erase_if(core_.left, [&](Left& each) {
     if (each.replica != index) return false;
-    const bool is_read = core_.requests.progress(each.slot).flows > 0;
+    const bool is_read = core_.progress(each.slot).flows > 0;
     core_.at(index).leave(each.slot, each.unknown_tokens, is_read);
     if (is_read) return each.replica = -1, false;
     free_slot(each.slot);
@@ -164,7 +165,7 @@ void Simulation::refuse_kv(std::int32_t slot) {
 /// No replica knows the request any more.
 void Simulation::free_slot(std::int32_t slot) {
   const std::int32_t index = core_.requests[slot].replica;
-  const Progress& progress = core_.requests.progress(slot);
+  const Progress& progress = core_.progress(slot);
   const std::int32_t from = progress.prefill_replica;
   if (progress.kept_blocks > 0) {
     let_go(slot);

@@ -33,14 +33,13 @@ constexpr std::int32_t most_idle_faults = 10'000;  // without a step, or a reque
 
 /// A list of faults without end does not keep a run going in which nothing else happens any more.
 void Life::ask_faults() {
-  const std::int64_t events =
-      s_.core_.totals.arrived + s_.core_.totals.steps + s_.core_.totals.ended[0];
+  const std::int64_t events = core_.totals.arrived + core_.totals.steps + core_.totals.ended[0];
   fleet().idle_faults = events == fleet().events_at_fault ? fleet().idle_faults + 1 : 0;
   fleet().events_at_fault = events;
   fleet().fault.reset();
   fleet().fault_time = never;
   if (fleet().idle_faults > most_idle_faults) return;
-  fleet().fault = s_.core_.bindings.faults->next(s_.now_s(), s_.replica_count());
+  fleet().fault = core_.bindings.faults->next(s_.now_s(), s_.replica_count());
   fleet().fault_time = never;
   if (!fleet().fault) return;
   const Fault& fault = *fleet().fault;
@@ -50,7 +49,7 @@ void Life::ask_faults() {
     throw Error("faults", "next: found replica " + std::to_string(fault.replica + 1) +
                               "; there are " + std::to_string(s_.replica_count()));
   fleet().fault_time = picoseconds(fault.time_s, "faults: next");
-  if (fleet().fault_time < s_.core_.now)
+  if (fleet().fault_time < core_.now)
     throw Error("faults", "next: a fault at " + std::to_string(fault.time_s) +
                               " s lies before the one in front of it (" +
                               std::to_string(s_.now_s()) + " s)");
@@ -61,30 +60,31 @@ void Life::come_to_pass(const Fault& fault) {
   if (fault.kind == Fault::Kind::link) return degrade(fault);
   const bool ends = std::isfinite(fault.for_s);
   s_.slow_replica(fault.replica, fault.factor,
-                  ends ? after(s_.core_.now, fault.for_s, "faults: for_s") : never);
+                  ends ? after(core_.now, fault.for_s, "faults: for_s") : never);
 }
 
 void Life::check_link(const Fault& fault) const {
-  if (!s_.core_.kv_links)
+  if (!core_.kv_links)
     throw Error("faults", "next: link '" + fault.link +
                               "': no transfer uses links here (network.path, tiers, "
                               "replicas[].start.link)");
-  s_.core_.kv_links->wires().link_named(fault.link, "faults: next");
+  core_.kv_links->wires().link_named(fault.link, "faults: next");
   if (!(fault.factor >= 0 && fault.factor <= 1))
     throw Error("faults", "next: found the factor " + std::to_string(fault.factor) +
                               " of a link; a number from 0 to 1 is right");
-  if (s_.tiers_ && s_.tiers_->config().overlap == LoadOverlap::layers)
+  const TiersConfig& tiers = core_.config.tiers;
+  if (!tiers.stores.empty() && tiers.overlap == LoadOverlap::layers)
     throw Error("faults",
                 "next: a link fails, and prompts are computed while their KV comes "
                 "(tiers.overlap); with 'none' it may");
 }
 
 void Life::degrade(const Fault& fault) {
-  const Wires& wires = s_.core_.kv_links->wires();
+  const Wires& wires = core_.kv_links->wires();
   const std::vector<std::int32_t> which =
       wires.of_link(wires.link_named(fault.link, "faults: next"), fault.replica);
   const Picoseconds until =
-      std::isfinite(fault.for_s) ? after(s_.core_.now, fault.for_s, "faults: for_s") : never;
+      std::isfinite(fault.for_s) ? after(core_.now, fault.for_s, "faults: for_s") : never;
   fleet().wires.resize(wires.all().size());
   for (const std::int32_t wire : which) {
     Fleet::Slow& own = fleet().wires[static_cast<std::size_t>(wire)];
@@ -92,19 +92,19 @@ void Life::degrade(const Fault& fault) {
     if (until != never && fault.factor != 1)
       fleet().due.push({until, wire, LifeAlarm::Kind::link_over, own.ticket});
   }
-  s_.core_.kv_links->flows().fail_after(s_.core_.bindings.faults->timeout_s());
+  core_.kv_links->flows().fail_after(core_.bindings.faults->timeout_s());
   set_wires(which, fault.factor);
 }
 
 void Life::set_wires(std::span<const std::int32_t> which, double factor) {
-  const std::vector<Wires::Wire>& all = s_.core_.kv_links->wires().all();
+  const std::vector<Wires::Wire>& all = core_.kv_links->wires().all();
   for (const std::int32_t wire : which) {
     fleet().wires[static_cast<std::size_t>(wire)].factor = factor;
-    for (Observer* observer : s_.core_.bindings.observers)
-      observer->on_link({all[static_cast<std::size_t>(wire)].link, wire, factor, s_.core_.now});
+    for (Observer* observer : core_.bindings.observers)
+      observer->on_link({all[static_cast<std::size_t>(wire)].link, wire, factor, core_.now});
   }
-  s_.core_.kv_links->flows().set_factor(which, factor, s_.core_.now);
-  s_.core_.expect_flows();
+  core_.kv_links->flows().set_factor(which, factor, core_.now);
+  core_.expect_flows();
 }
 
 // --- transfers that fail
@@ -117,14 +117,14 @@ void Life::fail_flows(std::span<const FlowEnded> ended) {
   std::vector<std::int32_t> slots;  // whose KV has failed
   for (const FlowEnded& flow : failed) {
     const FlowRequest& what = flow.what;
-    if (what.errand == Errand::load) fail_load(what.ticket);
-    if (what.errand == Errand::store) fail_write(what.ticket);
+    for (OnFlow* part : s_.parts_.on_flow)
+      if (part->failed(what)) break;
     if (what.errand != Errand::hand_over) continue;
     if (std::find(slots.begin(), slots.end(), what.slot) != slots.end()) continue;
     slots.push_back(what.slot);
     fail_hand_over(what.slot);
   }
-  s_.core_.expect_flows();  // others may be faster now
+  core_.expect_flows();  // others may be faster now
 }
 
 void Life::tell_failed(const FlowEnded& flow) {
@@ -137,70 +137,38 @@ void Life::tell_failed(const FlowEnded& flow) {
                     .alone_end = flow.alone_end,
                     .wires = what.path};
   if (what.errand == Errand::hand_over) {
-    seen.id = s_.core_.requests[what.slot].id;
+    seen.id = core_.requests[what.slot].id;
     seen.is_pushed = s_.hand_over_of(what.slot).pushed;
-  } else if (what.errand == Errand::load) {
-    seen.id = s_.tiers_->is_prefetch(what.ticket) ? -1 : s_.tiers_->request_of_load(what.ticket);
-    seen.store = s_.tiers_->store_of_load(what.ticket);
-    seen.is_load = true;
   } else {
-    seen.store = s_.tiers_->store_of_write(what.ticket);
+    for (const OnFlow* part : s_.parts_.on_flow)
+      if (part->describes(what, seen)) break;
   }
-  for (Observer* observer : s_.core_.bindings.observers) observer->on_failed_transfer(seen);
+  core_.tell(&Observer::on_failed_transfer, seen);
 }
 
 void Life::fail_hand_over(std::int32_t slot) {
-  Progress& progress = s_.core_.requests.progress(slot);
+  Progress& progress = core_.progress(slot);
   const bool is_computed = progress.kept_blocks > 0;
-  s_.core_.kv_links->flows().stop_hand_over(slot, s_.core_.now);
+  core_.kv_links->flows().stop_hand_over(slot, core_.now);
   progress.flows = 0;
-  if (!s_.core_.has_left(slot) && s_.core_.bindings.faults->ends_requests())
+  if (!core_.has_left(slot) && core_.bindings.faults->ends_requests())
     s_.abort(slot, Outcome::replica_lost);
-  else if (!s_.core_.has_left(slot) && !is_computed)
+  else if (!core_.has_left(slot) && !is_computed)
     return s_.cancel_reserved(slot);
   if (!is_computed) {
-    if (s_.core_.has_left(slot)) s_.end_left(slot);  // else abort() has freed it
+    if (core_.has_left(slot)) s_.end_left(slot);  // else abort() has freed it
     return;
   }
-  const std::int32_t to = s_.core_.requests[slot].replica;
+  const std::int32_t to = core_.requests[slot].replica;
   s_.let_go(slot);
-  s_.core_.touch(to);
-  if (s_.core_.has_left(slot)) return s_.refuse_kv(slot);
+  core_.touch(to);
+  if (core_.has_left(slot)) return s_.refuse_kv(slot);
   HandOver& hand_over = s_.hand_over_of(slot);
   if (hand_over.pushed) {
-    for (Observer* observer : s_.core_.bindings.observers)
-      observer->on_kv(s_.core_.requests[slot], s_.core_.now);
+    core_.tell(&Observer::on_kv, core_.requests[slot], core_.now);
   }
   progress.remote_tokens = hand_over.cached_tokens;
-  s_.core_.at(to).receive(slot, s_.core_.scheduler(to));
-}
-
-void Life::fail_load(std::int32_t ticket) {
-  Tiers& tiers = *s_.tiers_;
-  const std::int32_t slot = tiers.slot_of_load(ticket);
-  if (slot < 0) return;  // it was cut with another one
-  const Request& request = s_.core_.requests[slot];
-  const bool is_own = request.id == tiers.request_of_load(ticket);
-  if (tiers.is_prefetch(ticket) || !is_own || request.phase != Phase::pending) {
-    tiers.drop_load(ticket, s_.core_.requests, s_.core_.now);
-    return s_.ask_again();
-  }
-  if (!s_.core_.has_left(slot) && s_.core_.bindings.faults->ends_requests())
-    s_.abort(slot, Outcome::replica_lost);
-  const std::int32_t lost =
-      tiers.cut_load(slot, s_.core_.requests, s_.core_.now, [this](std::int32_t each) {
-        return s_.core_.kv_links->flows().stop(Errand::load, each, s_.core_.now);
-      });
-  if (s_.core_.has_left(slot)) return s_.refuse_kv(slot);
-  s_.core_.requests.progress(slot).remote_tokens -= lost;
-  s_.receive_loaded(slot);
-}
-
-void Life::fail_write(std::int32_t ticket) {
-  const std::int32_t from = s_.tiers_->replica_of_write(ticket);
-  s_.core_.at(from).unpin(first_pin + ticket);
-  s_.tiers_->cancel_write(ticket);
-  s_.core_.touch(from);
+  core_.at(to).receive(slot, core_.scheduler(to));
 }
 
 }  // namespace rooflua

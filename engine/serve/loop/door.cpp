@@ -12,21 +12,21 @@ namespace rooflua {
 /// first, that one.
 bool Life::has_candidates() const {
   const bool decode_first =
-      s_.split_ && s_.core_.config.disaggregation.order == SplitOrder::decode_first;
-  if (!decode_first && s_.core_.candidates_for(Stage::prompt).empty()) return false;
-  return !s_.split_ || !s_.core_.candidates_for(Stage::decode).empty();
+      s_.split_ && core_.config.disaggregation.order == SplitOrder::decode_first;
+  if (!decode_first && core_.candidates_for(Stage::prompt).empty()) return false;
+  return !s_.split_ || !core_.candidates_for(Stage::decode).empty();
 }
 
 bool Life::may_have_candidates() const {
-  bool may[2] = {s_.core_.built[0] == 0, s_.core_.built[1] == 0};
-  for (std::size_t g = 0; g < s_.core_.groups.size(); ++g) {
+  bool may[2] = {core_.built[0] == 0, core_.built[1] == 0};
+  for (std::size_t g = 0; g < core_.groups.size(); ++g) {
     const auto engine = static_cast<std::int32_t>(g);
     const Fleet& fleet = *s_.fleet_;
     const Fleet::Engine& own = fleet.engine(engine);
-    const bool decodes = s_.core_.is_decoder(s_.core_.groups[g].members.front());
+    const bool decodes = core_.is_decoder(core_.groups[g].members.front());
     const auto pool = static_cast<std::size_t>(own.pool);
-    const bool is_scaled = own.pool >= 0 && pool < s_.core_.bindings.autoscalers.size() &&
-                           s_.core_.bindings.autoscalers[pool] != nullptr;
+    const bool is_scaled = own.pool >= 0 && pool < core_.bindings.autoscalers.size() &&
+                           core_.bindings.autoscalers[pool] != nullptr;
     const bool is_wanted = own.pool >= 0 && fleet.pools[pool].wanted > 0;
     const bool is_lost = own.state == Lifecycle::failed && !own.will_be_repaired;
     may[decodes ? 1 : 0] |= fleet.takes_requests(engine) || fleet.will_come(engine) ||
@@ -41,10 +41,9 @@ bool Life::wait_at_door(std::int32_t slot) {
     s_.finish(slot, Outcome::refused);
     return true;
   }
-  fleet().door.push_back({slot, s_.core_.now});
+  fleet().door.push_back({slot, core_.now});
   note_waiting(slot);
-  for (Observer* observer : s_.core_.bindings.observers)
-    observer->on_held(s_.core_.requests[slot], s_.core_.now);
+  core_.tell(&Observer::on_held, core_.requests[slot], core_.now);
   return true;
 }
 
@@ -58,13 +57,12 @@ void Life::leave_door(bool is_open) {
   const std::vector<Fleet::Waits> waiting = std::exchange(fleet().door, {});
   fleet().leaves_door = true;
   for (const auto& [slot, since] : waiting) {
-    s_.core_.requests.progress(slot).held += s_.core_.now - since;
+    core_.progress(slot).held += core_.now - since;
     if (!is_open) {
       s_.finish(slot, Outcome::refused);
       continue;
     }
-    for (Observer* observer : s_.core_.bindings.observers)
-      observer->on_passed(s_.core_.requests[slot], s_.core_.now);
+    core_.tell(&Observer::on_passed, core_.requests[slot], core_.now);
     s_.route(slot);
   }
   fleet().leaves_door = false;

@@ -70,8 +70,7 @@ std::int32_t Simulation::plan(Replica& replica) {
         ask ? replica.make_plan(policy, core_.now) : replica.repeat_plan(core_.now);
     if (plan.view().preempted > 0) tell_preemptions(replica);
     for (const StepPlan::Pulled& pulled : plan.pulled()) pull(pulled);
-    if (tiers_) write_back(replica);
-    if (tiers_) note_admissions(replica);
+    for (OnStep* part : parts_.on_step) part->planned(replica);
     // A scheduler that only took away is asked again at once, if no event would make that happen.
     const bool took = plan.view().preempted + plan.view().rejected > 0;
     if (plan.view().tokens > 0 || !took || replica.pipeline().planned() > 0)
@@ -90,7 +89,7 @@ void Simulation::price_alone(Replica& replica) {
   operations_.front().clear();
   StepPrice own = price(batch, operations_.front());
   own.own_s = own.time_s;
-  if (tiers_) add_tier_waits(replica, own, operations_.front());
+  for (OnStep* part : parts_.on_step) part->waits(replica, own, operations_.front());
   commit(replica, own, operations_.front());
 }
 
@@ -109,7 +108,8 @@ void Simulation::price_together(RankGroup& group) {
     prices_[i] = StepPrice{};
     operations_[i].clear();
     if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
-    if (tiers_) add_tier_waits(core_.at(group.members[i]), prices_[i], operations_[i]);
+    for (OnStep* part : parts_.on_step)
+      part->waits(core_.at(group.members[i]), prices_[i], operations_[i]);
     if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
   }
   group.view.steps += 1;
@@ -149,7 +149,7 @@ void Simulation::commit(Replica& replica, const StepPrice& price,
   if (!unread_prices_) {
     const StepPriced priced{
         replica, replica.plan().serial(), core_.now, replica.planned_batch(), price, operations};
-    for (Observer* observer : core_.bindings.observers) observer->on_priced(priced);
+    core_.tell(&Observer::on_priced, priced);
   }
   replica.commit(price, core_.now);
 }

@@ -28,7 +28,7 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   if (hand_over.to < 0 && core_.candidates_for(Stage::decode).empty())
     return end_without_decoder(slot, from);
   if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
-  Progress& progress = core_.requests.progress(slot);
+  Progress& progress = core_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks =
       std::exchange(progress.held_blocks, 0) + core_.at(from).config().seat_blocks;
@@ -38,8 +38,7 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   if (hand_over.reserved_blocks > 0) {
     core_.at(hand_over.to).adopt(slot, std::exchange(hand_over.reserved_blocks, 0));
     limit_output(slot, core_.at(hand_over.to).config());
-    for (Observer* observer : core_.bindings.observers)
-      observer->on_computed(core_.requests[slot], core_.now);
+    core_.tell(&Observer::on_computed, core_.requests[slot], core_.now);
     send_kv(slot, core_.requests[slot].prompt_tokens);
     if (progress.flows == 0) arrive(slot);
     return;
@@ -53,7 +52,7 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
 
 /// No decode replica is there any more: the prompt was computed in vain.
 void Simulation::end_without_decoder(std::int32_t slot, std::int32_t from) {
-  Progress& progress = core_.requests.progress(slot);
+  Progress& progress = core_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks =
       std::exchange(progress.held_blocks, 0) + core_.at(from).config().seat_blocks;
@@ -70,8 +69,7 @@ void Simulation::pull(const StepPlan::Pulled& pulled) {
   hand_over.cached_tokens = std::min(pulled.cached_tokens, core_.requests[slot].prompt_tokens - 1);
   hand_over.sent_tokens = hand_over.cached_tokens;
   if (core_.kv_links) {  // its arrival is not known yet
-    for (Observer* observer : core_.bindings.observers)
-      observer->on_computed(core_.requests[slot], core_.now);
+    core_.tell(&Observer::on_computed, core_.requests[slot], core_.now);
   }
   send_kv(slot, core_.requests[slot].prompt_tokens);
   core_.tell_blocks(core_.requests[slot].replica);
@@ -93,9 +91,9 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
   hand_over.sent_tokens = tokens;
   if (bytes <= 0 && !(is_first && is_last)) return;
   hand_over.sent_bytes += bytes;
-  ++core_.requests.progress(slot).flows;
+  ++core_.progress(slot).flows;
   const std::int32_t from =
-      hand_over.computed == never ? request.replica : core_.requests.progress(slot).prefill_replica;
+      hand_over.computed == never ? request.replica : core_.progress(slot).prefill_replica;
   if (core_.kv_links) {
     KvLinks::Sent what{slot, from, hand_over.to, bytes, transfer.alpha_s, transfer.bytes_per_s};
     if (not_before > core_.now) {
@@ -121,7 +119,7 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
 
 /// Its KV is no longer needed where it was computed.
 void Simulation::let_go(std::int32_t slot) {
-  const std::int32_t from = core_.requests.progress(slot).prefill_replica;
+  const std::int32_t from = core_.progress(slot).prefill_replica;
   hand_over_of(slot).arrived = core_.now;
   core_.at(from).release_kept(slot);
   leave_replica(slot, from);
@@ -131,8 +129,8 @@ void Simulation::let_go(std::int32_t slot) {
 
 /// A part of its KV is there.
 void Simulation::end_flow(std::int32_t slot) {
-  if (--core_.requests.progress(slot).flows > 0) return;
-  if (core_.requests.progress(slot).kept_blocks > 0) return arrive(slot);
+  if (--core_.progress(slot).flows > 0) return;
+  if (core_.progress(slot).kept_blocks > 0) return arrive(slot);
   if (core_.has_left(slot)) return end_left(slot);
   core_.touch(core_.requests[slot].replica);  // where it may be preempted again
 }
@@ -144,8 +142,7 @@ void Simulation::arrive(std::int32_t slot) {
   core_.touch(to);
   if (core_.has_left(slot)) return refuse_kv(slot);
   if (hand_over_of(slot).pushed) {
-    for (Observer* observer : core_.bindings.observers)
-      observer->on_kv(core_.requests[slot], core_.now);
+    core_.tell(&Observer::on_kv, core_.requests[slot], core_.now);
   }
   core_.at(to).receive(slot, core_.scheduler(to));
 }
@@ -157,29 +154,14 @@ void Simulation::pass_flows() {
   core_.kv_links->flows().pass(core_.now, flows_ended_);
   core_.flows_expected = never;
   core_.expect_flows();
-  if (tiers_) {
-    ask_again();
-    // What ends in the instant of an alarm has come in time.
-    std::stable_partition(flows_ended_.begin(), flows_ended_.end(),
-                          [](const FlowEnded& flow) { return flow.what.errand != Errand::alarm; });
-  }
+  for (OnFlow* part : parts_.on_flow) part->moved(flows_ended_);
   bool any_failed = false;
   for (const FlowEnded& flow : flows_ended_) {
     const FlowRequest& what = flow.what;
     any_failed = any_failed || flow.failed;
     if (flow.failed) continue;
-    if (what.errand == Errand::load) {
-      end_load(flow);
-      continue;
-    }
-    if (what.errand == Errand::store) {
-      end_write(flow);
-      continue;
-    }
-    if (what.errand == Errand::alarm) {
-      lose_patience(flow);
-      continue;
-    }
+    const auto is_its = [&](OnFlow* part) { return part->arrived(flow); };
+    if (std::any_of(parts_.on_flow.begin(), parts_.on_flow.end(), is_its)) continue;
     if (what.errand == Errand::start) {
       Life(*this).end_part(what.ticket);
       continue;

@@ -7,15 +7,17 @@
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
 //      or end now change what the others get (links/flows.h). Then leases that end now. Then what
 //      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
-//      clients lose their patience, by id of the request: it is aborted (trying.cpp), and
-//      deadlines pass of requests that a gate holds, or that wait at a replica, by id (gating.cpp).
+//      clients lose their patience, by id of the request: it is aborted (abort.cpp). Then
+//      parts do what is late (Moment::late): deadlines pass of requests that a gate holds, or that
+//      wait at a replica, by id.
 //      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
 //      by engine, then faults (lifecycle.cpp)
 //   3. requests that waited for a replica, if one is ready now, in the order they came; requests
 //      that leave the frontend now, in order of sending; then requests that are sent now: those of
 //      the workload's stream, then follow-ups and requests that clients send again, in the order
-//      they were given. Each passes a gate, is held or refused; then requests that the gate lets
-//      go. Then autoscalers that are due are asked (scaling.cpp)
+//      they were given. Parts may take each on its way to the router (OnRequest::takes): it passes
+//      a gate, is held or refused; then requests that the gate lets go (Moment::sent).
+//      Then autoscalers that are due are asked (scaling.cpp)
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -115,7 +117,7 @@ Picoseconds Simulation::next_instant() {
   Picoseconds time = core_.alarms.empty() ? never : core_.alarms.front().time;
   if (!core_.deliveries.empty()) time = std::min(time, core_.deliveries.front().time);
   if (!core_.sent_now.empty()) time = core_.now;
-  if (next_open_ >= 0) time = std::min(time, core_.requests.progress(next_open_).arrival);
+  if (next_open_ >= 0) time = std::min(time, core_.progress(next_open_).arrival);
   if (!leases_.empty()) time = std::min(time, next_lease());
   time = std::min(time, core_.workload_due);
   if (next_part_ <= time) time = std::min(time, next_of_parts());
@@ -137,7 +139,7 @@ bool Simulation::is_alone(const OnTime& part) {
   if (!core_.sent_now.empty() || core_.workload_due <= now) return false;
   if (!leases_.empty() && next_lease() <= now) return false;
   if (fleet_ && next_life() <= now) return false;
-  if (next_open_ >= 0 && core_.requests.progress(next_open_).arrival <= now) return false;
+  if (next_open_ >= 0 && core_.progress(next_open_).arrival <= now) return false;
   return core_.deliveries.empty() || core_.deliveries.front().time > now;
 }
 
@@ -153,8 +155,8 @@ void Simulation::land_steps() {
     ++core_.totals.steps;
     if (!hands_over) core_.totals.output_tokens += done.tokens_landed();
     if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
-    for (Observer* observer : core_.bindings.observers) observer->on_step(done);
-    if (tiers_) store_computed(done);
+    core_.tell(&Observer::on_step, done);
+    for (OnStep* part : parts_.on_step) part->landed(done);
     if (knowledge_ && knowledge_->counts()) {
       for (const PrefillWork& work : done.prefills)
         if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
@@ -163,7 +165,8 @@ void Simulation::land_steps() {
       push_computed(done.prefills);
     if (watches_first_tokens_) tell_first_tokens(done.prefills);
     for (const std::int32_t slot : ending_) {
-      if (tiers_ && !hands_over) store_answer(slot, 1);
+      for (OnStep* part : parts_.on_step)
+        if (!hands_over) part->completed(slot);
       hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
     }
     if (!core_.left.empty()) free_left_seats(due.replica);
@@ -194,7 +197,7 @@ void Simulation::deliver() {
     const Delivery delivery = core_.deliveries.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
   }
-  while (next_open_ >= 0 && core_.requests.progress(next_open_).arrival == core_.now) {
+  while (next_open_ >= 0 && core_.progress(next_open_).arrival == core_.now) {
     const std::int32_t slot = next_open_;
     read_ahead();
     send(slot);
@@ -236,8 +239,8 @@ void Simulation::tell_preemptions(Replica& replica) {
   if (split_) {
     for (const std::int32_t slot : preempted) cancel_reserved(slot);
   }
-  if (!tiers_) return;
-  for (const std::int32_t slot : preempted) store_answer(slot, 2);
+  for (OnStep* part : parts_.on_step)
+    for (const std::int32_t slot : preempted) part->preempted(slot);
 }
 
 bool Simulation::alarm_holds(const Alarm& alarm) const {

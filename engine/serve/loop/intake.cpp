@@ -31,7 +31,7 @@ void Simulation::read_ahead() {
   RequestSpec spec;
   if (!more_ || !(more_ = core_.bindings.workload->next(spec))) return;
   next_open_ = open(spec);
-  const Picoseconds arrival = core_.requests.progress(next_open_).arrival;
+  const Picoseconds arrival = core_.progress(next_open_).arrival;
   if (arrival < last_open_)
     throw Error("workload: request " + std::to_string(ordinal_),
                 "arrives at " + std::to_string(seconds(arrival)) +
@@ -53,8 +53,8 @@ void Simulation::begin(std::int32_t slot) {
   if (split_) begin_hand_over(slot);
   ++core_.totals.arrived;
   RowSent row;
-  const bool is_row = core_.requests.progress(slot).row >= 0 && tell_row(slot, row);
-  for (Observer* observer : core_.bindings.observers) observer->on_arrival(request, core_.now);
+  const bool is_row = core_.progress(slot).row >= 0 && tell_row(slot, row);
+  core_.tell(&Observer::on_arrival, request, core_.now);
   for (OnRequest* part : parts_.on_request) part->sent(slot, is_row ? &row : nullptr);
 }
 
@@ -100,7 +100,7 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   view.slot = slot;
   view.decode_stage = decodes ? 1 : 0;
   view.source = this;
-  if (knowledge_) knowledge_->ask(core_.requests[slot], core_.requests.progress(slot), core_.now);
+  if (knowledge_) knowledge_->ask(core_.requests[slot], core_.progress(slot), core_.now);
   const std::int32_t chosen = core_.bindings.router->route(core_.requests[slot], view);
   if (chosen == Router::refused && may_refuse) return chosen;
   const bool known = chosen >= 0 && chosen < replica_count();
@@ -146,7 +146,7 @@ void Simulation::join(std::int32_t slot, std::int32_t index) {
 /// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
 void Simulation::limit_output(std::int32_t slot, const ReplicaConfig& config) {
   const Request& request = core_.requests[slot];
-  Progress& progress = core_.requests.progress(slot);
+  Progress& progress = core_.progress(slot);
   progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
   if (config.role == Role::prefill) progress.limit = 1;
   progress.stop_at = std::min(progress.output_tokens, progress.limit);
@@ -160,9 +160,8 @@ void Simulation::limit_output(std::int32_t slot, const ReplicaConfig& config) {
 /// Into the queue of the engine.
 void Simulation::enter(std::int32_t slot, Replica& replica) {
   replica.enqueue(slot, core_.now, core_.scheduler(replica.view().index));
-  for (Observer* observer : core_.bindings.observers)
-    observer->on_queued(core_.requests[slot], core_.now);
-  if (tiers_ && core_.config.tiers.prefetch) prefetch_from_stores(slot);
+  core_.tell(&Observer::on_queued, core_.requests[slot], core_.now);
+  for (OnRequest* part : parts_.on_request) part->entered(slot);
 }
 
 /// Follow-ups of a request that ended at `now`.
@@ -171,7 +170,7 @@ class Simulation::FollowUpsSent : public FollowUps {
   FollowUpsSent(Simulation& simulation, Picoseconds now) : simulation_(simulation), now_(now) {}
   void send(const RequestSpec& spec) override {
     const std::int32_t slot = simulation_.open(spec);
-    Picoseconds& arrival = simulation_.core_.requests.progress(slot).arrival;
+    Picoseconds& arrival = simulation_.core_.progress(slot).arrival;
     if (spec.arrival_s >= seconds(now_))
       arrival = std::max(arrival, now_);  // "now" in whole ps again
     if (arrival < now_)
@@ -190,7 +189,7 @@ class Simulation::FollowUpsSent : public FollowUps {
 /// What observers are told of the request in this slot.
 RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   const Request& request = core_.requests[slot];
-  const Progress& progress = core_.requests.progress(slot);
+  const Progress& progress = core_.progress(slot);
   const Picoseconds delay = progress.first_token == never ? 0 : core_.frontend_token;
   RequestDone done;
   done.id = request.id;
@@ -209,11 +208,6 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.output_tokens = outcome == Outcome::completed ? progress.stop_at : request.emitted_tokens;
   done.cached_tokens = progress.first_hit_tokens;
   done.preemptions = request.preemptions;
-  if (tiers_) {
-    const Tiers::Loaded loaded = tiers_->loaded(slot, request);
-    done.tier_tokens = loaded.tokens;
-    if (loaded.end != never) done.load = loaded.end - loaded.start;
-  }
   if (split_) {
     const HandOver& hand_over = hand_overs_[static_cast<std::size_t>(slot)];
     done.computed = hand_over.computed;
@@ -249,7 +243,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
     each.last_token = never;
     if (request.replica >= 0)
       each.output_tokens = std::min(emitted_tokens(replica(request.replica).view(), request),
-                                    core_.requests.progress(slot).stop_at);
+                                    core_.progress(slot).stop_at);
     out.push_back(each);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -258,7 +252,7 @@ std::vector<RequestDone> Simulation::unfinished() const {
 
 /// Every end of a request that is not aborted.
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
-  if (core_.requests.progress(slot).kept_blocks > 0) let_go(slot);
+  if (core_.progress(slot).kept_blocks > 0) let_go(slot);
   RequestDone done = describe(slot, outcome);
   for (OnRequest* part : parts_.on_request) part->ended(slot, done);
   if (split_) break_promise(slot);
@@ -275,7 +269,7 @@ void Simulation::tell(const RequestDone& done) {
   ++core_.totals.ended[static_cast<std::size_t>(done.outcome)];
   core_.totals.last_end = std::max(core_.totals.last_end, done.now);
   if (fleet_) Life(*this).note_end(done);
-  for (Observer* observer : core_.bindings.observers) observer->on_done(done);
+  core_.tell(&Observer::on_done, done);
   for (OnRequest* part : parts_.on_request)
     if (part->goes_on(done)) return read_due();
   FollowUpsSent follow_ups(*this, done.now);

@@ -7,16 +7,14 @@
 
 #include "serve/contract/autoscaler.h"
 #include "serve/contract/observer.h"
-#include "serve/core/group.h"
+#include "serve/loop/simulation.h"
 #include "serve/replica/lifecycle.h"
 
 namespace rooflua {
 
-class Simulation;
-
 class Life {
  public:
-  explicit Life(Simulation& simulation) : s_(simulation) {}
+  explicit Life(Simulation& simulation) : s_(simulation), core_(simulation.core_) {}
 
   /// The simulation has a fleet from now on, if it had none.
   Fleet& open();
@@ -92,8 +90,6 @@ class Life {
   void set_wires(std::span<const std::int32_t> wires, double factor);
   void tell_failed(const FlowEnded& flow);
   void fail_hand_over(std::int32_t slot);
-  void fail_load(std::int32_t ticket);
-  void fail_write(std::int32_t ticket);
   void start(std::int32_t engine);
   void begin_part(std::int32_t engine);
   bool send(std::int32_t engine, double bytes);
@@ -109,6 +105,7 @@ class Life {
   bool may_have_candidates() const;
 
   Simulation& s_;
+  Core& core_;
 };
 
 }  // namespace rooflua

@@ -54,8 +54,8 @@ StepModel& Simulation::steps_of(std::int32_t index) {
 Fleet& Life::open() {
   if (s_.fleet_) return *s_.fleet_;
   std::vector<std::vector<std::int32_t>> engines;
-  for (const RankGroup& each : s_.core_.groups) engines.push_back(each.members);
-  return s_.fleet_.emplace(s_.core_.config.pools, engines);
+  for (const RankGroup& each : core_.groups) engines.push_back(each.members);
+  return s_.fleet_.emplace(core_.config.pools, engines);
 }
 
 Fleet& Life::fleet() {
@@ -63,45 +63,44 @@ Fleet& Life::fleet() {
 }
 
 const RankGroup& Life::group(std::int32_t engine) const {
-  return s_.core_.groups[static_cast<std::size_t>(engine)];
+  return core_.groups[static_cast<std::size_t>(engine)];
 }
 
 void Life::gather_candidates() {
-  for (std::vector<std::int32_t>& each : s_.core_.candidates) each.clear();
+  for (std::vector<std::int32_t>& each : core_.candidates) each.clear();
   for (std::int32_t i = 0; i < s_.replica_count(); ++i) {
-    const std::int32_t engine = s_.core_.engine_of(i);
-    const bool believed =
-        s_.fleet_ && fleet().engine(engine).is_undetected && !s_.core_.is_decoder(i);
+    const std::int32_t engine = core_.engine_of(i);
+    const bool believed = s_.fleet_ && fleet().engine(engine).is_undetected && !core_.is_decoder(i);
     if (believed || s_.lifecycle(i) == Lifecycle::ready)
-      s_.core_.candidates[s_.core_.is_decoder(i) ? 1 : 0].push_back(i);
+      core_.candidates[core_.is_decoder(i) ? 1 : 0].push_back(i);
   }
-  s_.core_.signals.set_candidates(s_.core_.candidates);
+  core_.signals.set_candidates(core_.candidates);
 }
 
 void Life::set_state(std::int32_t engine, Lifecycle state) {
   Fleet::Engine& own = fleet().engine(engine);
   const Lifecycle before = std::exchange(own.state, state);
   ++own.ticket;
-  own.since = s_.core_.now;
+  own.since = core_.now;
   own.is_undetected = false;
   std::erase(fleet().drains, engine);
   if (state == Lifecycle::draining) fleet().drains.push_back(engine);
   if ((before == Lifecycle::ready) != (state == Lifecycle::ready)) gather_candidates();
   for (const std::int32_t member : group(engine).members) {
-    for (Observer* observer : s_.core_.bindings.observers)
-      observer->on_replica({member, before, state, s_.core_.now});
+    for (Observer* observer : core_.bindings.observers)
+      observer->on_replica({member, before, state, core_.now});
   }
 }
 
 void Life::alarm(std::int32_t engine, LifeAlarm::Kind kind, double after_s) {
-  fleet().due.push({after(s_.core_.now, after_s, "the life of a replica"), engine, kind,
+  fleet().due.push({after(core_.now, after_s, "the life of a replica"), engine, kind,
                     fleet().engine(engine).ticket});
 }
 
 void Life::pass() {
-  while (fleet().next() <= s_.core_.now) {
-    if (fleet().due.empty() || fleet().due.front().time > s_.core_.now) {
-      if (fleet().fault_time > s_.core_.now) return;  // an autoscaler is due
+  while (fleet().next() <= core_.now) {
+    if (fleet().due.empty() || fleet().due.front().time > core_.now) {
+      if (fleet().fault_time > core_.now) return;  // an autoscaler is due
       const Fault fault = *fleet().fault;
       ask_faults();
       come_to_pass(fault);
@@ -166,14 +165,14 @@ bool Life::send(std::int32_t engine, double bytes) {
   const PoolConfig& pool = fleet().pools[static_cast<std::size_t>(own.pool)].config;
   const std::int32_t to = group(engine).members.front();
   FlowRequest flow{.path = {}, .errand = Errand::start, .ticket = engine, .bytes = bytes, .to = to};
-  const Wires& wires = s_.core_.kv_links->wires();
+  const Wires& wires = core_.kv_links->wires();
   for (const std::string& name : pool.start.link) {
     const std::int32_t link = wires.link_named(name, "pools.start.link");
     flow.alpha_s += wires.links()[static_cast<std::size_t>(link)].alpha_s;
     wires.add_way(link, to, Wires::Way::in, flow.path);
   }
-  s_.core_.kv_links->flows().start(std::move(flow), s_.core_.now);
-  s_.core_.expect_flows();
+  core_.kv_links->flows().start(std::move(flow), core_.now);
+  core_.expect_flows();
   return true;
 }
 
@@ -212,9 +211,9 @@ void Life::adjust(std::int32_t pool) {
       drain(engine);
       continue;
     }
-    if (s_.core_.kv_links) {
-      s_.core_.kv_links->flows().stop(Errand::start, engine, s_.core_.now);
-      s_.core_.expect_flows();
+    if (core_.kv_links) {
+      core_.kv_links->flows().stop(Errand::start, engine, core_.now);
+      core_.expect_flows();
     }
     set_state(engine, Lifecycle::absent);
   }
@@ -263,8 +262,8 @@ void Life::drain(std::int32_t engine) {
 
 /// Whether no step has had anything of a request that waits at its replica, nor any other replica.
 bool Life::may_go_elsewhere(std::int32_t slot) const {
-  const Request& request = s_.core_.requests[slot];
-  const Progress& progress = s_.core_.requests.progress(slot);
+  const Request& request = core_.requests[slot];
+  const Progress& progress = core_.progress(slot);
   const bool is_coming = request.phase == Phase::pending && Ranks(s_).are_without(slot);
   if (request.phase != Phase::waiting && !is_coming) return false;
   return request.preemptions == 0 && progress.held_blocks == 0 && progress.kept_blocks == 0 &&
@@ -273,25 +272,25 @@ bool Life::may_go_elsewhere(std::int32_t slot) const {
 
 /// Requests of a replica that have not begun are at the router again.
 void Life::requeue_waiting(std::int32_t index) {
-  for (const std::int32_t slot : s_.core_.slots_at(index)) {
+  for (const std::int32_t slot : core_.slots_at(index)) {
     if (!may_go_elsewhere(slot)) continue;
-    Replica& replica = s_.core_.at(index);
+    Replica& replica = core_.at(index);
     s_.leave_replica(slot, index);
     if (s_.split_) {
       s_.leave_promise(slot);
       s_.hand_over_of(slot) = {};
     }
-    if (s_.core_.requests[slot].phase == Phase::waiting) replica.leave(slot, 0);
+    if (core_.requests[slot].phase == Phase::waiting) replica.leave(slot, 0);
     Ranks(s_).leave(slot);
     replica.forget(slot);
-    s_.core_.requests[slot].replica = -1;
-    s_.core_.post({.time = s_.core_.now, .kind = Delivery::Kind::through_frontend, .slot = slot});
+    core_.requests[slot].replica = -1;
+    core_.post({.time = core_.now, .kind = Delivery::Kind::through_frontend, .slot = slot});
   }
-  s_.core_.plan_again(index);
+  core_.plan_again(index);
 }
 
 void Life::abort_all(std::int32_t index) {
-  for (const std::int32_t slot : s_.core_.slots_at(index)) s_.abort(slot, Outcome::replica_lost);
+  for (const std::int32_t slot : core_.slots_at(index)) s_.abort(slot, Outcome::replica_lost);
 }
 
 bool Life::is_drained(std::int32_t engine) const {
@@ -319,10 +318,10 @@ void Life::settle_drains() {
 void Life::set_speed(std::int32_t index) {
   const auto place = static_cast<std::size_t>(index);
   const double factor = fleet().slow[place].factor;
-  s_.slowed_.resize(s_.core_.replicas.size());
+  s_.slowed_.resize(core_.replicas.size());
   s_.slowed_[place].reset();
-  if (factor != 1) s_.slowed_[place].emplace(*s_.core_.bindings.steps[place], factor);
-  s_.core_.runs[place].forget();
+  if (factor != 1) s_.slowed_[place].emplace(*core_.bindings.steps[place], factor);
+  core_.runs[place].forget();
 }
 
 }  // namespace rooflua

@@ -28,27 +28,27 @@ namespace rooflua {
 
 class Simulation::Losing {
  public:
-  Losing(Simulation& simulation, std::int32_t replica) : s_(simulation), index_(replica) {}
+  Losing(Simulation& simulation, std::int32_t replica)
+      : s_(simulation), core_(simulation.core_), index_(replica) {}
 
   void all() {
     end_requests();
-    cut_stores();
+    for (OnFlow* part : s_.parts_.on_flow) part->lost(index_);
     free_left();
     Life(s_).forget_content(index_);
   }
 
  private:
   bool touches(std::int32_t slot) const {
-    const Progress& progress = s_.core_.requests.progress(slot);
-    if (s_.core_.requests[slot].replica == index_ || progress.prefill_replica == index_)
-      return true;
+    const Progress& progress = core_.progress(slot);
+    if (core_.requests[slot].replica == index_ || progress.prefill_replica == index_) return true;
     return s_.split_ && s_.hand_over_of(slot).to == index_;
   }
 
   /// Whether the request cannot go on without this replica.
   bool rests_here(std::int32_t slot) const {
-    const Progress& progress = s_.core_.requests.progress(slot);
-    if (s_.core_.requests[slot].replica == index_) return true;
+    const Progress& progress = core_.progress(slot);
+    if (core_.requests[slot].replica == index_) return true;
     if (progress.kept_blocks > 0 && progress.prefill_replica == index_) return true;
     if (!s_.split_) return false;
     const HandOver& hand_over = s_.hand_over_of(slot);
@@ -56,8 +56,8 @@ class Simulation::Losing {
   }
 
   void end_requests() {
-    for (const std::int32_t slot : s_.core_.live_slots()) {
-      if (!s_.core_.is_live(slot)) continue;
+    for (const std::int32_t slot : core_.live_slots()) {
+      if (!core_.is_live(slot)) continue;
       if (rests_here(slot)) {
         s_.abort(slot, Outcome::replica_lost);
       } else if (s_.split_ && s_.hand_over_of(slot).to == index_) {
@@ -68,38 +68,32 @@ class Simulation::Losing {
 
   /// KV of this slot that is under way comes no longer.
   void stop_kv(std::int32_t slot) {
-    Progress& progress = s_.core_.requests.progress(slot);
+    Progress& progress = core_.progress(slot);
     if (progress.flows > 0) {
-      if (s_.core_.kv_links) s_.core_.kv_links->flows().stop_hand_over(slot, s_.core_.now);
-      s_.core_.deliveries.erase_if([slot](const Delivery& each) {
+      if (core_.kv_links) core_.kv_links->flows().stop_hand_over(slot, core_.now);
+      core_.deliveries.erase_if([slot](const Delivery& each) {
         return each.kind == Delivery::Kind::transfer && each.slot == slot;
       });
       progress.flows = 0;
     }
-    if (s_.tiers_ && s_.tiers_->is_loading(slot)) cut_load(slot);
-  }
-
-  std::int32_t cut_load(std::int32_t slot) {
-    return s_.tiers_->cut_load(slot, s_.core_.requests, s_.core_.now, [this](std::int32_t ticket) {
-      return s_.core_.kv_links->flows().stop(Errand::load, ticket, s_.core_.now);
-    });
+    for (OnFlow* part : s_.parts_.on_flow) part->stopped(slot);
   }
 
   /// Requests that ended and still held something here, or blocks elsewhere for KV from here.
   void free_left() {
     std::vector<std::int32_t> slots;
-    for (const Left& each : s_.core_.left)
+    for (const Left& each : core_.left)
       if (touches(each.slot)) slots.push_back(each.slot);
     for (const std::int32_t slot : slots) stop_kv(slot);
-    s_.core_.at(index_).lose_steps();
+    core_.at(index_).lose_steps();
     s_.free_left_seats(index_);
     for (const std::int32_t slot : slots) {
-      const auto left = std::find_if(s_.core_.left.begin(), s_.core_.left.end(),
+      const auto left = std::find_if(core_.left.begin(), core_.left.end(),
                                      [slot](const Left& each) { return each.slot == slot; });
-      if (left == s_.core_.left.end()) continue;
+      if (left == core_.left.end()) continue;
       if (left->replica >= 0) {
         s_.cancel_reserved(slot);  // its seat is elsewhere, and is free when its step lands
-      } else if (s_.core_.requests.progress(slot).kept_blocks > 0) {
+      } else if (core_.progress(slot).kept_blocks > 0) {
         s_.let_go(slot);
         s_.refuse_kv(slot);
       } else if (s_.split_ && s_.hand_over_of(slot).reserved_blocks > 0) {
@@ -108,41 +102,14 @@ class Simulation::Losing {
         s_.refuse_kv(slot);  // it came from stores
       }
     }
-    if (s_.core_.kv_links) s_.core_.expect_flows();
-    s_.core_.signals.changed(index_);
+    if (core_.kv_links) core_.expect_flows();
+    core_.signals.changed(index_);
     s_.fruitless_preemptions_[static_cast<std::size_t>(index_)] = 0;
-    s_.core_.runs[static_cast<std::size_t>(index_)].forget();
-  }
-
-  void cut_stores() {
-    if (!s_.tiers_) return;
-    Tiers& tiers = *s_.tiers_;
-    for (const std::int32_t ticket : tiers.writes_from(index_)) {
-      s_.core_.kv_links->flows().stop(Errand::store, ticket, s_.core_.now);
-      s_.core_.at(index_).unpin(first_pin + ticket);
-      tiers.cancel_write(ticket);
-    }
-    for (const std::int32_t ticket : tiers.loads_from(index_)) cut_foreign(ticket);
-  }
-
-  void cut_foreign(std::int32_t ticket) {
-    Tiers& tiers = *s_.tiers_;
-    const std::int32_t slot = tiers.slot_of_load(ticket);
-    if (slot < 0) return;  // it was cut with another one
-    const Request& request = s_.core_.requests[slot];
-    const bool lives = request.id == tiers.request_of_load(ticket) && s_.core_.is_live(slot);
-    if (lives && !tiers.is_prefetch(ticket)) {
-      if (request.phase != Phase::pending) return;  // by layers
-      s_.core_.requests.progress(slot).remote_tokens -= cut_load(slot);
-      return s_.receive_loaded(slot);
-    }
-    if (!tiers.is_prefetch(ticket) && s_.core_.has_left(slot) && request.phase == Phase::pending)
-      return;  // free_left() sees to it
-    s_.core_.kv_links->flows().stop(Errand::load, ticket, s_.core_.now);
-    tiers.drop_load(ticket, s_.core_.requests, s_.core_.now);
+    core_.runs[static_cast<std::size_t>(index_)].forget();
   }
 
   Simulation& s_;
+  Core& core_;
   std::int32_t index_;
 };
 
@@ -172,21 +139,21 @@ void Simulation::fail_replica(std::int32_t index, double repair_s) {
 }
 
 void Life::lose_connection(std::int32_t slot, std::int32_t replica) {
-  s_.core_.requests[slot].replica = replica;
-  const FaultPolicy* faults = s_.core_.bindings.faults;
+  core_.requests[slot].replica = replica;
+  const FaultPolicy* faults = core_.bindings.faults;
   const double connect_s = faults == nullptr ? 0 : faults->connect_s();
   if (!(connect_s >= 0)) throw Error("faults", "connect_s: seconds from 0 on are right");
   if (std::isinf(connect_s)) return;
-  s_.core_.end_at(slot, DueEnd::Kind::lost, after(s_.core_.now, connect_s, "faults: connect_s"));
+  core_.end_at(slot, DueEnd::Kind::lost, after(core_.now, connect_s, "faults: connect_s"));
 }
 
 void Life::forget_content(std::int32_t index) {
-  s_.core_.at(index).lose_steps();
-  s_.core_.at(index).lose_content();
-  if (s_.tiers_ && s_.core_.at(index).tiers() != nullptr) s_.tiers_->empty(index);
+  core_.at(index).lose_steps();
+  core_.at(index).lose_content();
+  for (OnFlow* part : s_.parts_.on_flow) part->emptied(index);
   if (s_.knowledge_) s_.knowledge_->lose(index);
-  s_.core_.signals.changed(index);
-  s_.core_.tell_blocks(index);
+  core_.signals.changed(index);
+  core_.tell_blocks(index);
 }
 
 }  // namespace rooflua

@@ -20,7 +20,7 @@ std::int32_t Simulation::step_plainly() {
     return -1;
   if (!core_.deliveries.empty() && core_.deliveries.front().time == core_.now) return -1;
   if (!core_.sent_now.empty() || (!leases_.empty() && next_lease() <= core_.now)) return -1;
-  if (next_open_ >= 0 && core_.requests.progress(next_open_).arrival == core_.now) return -1;
+  if (next_open_ >= 0 && core_.progress(next_open_).arrival == core_.now) return -1;
   if (core_.workload_due <= core_.now || next_part_ <= core_.now) return -1;
   for (const OnTime* part : parts_.on_time)
     if (part->next_tick() <= core_.now) return -1;
@@ -40,7 +40,7 @@ std::int32_t Simulation::step_plainly() {
   core_.totals.output_tokens += done.tokens_landed();
   fruitless_preemptions_[static_cast<std::size_t>(index)] = 0;
   idle_asks_ = 0;
-  for (Observer* observer : core_.bindings.observers) observer->on_step(done);
+  core_.tell(&Observer::on_step, done);
   if (core_.signals.reads_reports()) core_.signals.step_ended(done, done.left_blocks, done.running);
   const bool behind = replica.pipeline().planned() > 0;  // with a depth of 2
   if (!behind) replica.repeat(*price, core_.now);

@@ -54,11 +54,11 @@ void Simulation::prefetch_ahead() const {
 /// their caches comes from all of them at once.
 void Simulation::prefetch_prefixes(std::span<const std::int32_t> holders,
                                    std::uint64_t hash) const {
-  using Part = BlockExtents::Part;
+  using Line = BlockExtents::Part;
   constexpr std::size_t most = 16;  // more lines would not fit beside the rest
   if (core_.replicas.size() <= few_replicas) return;
   holders = holders.first(std::min(holders.size(), most));
-  for (const Part part : {Part::index, Part::path, Part::lists}) {
+  for (const Line part : {Line::index, Line::path, Line::lists}) {
     for (const std::int32_t holder : holders) replica(holder).kv().prefetch(hash, part);
   }
 }

@@ -19,39 +19,38 @@ std::size_t place_in(const RankGroup& group, std::int32_t replica) {
 }  // namespace
 
 bool Ranks::queue_for(std::int32_t index) const {
-  const Router* router = s_.core_.bindings.router;
+  const Router* router = core_.bindings.router;
   return router != nullptr && router->common_queue() != CommonQueue::none &&
-         s_.core_.group_with(index).shared();
+         core_.group_with(index).shared();
 }
 
 void Ranks::add(std::int32_t slot, std::int32_t index) {
-  const Request& request = s_.core_.requests[slot];
-  if (Picoseconds& queued = s_.core_.requests.progress(slot).queued; queued == never)
-    queued = s_.core_.now;
-  s_.core_.group_with(index).queue.push_back(slot);
-  s_.core_.at(index).wait_outside(1, request.prompt_tokens + request.emitted_tokens);
-  for (Observer* observer : s_.core_.bindings.observers) observer->on_queued(request, s_.core_.now);
+  const Request& request = core_.requests[slot];
+  if (Picoseconds& queued = core_.progress(slot).queued; queued == never) queued = core_.now;
+  core_.group_with(index).queue.push_back(slot);
+  core_.at(index).wait_outside(1, request.prompt_tokens + request.emitted_tokens);
+  core_.tell(&Observer::on_queued, request, core_.now);
 }
 
 bool Ranks::are_without(std::int32_t slot) const {
-  const std::int32_t index = s_.core_.requests[slot].replica;
-  const std::vector<std::int32_t>& queue = s_.core_.group_with(index).queue;
+  const std::int32_t index = core_.requests[slot].replica;
+  const std::vector<std::int32_t>& queue = core_.group_with(index).queue;
   return std::find(queue.begin(), queue.end(), slot) != queue.end() ||
          s_.receptions_[static_cast<std::size_t>(index)].has(slot);
 }
 
 bool Ranks::leave(std::int32_t slot) {
-  const Request& request = s_.core_.requests[slot];
-  if (std::erase(s_.core_.group_with(request.replica).queue, slot) == 0)
+  const Request& request = core_.requests[slot];
+  if (std::erase(core_.group_with(request.replica).queue, slot) == 0)
     return s_.receptions_[static_cast<std::size_t>(request.replica)].remove(slot);
-  s_.core_.at(request.replica).wait_outside(-1, -request.prompt_tokens - request.emitted_tokens);
+  core_.at(request.replica).wait_outside(-1, -request.prompt_tokens - request.emitted_tokens);
   return true;
 }
 
 /// Slots of requests that have blocks there, and KV that is on its way. They are looked for once
 /// for all requests that get ranks together.
 std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::int32_t index) {
-  if (!simulation.split_ && !simulation.tiers_) return {};
+  if (!simulation.split_ && !simulation.core_.kv_links) return {};
   const RankGroup& group =
       simulation.core_.groups[static_cast<std::size_t>(simulation.core_.engine_of(index))];
   if (!group.awaiting.empty()) return group.awaiting[place_in(group, index)];
@@ -67,10 +66,10 @@ std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::
 
 void Ranks::look_for_awaiting(RankGroup& group) {
   std::vector<std::vector<std::int32_t>> found(group.members.size());
-  const bool any = s_.split_ || s_.tiers_;
-  for (std::int32_t slot = 0; any && slot < s_.core_.requests.slots(); ++slot) {
-    const Request& each = s_.core_.requests[slot];
-    if (each.phase != Phase::pending || s_.core_.requests.progress(slot).held_blocks == 0) continue;
+  const bool any = s_.split_ || core_.kv_links;
+  for (std::int32_t slot = 0; any && slot < core_.requests.slots(); ++slot) {
+    const Request& each = core_.requests[slot];
+    if (each.phase != Phase::pending || core_.progress(slot).held_blocks == 0) continue;
     const std::size_t place = place_in(group, each.replica);
     if (place < found.size()) found[place].push_back(slot);
   }
@@ -115,7 +114,7 @@ void Ranks::let_all_in(RankGroup& group) {
   while (!group.queue.empty()) {
     const std::int32_t slot = group.queue.front();
     leave(slot);
-    s_.enter(slot, s_.core_.at(s_.core_.requests[slot].replica));
+    s_.enter(slot, core_.at(core_.requests[slot].replica));
   }
 }
 
@@ -128,19 +127,19 @@ void Ranks::let_in(RankGroup& group) {
   const std::size_t count = std::min(group.queue.size(), seats);
   std::vector<std::int32_t> slots(group.queue.begin(),
                                   group.queue.begin() + static_cast<std::ptrdiff_t>(count));
-  if (s_.core_.bindings.router->common_queue() == CommonQueue::longest) {
+  if (core_.bindings.router->common_queue() == CommonQueue::longest) {
     std::stable_sort(slots.begin(), slots.end(), [this](std::int32_t a, std::int32_t b) {
-      return s_.core_.requests[a].prompt_tokens > s_.core_.requests[b].prompt_tokens;
+      return core_.requests[a].prompt_tokens > core_.requests[b].prompt_tokens;
     });
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::int32_t rank = place(slots[i], group, i, count);
     leave(slots[i]);
     change_rank(slots[i], rank);
-    s_.enter(slots[i], s_.core_.at(rank));
-    s_.core_.signals.changed(rank);
-    const bool awaits_kv = s_.core_.requests[slots[i]].phase == Phase::pending &&
-                           s_.core_.requests.progress(slots[i]).held_blocks > 0;
+    s_.enter(slots[i], core_.at(rank));
+    core_.signals.changed(rank);
+    const bool awaits_kv = core_.requests[slots[i]].phase == Phase::pending &&
+                           core_.progress(slots[i]).held_blocks > 0;
     if (awaits_kv) group.awaiting[place_in(group, rank)].push_back(slots[i]);
   }
   group.awaiting.clear();
@@ -150,34 +149,34 @@ void Ranks::let_in(RankGroup& group) {
 std::int32_t Ranks::place(std::int32_t slot, const RankGroup& group, std::size_t placed,
                           std::size_t together) {
   RouteView view;
-  view.signals = s_.core_.signals.read(s_.core_.now, s_.core_.replicas);
+  view.signals = core_.signals.read(core_.now, core_.replicas);
   view.now_s = s_.now_s();
-  view.signals_s = seconds(s_.core_.signals.taken_at());
+  view.signals_s = seconds(core_.signals.taken_at());
   view.candidates = group.members.data();
   view.candidate_count = static_cast<std::int32_t>(group.members.size());
   view.replica_count = s_.replica_count();
   view.slot = slot;
-  view.decode_stage = s_.core_.is_decoder(group.members.front()) ? 1 : 0;
+  view.decode_stage = core_.is_decoder(group.members.front()) ? 1 : 0;
   view.placed = static_cast<std::int32_t>(placed);
   view.together = static_cast<std::int32_t>(together);
   view.source = &s_;
-  const std::int32_t rank = s_.core_.bindings.router->place(s_.core_.requests[slot], view);
+  const std::int32_t rank = core_.bindings.router->place(core_.requests[slot], view);
   const auto& members = group.members;
   const bool is_member = std::find(members.begin(), members.end(), rank) != members.end();
   if (!is_member || seats_left(s_, rank) == 0)
     throw Error("router", "place: found replica " + std::to_string(rank + 1) + " for request " +
-                              std::to_string(s_.core_.requests[slot].id) +
+                              std::to_string(core_.requests[slot].id) +
                               (is_member ? ", which has no seat left" : ", which is no such rank"));
   return rank;
 }
 
 /// The request is at another rank than the one that it was sent to.
 void Ranks::change_rank(std::int32_t slot, std::int32_t to) {
-  const std::int32_t from = s_.core_.requests[slot].replica;
+  const std::int32_t from = core_.requests[slot].replica;
   if (from == to) return;
-  s_.core_.requests[slot].replica = to;
-  s_.core_.signals.add_outstanding(from, -1);
-  s_.core_.signals.add_outstanding(to, 1);
+  core_.requests[slot].replica = to;
+  core_.signals.add_outstanding(from, -1);
+  core_.signals.add_outstanding(to, 1);
   if (s_.split_ && s_.hand_over_of(slot).to == from) s_.hand_over_of(slot).to = to;
 }
 

@@ -21,7 +21,7 @@ namespace rooflua {
 
 class Ranks {
  public:
-  explicit Ranks(Simulation& simulation) : s_(simulation) {}
+  explicit Ranks(Simulation& simulation) : s_(simulation), core_(simulation.core_) {}
 
   /// Whether requests for this replica wait for a rank.
   bool queue_for(std::int32_t index) const;
@@ -50,6 +50,7 @@ class Ranks {
   void change_rank(std::int32_t slot, std::int32_t to);
 
   Simulation& s_;
+  Core& core_;
 };
 
 }  // namespace rooflua

@@ -19,7 +19,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   for (const OnTime* part : parts_.on_time) before = std::min(before, part->next_tick());
   if (const Alarm* other = core_.alarms.ahead(1)) before = std::min(before, other->time);
   if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
-  if (next_open_ >= 0) before = std::min(before, core_.requests.progress(next_open_).arrival);
+  if (next_open_ >= 0) before = std::min(before, core_.progress(next_open_).arrival);
   if (!leases_.empty()) before = std::min(before, next_lease());
   before = std::min(before, core_.workload_due);
   if (fleet_) before = std::min({before, next_life(), fleet_->sample_at});
@@ -32,7 +32,7 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (ended == 0) return 0;
   const std::span<const RepeatedStep> steps(repeats_);
   const StepsDone done{replica.first_repeat(steps.front()), steps.first(ended)};
-  for (Observer* observer : core_.bindings.observers) observer->on_steps(done);
+  core_.tell(&Observer::on_steps, done);
   if (core_.signals.reads_reports())
     core_.signals.step_ended(done.first, steps[ended - 1].left_blocks, done.first.running);
   const auto count = static_cast<std::int64_t>(ended);

@@ -96,8 +96,8 @@ std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) 
   if (knowledge_ && knowledge_->hears()) return places_of_known(view);
   holding_places_.clear();
   for (const std::int32_t index : of_each_block_size_) {
-    const std::uint64_t hash = replica(index).kv().first_hash(core_.requests[view.slot],
-                                                              core_.requests.progress(view.slot));
+    const std::uint64_t hash =
+        replica(index).kv().first_hash(core_.requests[view.slot], core_.progress(view.slot));
     if (hash == 0) continue;
     const std::span<const std::int32_t> holders = holders_.of(hash);
     prefetch_prefixes(holders, hash);
@@ -119,15 +119,12 @@ std::span<const std::int32_t> Simulation::places_of_known(const RouteView& view)
 }
 
 double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact what) const noexcept {
-  if (what == RouterFact::stored_tokens) {
-    if (!tiers_ || core_.is_decoder(index)) return 0;
-    const Replica& replica = core_.replicas[static_cast<std::size_t>(index)];
-    return tiers_->stored_tokens(index, core_.requests[view.slot],
-                                 core_.requests.progress(view.slot),
-                                 replica.cached_tokens(view.slot));
+  for (const auto& part : parts_.all) {
+    const std::optional<double> known = part ? part->fact(view.slot, index, what) : std::nullopt;
+    if (known) return *known;
   }
   if (what == RouterFact::has_adapter) {
-    const std::int32_t adapter = core_.requests.progress(view.slot).adapter;
+    const std::int32_t adapter = core_.progress(view.slot).adapter;
     const AdapterSlots* slots = core_.replicas[static_cast<std::size_t>(index)].adapters();
     return adapter == 0 || (slots != nullptr && slots->holds(adapter)) ? 1 : 0;
   }
@@ -164,8 +161,7 @@ std::int32_t Simulation::believed_uncached(std::int32_t slot, std::int32_t index
 void Simulation::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
   const bool computes = stage == Stage::prompt && knowledge_->counts();
   const std::int32_t tokens = computes ? believed_uncached(slot, index) : 0;
-  knowledge_->send(core_.requests[slot], core_.requests.progress(slot), slot, index, tokens,
-                   core_.now);
+  knowledge_->send(core_.requests[slot], core_.progress(slot), slot, index, tokens, core_.now);
 }
 
 /// The decode replica computes the prompt itself.
@@ -176,7 +172,7 @@ void Simulation::note_not_split(std::int32_t slot, std::int32_t to) {
 /// The request is no longer at that replica, as its router counts.
 void Simulation::leave_replica(std::int32_t slot, std::int32_t index) {
   core_.signals.add_outstanding(index, -1);
-  if (knowledge_) knowledge_->end(core_.requests[slot], core_.requests.progress(slot), slot, index);
+  if (knowledge_) knowledge_->end(core_.requests[slot], core_.progress(slot), slot, index);
 }
 
 }  // namespace rooflua

@@ -23,22 +23,22 @@ void Simulation::set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscale
 
 /// Pools whose autoscaler is there are recorded, and it is asked first when its interval is over.
 void Life::bind_autoscalers() {
-  const std::vector<AutoscalerPolicy*>& all = s_.core_.bindings.autoscalers;
+  const std::vector<AutoscalerPolicy*>& all = core_.bindings.autoscalers;
   for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
     AutoscalerPolicy* policy = p < all.size() ? all[p] : nullptr;
     Fleet::Pool& pool = fleet().pools[p];
     if (policy == nullptr || pool.is_scaled) continue;
     pool.is_scaled = true;
     pool.record = PoolRecord(policy->window_s());
-    pool.ask_at = after(s_.core_.now, policy->interval_s(), "autoscaler: interval_s");
+    pool.ask_at = after(core_.now, policy->interval_s(), "autoscaler: interval_s");
     fleet().scale_due = std::min(fleet().scale_due, pool.ask_at);
-    fleet().sample_at = std::min(fleet().sample_at, s_.core_.now);
+    fleet().sample_at = std::min(fleet().sample_at, core_.now);
   }
 }
 
 Fleet::Pool* Life::recorded_pool_of(std::int32_t replica) {
   if (fleet().sample_at == never || replica < 0) return nullptr;
-  const std::int32_t engine = s_.core_.engine_of(replica);
+  const std::int32_t engine = core_.engine_of(replica);
   const std::int32_t pool = fleet().engine(engine).pool;
   if (pool < 0) return nullptr;
   Fleet::Pool& own = fleet().pools[static_cast<std::size_t>(pool)];
@@ -79,7 +79,7 @@ Life::Looked Life::look_at(const Fleet::Pool& pool) const {
 /// Requests in front of the pools: they wait for a replica, or a gate holds them.
 std::int32_t Life::held() const {
   const auto waiting = static_cast<std::int32_t>(s_.fleet_->door.size());
-  return waiting + s_.core_.held;
+  return waiting + core_.held;
 }
 
 void Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
@@ -95,22 +95,22 @@ void Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
 void Life::note_arrival(std::int32_t slot, std::int32_t replica) {
   Fleet::Pool* pool = recorded_pool_of(replica);
   if (pool == nullptr || fleet().leaves_door) return;
-  pool->record.pass(s_.core_.now);
+  pool->record.pass(core_.now);
   pool->record.add(PoolSeries::arrivals, 1);
-  pool->record.add(PoolSeries::prompt_tokens, s_.core_.requests[slot].prompt_tokens);
+  pool->record.add(PoolSeries::prompt_tokens, core_.requests[slot].prompt_tokens);
 }
 
 /// Requests that wait for a replica have come to every pool that could have them.
 void Life::note_waiting(std::int32_t slot) {
   for (const Fleet::Pool& pool : fleet().pools)
-    if (!s_.core_.is_decoder(pool.config.first)) note_arrival(slot, pool.config.first);
+    if (!core_.is_decoder(pool.config.first)) note_arrival(slot, pool.config.first);
 }
 
 void Life::note_end(const RequestDone& done) {
   if (done.outcome == Outcome::refused && done.replica < 0) {
     for (const Fleet::Pool& pool : fleet().pools) {
       if (Fleet::Pool* own = recorded_pool_of(pool.config.first)) {
-        own->record.pass(s_.core_.now);
+        own->record.pass(core_.now);
         own->record.add(PoolSeries::refused, 1);
       }
     }
@@ -124,7 +124,7 @@ void Life::note_end_at(const RequestDone& done, std::int32_t replica) {
   Fleet::Pool* pool = recorded_pool_of(replica);
   if (pool == nullptr) return;
   PoolRecord& record = pool->record;
-  record.pass(s_.core_.now);
+  record.pass(core_.now);
   record.add(PoolSeries::output_tokens, done.output_tokens);
   record.add(PoolSeries::cached_tokens, done.cached_tokens);
   if (done.scheduled != never)
@@ -140,14 +140,14 @@ void Life::note_end_at(const RequestDone& done, std::int32_t replica) {
 }
 
 void Life::ask_autoscalers() {
-  const std::int64_t events = s_.core_.totals.arrived + s_.core_.totals.steps;
+  const std::int64_t events = core_.totals.arrived + core_.totals.steps;
   fleet().idle_asks = events == fleet().events_seen ? fleet().idle_asks + 1 : 0;
   fleet().events_seen = events;
   fleet().scale_due = never;
   for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
     Fleet::Pool& pool = fleet().pools[p];
     if (!pool.is_scaled || fleet().idle_asks > most_idle_asks) continue;
-    if (pool.ask_at <= s_.core_.now) ask(static_cast<std::int32_t>(p));
+    if (pool.ask_at <= core_.now) ask(static_cast<std::int32_t>(p));
     fleet().scale_due = std::min(fleet().scale_due, pool.ask_at);
   }
 }
@@ -170,7 +170,7 @@ PoolMember Life::member_of(std::int32_t engine) const {
 
 PoolView Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
   Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
-  pool.record.pass(s_.core_.now);
+  pool.record.pass(core_.now);
   const Fleet::Counts counts = fleet().counts(pool);
   members.clear();
   for (const std::int32_t engine : pool.engines)
@@ -193,14 +193,14 @@ PoolView Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
 
 void Life::ask(std::int32_t index) {
   Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
-  AutoscalerPolicy& policy = *s_.core_.bindings.autoscalers[static_cast<std::size_t>(index)];
-  pool.ask_at = after(s_.core_.now, policy.interval_s(), "autoscaler: interval_s");
+  AutoscalerPolicy& policy = *core_.bindings.autoscalers[static_cast<std::size_t>(index)];
+  pool.ask_at = after(core_.now, policy.interval_s(), "autoscaler: interval_s");
   std::vector<PoolMember> members;
   const PoolView view = view_of(index, members);
   pool.wanted = std::clamp(policy.scale(view), pool.config.min, pool.config.max);
-  for (Observer* observer : s_.core_.bindings.observers)
+  for (Observer* observer : core_.bindings.observers)
     observer->on_scale(
-        {index, s_.core_.now, pool.wanted, view.ready, view.starting, view.draining, view.failed});
+        {index, core_.now, pool.wanted, view.ready, view.starting, view.draining, view.failed});
   adjust(index);
 }
 
@@ -212,7 +212,7 @@ std::int32_t Life::chosen_to_drain(const Fleet::Pool& pool) {
   const PoolView view = view_of(index, members);
   if (members.empty()) return -1;
   const std::int32_t place =
-      s_.core_.bindings.autoscalers[static_cast<std::size_t>(index)]->drain(view, members);
+      core_.bindings.autoscalers[static_cast<std::size_t>(index)]->drain(view, members);
   if (place < 0) return -1;
   if (place >= static_cast<std::int32_t>(members.size()))
     throw Error("autoscaler", "drain: found place " + std::to_string(place + 1) + " of " +

@@ -17,7 +17,6 @@ std::string Sharing::obstacle() const {
     return "the workload sends requests when others end";
   if (bound.workload->due() != never) return "clients of the workload cancel requests";
   if (s_.split_) return "prefill and decode are split";
-  if (s_.tiers_) return "stores are shared";
   if (s_.fleet_) return "engines come and go";
   if (std::any_of(bound.speculators.begin(), bound.speculators.end(), speculates))
     return "replicas speculate";

@@ -24,12 +24,6 @@ void check_fork(const Bindings& given, const Bindings& own) {
   }
 }
 
-std::vector<std::int32_t> block_sizes(const std::vector<ReplicaConfig>& replicas) {
-  std::vector<std::int32_t> out;
-  for (const ReplicaConfig& each : replicas) out.push_back(each.block_size);
-  return out;
-}
-
 }  // namespace
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
@@ -49,9 +43,6 @@ Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
   bind_speculation();
   bind_router();
   parts_.make(core_, *this);
-  if (!core_.config.tiers.stores.empty())
-    tiers_.emplace(core_.config.tiers, block_sizes(core_.config.replicas), core_.kv_links->wires());
-  bind_tiers();
   watches_first_tokens_ = core_.bindings.workload->watches_first_tokens();
   if (core_.bindings.faults != nullptr) Life(*this).ask_faults();
   read_ahead();
@@ -105,6 +96,10 @@ void Simulation::set_parts(const Bindings& bindings) {
   core_.bindings.client = bindings.client;
   core_.bindings.faults = bindings.faults;
   core_.bindings.experts = bindings.experts;
+  core_.bindings.tiers = bindings.tiers;
+  core_.bindings.evictions = bindings.evictions;
+  core_.bindings.autoscalers = bindings.autoscalers;
+  if (fleet_) Life(*this).bind_autoscalers();
   for (const auto& part : parts_.all)
     if (part) part->rebind(before);
 }
@@ -137,7 +132,6 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   copy->bind_groups();
   copy->bind_holders();
   copy->bind_speculation();
-  copy->bind_tiers();
   copy->parts_.copy(parts_, copy->core_, *copy);
   for (std::size_t i = 0; i < copy->slowed_.size(); ++i)
     Life(*copy).set_speed(static_cast<std::int32_t>(i));

@@ -1,12 +1,12 @@
 #pragma once
 // Requests come, replicas step, requests end. The loop is advance(): one instant of the clock.
 // What happens at one instant, and in which order: instant.cpp. What only some runs have are parts
-// (core/part.h); not all of it is one yet:
+// (core/part.h); engines that come and go, faults and split prompts are none yet.
 // The functions of Simulation by subject: simulation.cpp, instant.cpp (the loop), group_step.cpp
 // (plans and prices), intake.cpp (a request from sent to done), workload_times.cpp, routing.cpp,
 // ranks.cpp, handover.cpp, pushing.cpp and splitting.cpp (prompts that go to two replicas),
-// tier_trips.cpp (stores), abort.cpp, lifecycle.cpp (engines), breaking.cpp and losing.cpp
-// (faults), starvation.cpp, plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
+// abort.cpp, lifecycle.cpp (engines), breaking.cpp and losing.cpp (faults), starvation.cpp,
+// plain_step.cpp, repeated_steps.cpp, prefetch.cpp, sharing.cpp.
 
 #include <array>
 #include <atomic>
@@ -25,7 +25,6 @@
 #include "serve/replica/lifecycle.h"
 #include "serve/routing/knowledge.h"
 #include "serve/routing/prefix_holders.h"
-#include "serve/stores/tiers.h"
 
 namespace rooflua {
 
@@ -78,8 +77,7 @@ class Simulation final : public Loop {
     return core_.signals.outstanding(replica);
   }
   const ClusterConfig& config() const { return core_.config; }
-  /// Stores outside the GPUs; null: there are none.
-  const Tiers* tiers() const { return tiers_ ? &*tiers_ : nullptr; }
+  const Parts& parts() const { return parts_; }
 
   /// Requests that were sent and have not ended, by id: for the files of a run that was stopped.
   /// Their output_tokens landed or are in flight, and their last_token is not known.
@@ -120,10 +118,9 @@ class Simulation final : public Loop {
   /// @pre nothing is cached
   void publish_kv(KvEvents& events);
   /// Other policies around the engines, where there are some: decider, admission, client, faults,
-  /// experts of `bindings`. @throws Error if the queue of a gate is another one
+  /// experts, tiers, evictions and autoscalers of `bindings`. @throws Error if the queue of a gate
+  /// is another one
   void set_parts(const Bindings& bindings);
-  /// The policies of tiers in `bindings`. @pre it has tiers
-  void set_tiers(const Bindings& bindings);
   /// Of a replica that speculates. Requests keep the curves that they have.
   void set_speculation(std::int32_t replica, SpeculatorPolicy& speculator,
                        AcceptanceModel& acceptance);
@@ -212,7 +209,7 @@ class Simulation final : public Loop {
   void take_back(std::int32_t slot, const Replica::InFlight& in_flight);
   bool has_kv_on_its_way(std::int32_t slot) const;
   void free_left_seats(std::int32_t index);
-  void refuse_kv(std::int32_t slot);
+  void refuse_kv(std::int32_t slot) override;
   void free_slot(std::int32_t slot);
 
   // KV transfers
@@ -246,25 +243,6 @@ class Simulation final : public Loop {
   Picoseconds next_life(Picoseconds other = 0);
   StepModel& steps_of(std::int32_t replica);
 
-  // stores (tier_trips.cpp)
-  void bind_tiers();
-  void load(std::int32_t slot);
-  void note_admissions(const Replica& replica);
-  void store_computed(const StepDone& done);
-  void store_answer(std::int32_t slot, std::int32_t why);
-  void send_writes(std::int32_t slot, bool flushes);
-  void send_trips(Errand errand, std::int32_t slot);
-  void end_load(const FlowEnded& flow);
-  void prefetch_from_stores(std::int32_t slot);
-  void ring(std::int32_t slot, double after_s);
-  void lose_patience(const FlowEnded& alarm);
-  void receive_loaded(std::int32_t slot);
-  void end_write(const FlowEnded& flow);
-  void ask_again();
-  void add_tier_waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations);
-  double load_wait_s(const Replica& replica, Picoseconds start, double time_s) const;
-  void write_back(Replica& replica);
-
   bool starve();
   void starve_contenders(const Replica& replica);
   template <class Picks>
@@ -280,10 +258,8 @@ class Simulation final : public Loop {
 
   Core core_;
   Parts parts_;
-  Picoseconds next_part_ = 0;       // nothing of a part is due before; 0: they are asked
-  std::vector<char> foreign_;       // by replica: another process simulates it; empty: none does
-  std::optional<Tiers> tiers_;      // where there are stores outside the GPUs
-  std::vector<Tiers::Trip> trips_;  // of the load or writes at hand
+  Picoseconds next_part_ = 0;  // nothing of a part is due before; 0: they are asked
+  std::vector<char> foreign_;  // by replica: another process simulates it; empty: none does
   std::vector<FlowEnded> flows_ended_;
   bool split_ = false;                            // there are prefill replicas
   std::optional<Fleet> fleet_;                    // where an engine may come or go

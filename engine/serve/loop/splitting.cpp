@@ -92,7 +92,7 @@ PairMember Simulation::member(const PairView& view, std::int32_t place) const no
 Picoseconds Simulation::next_lease() {
   while (!leases_.empty()) {
     const Lease& next = leases_.front();
-    const Progress& progress = core_.requests.progress(next.slot);
+    const Progress& progress = core_.progress(next.slot);
     const bool waits = core_.requests[next.slot].id == next.id && progress.kept_blocks > 0 &&
                        progress.held_blocks == 0;
     if (waits) return next.time;

@@ -44,9 +44,9 @@ bool Life::helps_somebody() {
     const auto pool = static_cast<std::size_t>(fleet().engine(engine).pool);
     if (fleet().pools[pool].config.grace_s > 0) return true;
   }
-  if (s_.core_.kv_links && s_.core_.kv_links->flows().under_way() > 0) return true;
-  if (s_.core_.held == 0) return false;
-  for (std::size_t g = 0; g < s_.core_.groups.size(); ++g)
+  if (core_.kv_links && core_.kv_links->flows().under_way() > 0) return true;
+  if (core_.held == 0) return false;
+  for (std::size_t g = 0; g < core_.groups.size(); ++g)
     if (fleet().will_come(static_cast<std::int32_t>(g))) return true;
   return false;
 }

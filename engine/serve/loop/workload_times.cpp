@@ -20,7 +20,7 @@ class Simulation::ClientNow : public Client {
     RequestSpec now = spec;
     now.arrival_s = seconds(s.core_.now);
     const std::int32_t slot = s.open(now);
-    s.core_.requests.progress(slot).arrival = s.core_.now;
+    s.core_.progress(slot).arrival = s.core_.now;
     s.core_.requests[slot].arrival_s = now.arrival_s;
     s.core_.sent_now.push_back(slot);
     s.core_.rows_sent.emplace_back(slot, sent);
@@ -59,9 +59,7 @@ class Simulation::ClientNow : public Client {
     }
   }
 
-  void end_play(const PlayDone& play) override {
-    for (Observer* observer : simulation_.core_.bindings.observers) observer->on_play(play);
-  }
+  void end_play(const PlayDone& play) override { simulation_.core_.tell(&Observer::on_play, play); }
 
   std::int32_t block_size() const override {
     const auto& replicas = simulation_.core_.replicas;
@@ -82,8 +80,7 @@ class Simulation::ClientNow : public Client {
   std::int32_t slot_of_row(std::int32_t slot, std::int32_t row) const {
     const Core& core = simulation_.core_;
     const auto is_it = [&](std::int32_t place) {
-      return core.requests.progress(place).row == row &&
-             (core.is_live(place) || awaits_sending(place));
+      return core.progress(place).row == row && (core.is_live(place) || awaits_sending(place));
     };
     if (is_it(slot)) return slot;
     if (core.sent_again == 0) return -1;
@@ -98,7 +95,7 @@ class Simulation::ClientNow : public Client {
     if (awaits_sending(slot)) {
       core.deliveries.erase_if([slot](const Delivery& each) { return each.slot == slot; });
       std::erase(core.sent_now, slot);
-      core.requests.progress(slot).arrival = core.now;
+      core.progress(slot).arrival = core.now;
       core.requests[slot].arrival_s = seconds(core.now);
       simulation_.begin(slot);
     }
@@ -131,7 +128,7 @@ bool Simulation::tell_row(std::int32_t slot, RowSent& row) {
     if (each.first != slot) continue;
     row = each.second;
     row.id = core_.requests[slot].id;
-    for (Observer* observer : core_.bindings.observers) observer->on_row(row);
+    core_.tell(&Observer::on_row, row);
     std::swap(core_.rows_sent.back(), each);
     core_.rows_sent.pop_back();
     return true;
@@ -142,7 +139,7 @@ bool Simulation::tell_row(std::int32_t slot, RowSent& row) {
 void Simulation::tell_first_tokens(std::span<const PrefillWork> prefills) {
   for (const PrefillWork& work : prefills) {
     if (work.completes == 0) continue;
-    const Progress& progress = core_.requests.progress(work.slot);
+    const Progress& progress = core_.progress(work.slot);
     if (progress.first_token != core_.now || progress.row < 0) continue;
     core_.bindings.workload->on_first_token(progress.row, core_.now + core_.frontend_token);
   }

@@ -1,23 +1,27 @@
 #include "serve/parts/list.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
-#include "serve/parts/adapters/part.h"
-#include "serve/parts/clients/part.h"
-#include "serve/parts/experts/part.h"
-#include "serve/parts/gate/part.h"
 
 namespace rooflua {
+
+std::unique_ptr<Part> make_adapters(Core& core, Loop& loop);
+std::unique_ptr<Part> make_clients(Core& core, Loop& loop);
+std::unique_ptr<Part> make_experts(Core& core, Loop& loop);
+std::unique_ptr<Part> make_gate(Core& core, Loop& loop);
+std::unique_ptr<Part> make_tiers(Core& core, Loop& loop);
 
 namespace {
 
 constexpr PartRow rows[] = {
-    {"gate", [](const Core& core) { return core.bindings.admission != nullptr; }, make_gate},
-    {"clients", [](const Core& core) { return core.bindings.client != nullptr; }, make_clients},
-    {"experts", [](const Core& core) { return core.bindings.experts != nullptr; }, make_experts},
-    {"adapters", [](const Core& core) { return core.config.adapters.count > 0; }, make_adapters},
+    {"gate", make_gate},        // a request meets it first
+    {"clients", make_clients},  // they are asked when the gate knows of an end
+    {"tiers", make_tiers},      // a plan writes and loads
+    {"experts", make_experts},  // before its batch is weighed
+    {"adapters", make_adapters},
 };
 
 template <class Seam>
@@ -32,13 +36,18 @@ std::span<const PartRow> part_order() {
 }
 
 void Parts::make(Core& core, Loop& loop) {
-  for (const PartRow& row : rows) add(row.is_in(core) ? row.make(core, loop) : nullptr);
+  std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
+  for (const PartRow& row : rows)
+    add(std::erase(asked, row.name) > 0 ? row.make(core, loop) : nullptr);
+  if (!asked.empty()) throw Error(std::string(asked.front()), "this program is built without it");
 }
 
 void Parts::copy(const Parts& others, Core& core, Loop& loop) {
+  const std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     const Part* other = others.all[i].get();
-    if (rows[i].is_in(core) != (other != nullptr))
+    const bool is_asked = std::find(asked.begin(), asked.end(), rows[i].name) != asked.end();
+    if (is_asked != (other != nullptr))
       throw Error(std::string(rows[i].name), "a copy has one where the original has one");
     add(other != nullptr ? other->copy(core, loop) : nullptr);
   }
@@ -49,6 +58,7 @@ void Parts::add(std::unique_ptr<Part> part) {
   list(part.get(), on_spec);
   list(part.get(), on_request);
   list(part.get(), on_step);
+  list(part.get(), on_flow);
   all.push_back(std::move(part));
 }
 

@@ -11,8 +11,7 @@
 namespace rooflua {
 
 struct PartRow {
-  std::string_view name;            // its folder here
-  bool (*is_in)(const Core& core);  // whether the run has it
+  std::string_view name;  // its folder here
   std::unique_ptr<Part> (*make)(Core& core, Loop& loop);
 };
 std::span<const PartRow> part_order();
@@ -30,8 +29,9 @@ class Parts {
   std::vector<OnSpec*> on_spec;
   std::vector<OnRequest*> on_request;
   std::vector<OnStep*> on_step;
+  std::vector<OnFlow*> on_flow;
 
-  /// Those of a new run.
+  /// Those that a new run asks for (parts_of()). @throws Error if one of them is not in the list
   void make(Core& core, Loop& loop);
   /// Those of a copy of a run. @throws Error if the copy has not the same parts
   void copy(const Parts& others, Core& core, Loop& loop);

@@ -1,7 +1,11 @@
-#include "serve/parts/adapters/part.h"
+// The adapter of each request: what its workload says, or a draw. Adapters of a replica's steps are
+// its own (serve/adapters/slots.h).
+
+#include "serve/core/part.h"
 
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -15,7 +19,7 @@ namespace {
 Empirical popularity_of(const AdapterChoice& choice) {
   std::vector<double> numbers(choice.weights.size());
   std::iota(numbers.begin(), numbers.end(), 0.0);
-  return {std::move(numbers), choice.weights};
+  return Empirical(std::move(numbers), choice.weights);
 }
 
 class AdaptersPart final : public Part, public OnSpec {

@@ -5,7 +5,7 @@
 // Random numbers of a client depend on which origin it is, on the attempt and on what is asked:
 // how the cluster does changes none of them.
 
-#include "serve/parts/clients/part.h"
+#include "serve/core/part.h"
 
 #include <algorithm>
 #include <cmath>
@@ -152,7 +152,7 @@ void ClientsPart::expect(std::int32_t slot, DueEnd::Kind kind, double after_s) {
 /// Asks its client whether it is sent again.
 void ClientsPart::ended(std::int32_t slot, RequestDone& done) {
   const Request& request = core_.requests[slot];
-  const Progress& progress = core_.requests.progress(slot);
+  const Progress& progress = core_.progress(slot);
   const Attempts::Attempt own = attempts_.of(slot);
   if (!may_be_sent_again(done.outcome)) return;
   const Ending ending{done.outcome, done.attempt, seconds(done.now),
@@ -180,10 +180,10 @@ bool ClientsPart::goes_on(const RequestDone& done) {
   Attempts::Next next = *std::exchange(attempts_.next, std::nullopt);
   next.spec.segments = next.segments;
   const std::int32_t slot = core_.requests.open(next.spec, done.id);
-  core_.requests.progress(slot).arrival = next.arrival;
+  core_.progress(slot).arrival = next.arrival;
   core_.requests[slot].arrival_s = seconds(next.arrival);
-  if (core_.requests.progress(slot).deadline != never)
-    core_.requests.progress(slot).deadline =
+  if (core_.progress(slot).deadline != never)
+    core_.progress(slot).deadline =
         after(next.arrival, next.spec.deadline_s, "workload: deadline_s");
   attempts_.of(slot) = next.attempt;
   if (next.spec.row >= 0) core_.rows_sent.emplace_back(slot, next.attempt.row);

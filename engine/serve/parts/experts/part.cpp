@@ -1,4 +1,8 @@
-#include "serve/parts/experts/part.h"
+// Experts that move: the load of the fullest rank in each step of an engine (contract/experts.h).
+// In a period every step has the same load, so that prices of steps ahead stay right; a new period
+// ends them.
+
+#include "serve/core/part.h"
 
 #include <vector>
 

@@ -5,7 +5,8 @@
 // until it says no. It is not asked again before something that it reads has changed
 // (GateRules::interval_s): a policy that reads the clock says when to ask again.
 
-#include "serve/parts/gate/part.h"
+#include "serve/core/part.h"
+#include "serve/parts/gate/gate.h"
 
 #include <algorithm>
 #include <utility>
@@ -69,7 +70,7 @@ bool GatePart::takes(std::int32_t slot) {
 
 void GatePart::meet(std::int32_t slot) {
   Request& request = core_.requests[slot];
-  Progress& progress = core_.requests.progress(slot);
+  Progress& progress = core_.progress(slot);
   const std::vector<double>& limits = gate_.rules().class_deadline_s;
   const auto klass = static_cast<std::size_t>(std::max(0, request.klass));
   const bool is_limited = klass < limits.size() && limits[klass] > 0;
@@ -84,12 +85,12 @@ void GatePart::meet(std::int32_t slot) {
   gate_.hold(slot, request, progress.deadline, core_.now);
   ++core_.held;
   gate_.expect(slot, request.id, progress.deadline);
-  for (Observer* observer : core_.bindings.observers) observer->on_held(request, core_.now);
+  core_.tell(&Observer::on_held, request, core_.now);
 }
 
 void GatePart::let_in(std::int32_t slot) {
   const Request& request = core_.requests[slot];
-  const Progress& progress = core_.requests.progress(slot);
+  const Progress& progress = core_.progress(slot);
   const std::int32_t id = request.id;
   if (gate_.rules().expire_queued && progress.held == 0) {
     gate_.expect(slot, id, progress.deadline);
@@ -111,7 +112,7 @@ GateView GatePart::look(std::int32_t slot) {
   view.pool.source = &loop_;
   if (slot < 0) return view;
   if (gate_.holds(slot)) view.held_s = seconds(core_.now - gate_.queue().held(slot).since);
-  const Picoseconds deadline = core_.requests.progress(slot).deadline;
+  const Picoseconds deadline = core_.progress(slot).deadline;
   if (deadline != never) view.deadline_s = seconds(deadline);
   return view;
 }
@@ -140,9 +141,8 @@ bool GatePart::ask_next() {
     return false;
   }
   gate_.agreed();
-  core_.requests.progress(slot).held = leave_queue(slot);
-  for (Observer* observer : core_.bindings.observers)
-    observer->on_passed(core_.requests[slot], core_.now);
+  core_.progress(slot).held = leave_queue(slot);
+  core_.tell(&Observer::on_passed, core_.requests[slot], core_.now);
   let_in(slot);
   return true;
 }
@@ -166,7 +166,7 @@ void GatePart::count_outputs() {
     const Request& request = core_.requests[slot];
     if (request.replica < 0) continue;
     const std::int32_t tokens = emitted_tokens(core_.at(request.replica).view(), request);
-    gate_.serve(slot, std::min(tokens, core_.requests.progress(slot).output_tokens), core_.now);
+    gate_.serve(slot, std::min(tokens, core_.progress(slot).output_tokens), core_.now);
   }
 }
 
@@ -193,7 +193,7 @@ bool GatePart::is_late(const Gate::Due& due) const {
   if (request.id != due.id || !core_.is_live(due.slot)) return false;
   if (gate_.holds(due.slot)) return true;
   return gate_.rules().expire_queued && request.phase == Phase::waiting &&
-         core_.requests.progress(due.slot).scheduled == never;
+         core_.progress(due.slot).scheduled == never;
 }
 
 /// Deadlines that pass now end what is held, or waits for its first seat.
@@ -209,8 +209,7 @@ Picoseconds GatePart::due() {
   while (gate_.next_deadline() != never) {
     const Gate::Due& due = gate_.first_due();
     const bool is_here = core_.requests[due.slot].id == due.id && core_.is_live(due.slot);
-    const bool waits =
-        gate_.rules().expire_queued && core_.requests.progress(due.slot).scheduled == never;
+    const bool waits = gate_.rules().expire_queued && core_.progress(due.slot).scheduled == never;
     if (is_here && (waits || gate_.holds(due.slot))) break;
     gate_.take_due();
   }

@@ -1,0 +1,44 @@
+// The parts of a run: which there are, and in which order the loop calls them. What a run does at
+// one instant depends on it, byte for byte.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "serve/parts/list.h"
+#include "tests/catch.h"
+#include "tests/serve/native_policies.h"
+
+using namespace rooflua;
+using namespace rooflua::test;
+
+TEST_CASE("the loop calls parts in this order") {
+  const std::vector<std::string> order = {"gate", "clients", "tiers", "experts", "adapters"};
+  std::string found;
+  auto at = order.begin();  // a program may be built without some of them
+  for (const PartRow& row : part_order()) {
+    found += std::string(row.name) + " ";
+    INFO("parts in their order: " << found);
+    at = std::find(at, order.end(), row.name);
+    REQUIRE(at != order.end());
+    ++at;
+  }
+}
+
+TEST_CASE("a run that names no part has none") {
+  ListedWorkload workload({spec(0, 10, 2)});
+  Fcfs scheduler;
+  LinearSteps model(5e-3, 1e-6, 1e-9);
+  ClusterConfig cluster;
+  cluster.replicas.resize(1);
+  Bindings bindings;
+  bindings.schedulers = {&scheduler};
+  bindings.steps = {&model};
+  bindings.workload = &workload;
+  const Simulation simulation(cluster, bindings);
+  const Parts& parts = simulation.parts();
+  CHECK(parts.all.size() == part_order().size());
+  for (const auto& part : parts.all) CHECK(part == nullptr);
+  CHECK((parts.on_time.empty() && parts.on_spec.empty() && parts.on_request.empty() &&
+         parts.on_step.empty() && parts.on_flow.empty()));
+}
