@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "emulate/bodies.h"
 #include "emulate/server.h"
+#include "serve/parts/fleet/fleet.h"
 
 namespace rooflua::emulate {
 
@@ -215,13 +216,13 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   const auto index = static_cast<std::int32_t>(replica) - 1;
   advance();
   if (path == "/admin/fail") {
-    simulation.fail_replica(index, number_at(body, "repair_s", 0, HUGE_VAL));
+    fleet_of(simulation).fail_replica(index, number_at(body, "repair_s", 0, HUGE_VAL));
     if (kv_) kv_->flush();
   } else if (path == "/admin/slow") {
     const double for_s = number_at(body, "for_s", 0, HUGE_VAL);
     const Picoseconds until =
         std::isfinite(for_s) ? after(simulation.now(), for_s, "for_s") : never;
-    simulation.slow_replica(index, number_at(body, "factor", 0.001, 1), until);
+    fleet_of(simulation).slow_replica(index, number_at(body, "factor", 0.001, 1), until);
   } else {
     return refuse(*exchange, Api::chat, 404,
                   "there is nothing at " + path + "; state, set, fail, slow, drain are");

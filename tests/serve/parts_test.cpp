@@ -13,7 +13,8 @@ using namespace rooflua;
 using namespace rooflua::test;
 
 TEST_CASE("the loop calls parts in this order") {
-  const std::vector<std::string> order = {"gate", "clients", "tiers", "experts", "adapters"};
+  const std::vector<std::string> order = {"gate",  "fleet",   "clients",
+                                          "tiers", "experts", "adapters"};
   std::string found;
   auto at = order.begin();  // a program may be built without some of them
   for (const PartRow& row : part_order()) {
@@ -40,5 +41,5 @@ TEST_CASE("a run that names no part has none") {
   CHECK(parts.all.size() == part_order().size());
   for (const auto& part : parts.all) CHECK(part == nullptr);
   CHECK((parts.on_time.empty() && parts.on_spec.empty() && parts.on_request.empty() &&
-         parts.on_step.empty() && parts.on_flow.empty()));
+         parts.on_step.empty() && parts.on_flow.empty() && parts.on_kv.empty()));
 }

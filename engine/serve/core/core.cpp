@@ -70,9 +70,16 @@ Core::Core(const ClusterConfig& given, const Bindings& bound)
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(config.replicas.size()); ++i) {
     const ReplicaConfig& each = config.replicas[static_cast<std::size_t>(i)];
     replicas.emplace_back(i, each, index_of(each, *bindings.workload, has_stores), requests);
-    ++built[each.role == Role::decode ? 1 : 0];
+    const std::size_t stage = each.role == Role::decode ? 1 : 0;
+    ++built[stage];
+    candidates[stage].push_back(i);
+    is_split = is_split || each.role == Role::prefill;
   }
+  signals.set_candidates(candidates);
+  steps = bindings.steps;
+  fruitless_preemptions.assign(replicas.size(), 0);
   runs.resize(replicas.size());
+  receptions.resize(replicas.size());
   is_touched.assign(groups.size(), 0);
   frontend_token = picoseconds(config.frontend.per_output_token_s, "frontend.per_output_token_s");
   if (config.transfer.over_links() || has_stores || starts_over_links(config))
@@ -149,6 +156,41 @@ void Core::tell_blocks(std::int32_t index) {
   const KvCache& kv = at(index).kv();
   for (Observer* observer : bindings.observers)
     observer->on_blocks({index, now, kv.used_blocks(), kv.total_blocks()});
+}
+
+bool Core::alarm_holds(const Alarm& alarm) const {
+  const Replica& replica = replicas[static_cast<std::size_t>(alarm.replica)];
+  const Pipeline& pipeline = replica.pipeline();
+  return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
+}
+
+/// Replicas that step together see their group.
+void Core::bind_groups() {
+  for (const RankGroup& group : groups) {
+    for (const std::int32_t index : group.members)
+      at(index).see_group(group.shared() ? &group.view : nullptr);
+  }
+}
+
+void Core::bind_speculation() {
+  for (std::size_t i = 0; i < bindings.speculators.size(); ++i) {
+    if (replicas[i].is_ragged())
+      replicas[i].speculate_by(bindings.speculators[i], bindings.acceptances[i]);
+  }
+}
+
+/// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
+void Core::limit_output(std::int32_t slot, const ReplicaConfig& replica) {
+  const Request& request = requests[slot];
+  Progress& progress = requests.progress(slot);
+  progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
+  if (replica.role == Role::prefill) progress.limit = 1;
+  progress.stop_at = std::min(progress.output_tokens, progress.limit);
+  if (!replica.max_model_len) return;
+  const std::int32_t room = *replica.max_model_len - request.prompt_tokens;
+  if (room < progress.stop_at) ++totals.cut_answers;
+  progress.limit = std::min(progress.limit, room);
+  progress.stop_at = std::min(progress.stop_at, room);
 }
 
 }  // namespace rooflua

@@ -5,17 +5,20 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "serve/contract/bindings.h"
 #include "serve/core/due_end.h"
 #include "serve/core/group.h"
+#include "serve/core/hand_over.h"
 #include "serve/core/left.h"
 #include "serve/core/router_signals.h"
 #include "serve/core/totals.h"
 #include "serve/events/alarm_queue.h"
 #include "serve/events/event_heap.h"
+#include "serve/lanes/reception.h"
 #include "serve/links/kv_links.h"
 #include "serve/replica/cluster.h"
 #include "serve/replica/priced_run.h"
@@ -49,7 +52,15 @@ struct Core {
   Picoseconds flows_expected = never;  // of the deliveries that are flows, the first
   std::int32_t held = 0;               // requests that parts hold in front of the router
   std::vector<Left> left;              // in the order in which they were aborted
-  std::vector<PricedRun> runs;         // by replica
+  std::vector<StepModel*> steps;       // by replica: what prices its steps now
+  std::vector<Lifecycle> states;       // by engine, which is a group; empty: all are ready
+  std::vector<std::int64_t> fruitless_preemptions;  // by replica, since a token landed there
+  std::vector<HandOver> hand_overs;                 // by slot; empty where none are split
+  bool is_split = false;                            // there are prefill replicas
+  Picoseconds until = 0;              // the clock was asked to get there, with requests or without
+  std::vector<Reception> receptions;  // by replica; of those with stages
+  std::vector<char> foreign;          // by replica: another process simulates it; empty: none does
+  std::vector<PricedRun> runs;        // by replica
   RouterSignals signals;
   std::array<std::vector<std::int32_t>, 2> candidates;  // replicas for each Stage, by index
   std::array<std::int32_t, 2> built{};                  // replicas that may be a Stage's
@@ -66,6 +77,18 @@ struct Core {
   bool is_decoder(std::int32_t index) const { return at(index).config().role == Role::decode; }
   std::int32_t engine_of(std::int32_t index) const {
     return group_of[static_cast<std::size_t>(index)];
+  }
+  Lifecycle state_of(std::int32_t index) const {
+    return states.empty() ? Lifecycle::ready : states[static_cast<std::size_t>(engine_of(index))];
+  }
+  /// Whether it may plan steps.
+  bool may_run(std::int32_t index) const {
+    const Lifecycle state = state_of(index);
+    return state == Lifecycle::ready || state == Lifecycle::draining;
+  }
+  HandOver& hand_over_of(std::int32_t slot) { return hand_overs[static_cast<std::size_t>(slot)]; }
+  const HandOver& hand_over_of(std::int32_t slot) const {
+    return hand_overs[static_cast<std::size_t>(slot)];
   }
   RankGroup& group_with(std::int32_t index) {
     return groups[static_cast<std::size_t>(engine_of(index))];
@@ -90,6 +113,16 @@ struct Core {
   /// Whether the request was in time. The last token counts when the engine gives it, the first
   /// one when the client sees it.
   bool is_in_time(const DueEnd& end) const;
+  /// Replicas that step together see their group; those that speculate, by whom.
+  void bind_groups();
+  void bind_speculation();
+  /// How many tokens it generates at such a replica.
+  void limit_output(std::int32_t slot, const ReplicaConfig& replica);
+  /// The alarm that is due first leaves.
+  Alarm take_alarm();
+  bool alarm_holds(const Alarm& alarm) const;
+  void prefetch_ahead() const;
+  void prefetch_prefixes(std::span<const std::int32_t> holders, std::uint64_t hash) const;
   /// The replica's group plans at this instant.
   void touch(std::int32_t index);
   /// Something came free there: it plans at this instant, if no step is running.

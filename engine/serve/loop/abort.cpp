@@ -26,7 +26,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "serve/loop/ranks.h"
+#include "serve/core/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -51,20 +51,15 @@ void Simulation::abort(std::int32_t slot, Outcome outcome) {
   const std::int32_t index = core_.requests[slot].replica;
   Replica::InFlight in_flight;
   if (index >= 0) in_flight = core_.at(index).in_flight(slot);
-  if (fleet_) {
-    for (const Fleet::Waits& each : fleet_->door)
-      if (each.slot == slot) core_.progress(slot).held += core_.now - each.since;
-  }
+  for (OnRequest* part : parts_.on_request) part->aborting(slot);
   RequestDone done = describe_aborted(slot, outcome, in_flight.tokens);
   for (OnRequest* part : parts_.on_request) part->ended(slot, done);
   if (index >= 0) {
     leave_replica(slot, index);
-    if (split_) leave_promise(slot);
+    for (OnKv* part : parts_.on_kv) part->leave_promise(slot);
     take_back(slot, in_flight);
   } else {
     core_.deliveries.erase_if([slot](const Delivery& each) { return each.slot == slot; });
-    if (fleet_)
-      std::erase_if(fleet_->door, [slot](const Fleet::Waits& each) { return each.slot == slot; });
     core_.requests.close(slot);
   }
   tell(done);
@@ -112,7 +107,7 @@ void Simulation::take_back(std::int32_t slot, const Replica::InFlight& in_flight
   if (seated && in_flight.any && replica.pipeline().executing())
     return core_.left.push_back({slot, index, unknown_tokens});
   replica.defer_no_longer(slot);
-  const bool was_outside = Ranks(*this).leave(slot);
+  const bool was_outside = Ranks(core_, *this).leave(slot);
   if (core_.progress(slot).flows > 0) {  // its KV is read
     replica.leave(slot, unknown_tokens, true);
     core_.left.push_back({slot});
@@ -168,10 +163,10 @@ void Simulation::free_slot(std::int32_t slot) {
   const Progress& progress = core_.progress(slot);
   const std::int32_t from = progress.prefill_replica;
   if (progress.kept_blocks > 0) {
-    let_go(slot);
+    for (OnKv* part : parts_.on_kv) part->let_go(slot);
     core_.plan_again(from);
   }
-  if (split_) cancel_reserved(slot);
+  for (OnKv* part : parts_.on_kv) part->cancel_reserved(slot);
   core_.at(index).forget(slot);
   if (from >= 0) core_.at(from).forget(slot);
   core_.requests.close(slot);

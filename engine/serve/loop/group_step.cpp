@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "serve/loop/ranks.h"
+#include "serve/core/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -16,11 +16,24 @@ constexpr std::int64_t patience = 1'000'000;  // Simulation::idle_asks_ that are
 // priority, requests of equal rank whose prompts are cut to chunks take each other's blocks.
 constexpr std::int64_t most_fruitless = 100'000;
 
+/// Whether no token of that replica landed during very many preemptions.
+bool preempts_in_vain(const Core& core, std::int32_t index) {
+  return core.fruitless_preemptions[static_cast<std::size_t>(index)] > most_fruitless;
+}
+
+/// What the schedulers of the group will see of it.
+void look_at_ranks(const Core& core, RankGroup& group) {
+  GroupView& view = group.view;
+  view.ranks = static_cast<std::int32_t>(group.members.size());
+  view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
+  for (const std::int32_t index : group.members) count_rank(view, core.at(index).view());
+}
+
 }  // namespace
 
 void Simulation::fill_pipeline(RankGroup& group) {
   const std::span<const std::int32_t> members = group.members;
-  if (fleet_ && !fleet_->runs(core_.engine_of(members.front()))) return;
+  if (!core_.may_run(members.front())) return;
   const Replica& first = core_.at(members.front());
   const Pipeline& pipeline = first.pipeline();  // as full as each member's
   // While a step runs, arrivals only queue: plans are made at ends of steps, or when nothing runs.
@@ -28,34 +41,21 @@ void Simulation::fill_pipeline(RankGroup& group) {
   if (first.has_stages()) return fill_stages(group);
   if (pipeline.planned() > 0) start(group);
   for (const std::int32_t index : members) {
-    if (!preempts_in_vain(index)) continue;
+    if (!preempts_in_vain(core_, index)) continue;
     if (pipeline.planned() > 0) return;  // what is in flight lands first
     starve_contenders(core_.at(index));
   }
   while (!pipeline.full()) {
     std::int64_t tokens = 0;
-    if (!group.queue.empty()) Ranks(*this).let_in(group);
-    if (group.shared()) look_at_ranks(group);
+    if (!group.queue.empty()) Ranks(core_, *this).let_in(group);
+    if (group.shared()) look_at_ranks(core_, group);
     for (const std::int32_t index : members) tokens += plan(core_.at(index));
     if (tokens == 0) break;
-    price_and_commit(group);
+    group.shared() ? price_together(group) : price_alone(core_.at(members.front()));
     if (!pipeline.executing()) start(group);
     idle_asks_ = 0;
   }
   if (!pipeline.executing()) wake(group);
-}
-
-/// Whether no token of that replica landed during very many preemptions.
-bool Simulation::preempts_in_vain(std::int32_t index) const {
-  return fruitless_preemptions_[static_cast<std::size_t>(index)] > most_fruitless;
-}
-
-/// What the schedulers of the group will see of it.
-void Simulation::look_at_ranks(RankGroup& group) {
-  GroupView& view = group.view;
-  view.ranks = static_cast<std::int32_t>(group.members.size());
-  view.prompt_ranks = view.decode_ranks = view.open_ranks = 0;
-  for (const std::int32_t index : group.members) count_rank(view, core_.at(index).view());
 }
 
 /// The next plan of one replica.
@@ -69,7 +69,6 @@ std::int32_t Simulation::plan(Replica& replica) {
     const StepPlan& plan =
         ask ? replica.make_plan(policy, core_.now) : replica.repeat_plan(core_.now);
     if (plan.view().preempted > 0) tell_preemptions(replica);
-    for (const StepPlan::Pulled& pulled : plan.pulled()) pull(pulled);
     for (OnStep* part : parts_.on_step) part->planned(replica);
     // A scheduler that only took away is asked again at once, if no event would make that happen.
     const bool took = plan.view().preempted + plan.view().rejected > 0;
@@ -78,19 +77,15 @@ std::int32_t Simulation::plan(Replica& replica) {
   }
 }
 
-void Simulation::price_and_commit(RankGroup& group) {
-  group.shared() ? price_together(group) : price_alone(core_.at(group.members.front()));
-}
-
 void Simulation::price_alone(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
   for (OnStep* part : parts_.on_step) part->weighs(core_.group_with(batch.replica));
   replica.ask_for_drafts();
-  operations_.front().clear();
-  StepPrice own = price(batch, operations_.front());
+  scratch_.operations.front().clear();
+  StepPrice own = price(batch, scratch_.operations.front());
   own.own_s = own.time_s;
-  for (OnStep* part : parts_.on_step) part->waits(replica, own, operations_.front());
-  commit(replica, own, operations_.front());
+  for (OnStep* part : parts_.on_step) part->waits(replica, own, scratch_.operations.front());
+  commit(replica, own, scratch_.operations.front());
 }
 
 void Simulation::price_together(RankGroup& group) {
@@ -105,21 +100,21 @@ void Simulation::price_together(RankGroup& group) {
   std::size_t slowest = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Batch& batch = core_.at(group.members[i]).planned_batch();
-    prices_[i] = StepPrice{};
-    operations_[i].clear();
-    if (batch.tokens > 0) prices_[i] = price(batch, operations_[i]);
+    scratch_.prices[i] = StepPrice{};
+    scratch_.operations[i].clear();
+    if (batch.tokens > 0) scratch_.prices[i] = price(batch, scratch_.operations[i]);
     for (OnStep* part : parts_.on_step)
-      part->waits(core_.at(group.members[i]), prices_[i], operations_[i]);
-    if (prices_[i].time_s > prices_[slowest].time_s) slowest = i;
+      part->waits(core_.at(group.members[i]), scratch_.prices[i], scratch_.operations[i]);
+    if (scratch_.prices[i].time_s > scratch_.prices[slowest].time_s) slowest = i;
   }
   group.view.steps += 1;
   group.view.tokens = work.tokens;
   group.view.max_tokens = work.max_tokens;
-  const StepPrice longest = prices_[slowest];
+  const StepPrice longest = scratch_.prices[slowest];
   for (std::size_t i = 0; i < count; ++i) {
-    const StepPrice own = price_in_group(prices_[i], longest, group.sync_s);
-    add_waits(operations_[i], own, group.sync_s);
-    commit(core_.at(group.members[i]), own, operations_[i]);
+    const StepPrice own = price_in_group(scratch_.prices[i], longest, group.sync_s);
+    add_waits(scratch_.operations[i], own, group.sync_s);
+    commit(core_.at(group.members[i]), own, scratch_.operations[i]);
   }
 }
 
@@ -131,7 +126,7 @@ StepPrice Simulation::price(const Batch& batch, std::vector<OpTime>& operations)
       detail = std::max(detail, observer->wanted_detail(batch));
   }
   const auto index = static_cast<std::size_t>(batch.replica);
-  StepModel& model = steps_of(batch.replica);
+  StepModel& model = *core_.steps[index];
   // Decodes with drafts advance by different numbers: no run of theirs is known ahead.
   const bool uniform = !core_.at(batch.replica).is_ragged();
   if (detail == PriceDetail::time && uniform) return core_.runs[index].price(model, batch);
@@ -160,8 +155,7 @@ void Simulation::start(const RankGroup& group) {
     const Picoseconds end = after(core_.now, replica.pipeline().front().price.time_s, "step model");
     replica.start_front(core_.now, end);
     core_.alarms.push({end, index});
-    if (replica.config().role == Role::prefill && core_.config.disaggregation.push == Push::layers)
-      push_layers(replica);
+    for (OnStep* part : parts_.on_step) part->started(replica);
   }
 }
 
@@ -181,7 +175,7 @@ void Simulation::fill_stages(RankGroup& group) {
   Replica& replica = core_.at(group.members.front());
   const std::int32_t index = replica.view().index;
   if (replica.bring_forward()) core_.alarms.push({replica.pipeline().front().end, index});
-  if (preempts_in_vain(index)) {
+  if (preempts_in_vain(core_, index)) {
     if (replica.planned_steps() > 0) return;  // what is in flight lands first
     starve_contenders(replica);
   }
@@ -192,7 +186,7 @@ void Simulation::fill_stages(RankGroup& group) {
 
 /// One step more under way. @returns whether there was something to plan
 bool Simulation::plan_stages(Replica& replica) {
-  const Reception& coming = receptions_[static_cast<std::size_t>(replica.view().index)];
+  const Reception& coming = core_.receptions[static_cast<std::size_t>(replica.view().index)];
   const bool idle = replica.planned_steps() == 0;
   do let_in(replica);
   while (plan(replica) == 0 && idle && !coming.empty());
@@ -206,20 +200,20 @@ bool Simulation::plan_stages(Replica& replica) {
 /// Requests on their way into the engine that the next plan sees.
 void Simulation::let_in(Replica& replica) {
   const std::int32_t index = replica.view().index;
-  entering_.clear();
-  receptions_[static_cast<std::size_t>(index)].let_in(replica.config().stages.most_batches(),
-                                                      entering_);
-  for (const std::int32_t slot : entering_) enter(slot, replica);
+  scratch_.entering.clear();
+  core_.receptions[static_cast<std::size_t>(index)].let_in(replica.config().stages.most_batches(),
+                                                           scratch_.entering);
+  for (const std::int32_t slot : scratch_.entering) enter(slot, replica);
 }
 
 void Simulation::price_stages(Replica& replica) {
   const Batch& batch = replica.batch_of_plan();
   for (OnStep* part : parts_.on_step) part->weighs(core_.group_with(batch.replica));
-  operations_.front().clear();
-  StepPrice whole = price(batch, operations_.front());
+  scratch_.operations.front().clear();
+  StepPrice whole = price(batch, scratch_.operations.front());
   whole.own_s = whole.time_s;
-  add_sends(replica.config().stages, batch.tokens, whole, operations_.front());
-  commit(replica, whole, operations_.front());
+  add_sends(replica.config().stages, batch.tokens, whole, scratch_.operations.front());
+  commit(replica, whole, scratch_.operations.front());
 }
 
 }  // namespace rooflua

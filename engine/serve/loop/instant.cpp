@@ -5,19 +5,17 @@
 //      freed blocks; each end is told to observers, then to the workload, which may answer
 //   2. KV transfers that complete now, in the order they began: the prefill replica's blocks are
 //      free, and the request waits for its seat at the decode replica. Over links those that begin
-//      or end now change what the others get (links/flows.h). Then leases that end now. Then what
-//      the workload has to do now: cancels, and requests that wait for others (serve/plays). Then
-//      clients lose their patience, by id of the request: it is aborted (abort.cpp). Then
-//      parts do what is late (Moment::late): deadlines pass of requests that a gate holds, or that
-//      wait at a replica, by id.
-//      In front of the leases: parts of starts, graces, repairs and slow times that are over now,
-//      by engine, then faults (lifecycle.cpp)
-//   3. requests that waited for a replica, if one is ready now, in the order they came; requests
-//      that leave the frontend now, in order of sending; then requests that are sent now: those of
-//      the workload's stream, then follow-ups and requests that clients send again, in the order
-//      they were given. Parts may take each on its way to the router (OnRequest::takes): it passes
-//      a gate, is held or refused; then requests that the gate lets go (Moment::sent).
-//      Then autoscalers that are due are asked (scaling.cpp)
+//      or end now change what the others get (links/flows.h).
+//      Moment::due: parts of starts, graces, repairs and slow times that are over now, by engine,
+//      then faults; leases that end now.
+//      What the workload has to do now: cancels, and requests that wait for others (serve/plays).
+//      Then clients lose their patience, by id of the request: it is aborted (abort.cpp).
+//      Moment::late: deadlines pass of requests that a gate holds, or that wait at a replica, by
+//      id; requests that waited for a replica go, if one is ready now, in the order they came
+//   3. requests that leave the frontend now, in order of sending; then requests that are sent now:
+//      those of the workload's stream, then follow-ups and requests that clients send again, in the
+//      order they were given. Parts may take each on its way to the router (OnRequest::takes).
+//      Moment::sent: requests go that a gate lets go; autoscalers that are due are asked
 //   4. every group of replicas that saw an event, by its first replica, fills its pipeline:
 //        while fewer than async_depth steps are planned:
 //          plan; stop if it holds no token; price; commit; start it if no step is running
@@ -37,7 +35,7 @@
 //      (lanes/reception.h).
 //   5. a replica that preempted 100,000 times without a token that landed: its requests that have
 //      or had a seat fail: starved
-//      Then engines that drain and have nothing left are absent
+//      Moment::over: engines that drain and have nothing left are absent
 //   6. when nothing is running, sent, transferred or due and requests are left, they fail: starved
 // Between two instants, requests may be aborted (abort.cpp): what comes free then may be planned
 // for at the same time of the clock.
@@ -49,7 +47,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "serve/loop/life.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -66,7 +63,6 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   const Picoseconds time = next_instant();
   if (time == never) return starve() ? 1 : 0;
   core_.signals.pass_time(time, core_.replicas);
-  if (fleet_ && fleet_->sample_at <= time) Life(*this).sample_until(time);
   core_.now = time;
   for (OnTime* part : parts_.on_time) part->pass(Moment::before);
   if (const std::int32_t replica = step_plainly(); replica >= 0)
@@ -75,7 +71,6 @@ std::int64_t Simulation::advance(std::int64_t most, Picoseconds until) {
   deliver();
   plan_steps();
   for (OnTime* part : parts_.on_time) part->pass(Moment::over);
-  if (fleet_ && !fleet_->drains.empty()) Life(*this).settle_drains();
   return 1;
 }
 
@@ -90,7 +85,7 @@ bool Simulation::run(const std::atomic<int>* stop, std::int64_t instants) {
 
 bool Simulation::run_until(double time_s, const std::atomic<int>* stop, std::int64_t instants) {
   const Picoseconds end = picoseconds(time_s, "run_until");
-  if (fleet_) fleet_->until = end;
+  core_.until = end;
   while (next_instant() <= end) {
     if (wanted(stop)) return true;
     if (instants == 0) return false;
@@ -113,61 +108,49 @@ bool Simulation::step() {
 }
 
 Picoseconds Simulation::next_instant() {
-  while (!core_.alarms.empty() && !alarm_holds(core_.alarms.front())) take_alarm();
+  while (!core_.alarms.empty() && !core_.alarm_holds(core_.alarms.front())) core_.take_alarm();
   Picoseconds time = core_.alarms.empty() ? never : core_.alarms.front().time;
   if (!core_.deliveries.empty()) time = std::min(time, core_.deliveries.front().time);
   if (!core_.sent_now.empty()) time = core_.now;
-  if (next_open_ >= 0) time = std::min(time, core_.progress(next_open_).arrival);
-  if (!leases_.empty()) time = std::min(time, next_lease());
+  if (arrivals_.next_open >= 0) time = std::min(time, core_.progress(arrivals_.next_open).arrival);
   time = std::min(time, core_.workload_due);
-  if (next_part_ <= time) time = std::min(time, next_of_parts());
-  return fleet_ ? std::min(time, next_life(time)) : time;
-}
-
-/// Of the parts, which are asked again.
-Picoseconds Simulation::next_of_parts() {
-  next_part_ = never;
-  for (OnTime* part : parts_.on_time) next_part_ = std::min(next_part_, part->due());
-  return next_part_;
+  return parts_.next <= time ? parts_.due(time) : time;
 }
 
 bool Simulation::is_alone(const OnTime& part) {
   const Picoseconds now = core_.now;
   for (OnTime* other : parts_.on_time)
-    if (other != &part && other->due() <= now) return false;
+    if (other != &part && other->due(0) <= now) return false;
   if (!core_.alarms.empty() && core_.alarms.front().time <= now) return false;
   if (!core_.sent_now.empty() || core_.workload_due <= now) return false;
-  if (!leases_.empty() && next_lease() <= now) return false;
-  if (fleet_ && next_life() <= now) return false;
-  if (next_open_ >= 0 && core_.progress(next_open_).arrival <= now) return false;
+  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival <= now) return false;
   return core_.deliveries.empty() || core_.deliveries.front().time > now;
 }
 
 void Simulation::land_steps() {
   while (!core_.alarms.empty() && core_.alarms.front().time == core_.now) {
-    const Alarm due = take_alarm();
-    if (!alarm_holds(due)) continue;
+    const Alarm due = core_.take_alarm();
+    if (!core_.alarm_holds(due)) continue;
     core_.touch(due.replica);
     Replica& replica = core_.at(due.replica);
     if (!replica.pipeline().executing()) continue;
     const bool hands_over = replica.config().role == Role::prefill;
-    const StepDone done = replica.land(core_.now, hands_over, gaps_, ending_);
+    const StepDone done = replica.land(core_.now, hands_over, scratch_.gaps, scratch_.ending);
     ++core_.totals.steps;
     if (!hands_over) core_.totals.output_tokens += done.tokens_landed();
-    if (done.tokens_landed() > 0) fruitless_preemptions_[static_cast<std::size_t>(due.replica)] = 0;
+    if (done.tokens_landed() > 0)
+      core_.fruitless_preemptions[static_cast<std::size_t>(due.replica)] = 0;
     core_.tell(&Observer::on_step, done);
-    for (OnStep* part : parts_.on_step) part->landed(done);
     if (knowledge_ && knowledge_->counts()) {
       for (const PrefillWork& work : done.prefills)
         if (work.completes != 0) knowledge_->compute(work.slot, due.replica);
     }
-    if (hands_over && core_.config.disaggregation.push == Push::chunks)
-      push_computed(done.prefills);
-    if (watches_first_tokens_) tell_first_tokens(done.prefills);
-    for (const std::int32_t slot : ending_) {
-      for (OnStep* part : parts_.on_step)
-        if (!hands_over) part->completed(slot);
-      hands_over ? hand_over(slot, due.replica) : finish(slot, Outcome::completed);
+    for (OnStep* part : parts_.on_step) part->landed(done);
+    if (arrivals_.watches_first_tokens) tell_first_tokens(done.prefills);
+    for (const std::int32_t slot : scratch_.ending) {
+      const auto goes_on = [&](OnStep* part) { return part->completed(slot, due.replica); };
+      if (std::none_of(parts_.on_step.begin(), parts_.on_step.end(), goes_on))
+        finish(slot, Outcome::completed);
     }
     if (!core_.left.empty()) free_left_seats(due.replica);
     if (core_.signals.reads_reports())
@@ -186,19 +169,21 @@ void Simulation::deliver() {
   };
   while (due(Delivery::Kind::transfer)) {
     const Delivery delivery = core_.deliveries.pop();
-    delivery.kind == Delivery::Kind::flows ? pass_flows() : end_flow(delivery.slot);
+    if (delivery.kind == Delivery::Kind::flows) {
+      pass_flows();
+      continue;
+    }
+    for (OnFlow* part : parts_.on_flow) part->delivered(delivery.slot);
   }
-  if (fleet_ && fleet_->next() <= core_.now) Life(*this).pass();
-  if (!leases_.empty()) end_leases();
+  for (OnTime* part : parts_.on_time) part->pass(Moment::due);
   if (core_.workload_due <= core_.now) ask_workload();
   for (OnTime* part : parts_.on_time) part->pass(Moment::late);
-  if (fleet_ && !fleet_->door.empty()) Life(*this).open_door();
   while (due(Delivery::Kind::through_frontend)) {  // or flows that a lease's end lets begin
     const Delivery delivery = core_.deliveries.pop();
     delivery.kind == Delivery::Kind::through_frontend ? route(delivery.slot) : pass_flows();
   }
-  while (next_open_ >= 0 && core_.progress(next_open_).arrival == core_.now) {
-    const std::int32_t slot = next_open_;
+  while (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival == core_.now) {
+    const std::int32_t slot = arrivals_.next_open;
     read_ahead();
     send(slot);
   }
@@ -208,7 +193,6 @@ void Simulation::deliver() {
   }
   send_follow_ups();
   for (OnTime* part : parts_.on_time) part->pass(Moment::sent);
-  if (fleet_ && fleet_->scale_due <= core_.now) Life(*this).ask_autoscalers();
 }
 
 void Simulation::send_follow_ups() {
@@ -232,21 +216,12 @@ void Simulation::tell_preemptions(Replica& replica) {
   const auto preempted = replica.plan().preempted();
   const auto count = static_cast<std::int64_t>(preempted.size());
   core_.totals.preemptions += count;
-  fruitless_preemptions_[static_cast<std::size_t>(replica.view().index)] += count;
+  core_.fruitless_preemptions[static_cast<std::size_t>(replica.view().index)] += count;
   for (Observer* observer : core_.bindings.observers) {
     for (const std::int32_t slot : preempted) observer->on_preempt(core_.requests[slot], core_.now);
   }
-  if (split_) {
-    for (const std::int32_t slot : preempted) cancel_reserved(slot);
-  }
   for (OnStep* part : parts_.on_step)
     for (const std::int32_t slot : preempted) part->preempted(slot);
-}
-
-bool Simulation::alarm_holds(const Alarm& alarm) const {
-  const Replica& replica = core_.replicas[static_cast<std::size_t>(alarm.replica)];
-  const Pipeline& pipeline = replica.pipeline();
-  return alarm.time == (pipeline.executing() ? pipeline.front().end : replica.wake());
 }
 
 }  // namespace rooflua

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/loop/life.h"
-#include "serve/loop/ranks.h"
+#include "serve/core/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -17,40 +16,39 @@ std::int32_t Simulation::open(const RequestSpec& given) {
   if (parts_.on_spec.empty()) {
     if (given.adapter > 0)
       throw Error(
-          "workload: request " + std::to_string(ordinal_ + 1),
+          "workload: request " + std::to_string(arrivals_.ordinal + 1),
           "adapter: found " + std::to_string(given.adapter) + "; the scenario has no adapters");
-    return core_.requests.open(given, ordinal_++);
+    return core_.requests.open(given, arrivals_.ordinal++);
   }
   RequestSpec spec = given;
-  for (OnSpec* part : parts_.on_spec) part->drawn(spec, ordinal_);
-  return core_.requests.open(spec, ordinal_++);
+  for (OnSpec* part : parts_.on_spec) part->drawn(spec, arrivals_.ordinal);
+  return core_.requests.open(spec, arrivals_.ordinal++);
 }
 
 void Simulation::read_ahead() {
-  next_open_ = -1;
+  arrivals_.next_open = -1;
   RequestSpec spec;
-  if (!more_ || !(more_ = core_.bindings.workload->next(spec))) return;
-  next_open_ = open(spec);
-  const Picoseconds arrival = core_.progress(next_open_).arrival;
-  if (arrival < last_open_)
-    throw Error("workload: request " + std::to_string(ordinal_),
-                "arrives at " + std::to_string(seconds(arrival)) +
-                    " s, before the one in front of it (" + std::to_string(seconds(last_open_)) +
-                    " s); arrivals must not decrease");
-  last_open_ = arrival;
+  if (!arrivals_.more || !(arrivals_.more = core_.bindings.workload->next(spec))) return;
+  arrivals_.next_open = open(spec);
+  const Picoseconds arrival = core_.progress(arrivals_.next_open).arrival;
+  if (arrival < arrivals_.last_open)
+    throw Error(
+        "workload: request " + std::to_string(arrivals_.ordinal),
+        "arrives at " + std::to_string(seconds(arrival)) + " s, before the one in front of it (" +
+            std::to_string(seconds(arrivals_.last_open)) + " s); arrivals must not decrease");
+  arrivals_.last_open = arrival;
 }
 
 void Simulation::look_at_workload() {
-  more_ = true;
-  if (next_open_ < 0) read_ahead();
+  arrivals_.more = true;
+  if (arrivals_.next_open < 0) read_ahead();
   read_due();
 }
 
 /// It has an id, and observers hear of it.
 void Simulation::begin(std::int32_t slot) {
   Request& request = core_.requests[slot];
-  request.id = next_id_++;
-  if (split_) begin_hand_over(slot);
+  request.id = arrivals_.next_id++;
   ++core_.totals.arrived;
   RowSent row;
   const bool is_row = core_.progress(slot).row >= 0 && tell_row(slot, row);
@@ -76,9 +74,6 @@ void Simulation::send(std::int32_t slot) {
 void Simulation::route(std::int32_t slot) {
   for (OnRequest* part : parts_.on_request)
     if (part->takes(slot)) return;
-  if (fleet_ && Life(*this).wait_at_door(slot)) return;
-  if (core_.config.disaggregation.order == SplitOrder::decode_first && split_)
-    return route_to_decode(slot);
   const std::int32_t chosen = choose(slot, Stage::prompt);
   if (chosen == Router::refused) return finish(slot, Outcome::refused);
   queue(slot, chosen);
@@ -113,14 +108,17 @@ std::int32_t Simulation::choose(std::int32_t slot, Stage stage) {
   return chosen;
 }
 
-void Simulation::queue(std::int32_t slot, std::int32_t index) {
-  if (!foreign_.empty() && foreign_[static_cast<std::size_t>(index)] != 0)
-    return core_.requests.close(slot);
+void Simulation::count_outstanding(std::int32_t slot, std::int32_t index) {
   core_.signals.add_outstanding(index, 1);
-  if (fleet_) Life(*this).note_arrival(slot, index);
-  if (fleet_ && !fleet_->runs(core_.engine_of(index)))
-    return Life(*this).lose_connection(slot, index);
-  join(slot, index);
+  for (OnRequest* part : parts_.on_request) part->outstanding(slot, index);
+}
+
+void Simulation::queue(std::int32_t slot, std::int32_t index) {
+  if (!core_.foreign.empty() && core_.foreign[static_cast<std::size_t>(index)] != 0)
+    return core_.requests.close(slot);
+  count_outstanding(slot, index);
+  if (core_.may_run(index)) return join(slot, index);
+  for (OnRequest* part : parts_.on_request) part->unreachable(slot, index);
 }
 
 /// Into a replica where it is outstanding.
@@ -132,29 +130,15 @@ void Simulation::join(std::int32_t slot, std::int32_t index) {
   const std::int32_t room = config.max_model_len.value_or(0) - request.prompt_tokens;
   if (config.max_model_len && room < 1) return finish(slot, Outcome::exceeds_max_model_len);
   if (!replica.could_hold(request.prompt_tokens)) return finish(slot, Outcome::exceeds_kv_cache);
-  limit_output(slot, config);
+  core_.limit_output(slot, config);
   if (replica.has_stages()) {
-    receptions_[static_cast<std::size_t>(index)].add(slot, core_.now);
-  } else if (Ranks(*this).queue_for(index)) {
-    Ranks(*this).add(slot, index);
+    core_.receptions[static_cast<std::size_t>(index)].add(slot, core_.now);
+  } else if (Ranks(core_, *this).queue_for(index)) {
+    Ranks(core_, *this).add(slot, index);
   } else {
     enter(slot, replica);
   }
   core_.touch(index);
-}
-
-/// How many tokens it generates there. An end token before the declared limit cannot be foreseen.
-void Simulation::limit_output(std::int32_t slot, const ReplicaConfig& config) {
-  const Request& request = core_.requests[slot];
-  Progress& progress = core_.progress(slot);
-  progress.limit = std::max(progress.output_tokens, request.max_output_tokens);
-  if (config.role == Role::prefill) progress.limit = 1;
-  progress.stop_at = std::min(progress.output_tokens, progress.limit);
-  if (!config.max_model_len) return;
-  const std::int32_t room = *config.max_model_len - request.prompt_tokens;
-  if (room < progress.stop_at) ++core_.totals.cut_answers;
-  progress.limit = std::min(progress.limit, room);
-  progress.stop_at = std::min(progress.stop_at, room);
 }
 
 /// Into the queue of the engine.
@@ -174,7 +158,7 @@ class Simulation::FollowUpsSent : public FollowUps {
     if (spec.arrival_s >= seconds(now_))
       arrival = std::max(arrival, now_);  // "now" in whole ps again
     if (arrival < now_)
-      throw Error("workload: request " + std::to_string(simulation_.ordinal_),
+      throw Error("workload: request " + std::to_string(simulation_.arrivals_.ordinal),
                   "a follow-up arrives at " + std::to_string(spec.arrival_s) +
                       " s, before the end it follows (" + std::to_string(seconds(now_)) + " s)");
     if (arrival == simulation_.core_.now) return simulation_.core_.sent_now.push_back(slot);
@@ -208,14 +192,6 @@ RequestDone Simulation::describe(std::int32_t slot, Outcome outcome) const {
   done.output_tokens = outcome == Outcome::completed ? progress.stop_at : request.emitted_tokens;
   done.cached_tokens = progress.first_hit_tokens;
   done.preemptions = request.preemptions;
-  if (split_) {
-    const HandOver& hand_over = hand_overs_[static_cast<std::size_t>(slot)];
-    done.computed = hand_over.computed;
-    done.room = hand_over.room;
-    done.arrived = hand_over.arrived;
-    done.kept_blocks = hand_over.kept_blocks;
-    done.sent_bytes = hand_over.sent_bytes;
-  }
   done.rounds = request.rounds;
   done.drafted_tokens = request.drafted_tokens;
   done.accepted_tokens = request.accepted_tokens;
@@ -252,10 +228,11 @@ std::vector<RequestDone> Simulation::unfinished() const {
 
 /// Every end of a request that is not aborted.
 [[gnu::flatten]] void Simulation::finish(std::int32_t slot, Outcome outcome) {
-  if (core_.progress(slot).kept_blocks > 0) let_go(slot);
+  if (core_.progress(slot).kept_blocks > 0)
+    for (OnKv* part : parts_.on_kv) part->let_go(slot);
   RequestDone done = describe(slot, outcome);
   for (OnRequest* part : parts_.on_request) part->ended(slot, done);
-  if (split_) break_promise(slot);
+  for (OnRequest* part : parts_.on_request) part->finished(slot);
   // No other replica knows the request: it was never in their queues.
   if (done.replica >= 0) core_.at(done.replica).forget(slot);
   if (done.prefill_replica >= 0) core_.at(done.prefill_replica).forget(slot);
@@ -268,7 +245,6 @@ std::vector<RequestDone> Simulation::unfinished() const {
 void Simulation::tell(const RequestDone& done) {
   ++core_.totals.ended[static_cast<std::size_t>(done.outcome)];
   core_.totals.last_end = std::max(core_.totals.last_end, done.now);
-  if (fleet_) Life(*this).note_end(done);
   core_.tell(&Observer::on_done, done);
   for (OnRequest* part : parts_.on_request)
     if (part->goes_on(done)) return read_due();

@@ -19,12 +19,12 @@ std::int32_t Simulation::step_plainly() {
       core_.alarms.is_tied(core_.now))
     return -1;
   if (!core_.deliveries.empty() && core_.deliveries.front().time == core_.now) return -1;
-  if (!core_.sent_now.empty() || (!leases_.empty() && next_lease() <= core_.now)) return -1;
-  if (next_open_ >= 0 && core_.progress(next_open_).arrival == core_.now) return -1;
-  if (core_.workload_due <= core_.now || next_part_ <= core_.now) return -1;
+  if (!core_.sent_now.empty()) return -1;
+  if (arrivals_.next_open >= 0 && core_.progress(arrivals_.next_open).arrival == core_.now)
+    return -1;
+  if (core_.workload_due <= core_.now || parts_.next <= core_.now) return -1;
   for (const OnTime* part : parts_.on_time)
     if (part->next_tick() <= core_.now) return -1;
-  if (fleet_ && next_life() <= core_.now) return -1;
   const std::int32_t index = core_.alarms.front().replica;
   Replica& replica = core_.at(index);
   if (!replica.repeats(core_.now)) return -1;
@@ -32,13 +32,13 @@ std::int32_t Simulation::step_plainly() {
     if (part->same_for(index) == 0) return -1;
   const StepPrice* price = replica.price_of_repeat(core_.runs[static_cast<std::size_t>(index)]);
   if (price == nullptr) return -1;
-  take_alarm();
+  core_.take_alarm();
   core_.signals.changed(index);
   const StepDone done = replica.land_plain(core_.now);
   ++core_.totals.steps;
   ++core_.totals.plain_steps;
   core_.totals.output_tokens += done.tokens_landed();
-  fruitless_preemptions_[static_cast<std::size_t>(index)] = 0;
+  core_.fruitless_preemptions[static_cast<std::size_t>(index)] = 0;
   idle_asks_ = 0;
   core_.tell(&Observer::on_step, done);
   if (core_.signals.reads_reports()) core_.signals.step_ended(done, done.left_blocks, done.running);

@@ -15,22 +15,21 @@ std::int64_t Simulation::repeat_steps(std::int32_t index, std::int64_t most, Pic
   if (alarm.replica != index) return 0;
   if (knowledge_ && knowledge_->hears()) return 0;  // caches report at the time of each step
   Picoseconds before = std::min(core_.signals.next_tick(), until == never ? never : until + 1);
-  before = std::min(before, next_part_);
+  before = std::min(before, parts_.next);
   for (const OnTime* part : parts_.on_time) before = std::min(before, part->next_tick());
   if (const Alarm* other = core_.alarms.ahead(1)) before = std::min(before, other->time);
   if (!core_.deliveries.empty()) before = std::min(before, core_.deliveries.front().time);
-  if (next_open_ >= 0) before = std::min(before, core_.progress(next_open_).arrival);
-  if (!leases_.empty()) before = std::min(before, next_lease());
+  if (arrivals_.next_open >= 0)
+    before = std::min(before, core_.progress(arrivals_.next_open).arrival);
   before = std::min(before, core_.workload_due);
-  if (fleet_) before = std::min({before, next_life(), fleet_->sample_at});
   if (alarm.time >= before) return 0;
   Replica& replica = core_.at(index);
   PricedRun& run = core_.runs[static_cast<std::size_t>(index)];
   for (const OnStep* part : parts_.on_step) most = std::min(most, part->same_for(index));
   const auto limit = static_cast<std::size_t>(most);
-  const std::size_t ended = replica.repeat_until(before, limit, run, repeats_);
+  const std::size_t ended = replica.repeat_until(before, limit, run, scratch_.repeats);
   if (ended == 0) return 0;
-  const std::span<const RepeatedStep> steps(repeats_);
+  const std::span<const RepeatedStep> steps(scratch_.repeats);
   const StepsDone done{replica.first_repeat(steps.front()), steps.first(ended)};
   core_.tell(&Observer::on_steps, done);
   if (core_.signals.reads_reports())

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "serve/loop/ranks.h"
+#include "serve/core/ranks.h"
 #include "serve/loop/simulation.h"
 
 namespace rooflua {
@@ -100,7 +100,7 @@ std::span<const std::int32_t> Simulation::prefix_holders(const RouteView& view) 
         replica(index).kv().first_hash(core_.requests[view.slot], core_.progress(view.slot));
     if (hash == 0) continue;
     const std::span<const std::int32_t> holders = holders_.of(hash);
-    prefetch_prefixes(holders, hash);
+    core_.prefetch_prefixes(holders, hash);
     for (const std::int32_t holder : holders) add_place(holder, view);
   }
   if (of_each_block_size_.size() > 1) std::sort(holding_places_.begin(), holding_places_.end());
@@ -128,9 +128,9 @@ double Simulation::fact(const RouteView& view, std::int32_t index, RouterFact wh
     const AdapterSlots* slots = core_.replicas[static_cast<std::size_t>(index)].adapters();
     return adapter == 0 || (slots != nullptr && slots->holds(adapter)) ? 1 : 0;
   }
-  if (what == RouterFact::rank_requests) return Ranks::requests_of(*this, index);
-  if (what == RouterFact::rank_tokens) return Ranks::tokens_of(*this, index);
-  if (what == RouterFact::rank_seats) return Ranks::seats_left(*this, index);
+  if (what == RouterFact::rank_requests) return Ranks::requests_of(core_, index);
+  if (what == RouterFact::rank_tokens) return Ranks::tokens_of(core_, index);
+  if (what == RouterFact::rank_seats) return Ranks::seats_left(core_, index);
   if (!knowledge_) return 0;
   switch (what) {
     case RouterFact::sent_tokens:
@@ -164,8 +164,7 @@ void Simulation::note_sent(std::int32_t slot, std::int32_t index, Stage stage) {
   knowledge_->send(core_.requests[slot], core_.progress(slot), slot, index, tokens, core_.now);
 }
 
-/// The decode replica computes the prompt itself.
-void Simulation::note_not_split(std::int32_t slot, std::int32_t to) {
+void Simulation::computes_itself(std::int32_t slot, std::int32_t to) {
   if (knowledge_ && knowledge_->counts()) knowledge_->expect(slot, to, believed_uncached(slot, to));
 }
 
@@ -173,6 +172,10 @@ void Simulation::note_not_split(std::int32_t slot, std::int32_t to) {
 void Simulation::leave_replica(std::int32_t slot, std::int32_t index) {
   core_.signals.add_outstanding(index, -1);
   if (knowledge_) knowledge_->end(core_.requests[slot], core_.progress(slot), slot, index);
+}
+
+void Simulation::forget_content(std::int32_t index) {
+  if (knowledge_) knowledge_->lose(index);
 }
 
 }  // namespace rooflua

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "serve/loop/life.h"
 
 namespace rooflua {
 
@@ -28,26 +27,19 @@ void check_fork(const Bindings& given, const Bindings& own) {
 
 Simulation::Simulation(const ClusterConfig& config, const Bindings& bindings)
     : core_(config, bindings) {
-  for (const Replica& each : core_.replicas) split_ = split_ || each.config().role == Role::prefill;
-  if (!core_.config.pools.empty() || core_.bindings.faults != nullptr) Life(*this).open();
-  Life(*this).gather_candidates();
-  fruitless_preemptions_.assign(core_.replicas.size(), 0);
   std::size_t most = 0;
   for (const RankGroup& group : core_.groups) most = std::max(most, group.members.size());
-  receptions_.resize(core_.replicas.size());
   look_at_observers();
-  prices_.resize(most);
-  operations_.resize(most);
-  bind_groups();
+  scratch_.prices.resize(most);
+  scratch_.operations.resize(most);
+  core_.bind_groups();
   bind_holders();
-  bind_speculation();
+  core_.bind_speculation();
   bind_router();
   parts_.make(core_, *this);
-  watches_first_tokens_ = core_.bindings.workload->watches_first_tokens();
-  if (core_.bindings.faults != nullptr) Life(*this).ask_faults();
+  arrivals_.watches_first_tokens = core_.bindings.workload->watches_first_tokens();
   read_ahead();
   read_due();
-  if (fleet_) Life(*this).bind_autoscalers();
 }
 
 Simulation::~Simulation() = default;
@@ -64,21 +56,6 @@ std::int32_t Simulation::slot_of(std::int32_t id) const {
 }
 
 // --- other policies
-
-/// Replicas that step together see their group.
-void Simulation::bind_groups() {
-  for (const RankGroup& group : core_.groups) {
-    for (const std::int32_t index : group.members)
-      core_.at(index).see_group(group.shared() ? &group.view : nullptr);
-  }
-}
-
-void Simulation::bind_speculation() {
-  for (std::size_t i = 0; i < core_.bindings.speculators.size(); ++i) {
-    if (core_.replicas[i].is_ragged())
-      core_.replicas[i].speculate_by(core_.bindings.speculators[i], core_.bindings.acceptances[i]);
-  }
-}
 
 void Simulation::set_scheduler(std::int32_t index, SchedulerPolicy& policy) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
@@ -99,16 +76,20 @@ void Simulation::set_parts(const Bindings& bindings) {
   core_.bindings.tiers = bindings.tiers;
   core_.bindings.evictions = bindings.evictions;
   core_.bindings.autoscalers = bindings.autoscalers;
-  if (fleet_) Life(*this).bind_autoscalers();
-  for (const auto& part : parts_.all)
-    if (part) part->rebind(before);
+  parts_.rebind(before);
+}
+
+Part& Simulation::part(std::string_view name) {
+  return parts_.demand(name, core_, *this);
 }
 
 void Simulation::set_steps(std::int32_t index, StepModel& model) {
   ROOFLUA_ASSERT(index >= 0 && index < replica_count());
+  const Bindings before = core_.bindings;
   core_.bindings.steps[static_cast<std::size_t>(index)] = &model;
+  core_.steps[static_cast<std::size_t>(index)] = &model;
   core_.runs[static_cast<std::size_t>(index)].forget();
-  if (!slowed_.empty()) Life(*this).set_speed(index);
+  parts_.rebind(before);
 }
 
 void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculator,
@@ -117,7 +98,7 @@ void Simulation::set_speculation(std::int32_t index, SpeculatorPolicy& speculato
   ROOFLUA_ASSERT(place < core_.bindings.speculators.size() && core_.replicas[place].is_ragged());
   core_.bindings.speculators[place] = &speculator;
   core_.bindings.acceptances[place] = &acceptance;
-  bind_speculation();
+  core_.bind_speculation();
 }
 
 std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
@@ -125,16 +106,15 @@ std::unique_ptr<Simulation> Simulation::fork(const Bindings& bindings) const {
   check_fork(bindings, core_.bindings);
   std::unique_ptr<Simulation> copy(new Simulation(*this));
   copy->core_.bindings = bindings;
+  copy->core_.steps = bindings.steps;
   copy->look_at_observers();
   for (PricedRun& run : copy->core_.runs) run.forget();
   for (Replica& replica : copy->core_.replicas) replica.rebind(copy->core_.requests);
   copy->bind_router();
-  copy->bind_groups();
+  copy->core_.bind_groups();
   copy->bind_holders();
-  copy->bind_speculation();
+  copy->core_.bind_speculation();
   copy->parts_.copy(parts_, copy->core_, *copy);
-  for (std::size_t i = 0; i < copy->slowed_.size(); ++i)
-    Life(*copy).set_speed(static_cast<std::int32_t>(i));
   return copy;
 }
 

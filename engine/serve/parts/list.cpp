@@ -11,22 +11,28 @@ namespace rooflua {
 std::unique_ptr<Part> make_adapters(Core& core, Loop& loop);
 std::unique_ptr<Part> make_clients(Core& core, Loop& loop);
 std::unique_ptr<Part> make_experts(Core& core, Loop& loop);
+std::unique_ptr<Part> make_fleet(Core& core, Loop& loop);
 std::unique_ptr<Part> make_gate(Core& core, Loop& loop);
+std::unique_ptr<Part> make_split(Core& core, Loop& loop);
 std::unique_ptr<Part> make_tiers(Core& core, Loop& loop);
 
 namespace {
 
 constexpr PartRow rows[] = {
-    {"gate", make_gate},        // a request meets it first
-    {"clients", make_clients},  // they are asked when the gate knows of an end
-    {"tiers", make_tiers},      // a plan writes and loads
-    {"experts", make_experts},  // before its batch is weighed
+    {"gate", make_gate},          // a request meets it first
+    {"fleet", make_fleet, true},  // requests wait for a replica behind the gate
+    {"split", make_split},        // and then for two of them
+    {"clients", make_clients},    // they are asked when the gate knows of an end
+    {"tiers", make_tiers},        // a plan writes and loads
+    {"experts", make_experts},    // before its batch is weighed
     {"adapters", make_adapters},
 };
 
 template <class Seam>
-void list(Part* part, std::vector<Seam*>& seam) {
-  if (auto* hears = dynamic_cast<Seam*>(part)) seam.push_back(hears);
+void list_those(const std::vector<std::unique_ptr<Part>>& all, std::vector<Seam*>& seam) {
+  seam.clear();
+  for (const auto& part : all)
+    if (auto* hears = dynamic_cast<Seam*>(part.get())) seam.push_back(hears);
 }
 
 }  // namespace
@@ -38,7 +44,8 @@ std::span<const PartRow> part_order() {
 void Parts::make(Core& core, Loop& loop) {
   std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
   for (const PartRow& row : rows)
-    add(std::erase(asked, row.name) > 0 ? row.make(core, loop) : nullptr);
+    all.push_back(std::erase(asked, row.name) > 0 ? row.make(core, loop) : nullptr);
+  list();
   if (!asked.empty()) throw Error(std::string(asked.front()), "this program is built without it");
 }
 
@@ -47,19 +54,47 @@ void Parts::copy(const Parts& others, Core& core, Loop& loop) {
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     const Part* other = others.all[i].get();
     const bool is_asked = std::find(asked.begin(), asked.end(), rows[i].name) != asked.end();
-    if (is_asked != (other != nullptr))
+    if (is_asked != (other != nullptr) && !rows[i].begins_later)
       throw Error(std::string(rows[i].name), "a copy has one where the original has one");
-    add(other != nullptr ? other->copy(core, loop) : nullptr);
+    all.push_back(other != nullptr ? other->copy(core, loop) : nullptr);
   }
+  list();
 }
 
-void Parts::add(std::unique_ptr<Part> part) {
-  list(part.get(), on_time);
-  list(part.get(), on_spec);
-  list(part.get(), on_request);
-  list(part.get(), on_step);
-  list(part.get(), on_flow);
-  all.push_back(std::move(part));
+void Parts::rebind(const Bindings& before) {
+  for (const auto& part : all)
+    if (part) part->rebind(before);
+}
+
+Picoseconds Parts::due(Picoseconds other) {
+  for (OnTime* part : on_time) other = std::min(other, part->due(other));
+  // Once more: what a part waits for may be due in one behind it.
+  for (OnTime* part : on_time) other = std::min(other, part->due(other));
+  next = never;
+  for (OnTime* part : on_time) next = std::min(next, part->earliest());
+  return other;
+}
+
+Part& Parts::demand(std::string_view name, Core& core, Loop& loop) {
+  const auto row = std::find_if(std::begin(rows), std::end(rows),
+                                [&](const PartRow& each) { return each.name == name; });
+  if (row == std::end(rows)) throw Error(std::string(name), "this program is built without it");
+  std::unique_ptr<Part>& own = all[static_cast<std::size_t>(row - std::begin(rows))];
+  if (own == nullptr) {
+    own = row->make(core, loop);
+    list();
+    next = 0;
+  }
+  return *own;
+}
+
+void Parts::list() {
+  list_those(all, on_time);
+  list_those(all, on_spec);
+  list_those(all, on_request);
+  list_those(all, on_step);
+  list_those(all, on_flow);
+  list_those(all, on_kv);
 }
 
 }  // namespace rooflua

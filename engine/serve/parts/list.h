@@ -13,6 +13,7 @@ namespace rooflua {
 struct PartRow {
   std::string_view name;  // its folder here
   std::unique_ptr<Part> (*make)(Core& core, Loop& loop);
+  bool begins_later = false;  // a run may get it while it runs
 };
 std::span<const PartRow> part_order();
 
@@ -30,14 +31,22 @@ class Parts {
   std::vector<OnRequest*> on_request;
   std::vector<OnStep*> on_step;
   std::vector<OnFlow*> on_flow;
+  std::vector<OnKv*> on_kv;
 
   /// Those that a new run asks for (parts_of()). @throws Error if one of them is not in the list
   void make(Core& core, Loop& loop);
   /// Those of a copy of a run. @throws Error if the copy has not the same parts
   void copy(const Parts& others, Core& core, Loop& loop);
+  /// The bindings of the run are others than `before`.
+  void rebind(const Bindings& before);
+  /// When something is due, of what parts say now. @param other  when anything else is
+  Picoseconds due(Picoseconds other);
+  Picoseconds next = 0;  // nothing of a part is due before; 0: they are asked
+  /// The part of that name, made now if there is none.
+  Part& demand(std::string_view name, Core& core, Loop& loop);
 
  private:
-  void add(std::unique_ptr<Part> part);
+  void list();
 };
 
 }  // namespace rooflua

@@ -6,13 +6,13 @@
 // (GateRules::interval_s): a policy that reads the clock says when to ask again.
 
 #include "serve/core/part.h"
-#include "serve/parts/gate/gate.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "serve/parts/gate/gate.h"
 
 namespace rooflua {
 
@@ -31,16 +31,17 @@ class GatePart final : public Part, public OnTime, public OnRequest {
   }
   std::string obstacle() const override { return "there is an admission policy"; }
 
-  Picoseconds due() override;
+  Picoseconds earliest() override { return std::min(gate_.next_turn(), gate_.next_deadline()); }
+  Picoseconds due(Picoseconds other) override;
   Picoseconds next_tick() const override { return gate_.held() > 0 ? 0 : gate_.next_tick(); }
   void pass(Moment moment) override;
-  void starve() override;
 
   bool takes(std::int32_t slot) override;
   void ended(std::int32_t slot, RequestDone& done) override;
   void fills(std::int32_t slot, RequestDone& done) const override;
 
  private:
+  void starve();
   void meet(std::int32_t slot);
   void let_in(std::int32_t slot);
   GateView look(std::int32_t slot);
@@ -205,7 +206,7 @@ void GatePart::end_late() {
 }
 
 /// When something of the gate is due. Deadlines that matter no more are forgotten.
-Picoseconds GatePart::due() {
+Picoseconds GatePart::due(Picoseconds) {
   while (gate_.next_deadline() != never) {
     const Gate::Due& due = gate_.first_due();
     const bool is_here = core_.requests[due.slot].id == due.id && core_.is_live(due.slot);
@@ -213,7 +214,7 @@ Picoseconds GatePart::due() {
     if (is_here && (waits || gate_.holds(due.slot))) break;
     gate_.take_due();
   }
-  return std::min(gate_.next_turn(), gate_.next_deadline());
+  return earliest();
 }
 
 /// Nothing will happen any more, and the policy lets no request go.
@@ -235,12 +236,17 @@ void GatePart::pass(Moment moment) {
     case Moment::late:
       end_late();
       break;
+    case Moment::failed:
+      starve();
+      break;
     case Moment::sent:
       let_go();
       break;
     case Moment::over:
       gate_.end_instant(!futile_ || gate_.held() != held_before_, core_.now);
       break;
+    default:
+      return;
   }
   loop_.due_changed();
 }

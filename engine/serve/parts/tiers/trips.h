@@ -41,7 +41,7 @@ class TiersPart final : public Part, public OnRequest, public OnStep, public OnF
   void planned(Replica& replica) override;
   void waits(Replica& replica, StepPrice& price, std::vector<OpTime>& operations) override;
   void landed(const StepDone& done) override;
-  void completed(std::int32_t slot) override { store_answer(slot, 1); }
+  bool completed(std::int32_t slot, std::int32_t) override { return store_answer(slot, 1), false; }
   void preempted(std::int32_t slot) override { store_answer(slot, 2); }
 
   void moved(std::vector<FlowEnded>& ended) override;

@@ -1,4 +1,4 @@
-#include "serve/loop/ranks.h"
+#include "serve/core/ranks.h"
 
 #include <algorithm>
 #include <string>
@@ -36,26 +36,25 @@ bool Ranks::are_without(std::int32_t slot) const {
   const std::int32_t index = core_.requests[slot].replica;
   const std::vector<std::int32_t>& queue = core_.group_with(index).queue;
   return std::find(queue.begin(), queue.end(), slot) != queue.end() ||
-         s_.receptions_[static_cast<std::size_t>(index)].has(slot);
+         core_.receptions[static_cast<std::size_t>(index)].has(slot);
 }
 
 bool Ranks::leave(std::int32_t slot) {
   const Request& request = core_.requests[slot];
   if (std::erase(core_.group_with(request.replica).queue, slot) == 0)
-    return s_.receptions_[static_cast<std::size_t>(request.replica)].remove(slot);
+    return core_.receptions[static_cast<std::size_t>(request.replica)].remove(slot);
   core_.at(request.replica).wait_outside(-1, -request.prompt_tokens - request.emitted_tokens);
   return true;
 }
 
 /// Slots of requests that have blocks there, and KV that is on its way. They are looked for once
 /// for all requests that get ranks together.
-std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::int32_t index) {
-  if (!simulation.split_ && !simulation.core_.kv_links) return {};
-  const RankGroup& group =
-      simulation.core_.groups[static_cast<std::size_t>(simulation.core_.engine_of(index))];
+std::vector<std::int32_t> Ranks::awaiting_kv(const Core& core, std::int32_t index) {
+  if (!core.is_split && !core.kv_links) return {};
+  const RankGroup& group = core.groups[static_cast<std::size_t>(core.engine_of(index))];
   if (!group.awaiting.empty()) return group.awaiting[place_in(group, index)];
   std::vector<std::int32_t> out;
-  const Requests& requests = simulation.requests();
+  const Requests& requests = core.requests;
   for (std::int32_t slot = 0; slot < requests.slots(); ++slot) {
     const bool has_blocks = requests.progress(slot).held_blocks > 0;
     if (requests[slot].replica == index && requests[slot].phase == Phase::pending && has_blocks)
@@ -66,7 +65,7 @@ std::vector<std::int32_t> Ranks::awaiting_kv(const Simulation& simulation, std::
 
 void Ranks::look_for_awaiting(RankGroup& group) {
   std::vector<std::vector<std::int32_t>> found(group.members.size());
-  const bool any = s_.split_ || core_.kv_links;
+  const bool any = core_.is_split || core_.kv_links;
   for (std::int32_t slot = 0; any && slot < core_.requests.slots(); ++slot) {
     const Request& each = core_.requests[slot];
     if (each.phase != Phase::pending || core_.progress(slot).held_blocks == 0) continue;
@@ -76,45 +75,43 @@ void Ranks::look_for_awaiting(RankGroup& group) {
   group.awaiting = std::move(found);
 }
 
-std::int32_t Ranks::requests_of(const Simulation& simulation, std::int32_t index) {
-  const ReplicaView& view = simulation.replica(index).view();
-  return view.waiting + view.seats +
-         static_cast<std::int32_t>(awaiting_kv(simulation, index).size());
+std::int32_t Ranks::requests_of(const Core& core, std::int32_t index) {
+  const ReplicaView& view = core.at(index).view();
+  return view.waiting + view.seats + static_cast<std::int32_t>(awaiting_kv(core, index).size());
 }
 
-double Ranks::tokens_of(const Simulation& simulation, std::int32_t index) {
-  const Requests& requests = simulation.requests();
-  const ReplicaView& view = simulation.replica(index).view();
+double Ranks::tokens_of(const Core& core, std::int32_t index) {
+  const Requests& requests = core.requests;
+  const ReplicaView& view = core.at(index).view();
   double tokens = 0;
   for (const std::int32_t head : {view.waiting_head, view.running_head}) {
     for (std::int32_t slot = head; slot >= 0; slot = requests[slot].next)
       tokens += requests[slot].prompt_tokens;
   }
-  for (const std::int32_t slot : awaiting_kv(simulation, index))
-    tokens += requests[slot].prompt_tokens;
+  for (const std::int32_t slot : awaiting_kv(core, index)) tokens += requests[slot].prompt_tokens;
   return tokens;
 }
 
-std::vector<std::int32_t> Ranks::sent_to(const Simulation& simulation, std::int32_t index) {
+std::vector<std::int32_t> Ranks::sent_to(const Core& core, std::int32_t index) {
   std::vector<std::int32_t> out;
-  for (const RankGroup& group : simulation.core_.groups) {
+  for (const RankGroup& group : core.groups) {
     for (const std::int32_t slot : group.queue)
-      if (simulation.requests()[slot].replica == index) out.push_back(slot);
+      if (core.requests[slot].replica == index) out.push_back(slot);
   }
   return out;
 }
 
-std::int32_t Ranks::seats_left(const Simulation& simulation, std::int32_t index) {
-  const std::int32_t seats = simulation.replica(index).config().max_num_seqs;
-  if (seats == 0) return simulation.requests().slots();
-  return std::max(0, seats - requests_of(simulation, index));
+std::int32_t Ranks::seats_left(const Core& core, std::int32_t index) {
+  const std::int32_t seats = core.at(index).config().max_num_seqs;
+  if (seats == 0) return core.requests.slots();
+  return std::max(0, seats - requests_of(core, index));
 }
 
 void Ranks::let_all_in(RankGroup& group) {
   while (!group.queue.empty()) {
     const std::int32_t slot = group.queue.front();
     leave(slot);
-    s_.enter(slot, core_.at(core_.requests[slot].replica));
+    loop_.enter(slot, core_.at(core_.requests[slot].replica));
   }
 }
 
@@ -123,7 +120,7 @@ void Ranks::let_in(RankGroup& group) {
   look_for_awaiting(group);
   std::size_t seats = 0;
   for (const std::int32_t index : group.members)
-    seats += static_cast<std::size_t>(seats_left(s_, index));
+    seats += static_cast<std::size_t>(seats_left(core_, index));
   const std::size_t count = std::min(group.queue.size(), seats);
   std::vector<std::int32_t> slots(group.queue.begin(),
                                   group.queue.begin() + static_cast<std::ptrdiff_t>(count));
@@ -136,7 +133,7 @@ void Ranks::let_in(RankGroup& group) {
     const std::int32_t rank = place(slots[i], group, i, count);
     leave(slots[i]);
     change_rank(slots[i], rank);
-    s_.enter(slots[i], core_.at(rank));
+    loop_.enter(slots[i], core_.at(rank));
     core_.signals.changed(rank);
     const bool awaits_kv = core_.requests[slots[i]].phase == Phase::pending &&
                            core_.progress(slots[i]).held_blocks > 0;
@@ -150,20 +147,20 @@ std::int32_t Ranks::place(std::int32_t slot, const RankGroup& group, std::size_t
                           std::size_t together) {
   RouteView view;
   view.signals = core_.signals.read(core_.now, core_.replicas);
-  view.now_s = s_.now_s();
+  view.now_s = seconds(core_.now);
   view.signals_s = seconds(core_.signals.taken_at());
   view.candidates = group.members.data();
   view.candidate_count = static_cast<std::int32_t>(group.members.size());
-  view.replica_count = s_.replica_count();
+  view.replica_count = core_.replica_count();
   view.slot = slot;
   view.decode_stage = core_.is_decoder(group.members.front()) ? 1 : 0;
   view.placed = static_cast<std::int32_t>(placed);
   view.together = static_cast<std::int32_t>(together);
-  view.source = &s_;
+  view.source = &loop_;
   const std::int32_t rank = core_.bindings.router->place(core_.requests[slot], view);
   const auto& members = group.members;
   const bool is_member = std::find(members.begin(), members.end(), rank) != members.end();
-  if (!is_member || seats_left(s_, rank) == 0)
+  if (!is_member || seats_left(core_, rank) == 0)
     throw Error("router", "place: found replica " + std::to_string(rank + 1) + " for request " +
                               std::to_string(core_.requests[slot].id) +
                               (is_member ? ", which has no seat left" : ", which is no such rank"));
@@ -177,7 +174,7 @@ void Ranks::change_rank(std::int32_t slot, std::int32_t to) {
   core_.requests[slot].replica = to;
   core_.signals.add_outstanding(from, -1);
   core_.signals.add_outstanding(to, 1);
-  if (s_.split_ && s_.hand_over_of(slot).to == from) s_.hand_over_of(slot).to = to;
+  if (core_.is_split && core_.hand_over_of(slot).to == from) core_.hand_over_of(slot).to = to;
 }
 
 }  // namespace rooflua

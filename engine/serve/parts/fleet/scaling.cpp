@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/loop/life.h"
-#include "serve/loop/simulation.h"
+#include "serve/parts/fleet/fleet.h"
 
 namespace rooflua {
 
@@ -16,39 +15,40 @@ constexpr Picoseconds second = 1'000'000'000'000;
 constexpr std::int32_t most_idle_asks = 100'000;  // without a request that came or ended
 }  // namespace
 
-void Simulation::set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscalers) {
+void FleetPart::set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscalers) {
   core_.bindings.autoscalers = autoscalers;
-  Life(*this).bind_autoscalers();
+  bind_autoscalers();
 }
 
 /// Pools whose autoscaler is there are recorded, and it is asked first when its interval is over.
-void Life::bind_autoscalers() {
+void FleetPart::bind_autoscalers() {
   const std::vector<AutoscalerPolicy*>& all = core_.bindings.autoscalers;
-  for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
+  for (std::size_t p = 0; p < fleet_.pools.size(); ++p) {
     AutoscalerPolicy* policy = p < all.size() ? all[p] : nullptr;
-    Fleet::Pool& pool = fleet().pools[p];
+    Fleet::Pool& pool = fleet_.pools[p];
     if (policy == nullptr || pool.is_scaled) continue;
     pool.is_scaled = true;
     pool.record = PoolRecord(policy->window_s());
     pool.ask_at = after(core_.now, policy->interval_s(), "autoscaler: interval_s");
-    fleet().scale_due = std::min(fleet().scale_due, pool.ask_at);
-    fleet().sample_at = std::min(fleet().sample_at, core_.now);
+    fleet_.scale_due = std::min(fleet_.scale_due, pool.ask_at);
+    fleet_.sample_at = std::min(fleet_.sample_at, core_.now);
   }
+  loop_.due_changed();
 }
 
-Fleet::Pool* Life::recorded_pool_of(std::int32_t replica) {
-  if (fleet().sample_at == never || replica < 0) return nullptr;
+Fleet::Pool* FleetPart::recorded_pool_of(std::int32_t replica) {
+  if (fleet_.sample_at == never || replica < 0) return nullptr;
   const std::int32_t engine = core_.engine_of(replica);
-  const std::int32_t pool = fleet().engine(engine).pool;
+  const std::int32_t pool = fleet_.engine(engine).pool;
   if (pool < 0) return nullptr;
-  Fleet::Pool& own = fleet().pools[static_cast<std::size_t>(pool)];
+  Fleet::Pool& own = fleet_.pools[static_cast<std::size_t>(pool)];
   return own.is_scaled ? &own : nullptr;
 }
 
 /// The state since the last instant is the state at every second up to `time`.
-void Life::sample_until(Picoseconds time) {
-  Picoseconds& at = fleet().sample_at;
-  for (Fleet::Pool& pool : fleet().pools) {
+void FleetPart::sample_until(Picoseconds time) {
+  Picoseconds& at = fleet_.sample_at;
+  for (Fleet::Pool& pool : fleet_.pools) {
     if (!pool.is_scaled) continue;
     const Looked looked = look_at(pool);
     const auto kept = static_cast<Picoseconds>(pool.window_seconds()) * second;
@@ -59,12 +59,12 @@ void Life::sample_until(Picoseconds time) {
   at = (time / second + 1) * second;
 }
 
-Life::Looked Life::look_at(const Fleet::Pool& pool) const {
+FleetPart::Looked FleetPart::look_at(const Fleet::Pool& pool) const {
   Looked out;
   for (const std::int32_t engine : pool.engines) {
-    if (!s_.fleet_->runs(engine)) continue;
+    if (!fleet_.runs(engine)) continue;
     for (const std::int32_t member : group(engine).members) {
-      const Replica& replica = s_.replica(member);
+      const Replica& replica = core_.at(member);
       const ReplicaView& view = replica.view();
       ++out.replicas;
       out.waiting += replica.queued();
@@ -77,12 +77,12 @@ Life::Looked Life::look_at(const Fleet::Pool& pool) const {
 }
 
 /// Requests in front of the pools: they wait for a replica, or a gate holds them.
-std::int32_t Life::held() const {
-  const auto waiting = static_cast<std::int32_t>(s_.fleet_->door.size());
+std::int32_t FleetPart::held() const {
+  const auto waiting = static_cast<std::int32_t>(fleet_.door.size());
   return waiting + core_.held;
 }
 
-void Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
+void FleetPart::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
   pool.record.pass(tick);
   pool.record.look(PoolSeries::held, held());
   pool.record.look(PoolSeries::waiting, looked.waiting);
@@ -92,23 +92,23 @@ void Life::note(Fleet::Pool& pool, Picoseconds tick, const Looked& looked) {
   pool.record.look(PoolSeries::busy, looked.busy / static_cast<double>(looked.replicas));
 }
 
-void Life::note_arrival(std::int32_t slot, std::int32_t replica) {
+void FleetPart::note_arrival(std::int32_t slot, std::int32_t replica) {
   Fleet::Pool* pool = recorded_pool_of(replica);
-  if (pool == nullptr || fleet().leaves_door) return;
+  if (pool == nullptr || fleet_.leaves_door) return;
   pool->record.pass(core_.now);
   pool->record.add(PoolSeries::arrivals, 1);
   pool->record.add(PoolSeries::prompt_tokens, core_.requests[slot].prompt_tokens);
 }
 
 /// Requests that wait for a replica have come to every pool that could have them.
-void Life::note_waiting(std::int32_t slot) {
-  for (const Fleet::Pool& pool : fleet().pools)
+void FleetPart::note_waiting(std::int32_t slot) {
+  for (const Fleet::Pool& pool : fleet_.pools)
     if (!core_.is_decoder(pool.config.first)) note_arrival(slot, pool.config.first);
 }
 
-void Life::note_end(const RequestDone& done) {
+void FleetPart::note_end(const RequestDone& done) {
   if (done.outcome == Outcome::refused && done.replica < 0) {
-    for (const Fleet::Pool& pool : fleet().pools) {
+    for (const Fleet::Pool& pool : fleet_.pools) {
       if (Fleet::Pool* own = recorded_pool_of(pool.config.first)) {
         own->record.pass(core_.now);
         own->record.add(PoolSeries::refused, 1);
@@ -120,7 +120,7 @@ void Life::note_end(const RequestDone& done) {
   note_end_at(done, done.replica);
 }
 
-void Life::note_end_at(const RequestDone& done, std::int32_t replica) {
+void FleetPart::note_end_at(const RequestDone& done, std::int32_t replica) {
   Fleet::Pool* pool = recorded_pool_of(replica);
   if (pool == nullptr) return;
   PoolRecord& record = pool->record;
@@ -139,28 +139,29 @@ void Life::note_end_at(const RequestDone& done, std::int32_t replica) {
                seconds(done.last_token - done.first_token) / (done.output_tokens - 1));
 }
 
-void Life::ask_autoscalers() {
+void FleetPart::ask_autoscalers() {
   const std::int64_t events = core_.totals.arrived + core_.totals.steps;
-  fleet().idle_asks = events == fleet().events_seen ? fleet().idle_asks + 1 : 0;
-  fleet().events_seen = events;
-  fleet().scale_due = never;
-  for (std::size_t p = 0; p < fleet().pools.size(); ++p) {
-    Fleet::Pool& pool = fleet().pools[p];
-    if (!pool.is_scaled || fleet().idle_asks > most_idle_asks) continue;
+  fleet_.idle_asks = events == fleet_.events_seen ? fleet_.idle_asks + 1 : 0;
+  fleet_.events_seen = events;
+  fleet_.scale_due = never;
+  for (std::size_t p = 0; p < fleet_.pools.size(); ++p) {
+    Fleet::Pool& pool = fleet_.pools[p];
+    if (!pool.is_scaled || fleet_.idle_asks > most_idle_asks) continue;
     if (pool.ask_at <= core_.now) ask(static_cast<std::int32_t>(p));
-    fleet().scale_due = std::min(fleet().scale_due, pool.ask_at);
+    fleet_.scale_due = std::min(fleet_.scale_due, pool.ask_at);
   }
+  loop_.due_changed();
 }
 
-PoolMember Life::member_of(std::int32_t engine) const {
+PoolMember FleetPart::member_of(std::int32_t engine) const {
   PoolMember out;
   out.replica = group(engine).members.front();
   double kv = 0;
   for (const std::int32_t index : group(engine).members) {
-    const Replica& replica = s_.replica(index);
+    const Replica& replica = core_.at(index);
     out.waiting += replica.queued();
     out.running += replica.view().seats;
-    out.outstanding += s_.outstanding(index);
+    out.outstanding += core_.signals.outstanding(index);
     out.waiting_tokens += replica.queued_tokens();
     kv += static_cast<double>(replica.kv().used_blocks()) / replica.view().total_blocks;
   }
@@ -168,15 +169,15 @@ PoolMember Life::member_of(std::int32_t engine) const {
   return out;
 }
 
-PoolView Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
-  Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
+PoolView FleetPart::view_of(std::int32_t index, std::vector<PoolMember>& members) {
+  Fleet::Pool& pool = fleet_.pools[static_cast<std::size_t>(index)];
   pool.record.pass(core_.now);
-  const Fleet::Counts counts = fleet().counts(pool);
+  const Fleet::Counts counts = fleet_.counts(pool);
   members.clear();
   for (const std::int32_t engine : pool.engines)
-    if (fleet().takes_requests(engine)) members.push_back(member_of(engine));
+    if (fleet_.takes_requests(engine)) members.push_back(member_of(engine));
   PoolView view;
-  view.now_s = s_.now_s();
+  view.now_s = seconds(core_.now);
   view.pool = index;
   view.ready = counts.ready;
   view.starting = counts.starting;
@@ -191,8 +192,8 @@ PoolView Life::view_of(std::int32_t index, std::vector<PoolMember>& members) {
   return view;
 }
 
-void Life::ask(std::int32_t index) {
-  Fleet::Pool& pool = fleet().pools[static_cast<std::size_t>(index)];
+void FleetPart::ask(std::int32_t index) {
+  Fleet::Pool& pool = fleet_.pools[static_cast<std::size_t>(index)];
   AutoscalerPolicy& policy = *core_.bindings.autoscalers[static_cast<std::size_t>(index)];
   pool.ask_at = after(core_.now, policy.interval_s(), "autoscaler: interval_s");
   std::vector<PoolMember> members;
@@ -205,9 +206,9 @@ void Life::ask(std::int32_t index) {
 }
 
 /// Which ready engine the policy of its pool lets go; -1: it does not say.
-std::int32_t Life::chosen_to_drain(const Fleet::Pool& pool) {
+std::int32_t FleetPart::chosen_to_drain(const Fleet::Pool& pool) {
   if (!pool.is_scaled) return -1;
-  const auto index = static_cast<std::int32_t>(&pool - fleet().pools.data());
+  const auto index = static_cast<std::int32_t>(&pool - fleet_.pools.data());
   std::vector<PoolMember> members;
   const PoolView view = view_of(index, members);
   if (members.empty()) return -1;
@@ -217,8 +218,7 @@ std::int32_t Life::chosen_to_drain(const Fleet::Pool& pool) {
   if (place >= static_cast<std::int32_t>(members.size()))
     throw Error("autoscaler", "drain: found place " + std::to_string(place + 1) + " of " +
                                   std::to_string(members.size()));
-  return s_.core_
-      .group_of[static_cast<std::size_t>(members[static_cast<std::size_t>(place)].replica)];
+  return core_.engine_of(members[static_cast<std::size_t>(place)].replica);
 }
 
 }  // namespace rooflua

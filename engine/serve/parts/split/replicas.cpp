@@ -4,73 +4,59 @@
 // @source llm-d/llm-d-router pkg/epp/framework/plugins/scheduling/profilehandler/disagg (the decode
 // replica is picked first); vLLM distributed/kv_transfer/kv_connector/v1/nixl (kv_lease_duration)
 
-#include "serve/loop/life.h"
-#include "serve/loop/simulation.h"
+#include "serve/parts/split/split.h"
 
 namespace rooflua {
 
-void Simulation::begin_hand_over(std::int32_t slot) {
-  const auto place = static_cast<std::size_t>(slot);
-  if (hand_overs_.size() <= place) hand_overs_.resize(place + 1);
-  hand_overs_[place] = {};
-}
-
-void Simulation::promise(std::int32_t slot, std::int32_t to) {
-  hand_over_of(slot).to = to;
-  core_.signals.add_outstanding(to, 1);
-  if (fleet_) Life(*this).note_arrival(slot, to);
+void SplitPart::promise(std::int32_t slot, std::int32_t to) {
+  core_.hand_over_of(slot).to = to;
+  loop_.count_outstanding(slot, to);
 }
 
 /// A request that is not at its decode replica yet is outstanding there no longer.
-void Simulation::leave_promise(std::int32_t slot) {
-  HandOver& hand_over = hand_over_of(slot);
+void SplitPart::leave_promise(std::int32_t slot) {
+  HandOver& hand_over = core_.hand_over_of(slot);
   if (hand_over.to < 0 || core_.requests[slot].replica == hand_over.to) return;
-  leave_replica(slot, hand_over.to);
+  loop_.leave_replica(slot, hand_over.to);
   if (hand_over.reserved_blocks > 0) return;  // until its KV is there
   core_.at(hand_over.to).forget(slot);
   hand_over.to = -1;
 }
 
-/// The same of one that ends: its reserved blocks are free.
-void Simulation::break_promise(std::int32_t slot) {
-  cancel_reserved(slot);
-  leave_promise(slot);
-}
-
 /// The decode replica is chosen first.
-void Simulation::route_to_decode(std::int32_t slot) {
-  const std::int32_t to = choose(slot, Stage::decode);
+void SplitPart::route_to_decode(std::int32_t slot) {
+  const std::int32_t to = loop_.choose(slot, Stage::decode);
   promise(slot, to);
   if (!wants_split(slot, to)) {
-    note_not_split(slot, to);
-    return join(slot, to);
+    loop_.computes_itself(slot, to);
+    return loop_.join(slot, to);
   }
-  const std::int32_t chosen = choose(slot, Stage::prompt);
-  if (chosen == Router::refused) return finish(slot, Outcome::refused);
-  queue(slot, chosen);
+  const std::int32_t chosen = loop_.choose(slot, Stage::prompt);
+  if (chosen == Router::refused) return loop_.finish(slot, Outcome::refused);
+  loop_.queue(slot, chosen);
 }
 
-bool Simulation::wants_split(std::int32_t slot, std::int32_t to) {
+bool SplitPart::wants_split(std::int32_t slot, std::int32_t to) {
   if (core_.candidates_for(Stage::prompt).empty()) return false;
   if (core_.bindings.decider == nullptr) return true;
   PairView view;
   view.pool.signals = core_.signals.read(core_.now, core_.replicas);
-  view.pool.now_s = now_s();
+  view.pool.now_s = seconds(core_.now);
   view.pool.signals_s = seconds(core_.signals.taken_at());
   view.pool.candidates = core_.candidates_for(Stage::prompt).data();
   view.pool.candidate_count = static_cast<std::int32_t>(core_.candidates_for(Stage::prompt).size());
-  view.pool.replica_count = replica_count();
+  view.pool.replica_count = core_.replica_count();
   view.pool.slot = slot;
-  view.pool.source = this;
+  view.pool.source = &loop_;
   view.decode = to;
-  view.cached_tokens = cached_tokens(slot, to);
+  view.cached_tokens = loop_.cached_tokens(slot, to);
   view.source = this;
   return core_.bindings.decider->split(core_.requests[slot], view);
 }
 
-PairMember Simulation::member(const PairView& view, std::int32_t place) const noexcept {
+PairMember SplitPart::member(const PairView& view, std::int32_t place) const noexcept {
   const std::int32_t index = view.pool.candidates[place];
-  const ReplicaView& replica = this->replica(index).view();
+  const ReplicaView& replica = core_.at(index).view();
   PairMember out;
   out.queued_tokens = replica.waiting_tokens;
   for (std::int32_t slot = replica.prefilling_head; slot >= 0;
@@ -89,7 +75,7 @@ PairMember Simulation::member(const PairView& view, std::int32_t place) const no
 // --- leases
 
 /// When the next lease ends of a prompt that still waits for room.
-Picoseconds Simulation::next_lease() {
+Picoseconds SplitPart::next_lease() {
   while (!leases_.empty()) {
     const Lease& next = leases_.front();
     const Progress& progress = core_.progress(next.slot);
@@ -102,7 +88,7 @@ Picoseconds Simulation::next_lease() {
 }
 
 /// Prompts that were kept long enough are computed where they wait.
-void Simulation::end_leases() {
+void SplitPart::end_leases() {
   while (next_lease() <= core_.now) {
     const std::int32_t slot = leases_.front().slot;
     leases_.pop_front();

@@ -15,19 +15,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "serve/loop/life.h"
-#include "serve/loop/simulation.h"
+#include "serve/parts/split/split.h"
 
 namespace rooflua {
 
 /// The prompt is computed: it queues at a decode replica; the token is discarded, and the router
 /// does not see it either.
-void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
+void SplitPart::hand_over(std::int32_t slot, std::int32_t from) {
   core_.requests[slot].emitted_tokens = 0;
-  HandOver& hand_over = hand_over_of(slot);
+  HandOver& hand_over = core_.hand_over_of(slot);
   if (hand_over.to < 0 && core_.candidates_for(Stage::decode).empty())
     return end_without_decoder(slot, from);
-  if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
+  if (hand_over.to < 0) promise(slot, loop_.choose(slot, Stage::decode));
   Progress& progress = core_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks =
@@ -37,34 +36,35 @@ void Simulation::hand_over(std::int32_t slot, std::int32_t from) {
   hand_over.kept_blocks = progress.kept_blocks;
   if (hand_over.reserved_blocks > 0) {
     core_.at(hand_over.to).adopt(slot, std::exchange(hand_over.reserved_blocks, 0));
-    limit_output(slot, core_.at(hand_over.to).config());
+    core_.limit_output(slot, core_.at(hand_over.to).config());
     core_.tell(&Observer::on_computed, core_.requests[slot], core_.now);
     send_kv(slot, core_.requests[slot].prompt_tokens);
     if (progress.flows == 0) arrive(slot);
     return;
   }
   const std::int32_t id = core_.requests[slot].id;
-  join(slot, hand_over.to);
+  loop_.join(slot, hand_over.to);
   const double lease_s = core_.config.disaggregation.lease_s;
-  if (lease_s > 0 && core_.is_live(slot) && core_.requests[slot].id == id)
-    leases_.push_back({after(core_.now, lease_s, "disaggregation.lease_s"), slot, id});
+  if (lease_s <= 0 || !core_.is_live(slot) || core_.requests[slot].id != id) return;
+  leases_.push_back({after(core_.now, lease_s, "disaggregation.lease_s"), slot, id});
+  loop_.due_changed();
 }
 
 /// No decode replica is there any more: the prompt was computed in vain.
-void Simulation::end_without_decoder(std::int32_t slot, std::int32_t from) {
+void SplitPart::end_without_decoder(std::int32_t slot, std::int32_t from) {
   Progress& progress = core_.progress(slot);
   progress.prefill_replica = from;
   progress.kept_blocks =
       std::exchange(progress.held_blocks, 0) + core_.at(from).config().seat_blocks;
-  hand_over_of(slot).computed = core_.now;
+  core_.hand_over_of(slot).computed = core_.now;
   core_.requests[slot].replica = -1;
-  finish(slot, Outcome::replica_lost);
+  loop_.finish(slot, Outcome::replica_lost);
 }
 
 /// It has blocks at the decode replica: its KV sets off, but for what is cached there.
-void Simulation::pull(const StepPlan::Pulled& pulled) {
+void SplitPart::pull(const StepPlan::Pulled& pulled) {
   const std::int32_t slot = pulled.slot;
-  HandOver& hand_over = hand_over_of(slot);
+  HandOver& hand_over = core_.hand_over_of(slot);
   hand_over.room = core_.now;
   hand_over.cached_tokens = std::min(pulled.cached_tokens, core_.requests[slot].prompt_tokens - 1);
   hand_over.sent_tokens = hand_over.cached_tokens;
@@ -78,9 +78,9 @@ void Simulation::pull(const StepPlan::Pulled& pulled) {
 /// KV of the first `tokens` of a prompt sets off, as far as it has not yet. What layers keep at
 /// most, and states of recurrent layers, go with the last token.
 /// @param not_before  the step that computes it ends then
-void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before) {
+void SplitPart::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not_before) {
   const Request& request = core_.requests[slot];
-  HandOver& hand_over = hand_over_of(slot);
+  HandOver& hand_over = core_.hand_over_of(slot);
   const KvTransfer& transfer = core_.config.transfer;
   if (tokens <= hand_over.sent_tokens) return;
   const bool is_last = tokens == request.prompt_tokens;
@@ -118,17 +118,17 @@ void Simulation::send_kv(std::int32_t slot, std::int32_t tokens, Picoseconds not
 }
 
 /// Its KV is no longer needed where it was computed.
-void Simulation::let_go(std::int32_t slot) {
+void SplitPart::let_go(std::int32_t slot) {
   const std::int32_t from = core_.progress(slot).prefill_replica;
-  hand_over_of(slot).arrived = core_.now;
+  core_.hand_over_of(slot).arrived = core_.now;
   core_.at(from).release_kept(slot);
-  leave_replica(slot, from);
+  loop_.leave_replica(slot, from);
   core_.touch(from);
   core_.tell_blocks(from);
 }
 
 /// A part of its KV is there.
-void Simulation::end_flow(std::int32_t slot) {
+void SplitPart::end_flow(std::int32_t slot) {
   if (--core_.progress(slot).flows > 0) return;
   if (core_.progress(slot).kept_blocks > 0) return arrive(slot);
   if (core_.has_left(slot)) return end_left(slot);
@@ -136,43 +136,15 @@ void Simulation::end_flow(std::int32_t slot) {
 }
 
 /// All of its KV is there.
-void Simulation::arrive(std::int32_t slot) {
+void SplitPart::arrive(std::int32_t slot) {
   const std::int32_t to = core_.requests[slot].replica;
   let_go(slot);
   core_.touch(to);
-  if (core_.has_left(slot)) return refuse_kv(slot);
-  if (hand_over_of(slot).pushed) {
+  if (core_.has_left(slot)) return loop_.refuse_kv(slot);
+  if (core_.hand_over_of(slot).pushed) {
     core_.tell(&Observer::on_kv, core_.requests[slot], core_.now);
   }
   core_.at(to).receive(slot, core_.scheduler(to));
-}
-
-// --- over links
-
-void Simulation::pass_flows() {
-  flows_ended_.clear();
-  core_.kv_links->flows().pass(core_.now, flows_ended_);
-  core_.flows_expected = never;
-  core_.expect_flows();
-  for (OnFlow* part : parts_.on_flow) part->moved(flows_ended_);
-  bool any_failed = false;
-  for (const FlowEnded& flow : flows_ended_) {
-    const FlowRequest& what = flow.what;
-    any_failed = any_failed || flow.failed;
-    if (flow.failed) continue;
-    const auto is_its = [&](OnFlow* part) { return part->arrived(flow); };
-    if (std::any_of(parts_.on_flow.begin(), parts_.on_flow.end(), is_its)) continue;
-    if (what.errand == Errand::start) {
-      Life(*this).end_part(what.ticket);
-      continue;
-    }
-    for (Observer* observer : core_.bindings.observers)
-      observer->on_transfer({core_.requests[what.slot].id, what.from, what.to, flow.start, flow.end,
-                             what.bytes, flow.alone_end, what.path, -1, false,
-                             hand_over_of(what.slot).pushed});
-    end_flow(what.slot);
-  }
-  if (any_failed) Life(*this).fail_flows(flows_ended_);
 }
 
 }  // namespace rooflua

@@ -13,16 +13,16 @@
 
 #include <algorithm>
 
-#include "serve/loop/simulation.h"
+#include "serve/parts/split/split.h"
 
 namespace rooflua {
 
 /// Blocks for all of a prompt at its decode replica, if they are to be had.
-bool Simulation::reserve(std::int32_t slot) {
-  HandOver& hand_over = hand_over_of(slot);
+bool SplitPart::reserve(std::int32_t slot) {
+  HandOver& hand_over = core_.hand_over_of(slot);
   if (hand_over.reserved_blocks > 0) return true;
   if (hand_over.to < 0 && core_.candidates_for(Stage::decode).empty()) return false;
-  if (hand_over.to < 0) promise(slot, choose(slot, Stage::decode));
+  if (hand_over.to < 0) promise(slot, loop_.choose(slot, Stage::decode));
   Replica& replica = core_.at(hand_over.to);
   const std::int32_t prompt_tokens = core_.requests[slot].prompt_tokens;
   if (!replica.could_hold(prompt_tokens)) return false;
@@ -38,8 +38,8 @@ bool Simulation::reserve(std::int32_t slot) {
 }
 
 /// Reserved blocks are free, where there are some. @pre none of its KV is on its way
-void Simulation::cancel_reserved(std::int32_t slot) {
-  HandOver& hand_over = hand_over_of(slot);
+void SplitPart::cancel_reserved(std::int32_t slot) {
+  HandOver& hand_over = core_.hand_over_of(slot);
   if (hand_over.reserved_blocks == 0) return;
   core_.at(hand_over.to).cancel(slot, hand_over.reserved_blocks);
   core_.at(hand_over.to).forget(slot);
@@ -51,7 +51,7 @@ void Simulation::cancel_reserved(std::int32_t slot) {
 }
 
 /// A step of a prefill replica has ended: what it computed of prompts that go on is sent.
-void Simulation::push_computed(std::span<const PrefillWork> prefills) {
+void SplitPart::push_computed(std::span<const PrefillWork> prefills) {
   for (const PrefillWork& work : prefills) {
     const bool is_over = core_.requests[work.slot].id != work.id || !core_.is_live(work.slot);
     if (work.completes != 0 || is_over || !seated(core_.requests[work.slot].phase)) continue;
@@ -61,7 +61,7 @@ void Simulation::push_computed(std::span<const PrefillWork> prefills) {
 
 /// A step of a prefill replica begins: what it computes is sent, layer by layer, and first what was
 /// computed before.
-void Simulation::push_layers(const Replica& replica) {
+void SplitPart::push_layers(const Replica& replica) {
   const Step& step = replica.pipeline().front();
   for (const PrefillWork& work : step.prefills) {
     const bool is_over = core_.requests[work.slot].id != work.id || !core_.is_live(work.slot);
@@ -73,7 +73,7 @@ void Simulation::push_layers(const Replica& replica) {
 
 /// The KV of a request that was aborted while its prompt was computed is there, and its blocks are
 /// free. One that still has a seat is freed when the step lands.
-void Simulation::end_left(std::int32_t slot) {
+void SplitPart::end_left(std::int32_t slot) {
   const auto left = std::find_if(core_.left.begin(), core_.left.end(),
                                  [slot](const Left& each) { return each.slot == slot; });
   if (left->replica >= 0) return;
@@ -81,7 +81,7 @@ void Simulation::end_left(std::int32_t slot) {
   const std::int32_t index = core_.requests[slot].replica;
   core_.at(index).release_left(slot);
   core_.tell_blocks(index);
-  free_slot(slot);
+  loop_.free_slot(slot);
   core_.plan_again(index);
 }
 

@@ -1,28 +1,66 @@
 #pragma once
-// Engines of a simulation that come and go (replica/lifecycle.h): what it does at their times.
+// Engines that come and go, and faults (replica/lifecycle.h): what is done at their times.
 
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "serve/contract/autoscaler.h"
-#include "serve/contract/observer.h"
-#include "serve/loop/simulation.h"
+#include "serve/core/part.h"
 #include "serve/replica/lifecycle.h"
 
 namespace rooflua {
 
-class Life {
- public:
-  explicit Life(Simulation& simulation) : s_(simulation), core_(simulation.core_) {}
+/// A replica has failed: what is on it, or rests on it, ends.
+void lose_replica(Core& core, Loop& loop, std::int32_t replica);
 
-  /// The simulation has a fleet from now on, if it had none.
-  Fleet& open();
+class FleetPart final : public Part, public OnTime, public OnRequest, public OnFlow {
+ public:
+  FleetPart(Core& core, Loop& loop, const Fleet& fleet);
+  const Fleet& fleet() const { return fleet_; }
+
+  // --- from outside, between two instants or where it is time for it
+
+  /// So many engines of a pool are wanted: others start, or some drain.
+  void want_engines(std::int32_t pool, std::int32_t engines);
+  /// Whatever is on it, or needs it, ends as replica_lost, and its caches are empty. Nothing where
+  /// it has failed already or is absent. @param repair_s  until it starts again; infinite: never
+  void fail_replica(std::int32_t replica, double repair_s);
+  /// Steps that are planned from now on, until that time, take `factor` as long. 1: as usual
+  void slow_replica(std::int32_t replica, double factor, Picoseconds until);
+  /// One per pool, null where its size is constant; from now on.
+  void set_autoscalers(const std::vector<AutoscalerPolicy*>& autoscalers);
+
+  std::unique_ptr<Part> copy(Core& core, Loop& loop) const override {
+    return std::make_unique<FleetPart>(core, loop, fleet_);
+  }
+  void rebind(const Bindings& before) override;
+  std::string obstacle() const override { return "engines come and go"; }
+
+  Picoseconds earliest() override { return fleet_.next(); }
+  Picoseconds due(Picoseconds other) override;
+  Picoseconds next_tick() const override { return fleet_.sample_at; }
+  void pass(Moment moment) override;
+
+  bool takes(std::int32_t slot) override { return wait_at_door(slot); }
+  void outstanding(std::int32_t slot, std::int32_t replica) override {
+    note_arrival(slot, replica);
+  }
+  void unreachable(std::int32_t slot, std::int32_t replica) override {
+    lose_connection(slot, replica);
+  }
+  void aborting(std::int32_t slot) override;
+  void ended(std::int32_t, RequestDone& done) override { note_end(done); }
+
+  bool arrived(const FlowEnded& flow) override;
+
+ private:
+  friend std::unique_ptr<Part> make_fleet(Core& core, Loop& loop);
+
   /// Routers may choose those that are ready.
   void gather_candidates();
-  bool helps_somebody();
   /// What is due now.
-  void pass();
+  void pass_due();
   /// Asks for the fault that comes next. @pre there are faults
   void ask_faults();
   /// The part of the start of an engine that is under way is over.
@@ -38,13 +76,11 @@ class Life {
   /// All content of its caches is gone. @pre it holds none for a request
   void forget_content(std::int32_t replica);
 
-  // --- links (breaking.cpp)
+  // --- links (links.cpp)
 
   /// @throws Error if there is no such link
   void check_link(const Fault& fault) const;
   void degrade(const Fault& fault);
-  /// Transfers that stood still for too long, of those that ended just now.
-  void fail_flows(std::span<const FlowEnded> ended);
 
   // --- autoscalers (scaling.cpp)
 
@@ -67,7 +103,6 @@ class Life {
   /// Nothing can happen any more: no replica will come for those that wait.
   void close_door() { leave_door(false); }
 
- private:
   /// A pool at one moment: sums over its replicas that run.
   struct Looked {
     std::int32_t replicas = 0;
@@ -84,12 +119,9 @@ class Life {
   std::int32_t held() const;
   std::int32_t chosen_to_drain(const Fleet::Pool& pool);
 
-  Fleet& fleet();
   const RankGroup& group(std::int32_t engine) const;
   void come_to_pass(const Fault& fault);
   void set_wires(std::span<const std::int32_t> wires, double factor);
-  void tell_failed(const FlowEnded& flow);
-  void fail_hand_over(std::int32_t slot);
   void start(std::int32_t engine);
   void begin_part(std::int32_t engine);
   bool send(std::int32_t engine, double bytes);
@@ -98,14 +130,23 @@ class Life {
   bool may_go_elsewhere(std::int32_t slot) const;
   void abort_all(std::int32_t replica);
   std::int32_t engine_to_drain(const Fleet::Pool& pool);
-  std::int32_t outstanding(std::int32_t engine) const;
+  std::int32_t outstanding_of(std::int32_t engine) const;
   bool is_drained(std::int32_t engine) const;
   void leave_door(bool is_open);
   bool has_candidates() const;
   bool may_have_candidates() const;
+  bool helps_somebody();
+  void set_speeds();
 
-  Simulation& s_;
   Core& core_;
+  Loop& loop_;
+  Fleet fleet_;
+  std::vector<std::unique_ptr<SlowSteps>> slowed_;  // by replica; empty until one is slow
 };
+
+/// Of any run: one in which no engine came or went gets it now.
+inline FleetPart& fleet_of(Loop& loop) {
+  return dynamic_cast<FleetPart&>(loop.part("fleet"));
+}
 
 }  // namespace rooflua

@@ -15,13 +15,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "serve/loop/simulation.h"
+#include "serve/core/part.h"
 
 namespace rooflua {
 
 class Ranks {
  public:
-  explicit Ranks(Simulation& simulation) : s_(simulation), core_(simulation.core_) {}
+  Ranks(Core& core, Loop& loop) : core_(core), loop_(loop) {}
 
   /// Whether requests for this replica wait for a rank.
   bool queue_for(std::int32_t index) const;
@@ -36,21 +36,21 @@ class Ranks {
   /// All that wait are where they were sent.
   void let_all_in(RankGroup& group);
   /// Requests of a rank that are not over, and tokens of their prompts.
-  static std::int32_t requests_of(const Simulation& simulation, std::int32_t index);
-  static double tokens_of(const Simulation& simulation, std::int32_t index);
-  static std::int32_t seats_left(const Simulation& simulation, std::int32_t index);
+  static std::int32_t requests_of(const Core& core, std::int32_t index);
+  static double tokens_of(const Core& core, std::int32_t index);
+  static std::int32_t seats_left(const Core& core, std::int32_t index);
   /// Slots of those that wait for a rank and were sent to this one, as they came.
-  static std::vector<std::int32_t> sent_to(const Simulation& simulation, std::int32_t index);
+  static std::vector<std::int32_t> sent_to(const Core& core, std::int32_t index);
 
  private:
-  static std::vector<std::int32_t> awaiting_kv(const Simulation& simulation, std::int32_t index);
+  static std::vector<std::int32_t> awaiting_kv(const Core& core, std::int32_t index);
   void look_for_awaiting(RankGroup& group);
   std::int32_t place(std::int32_t slot, const RankGroup& group, std::size_t placed,
                      std::size_t together);
   void change_rank(std::int32_t slot, std::int32_t to);
 
-  Simulation& s_;
   Core& core_;
+  Loop& loop_;
 };
 
 }  // namespace rooflua
