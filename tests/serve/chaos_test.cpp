@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "serve/contract/admission.h"
+#include "serve/contract/client.h"
 #include "serve/parts/fleet/fleet.h"
 #include "tests/serve/random_cluster.h"
 #include "tests/serve/storm.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "serve/parts/tiers/trips.h"
 #include "tests/serve/native_policies.h"
 
 namespace rooflua::test {
@@ -115,7 +116,7 @@ struct TiersBench : Bench {
     }
     simulation.run();
     settle(simulation);
-    const auto totals = simulation.tiers()->totals();
+    const auto totals = tiers_of(&simulation.parts())->totals();
     return {totals.begin(), totals.end()};
   }
   std::vector<StoreTotals> run_tiers() {
@@ -145,7 +146,7 @@ struct TiersBench : Bench {
     for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
       if (simulation.replica(i).kv().used_blocks() > 0) out += "blocks ";
     }
-    const Tiers& tiers = *simulation.tiers();
+    const Tiers& tiers = *tiers_of(&simulation.parts());
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(tiers.config().stores.size()); ++s) {
       if (tiers.busy_chunks(s) > 0) out += "chunks ";
     }
