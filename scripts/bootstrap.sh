@@ -85,14 +85,32 @@ ensure_configured() {
   rm -f "/tmp/rooflua-configure.$$"
 }
 
-# Builds if a source file is newer than the last build.
+# No source file is newer than the last build.
 # A folder is newer where a file came or went: every test script of Lua is a test of its own.
-ensure_built() {
+is_built() {
   stamp=$rooflua_root/build/$1/.built-${2:-all}
-  if [ -e "$stamp" ] &&
-    [ -z "$(find "$rooflua_root/engine" "$rooflua_root/CMakeLists.txt" "$rooflua_root/tests" -newer "$stamp" -name "[!.]*" \( -name "*.cpp" -o -name "*.h" -o -name CMakeLists.txt -o -type d \) -print -quit 2>/dev/null)" ]; then
+  [ -e "$stamp" ] &&
+    [ -z "$(find "$rooflua_root/engine" "$rooflua_root/CMakeLists.txt" "$rooflua_root/tests" -newer "$stamp" -name "[!.]*" \( -name "*.cpp" -o -name "*.h" -o -name CMakeLists.txt -o -type d \) -print -quit 2>/dev/null)" ]
+}
+
+# Builds what is stale. A second builder in a folder waits for the first.
+ensure_built() {
+  is_built "$@" && return 0
+  if ! command -v flock >/dev/null 2>&1; then
+    build_now "$@"
     return 0
   fi
+  mkdir -p "$rooflua_root/build/$1"
+  exec 9>"$rooflua_root/build/$1/.lock"
+  flock -n 9 || {
+    say "another build runs in build/$1; waiting for it"
+    flock 9
+  }
+  is_built "$@" || build_now "$@" 9>&-
+  exec 9>&-
+}
+
+build_now() {
   ensure_configured "$1"
   say "building (build/$1; the first time takes a few minutes)"
   if [ -t 2 ]; then # ninja writes its progress into one line of a terminal

@@ -15,6 +15,7 @@ local metrics = require "rooflua.measure.metrics"
 local native = require "rooflua.native"
 local rooflua = require "rooflua"
 local shipped = dofile "tests/shipped_tables.lua"
+local schema_of_parts = dofile "tests/schema_of_parts.lua"
 local expectations = dofile "tests/reference/engines/all.lua"
 local spec = require "rooflua.spec"
 local words = require "rooflua.base.words"
@@ -327,6 +328,8 @@ local parts = {
   },
   { file = "scripts/meta/measure.lua", name = "names of metrics", text = metric_alias },
   { file = "scripts/meta/cost.lua", name = "words", text = word_aliases },
+  { file = "docs/schema/result.json", name = "parts of a run", text = schema_of_parts.keys },
+  { file = "docs/schema/result.json", name = "figures of parts", text = schema_of_parts.figures },
   { file = "scripts/meta/rooflua.lua", name = "kinds of policies", text = kind_alias },
   { file = "scripts/python/rooflua/kinds.py", name = "keys of policies", text = policy_keys },
   { file = "scripts/meta/serve.lua", name = "scenario keys", text = manual.classes },

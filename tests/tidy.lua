@@ -19,7 +19,7 @@ local files = dofile "tests/source_files.lua"
 local floor_level = { base = 1, spec = 2, cost = 3, serve = 4, measure = 5, script = 6, emulate = 7, library = 7,
   app = 8 }
 local package_home = {
-  { "lua.h", "engine/script/" }, { "lua.hpp", "engine/script/", "tests/script/" }, { "luajit.h", "engine/script/" },
+  { "lua.h", "engine/script/", "tests/script/" }, { "luajit.h", "engine/script/" }, -- and lua.hpp
   { "lauxlib.h", "engine/script/" }, { "lualib.h", "engine/script/" },
   { "toml++/", "engine/base/toml" }, { "nlohmann/", "engine/base/json", "engine/emulate/kv/", "tests/emulate/" },
   { "spdlog/", "engine/base/log" }, { "CLI/", "engine/app/command_line" }, { "histedit.h", "engine/app/" },

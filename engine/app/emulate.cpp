@@ -20,6 +20,7 @@ struct EmulateArguments {
   std::string host = "127.0.0.1", ports, record, model_name;
   int port = 8000, answer_tokens = 128, most_streams = 4096;
   std::string kv_events, kv_replay, kv_topic, kv_seed = "0";
+  bool admin = false;
   double speed = 1, drain_s = 10, bytes_per_token = 4, tool_share = 0.5, request_s = 30;
 };
 
@@ -28,6 +29,7 @@ Json options_of(const EmulateArguments& a) {
   out["host"] = a.host;
   out["port"] = a.port;
   out["ports_each"] = a.ports == "each";
+  out["admin"] = a.admin;
   out["speed"] = a.speed;
   out["drain_s"] = a.drain_s;
   out["bytes_per_token"] = a.bytes_per_token;
@@ -89,6 +91,8 @@ void add_server_options(const Command& command, EmulateArguments* a) {
                  {.check = between(0.001, 1000)});
   command.option("--ports", a->ports, "each: replica i at port + i, and no router",
                  {.check = one_of({"each"})});
+  command.flag("--admin", a->admin,
+               "Serve /admin to programs of this machine: faults, policies, drain");
   command.option("--record", a->record,
                  "Write what came as a trace that replays to the same "
                  "schedule");

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "emulate/example.h"
+#include "emulate/limits.h"
 #include "emulate/server.h"
 #include "serve/traces/identity.h"
 
@@ -14,7 +16,6 @@ namespace rooflua::emulate {
 
 namespace {
 
-constexpr std::size_t most_sessions = 1'000'000;  // that are told apart
 constexpr const char* event_stream = "text/event-stream; charset=utf-8";
 
 std::string sentence_of(Outcome outcome) {
@@ -35,27 +36,42 @@ std::uint64_t Server::drawn(std::int32_t number) const {
   return spread(spread(options_.seed) ^ static_cast<std::uint64_t>(number));
 }
 
-void Server::generate(std::unique_ptr<Exchange> exchange, Api api) {
-  if (static_cast<int>(talks_.size()) >= options_.most_streams || drain_until_s_ >= 0) {
-    ++counts_.refused;
-    return refuse(*exchange, api, 503,
+void Server::generate(std::unique_ptr<Exchange>& exchange, Api api) {
+  if (static_cast<int>(talks_.size()) >= options_.most_streams || drain_until_s_ >= 0)
+    throw Refused(503,
                   drain_until_s_ >= 0 ? "the server stops" : "too many requests are under way");
-  }
-  try {
-    Asked asked = read_asked(api, exchange->take_body(), options_.prompts);
-    const auto& known = options_.models;
-    if (!asked.model.empty() && std::find(known.begin(), known.end(), asked.model) == known.end())
-      throw Refused(
-          404, "The model '" + asked.model + "' does not exist; there is '" + known.front() + "'",
-          "model");
-    if (asked.model.empty()) asked.model = known.front();
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 4;
-    if (asked.prompt.tokens > most) throw Refused(400, "the prompt is too long", "prompt");
-    send(std::move(exchange), std::move(asked));
-  } catch (const Refused& refused) {
-    ++counts_.refused;
-    refuse(*exchange, api, refused.status(), refused.what(), refused.param());
-  }
+  Asked asked = read_asked(api, exchange->take_body(), options_.prompts);
+  if (asked.model.empty()) asked.model = options_.models.front();
+  check_model(asked.model);
+  check_context(asked);
+  send(exchange, std::move(asked));
+}
+
+void Server::check_model(const std::string& name) const {
+  const auto& known = options_.models;
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Refused(404,
+                  "The model '" + with_short_names(name) + "' does not exist; there is '" +
+                      known.front() + "'",
+                  "model");
+}
+
+/// A limit that the context cannot hold is refused, but cut in /v1/responses. The tokens of text
+/// are estimated: a client that counted fewer of them, as far as a quarter, has its answer cut.
+/// @source vllm/entrypoints/openai/serving_engine.py _validate_input, protocol.py
+/// ResponsesRequest.to_sampling_params
+void Server::check_context(const Asked& asked) const {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 4;
+  if (asked.prompt.tokens > most) throw Refused(400, "the prompt is too long", "prompt");
+  const std::int64_t context = options_.max_model_len, prompt = asked.prompt.tokens;
+  const std::int64_t least = asked.tokens.empty() ? prompt - prompt / 4 : prompt;
+  if (context > 0 && prompt < context && asked.api != Api::responses &&
+      least + asked.max_tokens > context)
+    throw Refused(400,
+                  "max_tokens is too large: " + std::to_string(asked.max_tokens) +
+                      ". This model's maximum context length is " + std::to_string(context) +
+                      " tokens and your request has " + std::to_string(prompt) + " input tokens",
+                  "max_tokens");
 }
 
 /// As many tokens as the client fixes; else the next length of the scenario's workload, within its
@@ -67,15 +83,18 @@ std::int32_t Server::length_of(const Asked& asked) {
     if (out == 0) out = options_.default_tokens;
     out = std::max(out, asked.min_tokens);
   }
-  if (asked.max_tokens > 0) out = std::min(out, asked.max_tokens);
-  const std::int64_t room = options_.max_model_len - asked.prompt.tokens;
-  if (options_.max_model_len > 0 && room > 0)
-    out = static_cast<std::int32_t>(std::min<std::int64_t>(out, room));
-  return std::max(out, 1);
+  return std::max(std::min(out, limit_of(asked)), 1);
 }
 
-void Server::choose_tool(Talk& talk, std::int32_t number) const {
-  const Asked& asked = talk.asked;
+/// At which an answer is cut: of the client, or where the context ends.
+std::int32_t Server::limit_of(const Asked& asked) const {
+  const std::int64_t room = options_.max_model_len - asked.prompt.tokens;
+  std::int64_t out = asked.max_tokens > 0 ? asked.max_tokens : limits::answer_tokens;
+  if (options_.max_model_len > 0 && room > 0) out = std::min(out, room);
+  return static_cast<std::int32_t>(out);
+}
+
+void Server::choose_tool(const Asked& asked, std::int32_t number, Answer& answer) const {
   if (asked.tools.empty() || asked.choice == Asked::Choice::none) return;
   const std::uint64_t random = drawn(number);
   if (asked.choice == Asked::Choice::automatic && share_of(random) >= options_.tool_share) return;
@@ -84,8 +103,12 @@ void Server::choose_tool(Talk& talk, std::int32_t number) const {
                            [&](const Tool& each) { return each.name == asked.chosen; });
   if (tool == tools.end())
     tool = tools.begin() + static_cast<std::ptrdiff_t>(spread(random) % tools.size());
-  talk.answer.tool = tool->name;
-  talk.answer.arguments = dump_json(example_of(tool->schema));
+  try {
+    answer.arguments = dump_json(example_of(tool->schema));
+  } catch (const Refused& refused) {
+    throw Refused(400, "tool '" + tool->name + "': " + refused.what(), "tools");
+  }
+  answer.tool = tool->name;
 }
 
 /// The conversation that the client names; "" where it names none, or one that a file of requests
@@ -94,12 +117,17 @@ std::string Server::session_of(const Exchange& exchange) const {
   for (const std::string& name : options_.session_headers) {
     const std::string out = exchange.header(name);
     if (out.empty() || out == "null" || !is_plain(out)) continue;
-    if (sessions_.size() < most_sessions || sessions_.count(out) > 0) return out;
+    if (out.size() > limits::session_bytes) continue;
+    if (sessions_.size() < limits::sessions || sessions_.count(out) > 0) return out;
   }
   return "";
 }
 
-void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
+void Server::send(std::unique_ptr<Exchange>& exchange, Asked asked) {
+  auto talk = std::make_unique<Talk>();
+  Answer& answer = talk->answer;
+  choose_tool(asked, next_id_, answer);
+  note_unread(asked.unread);
   const std::string session = session_of(*exchange);
   const std::int32_t replica = replica_of(*exchange);
   const std::int64_t arrival_us = next_us();
@@ -114,18 +142,18 @@ void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
         sessions_.try_emplace(session, static_cast<std::int32_t>(sessions_.size())).first->second;
   std::vector<Segment> segments = segments_of(asked.prompt, options_.prompts);
   const std::int32_t id = inbox_.send(spec, kv_ ? segments : std::move(segments));
+  ROOFLUA_ASSERT(id == next_id_++);
   if (kv_) kv_->sent(id, asked.tokens, segments);
   if (replica >= 0 && options_.ports_each) pinned_.pin(id, replica);
   if (recording_) recording_->add(arrival_us, spec, session, asked.prompt);
-  auto talk = std::make_unique<Talk>();
   talk->exchange = std::move(exchange);
   talk->exchange->on_left = [this, id] { leave(id); };
   talk->asked = std::move(asked);
   talk->asked.prompt.blocks = {};
   talk->asked.tokens = {};
+  talk->asked.tools = {};
   talk->arrival = picoseconds(spec.arrival_s, "arrival");
   talk->max_tokens = spec.max_output_tokens;
-  Answer& answer = talk->answer;
   answer.asked = &talk->asked;
   answer.id = answer_id(talk->asked.api, id);
   answer.created_s = std::chrono::duration_cast<std::chrono::seconds>(
@@ -134,10 +162,17 @@ void Server::send(std::unique_ptr<Exchange> exchange, Asked asked) {
   answer.model = talk->asked.model;
   answer.prompt_tokens = spec.prompt_tokens;
   answer.length = spec.output_tokens;
-  choose_tool(*talk, id);
+  answer.limit = limit_of(talk->asked);
   talks_[id] = std::move(talk);
-  run_.simulation->look_at_workload();
-  arm();
+  look_again();
+}
+
+/// For the report: a client may think that they count.
+void Server::note_unread(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 64;
+  for (const std::string& name : names) {
+    if (unread_.size() < most || unread_.count(name) > 0) ++unread_[name];
+  }
 }
 
 /// The client has gone: its request is cancelled, as an engine cancels it that sees this.
@@ -154,8 +189,18 @@ void Server::leave(std::int32_t id) {
 }
 
 void Server::look_again() {
-  run_.simulation->look_at_workload();
+  simulated([&] { run_.simulation->look_at_workload(); });
   arm();
+}
+
+/// What is thrown here is of this answer alone. @param tokens  0: its end
+void Server::write(Talk& talk, std::int32_t tokens) {
+  try {
+    tokens > 0 ? write_tokens(talk, tokens) : write_end(talk);
+  } catch (const std::exception& defect) {
+    if (talk.exchange->has_begun() || talk.left) return talk.exchange->drop();
+    refuse(*talk.exchange, talk.asked.api, 500, message_of(defect));
+  }
 }
 
 void Server::write_tokens(Talk& talk, std::int32_t tokens) {

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "emulate/bodies.h"
+#include "emulate/limits.h"
 
 namespace rooflua::emulate {
 
@@ -64,7 +66,64 @@ void refuse_others(const Json& body) {
     if (asks(given(body, key)))
       throw Refused(400, std::string(key) + ": log probabilities are not emulated", key);
   }
-  if (flag(body, "echo")) throw Refused(400, "echo is not emulated", "echo");
+  for (const char* key : {"echo", "use_beam_search", "background"}) {
+    if (flag(body, key)) throw Refused(400, std::string(key) + " is not emulated", key);
+  }
+  for (const char* key : {"suffix", "prompt_embeds", "truncate_prompt_tokens"}) {
+    if (given(body, key) != nullptr) throw Refused(400, std::string(key) + " is not emulated", key);
+  }
+  for (const char* key : {"previous_response_id", "conversation"}) {
+    if (given(body, key) != nullptr)
+      throw Refused(404, std::string(key) + ": no response is kept here", key);
+  }
+}
+
+/// Numbers that change nothing here, in the ranges that engines take.
+/// @source vllm/sampling_params.py SamplingParams._verify_args
+void check_ranges(const Json& body) {
+  struct Range {
+    const char* key;
+    double least, most;
+  };
+  constexpr double any = std::numeric_limits<double>::max();
+  constexpr Range ranges[] = {{"temperature", 0, any},
+                              {"top_p", 1e-300, 1},
+                              {"min_p", 0, 1},
+                              {"presence_penalty", -2, 2},
+                              {"frequency_penalty", -2, 2},
+                              {"repetition_penalty", 1e-300, any},
+                              {"top_k", -1, any}};
+  for (const Range& each : ranges) {
+    const Json* found = given(body, each.key);
+    if (found == nullptr) continue;
+    if (!found->is_number() || !(found->number() >= each.least && found->number() <= each.most))
+      throw Refused(400, std::string(each.key) + ": expected a number that engines take", each.key);
+  }
+}
+
+/// The keys that something here reads; the words of faces about what they do not do are in
+/// docs/EMULATE.md.
+bool is_read(Api api, std::string_view key) {
+  for (const char* each : {"model", "max_tokens", "max_completion_tokens", "max_output_tokens",
+                           "min_tokens", "ignore_eos", "stream", "stream_options", "priority", "n",
+                           "best_of", "logprobs", "prompt_logprobs", "echo"}) {
+    if (key == each) return true;
+  }
+  if (api == Api::completions) return key == "prompt";
+  for (const char* each : {"messages", "input", "system", "instructions", "tools", "tool_choice"}) {
+    if (key == each) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> unread_keys(Api api, const Json& body) {
+  constexpr std::size_t most = 32, longest = 64;
+  std::vector<std::string> out;
+  for (const Json::Member& each : body.members()) {
+    if (out.size() < most && !each.value.is_null() && !is_read(api, each.key))
+      out.push_back(printable(std::string_view(each.key).substr(0, longest)));
+  }
+  return out;
 }
 
 std::vector<std::int64_t> token_list(const Json& list) {
@@ -162,14 +221,28 @@ Asked read_asked(Api api, const std::string& body, const PromptRules& rules) {
   if (api == Api::messages && given(given_body, "max_tokens") == nullptr)
     throw Refused(400, "max_tokens is missing", "max_tokens");
   refuse_others(given_body);
+  check_ranges(given_body);
   out.max_tokens =
       whole(given_body, {"max_completion_tokens", "max_output_tokens", "max_tokens"}, 1,
             api == Api::completions ? 16 : 0);  // OpenAI's default of completions
+  if (out.max_tokens > limits::answer_tokens)
+    throw Refused(400, "max_tokens is above 16,777,216", "max_tokens");
   out.min_tokens = whole(given_body, {"min_tokens"}, 0, 0);
+  if (out.max_tokens > 0 && out.min_tokens > out.max_tokens)
+    throw Refused(400,
+                  "min_tokens must be less than or equal to max_tokens=" +
+                      std::to_string(out.max_tokens) + ", got " + std::to_string(out.min_tokens),
+                  "min_tokens");
   out.ignore_eos = flag(given_body, "ignore_eos");
   out.streamed = flag(given_body, "stream");
-  if (const Json* options = given(given_body, "stream_options"))
+  out.unread = unread_keys(api, given_body);
+  if (const Json* options = given(given_body, "stream_options")) {
+    if (!out.streamed)
+      throw Refused(400, "stream_options can only be given with stream", "stream_options");
     out.include_usage = flag(*options, "include_usage");
+    if (flag(*options, "continuous_usage_stats"))
+      out.unread.emplace_back("stream_options.continuous_usage_stats");
+  }
   out.priority = whole(given_body, {"priority"}, -most_tokens, 0);
   if (api != Api::completions) read_tools(given_body, out);
   read_prompt(given_body, rules, out);

@@ -34,7 +34,8 @@ struct Asked {
   std::int32_t priority = 0;
   std::vector<Tool> tools;
   enum class Choice { none, automatic, required } choice = Choice::automatic;
-  std::string chosen;  // the tool that must be called; empty: any
+  std::vector<std::string> unread;  // keys of the body that change nothing here
+  std::string chosen;               // the tool that must be called; empty: any
 
   /// The length that the client fixes: ignore_eos, or min_tokens = max_tokens. 0: it does not.
   std::int32_t fixed_length() const {

@@ -1,5 +1,6 @@
 #include "emulate/connections.h"
 
+#include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <sys/socket.h>
@@ -7,6 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
+
+#include "emulate/limits.h"
+#include "emulate/refusals.h"
 
 namespace rooflua::emulate {
 
@@ -48,6 +52,7 @@ Connections::~Connections() {
 bufferevent* Connections::accept() {
   bufferevent* out = bufferevent_socket_new(base_, -1, 0);
   if (out == nullptr) return nullptr;
+  evbuffer_add_cb(bufferevent_get_output(out), put_refusal, nullptr);
   accepted_.push_back(out);
   event_active(look_, EV_TIMEOUT, 1);
   if (!is_full_ && open() >= most_) full_(is_full_ = true);
@@ -58,9 +63,14 @@ bufferevent* Connections::accept() {
 void Connections::look_at_accepted() {
   for (bufferevent* each : accepted_) {
     const int socket = bufferevent_getfd(each);
-    if (socket >= 0) open_[socket] = {inode_of(socket), wall_s() + request_s_, false, false};
+    if (socket < 0) continue;
+    Connection& own = open_[socket] = {inode_of(socket), wall_s() + request_s_, false, false, {}};
+    own.received = std::make_unique<Received>(
+        bufferevent_get_input(each),
+        [this, at = &own.received](std::size_t bytes) { came(**at, bytes); });
   }
   accepted_.clear();
+  if (received_ > limits::waiting_bytes / 2) shed();
   if (is_full_) make_room();
 }
 
@@ -94,6 +104,36 @@ void Connections::make_room() {
   if (is_leaving || is_idle) event_add(look_, is_leaving || !old.empty() ? &soon : &later);
 }
 
+void Connections::came(const Received& request, std::size_t bytes) {
+  received_ += bytes;
+  if (request.is_too_long()) received_ = limits::waiting_bytes;
+  if (received_ > limits::waiting_bytes / 2) event_active(look_, EV_TIMEOUT, 1);
+}
+
+/// Requests that never become whole must not take the memory: the oldest of them are closed.
+void Connections::shed() {
+  forget_closed();
+  std::vector<std::pair<double, int>> waiting;
+  std::size_t bytes = received_ = 0;
+  for (auto& [socket, own] : open_) {
+    if (own.busy || own.leaving || own.received->bytes() == 0) continue;
+    if (own.received->is_too_long()) {
+      const std::string answer = refusal(413);
+      ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      shut(socket, own);
+      continue;
+    }
+    bytes += own.received->bytes();
+    waiting.emplace_back(own.deadline_s, socket);
+  }
+  std::sort(waiting.begin(), waiting.end());
+  for (const auto& [deadline_s, socket] : waiting) {
+    if (bytes <= limits::waiting_bytes / 2) return;
+    bytes -= open_[socket].received->bytes();
+    shut(socket, open_[socket]);
+  }
+}
+
 /// evhttp closes it in the next turn of the loop.
 void Connections::shut(int socket, Connection& connection) {
   ::shutdown(socket, SHUT_RDWR);
@@ -105,6 +145,7 @@ void Connections::set_busy(int socket, bool busy) {
   const auto found = open_.find(socket);
   if (found == open_.end()) return;
   found->second.busy = busy;
+  busy ? found->second.received->taken() : found->second.received->begin();
   found->second.deadline_s = wall_s() + request_s_;
 }
 

@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
+
+#include "emulate/received.h"
 
 struct bufferevent;
 struct event;
@@ -38,11 +41,14 @@ class Connections {
     double deadline_s = 0;
     bool busy = false;
     bool leaving = false;  // it is shut down, and evhttp has not closed it yet
+    std::unique_ptr<Received> received;
   };
   void look_at_accepted();
   void sweep();
   void forget_closed();
   void make_room();
+  void shed();
+  void came(const Received& request, std::size_t bytes);
   static void shut(int socket, Connection& connection);
 
   event_base* base_;
@@ -50,6 +56,7 @@ class Connections {
   std::size_t most_;
   std::function<void(bool)> full_;
   bool is_full_ = false;
+  std::size_t received_ = 0;            // bytes that came since shed() counted them
   std::vector<bufferevent*> accepted_;  // in this turn of the loop: they have no socket yet
   std::map<int, Connection> open_;      // by socket
   event* look_;

@@ -11,13 +11,13 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "emulate/limits.h"
 
 namespace rooflua::emulate {
 
 namespace {
 
 constexpr int backlog = 4096;  // connections that the system has and the loop has not
-constexpr std::size_t most_header_bytes = std::size_t{64} << 10;
 
 sockaddr_storage address_of(const std::string& host, int port, socklen_t& length) {
   sockaddr_storage out{};
@@ -52,6 +52,7 @@ struct Door::Port {
   int index = 0;
   evhttp* http = nullptr;
   evconnlistener* listener = nullptr;
+  evhttp_bound_socket* bound = nullptr;
   ~Port() {
     if (http != nullptr) evhttp_free(http);  // and the listener
   }
@@ -83,10 +84,9 @@ int Door::listen(const std::string& host, int port) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // connections inherit it
   own->listener = listener;
   own->http = evhttp_new(base_);
-  evhttp_set_max_headers_size(own->http, static_cast<ev_ssize_t>(most_header_bytes));
-  evhttp_set_max_body_size(own->http, static_cast<ev_ssize_t>(limits_.most_body_bytes));
-  evhttp_set_allowed_methods(
-      own->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_OPTIONS);
+  evhttp_set_max_headers_size(own->http, static_cast<ev_ssize_t>(limits::head_bytes));
+  evhttp_set_max_body_size(own->http, static_cast<ev_ssize_t>(limits::body_bytes));
+  evhttp_set_allowed_methods(own->http, 0xFFFF);  // other ones are answered by the server
   evhttp_set_bevcb(
       own->http,
       [](event_base*, void* door) { return static_cast<Door*>(door)->connections_.accept(); },
@@ -97,12 +97,11 @@ int Door::listen(const std::string& host, int port) {
         const auto* self = static_cast<Port*>(at);
         Door& door = *self->door;
         door.serve_(std::make_unique<Exchange>(
-            request,
-            ExchangeSurroundings{door.base_, &door.connections_, door.limits_.most_unread_bytes},
+            request, ExchangeSurroundings{door.base_, &door.connections_, &door.is_closed_},
             self->index));
       },
       own.get());
-  evhttp_bind_listener(own->http, listener);
+  own->bound = evhttp_bind_listener(own->http, listener);
   ports_.push_back(std::move(own));
   return port_of(socket);
 }
@@ -114,8 +113,9 @@ void Door::accept_more(bool may) {
 }
 
 void Door::close() {
-  accept_more(false);
+  if (is_closed_) return;
   is_closed_ = true;
+  for (const auto& each : ports_) evhttp_del_accept_socket(each->http, each->bound);
 }
 
 }  // namespace rooflua::emulate

@@ -17,7 +17,6 @@ namespace rooflua::emulate {
 
 struct DoorLimits {
   std::size_t most_connections = 0;
-  std::size_t most_body_bytes = 0, most_unread_bytes = 0;
   double request_s = 0;
 };
 
@@ -34,7 +33,7 @@ class Door {
   /// Listens at one more port. @param port  0: any free one  @returns the port
   /// @throws Error if it is taken, or the host is no address of this machine
   int listen(const std::string& host, int port);
-  /// No new connections.
+  /// New connections are refused, and each answer is the last one of its connection.
   void close();
   std::size_t connections() const { return connections_.open(); }
 

@@ -4,19 +4,49 @@
 #include <cmath>
 #include <string>
 
+#include "emulate/limits.h"
+#include "emulate/refused.h"
+
 namespace rooflua::emulate {
 
 namespace {
 
 constexpr int deepest = 16;        // schemas inside each other; after it everything is null
-constexpr int most_values = 4096;  // in one example
 constexpr std::size_t most = 256;  // characters of a text, items of an array
 
-/// What an example is made in: the whole schema, and how many values may still be added.
+/// What an example is made in: the whole schema, and what may still be added and looked at.
 struct Around {
   const Json& root;
-  int left = most_values;
+  int values = limits::example_values;
+  std::size_t bytes = limits::example_bytes, members = limits::example_members;
 };
+
+[[noreturn]] void too_large(const char* what) {
+  throw Refused(400, std::string("the arguments of a call would have more than ") + what, "tools");
+}
+
+void add_bytes(Around& around, std::size_t bytes) {
+  if (bytes > around.bytes) too_large("256 KiB");
+  around.bytes -= bytes;
+}
+
+void look_at(Around& around, std::size_t members) {
+  if (members > around.members) too_large("a million members of schemas to look at");
+  around.members -= members;
+}
+
+/// A value that the schema gives, within the limits. @param depth  containers around it
+void check_given(const Json& value, Around& around, int depth) {
+  if (depth > limits::example_depth) too_large("64 levels");
+  add_bytes(around, value.is_text() ? value.text().size() : 1);
+  if (value.is_array())
+    for (const Json& each : value.items()) check_given(each, around, depth + 1);
+  if (!value.is_object()) return;
+  for (const Json::Member& each : value.members()) {
+    add_bytes(around, each.key.size());
+    check_given(each.value, around, depth + 1);
+  }
+}
 
 Json example(const Json& schema, Around& around, int depth);
 
@@ -31,12 +61,13 @@ double number_at(const Json& schema, const char* key, double absent) {
 }
 
 /// "#/$defs/Name" in the schema around it; null: it is not there.
-const Json* target_of(const std::string& reference, const Json& root) {
+const Json* target_of(const std::string& reference, Around& around) {
   if (reference.rfind("#/", 0) != 0) return nullptr;
-  const Json* at = &root;
+  const Json* at = &around.root;
   std::size_t from = 2;
   while (at != nullptr && from <= reference.size()) {
     const std::size_t end = std::min(reference.find('/', from), reference.size());
+    if (at->is_object()) look_at(around, at->members().size());
     at = at->find(reference.substr(from, end - from));
     from = end + 1;
   }
@@ -89,6 +120,10 @@ Json object_example(const Json& schema, Around& around, int depth) {
   if (required == nullptr || !required->is_array()) return out;
   for (const Json& each : required->items()) {
     if (!each.is_text()) continue;
+    add_bytes(around, each.text().size());
+    look_at(around, out.members().size() + (properties != nullptr && properties->is_object()
+                                                ? properties->members().size()
+                                                : 0));
     const Json* own = properties != nullptr ? properties->find(each.text()) : nullptr;
     out[each.text()] = own != nullptr ? example(*own, around, depth + 1) : Json("a");
   }
@@ -121,18 +156,26 @@ Json merged(const Json& all, Around& around, int depth) {
   for (const Json& each : all.items()) {
     const Json part = example(each, around, depth + 1);
     if (!part.is_object()) return part;
-    for (const Json::Member& own : part.members()) out[own.key] = own.value;
+    for (const Json::Member& own : part.members()) {
+      look_at(around, out.members().size());
+      out[own.key] = own.value;
+    }
   }
   return out;
 }
 
 Json example(const Json& schema, Around& around, int depth) {
-  if (depth > deepest || --around.left < 0) return {};
+  if (depth > deepest || --around.values < 0) return {};
+  add_bytes(around, 1);
   if (!schema.is_object()) return Json::object();
-  if (const Json* value = given_value(schema)) return *value;
+  look_at(around, schema.members().size());
+  if (const Json* value = given_value(schema)) {
+    check_given(*value, around, depth);
+    return *value;
+  }
   if (const Json* reference = member(schema, "$ref");
       reference != nullptr && reference->is_text()) {
-    const Json* target = target_of(reference->text(), around.root);
+    const Json* target = target_of(reference->text(), around);
     return target != nullptr ? example(*target, around, depth + 1) : Json();
   }
   for (const char* key : {"anyOf", "oneOf"}) {
@@ -143,7 +186,11 @@ Json example(const Json& schema, Around& around, int depth) {
   if (const Json* all = member(schema, "allOf"); all != nullptr && all->is_array())
     return merged(*all, around, depth);
   const std::string type = type_of(schema);
-  if (type == "string") return text_example(schema);
+  if (type == "string") {
+    Json text = text_example(schema);
+    add_bytes(around, text.text().size());
+    return text;
+  }
   if (type == "integer" || type == "number") return number_example(schema, type == "integer");
   if (type == "boolean") return false;
   if (type == "null") return {};

@@ -21,7 +21,7 @@ class Connections;
 struct ExchangeSurroundings {
   event_base* base = nullptr;
   Connections* connections = nullptr;
-  std::size_t most_unread_bytes = 0;
+  const bool* is_closing = nullptr;  // the server ends: each answer is its connection's last
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -42,7 +42,13 @@ class Exchange {
   std::string take_body();
   /// "" where there is no such header.
   std::string header(const std::string& name) const;
-  bool is_from_loopback() const;
+  std::size_t count(const std::string& name) const;  // of such headers
+  /// What RFC 9112 refuses, and evhttp does not: a status, and why; 0: nothing.
+  std::pair<int, std::string> malformed() const;
+  /// The other end is a program of this machine.
+  bool is_from_here() const;
+  /// Host is an address of this machine, or there is none.
+  bool is_to_here() const;
   int port() const { return port_; }
 
   // --- the answer. Nothing happens where the client has left
@@ -68,6 +74,7 @@ class Exchange {
   void watch();
   void detach();
   void leave();
+  bool has_more_input() const;
   void put(const char* type, const Headers& headers);
 
   evhttp_request* request_;

@@ -10,6 +10,7 @@ ServerOptions server_options(const Json& given) {
   out.host = fields.need_text("host");
   out.port = fields.need_integer("port");
   out.ports_each = fields.boolean("ports_each").value_or(false);
+  out.admin = fields.boolean("admin").value_or(false);
   out.speed = fields.need_number("speed");
   out.drain_s = fields.need_number("drain_s");
   out.record = fields.text("record").value_or("");

@@ -17,6 +17,7 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8000;                  // 0: any free one
   bool ports_each = false;          // replica i at port + i, and no router
+  bool admin = false;               // /admin is served
   double speed = 1;                 // seconds of the scenario's clock in a second
   double drain_s = 10;              // from the first TERM on; on the wall clock
   std::string record;               // a file; empty: none
@@ -33,8 +34,6 @@ struct ServerOptions {
   Json metrics;                         // Metrics
   std::optional<KvServed> kv;           // nothing: no events of KV caches
   int most_streams = 4096;              // under way at once
-  std::size_t most_body_bytes = std::size_t{16} << 20;
-  std::size_t most_unread_bytes = std::size_t{1} << 20;  // that a client has not read yet
   double request_s = 30;  // in which a client must have sent its request, on the wall clock
 };
 

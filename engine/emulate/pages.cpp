@@ -2,9 +2,12 @@
 
 #include <event2/event.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "emulate/bodies.h"
 #include "emulate/server.h"
 #include "serve/parts/fleet/fleet.h"
@@ -29,6 +32,22 @@ Api words_of(const std::string& path) {
   return path.rfind("/v1/messages", 0) == 0 ? Api::messages : Api::chat;
 }
 
+bool is_page(const std::string& path) {
+  for (const char* each :
+       {"/v1/models", "/health", "/ping", "/health_generate", "/metrics", "/version", "/load"}) {
+    if (path == each) return true;
+  }
+  return false;
+}
+
+/// A misspelt key would change something else than its sender meant.
+void check_keys(const Json& body, std::initializer_list<std::string_view> known) {
+  for (const Json::Member& each : body.members()) {
+    if (std::find(known.begin(), known.end(), each.key) == known.end())
+      throw Refused(400, "unknown key '" + printable(each.key) + "'", printable(each.key));
+  }
+}
+
 double number_at(const Json& body, const char* key, double least, double absent) {
   const Json* found = body.find(key);
   if (found == nullptr || found->is_null()) return absent;
@@ -42,6 +61,8 @@ double number_at(const Json& body, const char* key, double least, double absent)
 void Server::refuse(Exchange& exchange, Api api, int status, const std::string& message,
                     const std::string& param) const {
   Headers headers;
+  if (status == 405)
+    headers.emplace_back("Allow", message.ends_with("POST") ? "POST" : "GET, HEAD");
   if (status == 429 || status == 503) headers.emplace_back("Retry-After", "1");
   exchange.answer(status, dump_json(error_of(api, status, message, param)), json_type, headers);
 }
@@ -53,35 +74,50 @@ std::int32_t Server::replica_of(const Exchange& exchange) const {
 
 void Server::serve_exchange(std::unique_ptr<Exchange> exchange) {
   const std::string path = exchange->path();
+  const Api api = words_of(path);
+  const auto fail = [&](int status, const std::string& what, const std::string& param = "") {
+    ++counts_.refused;
+    if (exchange) refuse(*exchange, api, status, what, param);
+  };
+  // A policy that fails has ended the simulation. Whatever else is thrown is the answer.
   try {
-    const bool is_get = exchange->method() == "GET" || exchange->method() == "HEAD";
-    for (const Path& each : generating) {
-      if (path != each.path) continue;
-      if (exchange->method() != "POST")
-        return refuse(*exchange, each.api, 405, "this path takes POST");
-      return generate(std::move(exchange), each.api);
-    }
-    if (path.rfind("/admin/", 0) == 0) return serve_admin(exchange, path);
-    if (is_get ? serve_page(*exchange, path) : path == "/ping" && serve_page(*exchange, path))
-      return;
-    if (!is_get &&
-        (path == "/tokenize" || path == "/detokenize" || path == "/v1/messages/count_tokens"))
-      return serve_tokens(*exchange, path);
-    refuse(*exchange, words_of(path), 404,
-           "there is nothing at " + path + " for " + exchange->method());
+    serve_path(exchange, path);
   } catch (const Refused& refused) {
-    refuse(*exchange, words_of(path), refused.status(), refused.what(), refused.param());
-  } catch (...) {  // a policy, or a defect: it must not pass through libevent
-    problem_ = std::current_exception();
-    event_base_loopbreak(base_);
+    fail(refused.status(), refused.what(), refused.param());
+  } catch (const Error& error) {
+    fail(problem_ ? 500 : 400, error.what());
+  } catch (const std::exception& defect) {
+    fail(500, message_of(defect));
   }
+  if (problem_) event_base_loopbreak(base_);
+}
+
+void Server::serve_path(std::unique_ptr<Exchange>& exchange, const std::string& path) {
+  if (const auto [status, why] = exchange->malformed(); status != 0) throw Refused(status, why);
+  const std::string method = exchange->method();
+  const bool is_get = method == "GET" || method == "HEAD";
+  for (const Path& each : generating) {
+    if (path != each.path) continue;
+    if (method != "POST") throw Refused(405, "this path takes POST");
+    return generate(exchange, each.api);
+  }
+  if (options_.admin && path.rfind("/admin/", 0) == 0) return serve_admin(exchange, path);
+  const bool counts =
+      path == "/tokenize" || path == "/detokenize" || path == "/v1/messages/count_tokens";
+  if (is_get || (method == "POST" && path == "/ping")) {
+    if (serve_page(*exchange, path)) return;
+  } else if (method == "POST" && counts) {
+    return serve_tokens(*exchange, path);
+  } else if (counts || is_page(path)) {
+    throw Refused(405, std::string("this path takes ") + (counts ? "POST" : "GET"));
+  }
+  throw Refused(404, "there is nothing at " + path + " for " + method);
 }
 
 bool Server::serve_page(Exchange& exchange, const std::string& path) {
+  if (!is_page(path)) return false;
   if (path == "/v1/models") {
     serve_models(exchange);
-  } else if (path == "/health" || path == "/ping" || path == "/health_generate") {
-    serve_health(exchange);
   } else if (path == "/metrics") {
     serve_metrics(exchange);
   } else if (path == "/version") {
@@ -93,7 +129,7 @@ bool Server::serve_page(Exchange& exchange, const std::string& path) {
     out["server_load"] = static_cast<std::int64_t>(talks_.size());
     exchange.answer(200, dump_json(out), json_type);
   } else {
-    return false;
+    serve_health(exchange);
   }
   return true;
 }
@@ -118,6 +154,7 @@ void Server::serve_models(Exchange& exchange) const {
 
 /// 200 where the replica of this port, or any, takes requests.
 void Server::serve_health(Exchange& exchange) const {
+  if (drain_until_s_ >= 0) throw Refused(503, "the server stops");
   const std::int32_t only = replica_of(exchange);
   const Simulation& simulation = *run_.simulation;
   for (std::int32_t i = 0; i < simulation.replica_count(); ++i) {
@@ -144,6 +181,8 @@ void Server::serve_metrics(Exchange& exchange) const {
 
 void Server::serve_tokens(Exchange& exchange, const std::string& path) const {
   const Json body = read_body(exchange.take_body());
+  if (const Json* model = body.find("model"); model != nullptr && model->is_text())
+    check_model(model->text());
   Json out = Json::object();
   std::vector<std::int64_t> tokens;
   if (path == "/detokenize") {
@@ -163,10 +202,14 @@ void Server::serve_tokens(Exchange& exchange, const std::string& path) const {
   }
   out["count"] = static_cast<std::int64_t>(tokens.size());
   out["max_model_len"] = options_.max_model_len > 0 ? Json(options_.max_model_len) : Json();
-  out["tokens"] = Json::array();
-  for (const std::int64_t each : tokens) out["tokens"].push_back(each);
   out["token_strs"] = Json();
-  exchange.answer(200, dump_json(out), json_type);
+  std::string answer = dump_json(out);  // a value for each token would take much memory
+  answer.back() = ',';
+  answer += "\"tokens\":[";
+  for (const std::int64_t each : tokens) answer += std::to_string(each) + ",";
+  if (tokens.empty()) answer += ',';
+  answer.back() = ']';
+  exchange.answer(200, answer + "}", json_type);
 }
 
 Json Server::state_of() const {
@@ -189,14 +232,19 @@ Json Server::state_of() const {
   return out;
 }
 
-/// Only from this machine: there is no password.
+/// Only programs of this machine: there is no password, and a page in a browser sends its Origin,
+/// or the name that it came by as Host.
 void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string& path) {
-  if (!exchange->is_from_loopback())
-    return refuse(*exchange, Api::chat, 403, "/admin answers this machine only");
+  const std::string site = exchange->header("Sec-Fetch-Site");
+  if (!exchange->is_from_here() || !exchange->is_to_here() || exchange->count("Origin") > 0 ||
+      (!site.empty() && site != "none"))
+    throw Refused(403, "/admin answers programs of this machine, and no page of a browser");
   Simulation& simulation = *run_.simulation;
-  if (path == "/admin/state") return exchange->answer(200, dump_json(state_of()), json_type);
-  if (exchange->method() != "POST")
-    return refuse(*exchange, Api::chat, 405, "this path takes POST");
+  const std::string method = exchange->method();
+  if (path == "/admin/state" && (method == "GET" || method == "HEAD"))
+    return exchange->answer(200, dump_json(state_of()), json_type);
+  if (path == "/admin/state" || method != "POST")
+    throw Refused(405, path == "/admin/state" ? "this path takes GET" : "this path takes POST");
   if (path == "/admin/set") {
     const std::string body = exchange->take_body();
     admin_.push_back({std::move(exchange), path, body});
@@ -206,6 +254,7 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
   const std::string text = exchange->take_body();
   const Json body = text.empty() ? Json::object() : read_body(text);
   if (path == "/admin/drain") {
+    check_keys(body, {});
     drain();
     return exchange->answer(200, "{}", json_type);
   }
@@ -214,19 +263,20 @@ void Server::serve_admin(std::unique_ptr<Exchange>& exchange, const std::string&
     throw Refused(400, "replica: there are " + std::to_string(simulation.replica_count()),
                   "replica");
   const auto index = static_cast<std::int32_t>(replica) - 1;
+  const bool fails = path == "/admin/fail";
+  if (!fails && path != "/admin/slow")
+    throw Refused(404, "there is nothing at " + path + "; state, set, fail, slow, drain are");
+  fails ? check_keys(body, {"replica", "repair_s"})
+        : check_keys(body, {"replica", "factor", "for_s"});
+  const double for_s = number_at(body, fails ? "repair_s" : "for_s", 0, HUGE_VAL),
+               factor = fails ? 1 : number_at(body, "factor", 0.001, 1);
   advance();
-  if (path == "/admin/fail") {
-    fleet_of(simulation).fail_replica(index, number_at(body, "repair_s", 0, HUGE_VAL));
-    if (kv_) kv_->flush();
-  } else if (path == "/admin/slow") {
-    const double for_s = number_at(body, "for_s", 0, HUGE_VAL);
-    const Picoseconds until =
-        std::isfinite(for_s) ? after(simulation.now(), for_s, "for_s") : never;
-    fleet_of(simulation).slow_replica(index, number_at(body, "factor", 0.001, 1), until);
-  } else {
-    return refuse(*exchange, Api::chat, 404,
-                  "there is nothing at " + path + "; state, set, fail, slow, drain are");
-  }
+  const Picoseconds until = std::isfinite(for_s) ? after(simulation.now(), for_s, "for_s") : never;
+  simulated([&] {
+    FleetPart& fleet = fleet_of(simulation);
+    fails ? fleet.fail_replica(index, for_s) : fleet.slow_replica(index, factor, until);
+  });
+  if (kv_) kv_->flush();
   arm();
   exchange->answer(200, dump_json(state_of()), json_type);
 }

@@ -48,6 +48,14 @@ timeval duration(double time_s) {
   return out;
 }
 
+/// Before anything listens.
+void check_ports(const ServerOptions& options, int count) {
+  constexpr int last_port = 65535;
+  if (options.port > 0 && options.port + count - 1 > last_port)
+    throw Error("--port", "replica " + std::to_string(last_port - options.port + 2) +
+                              " would have port 65536, and the last one is 65535");
+}
+
 Inbox& inbox_of(script::Run& run) {
   auto* inbox = dynamic_cast<Inbox*>(run.workload.get());
   ROOFLUA_ASSERT(inbox != nullptr);
@@ -79,11 +87,11 @@ Server::Server(script::Run& run, const ServerOptions& options)
   std::signal(SIGPIPE, SIG_IGN);
   base_ = new_base();
   door_ = std::make_unique<Door>(
-      base_,
-      DoorLimits{most_connections(options_.most_streams), options_.most_body_bytes,
-                 options_.most_unread_bytes, options_.request_s},
+      base_, DoorLimits{most_connections(options_.most_streams), options_.request_s},
       [this](std::unique_ptr<Exchange> exchange) { serve_exchange(std::move(exchange)); });
   const int count = options_.ports_each ? simulation.replica_count() : 1;
+  check_ports(options_, count);
+  if (options_.kv) KvServer::check(*options_.kv, simulation.replica_count());
   for (int i = 0; i < count; ++i)
     ports_.push_back(door_->listen(options_.host, options_.port == 0 ? 0 : options_.port + i));
   if (options_.ports_each && count > 1) simulation.set_router(pinned_);
@@ -153,12 +161,7 @@ std::int64_t Server::next_us() {
 void Server::advance() {
   Simulation& simulation = *run_.simulation;
   passed_us_ = std::max(passed_us_, clock_.now_us());
-  try {
-    simulation.run_until(seconds_of_us(passed_us_), nullptr, instants_per_turn);
-  } catch (...) {
-    run_.broken = true;
-    throw;
-  }
+  simulated([&] { simulation.run_until(seconds_of_us(passed_us_), nullptr, instants_per_turn); });
   if (kv_) kv_->flush();
 }
 
@@ -215,14 +218,12 @@ void Server::write_due(Picoseconds now) {
     const auto found = talks_.find(due.id);
     if (found == talks_.end()) continue;
     Talk& talk = *found->second;
-    if (due.tokens > 0) {
-      if (!talk.left) lag_.add(std::max(0.0, clock_.wall_s() - clock_.wall_of(seconds(due.time))));
-      write_tokens(talk, due.tokens);
-    } else {
-      write_end(talk);
-      talk.exchange->on_left = nullptr;
-      talks_.erase(due.id);
-    }
+    if (due.tokens > 0 && !talk.left)
+      lag_.add(std::max(0.0, clock_.wall_s() - clock_.wall_of(seconds(due.time))));
+    write(talk, due.tokens);
+    if (due.tokens > 0) continue;
+    talk.exchange->on_left = nullptr;
+    talks_.erase(due.id);
   }
 }
 
@@ -301,6 +302,8 @@ Json Server::finish() {
   out["late_s"] = lag_.late_seconds();
   out["most_late_s"] = lag_.most_s();
   out["clock_s"] = run_.simulation->now_s();
+  out["unread"] = Json::object();
+  for (const auto& [key, times] : unread_) out["unread"][key] = times;
   if (kv_) {
     kv_->flush();
     out["kv"] = kv_->told();

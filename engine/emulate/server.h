@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,8 @@ class Server final : private TokenObserver {
   void drain();
   void end();
   void guarded(void (Server::*act)());
+  template <class Act>
+  void simulated(Act act);
   Talk& talk_of(std::int32_t id);
   void on_queued(const Request& request, Picoseconds now) override;
   void on_tokens(std::int32_t id, std::int32_t tokens, Picoseconds now) override;
@@ -86,19 +89,26 @@ class Server final : private TokenObserver {
   void on_done(const RequestDone& done) override;
 
   // --- answers (answers.cpp)
-  void generate(std::unique_ptr<Exchange> exchange, Api api);
-  void send(std::unique_ptr<Exchange> exchange, Asked asked);
+  /// @param exchange  taken where the simulation answers it
+  void generate(std::unique_ptr<Exchange>& exchange, Api api);
+  void send(std::unique_ptr<Exchange>& exchange, Asked asked);
+  void check_model(const std::string& name) const;
+  void check_context(const Asked& asked) const;
   std::string session_of(const Exchange& exchange) const;
   std::int32_t length_of(const Asked& asked);
-  void choose_tool(Talk& talk, std::int32_t number) const;
+  std::int32_t limit_of(const Asked& asked) const;
+  void choose_tool(const Asked& asked, std::int32_t number, Answer& answer) const;
   void write_tokens(Talk& talk, std::int32_t tokens);
   int status_of(const Talk& talk) const;
   void write_end(Talk& talk);
+  void write(Talk& talk, std::int32_t tokens);
+  void note_unread(const std::vector<std::string>& names);
   void leave(std::int32_t id);
   void look_again();
 
   // --- everything else that is served (pages.cpp)
   void serve_exchange(std::unique_ptr<Exchange> exchange);
+  void serve_path(std::unique_ptr<Exchange>& exchange, const std::string& path);
   bool serve_page(Exchange& exchange, const std::string& path);
   void serve_models(Exchange& exchange) const;
   void serve_health(Exchange& exchange) const;
@@ -124,6 +134,8 @@ class Server final : private TokenObserver {
   Pinned pinned_;
   std::optional<Recording> recording_;
   std::unordered_map<std::string, std::int32_t> sessions_;
+  std::map<std::string, std::int64_t> unread_;  // names of fields that change nothing: how often
+  std::int32_t next_id_ = 0;                    // of the next request
   event_base* base_ = nullptr;
   event *pump_ = nullptr, *tick_ = nullptr, *interrupt_ = nullptr, *terminate_ = nullptr;
   std::unique_ptr<Door> door_;
@@ -148,5 +160,17 @@ class Server final : private TokenObserver {
     std::int64_t left = 0, refused = 0, dropped = 0;
   } counts_;
 };
+
+/// What a policy throws leaves a simulation that cannot go on.
+template <class Act>
+void Server::simulated(Act act) {
+  try {
+    act();
+  } catch (...) {
+    run_.broken = true;
+    problem_ = std::current_exception();
+    throw;
+  }
+}
 
 }  // namespace rooflua::emulate

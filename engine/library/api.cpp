@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "base/printable.h"
 #include "library/pricer.h"
 #include "script/packed_library.h"
 #include "script/published_reader.h"
@@ -49,10 +50,14 @@ Pricer& open_pricer(const rooflua_pricer* given) {
   throw Closed("pricer", "is closed, or another thread opened it; each thread opens its own");
 }
 
-/// Copies a text with its NUL, as much as fits.
-void copy(const std::string& text, char* to, std::size_t bytes) {
+/// Copies a text with its NUL, as much as fits, as UTF-8.
+void copy(const std::string& given, char* to, std::size_t bytes) {
   if (to == nullptr || bytes == 0) return;
-  const std::size_t length = std::min(text.size(), bytes - 1);
+  const std::string text = rooflua::valid_utf8(given);
+  std::size_t length = std::min(text.size(), bytes - 1);
+  while (length > 0 && length < text.size() &&
+         (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
+    --length;  // not inside of a character
   std::memcpy(to, text.data(), length);
   to[length] = '\0';
 }

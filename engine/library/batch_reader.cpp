@@ -98,6 +98,14 @@ void BatchReader::read_decodes() {
   context_max_ = whole("decode_context_max", given_.decode_context_max, 0, most_tokens);
   if (n == 0 && (context_sum_ > 0 || context_max_ > 0))
     refuse("decode_context_tokens", "without decodes");
+  if (context_sum_ > n * most_tokens)
+    refuse("decode_context_tokens", "more than " + std::to_string(most_tokens) + " of each decode");
+  if (context_max_ > 0 &&
+      (context_sum_ > n * std::int64_t{context_max_} || context_max_ > context_sum_))
+    refuse("decode_context_max", std::to_string(n) + " contexts of at most " +
+                                     std::to_string(context_max_) + " cannot have " +
+                                     std::to_string(context_sum_) +
+                                     " tokens, one of them with that many");
   note(context_sum_);
   note(context_max_);
 }
@@ -120,6 +128,15 @@ void BatchReader::read_rows() {
                                      {"draft_tokens", given_.draft_tokens},
                                      {"draft_passes", given_.draft_passes}})
     content_.push_back(static_cast<std::int32_t>(whole(field, value, 0, most_in_step)));
+  const std::int64_t rows = given_.draft_rows, tokens = given_.draft_tokens,
+                     passes = given_.draft_passes;
+  if (rows > n + completing_)
+    refuse("draft_rows", std::to_string(rows) + " of " + std::to_string(n + completing_) +
+                             " requests that get a token");
+  if (tokens < rows || passes > tokens || tokens > rows * passes)
+    refuse("draft_tokens", std::to_string(rows) + " requests cannot get " + std::to_string(tokens) +
+                               " drafts, at most " + std::to_string(passes) +
+                               " each and one of them as many");
 }
 
 void BatchReader::read_ranks() {

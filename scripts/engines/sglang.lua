@@ -9,6 +9,7 @@ local memory = require "engines.sglang.memory"
 local memory_rules = require "engines.sglang.memory_rules"
 local rocm = require "engines.rules.rocm"
 local tiers = require "engines.sglang.tiers"
+local weight_only = require "engines.rules.weight_only"
 local python_host = require "engines.rules.python_host"
 
 local mib, gib = 2 ^ 20, 2 ^ 30
@@ -294,6 +295,8 @@ return {
     { when = only_decodes, disable_radix_cache = true, source = "python/sglang/srt/server_args.py: a decode server has "
       .. "a chunk cache; from pull request 19746 on --disaggregation-decode-enable-radix-cache turns that off" },
     { page_size = 1, source = "python/sglang/srt/server_args.py: of most back ends" },
+    { family = "deepseek_v4", max_running_requests = 256,
+      source = "python/sglang/srt/arg_groups/deepseek_v4_hook.py: of all ranks, if not set" },
     { when = has_drafts, max_running_requests = 48, source = "python/sglang/srt/server_args.py: with drafts" },
     { max_speculative_seqs = 0, source = "max_running_requests says it" },
     { when = has_drafts,
@@ -337,7 +340,8 @@ return {
       source = "python/sglang/srt/layers: the norm after an all-reduce is a kernel in the rows' terms" },
     { before = "0.5.10", recurrent_copies = 7, source = "pull requests 20627, 21019" },
     fusions.rules,
-    { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
+    { ropes_in_attention = false, heads_apart = false, launches_apart = false, blocks_launch_apart = false,
+      launch_apart_s = 0,
       source = "python/sglang/srt/layers/rotary_embedding.py: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
     { shared_beside = 1024, source = "models/deepseek_v2.py: DUAL_STREAM_TOKEN_THRESHOLD" },
@@ -356,6 +360,7 @@ return {
       source = "server_args.py: eplb_rebalance_num_iterations, expert_distribution_recorder_buffer_size" },
     { expert_block = 0, source = "DeepGEMM is used after DeepEP" },
     { cuts_prompts = true, budget_holds_seats = false, source = "python/sglang/srt/server_args.py" },
+    weight_only,
     memory_rules,
     python_host,
     rocm,

@@ -9,6 +9,7 @@ local memory_rules = require "engines.vllm.memory_rules"
 local rocm = require "engines.rules.rocm"
 local states = require "engines.rules.states"
 local tiers = require "engines.vllm.tiers"
+local weight_only = require "engines.rules.weight_only"
 
 --- GPUs for which vLLM has larger defaults; releases before 0.9 did not leave A100 out.
 local large, also_a100 = { memory_gib_from = 70, not_named = "a100" }, { memory_gib_from = 70 }
@@ -58,6 +59,12 @@ end
 --- Whether requests are sampled as the model's generation_config.json asks. A folder of their own is taken to ask the
 --- same.
 local function by_the_model(_, own) return own.generation_config ~= "vllm" end
+
+--- Whether FlashAttention runs attention: it does by default. V0 had calls of their own for prompts and for decodes.
+local function by_flash_attention(_, own)
+  local backend = own.attention_backend
+  return own.generation ~= "V0" and (backend == nil or backend:find "^FLASH_ATTN" ~= nil)
+end
 
 --- Time to sort a logit, unless FlashInfer samples.
 local function unless_flashinfer(seconds, by_default)
@@ -316,6 +323,11 @@ return {
     -- Host.
     { host_step_s = 700e-6, source = "0.11 at batch 1, not asynchronous, on H100" },
     { host_request_s = 2e-6, source = "V1: 1 to 4 us" },
+    { since = "0.8", before = "0.14", host_request_s = function(_, own)
+        return own.generation == "V0" and 2e-6 or 20e-6
+      end,
+      source = "fitted to what asynchronous scheduling gains on A100: docs/records/fitted.md, \"Host time of a "
+        .. "request\"; the scheduler's own part is 7 us in traces of 0.15.1" },
     { sampler_s = 150e-6, source = "about ten small kernels outside the CUDA graph; on an H100 PyTorch's argmax alone "
       .. "takes 14 to 50 us and a random choice 55 to 188 us (1 to 64 rows of 131,072)" },
     { client_frontend_s = 0.0067, source = "fit: tests/fidelity/frontend_fit.lua" },
@@ -325,6 +337,9 @@ return {
         return own["compilation_config.cudagraph_mode"] ~= "FULL_DECODE_ONLY"
       end,
       source = "torch.compile: no Python is left between the kernels of a layer" },
+    { since = "0.8", compiled_operation_s = 40e-6,
+      source = "docs/design/cuda_graphs.md: a step above the largest captured size is launched kernel by kernel; "
+        .. "fitted to TTFT, leaving models out: docs/records/fitted.md, \"Compiled prompts outside of graphs\"" },
     { eager_operation_s = 65e-6, source = "fitted to prompts that SGLang and TensorRT-LLM run outside of graphs on "
       .. "Hopper's machines, leaving deployments out: docs/records/fitted.md, \"Prefill outside of graphs\"; hosts of "
       .. "older GPUs are taken to be no faster" },
@@ -342,6 +357,12 @@ return {
     { ropes_in_attention = false, launches_apart = false, blocks_launch_apart = false, launch_apart_s = 0,
       source = "vllm/model_executor/layers/rotary_embedding: a kernel in front of the attention; "
         .. "tables and small_kernel_s hold the launches" },
+    { heads_apart = false,
+      source = "vllm/v1/attention/backends/fa_utils.py: FlashAttention 3 and 4 pack heads in every call" },
+    { since = "0.8", architecture = { "ampere", "ada" }, heads_apart = by_flash_attention,
+      source = "pull request 58013, open: one call of FlashAttention 2 for prompts and decodes on SM 8.x" },
+    { architecture = { "ampere", "ada" }, family = "gpt_oss", heads_apart = false,
+      source = "vllm/v1/attention/backends/flash_attn.py: sinks need FlashAttention 3; Triton's kernel packs heads" },
     { shared_beside = 256,
       source = "vllm/model_executor/layers/fused_moe: VLLM_SHARED_EXPERTS_STREAM_TOKEN_THRESHOLD" },
     { all_reduce_across_nodes = "nccl",
@@ -360,12 +381,16 @@ return {
       eplb_use_async = false, source = "vllm/config/parallel.py, EPLBConfig, 0.14, 0.17.1 and 0.19; eplb_state.py" },
     { since = "0.24", eplb_use_async = true, source = "the same of 0.24 and 0.32; 0.20 to 0.23 were not read" },
     { expert_block = 0, source = "only DeepGEMM works on blocks" },
-    { expert_operations = 8, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0, head_norm_kernels = 0,
+    { expert_operations = 8, attention_operations = 4, routing_kernels = 0, layer_kernels = 0, latent_kernels = 0,
+      head_norm_kernels = 0,
       source = "docs/records/fitted.md, \"Prefill outside of graphs\"" },
     { architecture = "hopper", before = "0.15", expert_block = 128, expert_block_below = 8,
       source = "DeepGemmExperts, compute_aligned_M, until 0.15 takes FlashInfer and Triton (issue 34249, pull request "
         .. "34260); pull request 29346: Triton where 8 ranks and more divide experts" },
     { cuts_prompts = true, budget_holds_seats = true, source = "vllm/config/scheduler.py" },
+    weight_only,
+    { since = "0.6.3", architecture = "hopper", weight_only_rate = 0.95,
+      source = "Machete, vllm/model_executor/kernels/linear: as fast as 16 bits where arithmetic decides" },
     generations.instead_of_v1,
     rocm,
     memory_rules,

@@ -11,8 +11,7 @@
 --- of the sum of their contexts. Both are priced on monotone grids (kernels/monotone.lua, monotone_prefill.lua). In a
 --- mixed batch, the time of the two kinds of attention adds up, less the launch that they share.
 --- Experts cost at least the weights that they touch. Each layer has two all-reduces. Data-parallel ranks share the
---- experts and pad their tokens to each other's (kernels/group.lua). kernels/context_parallel.lua divides requests,
---- kernels/afd.lua puts experts on other GPUs.
+--- experts and pad their tokens to each other's (kernels/group.lua); context_parallel.lua, afd.lua: other divisions.
 --- The operations come from cost.layers(model, deployment), their times from the database: without a table, modelled.
 ---
 --- Laws: no operation beats flop / peak or bytes / bandwidth. One more request, a longer context or more new
@@ -41,6 +40,7 @@ local modules = require "steps.kernels.modules"
 local moving = require "steps.kernels.moving"
 local prompts = require "steps.kernels.prompts"
 local recurrent = require "steps.kernels.recurrent"
+local weight_only = require "steps.kernels.weight_only"
 local within_attention = require "steps.kernels.within_attention"
 
 ---@class steps.Kernels
@@ -237,8 +237,7 @@ end
 --- @param engine table values of an engine (scripts/engines)
 function Kernels:bind_engine(engine)
   local largest = self.largest_prefill_graph
-  if largest < 0 then largest = engine.graphs_with_prefill and self.graph_tokens or 0 end
-  self.prefill_graph_tokens = largest
+  self.prefill_graph_tokens = largest < 0 and graphs.with_prefill(engine, self.graph_tokens) or largest
   self.reduces_by_nccl = engine.all_reduce_across_nodes == "nccl" and self.tp > self.hardware.node_gpus
     and self.tp <= self.hardware.domain_gpus and self.database:measures "collective"
   self.engine_values, self.fuses_norm = engine, engine.fuses_norm and self.tp > 1
@@ -249,6 +248,7 @@ function Kernels:bind_engine(engine)
       or engines.of_tables(self.experts_database.engine, self).values
     self.block_rows = experts.block(theirs, self.moe_tp)
   end
+  self.bounds.weight_only = weight_only.of(self.bounds, engine)
   self.bounds.fused_quantize = engine.fuses_static_fp8 and self.database:includes("gemm", "fp8", "quantize")
     and elementwise.quantize_query or nil
 end

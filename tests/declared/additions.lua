@@ -1,8 +1,9 @@
 --- One new op, one metric, one number format, one figure of a model, one scenario key, one option of a deployment, one
---- release of an engine with a rule of its own, one option of it, one kind of policy, and one axis of a plan, each as
---- the texts that a person would insert. `declaration` is the file that declares it; `code` are the insertions that
---- compute something new; `own` are the files that are new with it, {from a file of this folder, to}; `most` files of
---- both others change. An insertion goes in front of the one place where `before` stands.
+--- release of an engine with a rule of its own, one option of it, one kind of policy, one axis of a plan, one column of
+--- a measured set and one part of a run, each as the texts that a person would insert. `declaration` is the file that
+--- declares it; `code` are the insertions that compute something new; `own` are the files that are new with it, {from a
+--- file of this folder, to}; `most` files of both others change. An insertion goes in front of the one place where
+--- `before` stands.
 return {
   {
     kind = "op", name = "sample_scan",
@@ -104,7 +105,7 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       { file = "engine/measure/record/summary.h", before = "  std::vector<Group> classes_, replicas_;",
         text = "  Picoseconds longest_step_ = 0;\n" },
       { file = "engine/measure/record/summary_steps.cpp",
-        before = "  last_step_end_ = std::max(last_step_end_, end);",
+        before = "  span_.last_step_end = std::max(span_.last_step_end, end);",
         text = "  longest_step_ = std::max(longest_step_, end - start);\n" },
       { file = "engine/measure/record/summary.cpp", before = "  out.exact = keeping_;",
         text = "  out.longest_step_s = seconds(longest_step_);\n" },
@@ -190,5 +191,36 @@ constexpr Field sample_scan_fields[] = {{.name = "state_size",
       },
     },
     code = {},
+  },
+  {
+    kind = "column of a measured set", name = "graph_gib", most = 1,
+    declaration = {
+      file = "scripts/lib/rooflua/validate/capacity/rows.lua",
+      {
+        before = '  { names = "nontorch_gib"',
+        text = '  { names = "graph_gib", type = "number", unit = "GiB", measured = true, error = "graphs" },\n',
+      },
+    },
+    code = {},
+  },
+  {
+    kind = "part of a run", name = "slow", most = 3,
+    declaration = {
+      file = "engine/measure/parts/list.cpp",
+      { before = "speculation_part, links_part, ", text = "slow_part, " },
+      { before = "  };\n  return all;", text = "      &slow_part,\n" },
+    },
+    code = {
+      { file = "engine/measure/CMakeLists.txt", before = "    parts/tables.cpp", text = "    parts/slow.cpp\n" },
+      {
+        file = "scripts/lib/rooflua/scenario/keys.lua",
+        before = '  { name = "intervals", type = "choice"',
+        text = [[
+  { name = "slow_limit_s", type = "number", unit = "s", kinds = "serve", read_by = "serving.live", part = "slow",
+    example = "2", doc = "seconds after which a request counts as slow" },
+]],
+      },
+    },
+    own = { { "sample_part.cpp.in", "engine/measure/parts/slow.cpp" } },
   },
 }

@@ -126,6 +126,30 @@ holds(output "help samples.first", "Part of nothing.", "help samples.first")
 holds(output "__complete list ''", "samples", "completion of list")
 check(require("rooflua").list("samples")[1].module == "samples.first", "rooflua.list")
 
+-- The column of a measured set: read, checked, compared, in the text and the document.
+local started = "validate tests/declared/starts.csv"
+holds(output(started), "graphs: median GiB", "the text of validate")
+json = output(started .. " --json -")
+holds(json, '"graph_gib": 0.5', "the measured value in the document")
+check(json:match '"graphs": {\n%s*"median": %d', "errors of the column in the document")
+holds(json, "graph_gib: expected a number, found 'much'", "a row whose cell is none")
+
+-- The part of a run: counted where its key asks for it, in the document, the report, the page, the help.
+local slow = served .. " --quiet --set slow_limit_s=0.12"
+local counted = tonumber(output("run " .. slow .. " --json -"):match '"slow": (%d+)')
+check(counted and counted > 0 and counted < 30, "slow requests in JSON: " .. tostring(counted))
+holds(output("run " .. slow), ("slow      %d requests ("):format(counted or 0), "the sentence of the part")
+check(not output("run " .. served .. " --quiet"):find("slow   ", 1, true), "a run without the part says nothing of it")
+local page = os.tmpname()
+output("run " .. slow .. " --html " .. page)
+local handle = io.open(page)
+holds(handle:read "*a", "slow share", "the table of the part on the page")
+handle:close()
+os.remove(page)
+holds(output "help scenario.slow_limit_s", "counts as slow", "the key of the part in the help")
+holds(output("check " .. served .. " --set slow_limit_s=fast"), "slow_limit_s: expected a number", "the part's key")
+holds(output("run " .. slow .. " --jobs 2"), ("slow      %d requests ("):format(counted or 0), "two jobs")
+
 local folder = os.tmpname()
 os.remove(folder)
 local asked = "plan --model llama-3.1-8b --workload 200+20 --rate 2 --slo ttft_p99=5s --gpus h200-sxm:2@4 --tp 1 "
@@ -169,6 +193,7 @@ holds(content "docs/DATA.md", "| `sample_width` | 0 to 500 elements |", "the key
 holds(content "docs/ROBUSTNESS.md", "`sample_width`", "the ranges in docs/ROBUSTNESS.md")
 holds(content "scripts/meta/spec.lua", "---@field sample_width integer a sample", "scripts/meta/spec.lua")
 holds(content "scripts/meta/plan.lua", "---@field block_size integer? tokens", "the stub of candidates")
+holds(content "docs/schema/result.json", '"slow_frac": ', "the figures of the part in the schema")
 holds(content "scripts/meta/rooflua.lua", '"samples"', "the kinds in scripts/meta/rooflua.lua")
 holds(content "docs/ENGINES.md", "| sample_engine |", "the table of engines in docs/ENGINES.md")
 holds(content "docs/LUA_API.md", "| deployment.sample_share | number |  | 0.5 |", "the keys in docs/LUA_API.md")

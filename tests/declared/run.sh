@@ -1,7 +1,7 @@
 #!/bin/sh
-# A new op, metric, number format, figure of a model, scenario key, release, option, engine, kind of policy and axis of a
-# plan each cost one declaration: adds one of each to a copy of the source tree, builds the program there, and checks that everything
-# which should follow from the declaration does.
+# A new op, metric, number format, figure of a model, scenario key, release, option, engine, kind of policy, axis of a
+# plan, column of a measured set and part of a run each cost one declaration: adds one of each to a copy of the source
+# tree, builds the program there, and checks that everything which should follow from the declaration does.
 #   tests/declared/run.sh PROGRAM BUILD_FOLDER      from the source tree
 set -eu
 program=$1
@@ -14,12 +14,12 @@ for each in CMakeLists.txt README.md engine scripts scenarios bench_data docs; d
   mv "$folder/fresh.$$" "$folder/tree/$each"
 done
 mkdir -p "$folder/tree/tests/declared"
-cp -a tests/declared/scenario.lua "$folder/tree/tests/declared/"
+cp -a tests/declared/scenario.lua tests/declared/starts.csv "$folder/tree/tests/declared/"
 "$program" lua tests/declared/add.lua "$folder/tree"
 cp tests/declared/sample_scan_bf16.csv tests/declared/sample_gemm_bf16.csv "$folder/tree/bench_data/h200-sxm/"
 cp tests/declared/sample_engine.lua "$folder/tree/scripts/engines/"
 mkdir -p "$folder/tree/tests/reference"
-cp -a tests/generated.lua tests/shipped_tables.lua "$folder/tree/tests/"
+cp -a tests/generated.lua tests/schema_of_parts.lua tests/shipped_tables.lua "$folder/tree/tests/"
 cp -a tests/reference/engines "$folder/tree/tests/reference/"
 build() {
   cmake -S "$folder/tree" -B "$folder/build" -G Ninja -DROOFLUA_TESTS=OFF -DROOFLUA_EMULATE=OFF \

@@ -1,11 +1,15 @@
 // Bodies that clients send, and answers in the words of their APIs.
 
+#include <fstream>
+#include <iterator>
+
 #include "base/error.h"
 #include "emulate/asked.h"
 #include "emulate/bodies.h"
 #include "emulate/example.h"
 #include "emulate/exposition.h"
 #include "emulate/faces/face.h"
+#include "emulate/limits.h"
 #include "emulate/recording.h"
 #include "tests/catch.h"
 
@@ -14,8 +18,15 @@ using namespace rooflua::emulate;
 
 namespace {
 
-Json json(const char* text) {
+Json json(const std::string& text) {
   return parse_json(text, "test");
+}
+
+/// "16,777,216"
+std::string grouped(std::int64_t value) {
+  std::string out = std::to_string(value);
+  for (std::size_t at = out.size(); at > 3;) out.insert(at -= 3, ",");
+  return out;
 }
 
 int refused_with(Api api, const std::string& body) {
@@ -133,6 +144,55 @@ TEST_CASE("examples fit their schemas") {
   CHECK(dump_json(example_of(endless)).size() < 100'000);
 }
 
+TEST_CASE("what a schema may cost is bounded, whatever it says") {
+  const auto refused = [](const std::string& schema) {
+    try {
+      return dump_json(example_of(json(schema))).size() > 2'000'000;
+    } catch (const Refused& problem) {
+      return problem.status() == 400;
+    }
+  };
+  CHECK(refused("{\"default\":" + std::string(300, '[') + std::string(300, ']') + "}"));
+  const std::string wide = "\"" + std::string(100'000, 'x') + "\"";
+  CHECK(refused(R"({"type":"array","minItems":256,"items":{"const":)" + wide + "}}"));
+  std::string properties, required;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = "\"p" + std::to_string(i) + "\"";
+    properties += (i > 0 ? "," : "") + name + ":{}";
+    required += (i > 0 ? "," : "") + name;
+  }
+  CHECK(refused("{\"type\":\"object\",\"properties\":{" + properties + "},\"required\":[" +
+                required + "]}"));
+  // Not refused: a tree, as strict schemas of clients have it.
+  CHECK_FALSE(refused(R"({"type":"object","properties":{"l":{"anyOf":[{"$ref":"#"},
+    {"type":"null"}]},"r":{"anyOf":[{"$ref":"#"},{"type":"null"}]}},"required":["l","r"]})"));
+}
+
+TEST_CASE("limits of clients stand in the document as in the program") {
+  std::ifstream file(test::source_dir() / "docs" / "EMULATE.md");
+  const std::string document((std::istreambuf_iterator<char>(file)), {});
+  for (const limits::Row& each : limits::table()) {
+    const std::string line =
+        std::string("| ") + each.what + " | " + grouped(each.value) + " | " + each.why + " |\n";
+    INFO(line);
+    CHECK(document.find(line) != std::string::npos);
+  }
+}
+
+TEST_CASE("what engines refuse is refused, and keys that change nothing are named") {
+  for (const char* more :
+       {R"("min_tokens":9,"max_tokens":4)", R"("temperature":-1)", R"("top_p":0)", R"("top_p":"a")",
+        R"("suffix":"x")", R"("stream_options":{})", R"("truncate_prompt_tokens":4)",
+        R"("presence_penalty":3)", R"("max_tokens":99999999)"})
+    CHECK(refused_with(Api::completions, std::string(R"({"prompt":"a",)") + more + "}") == 400);
+  CHECK(refused_with(Api::responses, R"({"input":"a","previous_response_id":"resp_1"})") == 404);
+  const Asked asked = read_asked(
+      Api::chat, R"({"messages":[{"role":"user","content":"a"}],"temperature":0.5,"stop":["x"],
+                     "user":null,"prompt_cache_key":"k"})",
+      PromptRules{});
+  CHECK(asked.unread == std::vector<std::string>{"temperature", "stop", "prompt_cache_key"});
+}
+
 TEST_CASE("streams add up to the whole answer in every API") {
   for (const Api api : {Api::completions, Api::chat, Api::responses, Api::messages}) {
     for (const bool calls : {false, true}) {
@@ -145,7 +205,7 @@ TEST_CASE("streams add up to the whole answer in every API") {
       answer.model = "m \"quoted\"";
       answer.asked = &asked;
       answer.prompt_tokens = 10;
-      answer.length = 9;
+      answer.length = answer.limit = 9;
       if (calls) {
         answer.tool = "f";
         answer.arguments = "{\"name\":\"\xC3\xA4\xC3\xB6\xC3\xBC\",\"b\":[1,2,3]}";

@@ -13,7 +13,7 @@ cp -r "$here"/package.json "$here"/package-lock.json "$here"/clients . || exit 1
 sed 's/workload = .*/workload = require "workloads.trace" { path = "recorded.jsonl", hash_block_tokens = 16 } }/; /prompt_tokens/d; /output_tokens/d' \
   served.lua > replayed.lua
 
-start --requests live.csv --record recorded.jsonl
+start --admin --requests live.csv --record recorded.jsonl
 check "the SDKs and autocannon" timeout 150 node clients/sdks.mjs "$url"
 chunks=$(curl -sN "$url/v1/completions" -d '{"prompt": "a", "max_tokens": 30, "ignore_eos": true, "stream": true}' | grep -c '"text":" a"')
 check "curl gets a chunk for every token" [ "$chunks" -eq 30 ]
@@ -27,7 +27,7 @@ check "what was recorded replays to the same requests ($(($(wc -l < live.csv) - 
 check "the series count as many requests as completed ($answered)" \
   [ "$answered" -eq "$(grep -c ',completed,' live.csv)" ]
 
-start --request-seconds 2
+start --admin --request-seconds 2
 check "clients that behave badly" timeout 200 node clients/rough.mjs "$url" "${ROOFLUA_ROUGH_CASES:-300}"
 curl -sN "$url/v1/completions" -d '{"prompt": "a", "max_tokens": 100000, "ignore_eos": true, "stream": true}' > cut.txt &
 client=$!
@@ -37,7 +37,7 @@ wait "$client"
 check "and the stream has no end" sh -c '! grep -q DONE cut.txt && grep -q text cut.txt'
 
 
-start --ports each --set replicas=2
+start --admin --ports each --set replicas=2
 curl -s "$second/v1/completions" -d '{"prompt": "a", "max_tokens": 5}' > /dev/null
 check "a port per replica: the second one served it" grep -q '^vllm:generation_tokens_total{engine="1".* 5$' <(curl -s "$second/metrics")
 check "and the first one shows its own series only" \

@@ -7,7 +7,7 @@ set -u
 haproxy=$(PATH=$PATH:/usr/sbin command -v haproxy) || skip "haproxy is not installed"
 command -v curl >/dev/null 2>&1 || skip "curl is not installed"
 
-start --ports each --set replicas=2
+start --admin --ports each --set replicas=2
 cat > haproxy.cfg <<CFG
 defaults
   mode http

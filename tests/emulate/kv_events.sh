@@ -16,7 +16,7 @@ refuses() { # OPTION...: with an error that names --kv-events
   ! timeout 60 "$program" emulate served.lua --port 0 "$@" > refused.txt 2>&1 && grep -q -e --kv-events refused.txt
 }
 
-start --kv-events 0 --kv-events-replay tcp://127.0.0.1:0 --kv-events-topic kv@pod-%replica@m --kv-events-seed 7
+start --admin --kv-events 0 --kv-events-replay tcp://127.0.0.1:0 --kv-events-topic kv@pod-%replica@m --kv-events-seed 7
 addresses=
 for _ in $(seq 50); do
   addresses=$(sed -n 's/^KV events of replica 1 on \([^, ]*\), again on \([^, ]*\),.*/\1 \2/p' out.txt)

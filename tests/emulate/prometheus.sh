@@ -7,7 +7,7 @@ set -u
 command -v prometheus >/dev/null 2>&1 || skip "prometheus is not installed"
 command -v node >/dev/null 2>&1 || skip "node is not installed"
 
-start --requests live.csv
+start --admin --requests live.csv
 rm -rf data
 cat > prometheus.yml <<YAML
 scrape_configs:

@@ -1,6 +1,7 @@
 #pragma once
 // Random batches, as the C interface and as scenarios have them.
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -55,7 +56,9 @@ inline OwnBatch random_batch(Dice& dice) {
   } else if (decodes > 0) {
     out.batch.decode_context_tokens =
         std::int64_t{decodes} * dice.from(1, 30000) + dice.from(0, 99);
-    if (dice.once_in(2)) out.batch.decode_context_max = 131072;
+    if (dice.once_in(2))  // at least the mean, at most the sum
+      out.batch.decode_context_max =
+          std::min<std::int64_t>(131072, out.batch.decode_context_tokens);
   }
   std::int32_t rows = decodes;
   if (decodes > 0 && dice.once_in(4)) {

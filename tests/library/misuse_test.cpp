@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "base/printable.h"
 #include "library/rooflua.h"
 #include "tests/script/sandbox.h"
 
@@ -80,6 +81,25 @@ TEST_CASE("what cannot be opened is told") {
             "replicas: has 2 entries, and a pricer prices one"));
 }
 
+TEST_CASE("a key that names a policy names one, whichever kind reads it") {
+  for (const char* key : {"workload", "router", "admission", "client", "faults", "steps"}) {
+    const std::string given = R"({"model": "llama-3.1-8b", "hardware": "h200-sxm", ")" +
+                              std::string(key) + R"(": "no such thing"})";
+    CHECK(has(refused(nullptr, given.c_str()), key));
+    CHECK(has(refused(nullptr, given.c_str()), "unknown policy of"));
+  }
+}
+
+TEST_CASE("messages that are cut stay UTF-8") {
+  const std::string name =
+      "{\"model\": \"" + std::string(40, 'a') + "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\"}";
+  for (std::size_t size = 1; size < 120; ++size) {
+    std::string error(size, '\0');
+    CHECK(rooflua_open(nullptr, name.c_str(), error.data(), size) == nullptr);
+    CHECK(rooflua::first_not_utf8(error.c_str()) == std::string::npos);
+  }
+}
+
 TEST_CASE("a wrong batch names its field") {
   const Asked asked;
   CHECK(asked.price(nullptr) == "-2 batch: is NULL");
@@ -101,6 +121,19 @@ TEST_CASE("a wrong batch names its field") {
   CHECK(has(asked.changed([](auto& b) { b.ranks_tokens = 5; }), "ranks: is 0"));
   CHECK(has(asked.changed([](auto& b) { b.ranks = 2, b.ranks_tokens = 9, b.ranks_max_tokens = 1; }),
             "cannot have 9"));
+  CHECK(has(asked.changed([](auto& b) { b.decodes = 2, b.decode_context_max = 10; }),
+            "-2 batch: decode_context_max: 2 contexts of at most 10 cannot have 100 tokens"));
+  CHECK(
+      has(asked.changed([](auto& b) { b.decode_context_max = 101; }), "-2 batch: decode_context"));
+  CHECK(has(asked.changed([](auto& b) { b.decode_context_tokens = 2'000'000'000; }),
+            "more than 1000000000 of each decode"));
+  CHECK(
+      has(asked.changed([](auto& b) { b.draft_rows = 2, b.draft_tokens = 2, b.draft_passes = 1; }),
+          "draft_rows: 2 of 1 requests"));
+  CHECK(
+      has(asked.changed([](auto& b) { b.draft_rows = 1, b.draft_tokens = 4, b.draft_passes = 3; }),
+          "cannot get 4 drafts"));
+  CHECK(has(asked.changed([](auto& b) { b.draft_passes = 1; }), "draft_tokens: 0 requests"));
   const std::int32_t contexts[] = {5, -1};
   CHECK(has(asked.changed([&](auto& b) { b.decodes = 2, b.decode_contexts = contexts; }),
             "says it all"));
@@ -114,6 +147,54 @@ TEST_CASE("a wrong batch names its field") {
   CHECK(has(asked.changed([&](auto& b) { b.prefills = prompts, b.prefill_count = 2; }),
             "prefills[1].unfinished"));
   CHECK(asked.changed([](auto&) {}) == "0 ");
+}
+
+TEST_CASE("a refused call leaves the pricer as it was") {
+  static const std::int32_t contexts[] = {5, 700}, wrong[] = {5, -1}, widths[] = {1, 0};
+  static const rooflua_prefill prompts[] = {{64, 0, 0}, {7, 100, 1}},
+                               bad[] = {{64, 0, 0}, {0, 0, 0}};
+  using Change = void (*)(::rooflua_batch&);
+  constexpr Change right[] = {
+      [](auto&) {}, [](auto& b) { b.prefills = prompts, b.prefill_count = 2; },
+      [](auto& b) { b.decodes = 2, b.decode_contexts = contexts, b.decode_context_tokens = 0; },
+      [](auto& b) { b.ranks = 2, b.ranks_tokens = 2, b.ranks_max_tokens = 1; }};
+  constexpr Change refused_ones[] = {
+      [](auto& b) { b.size = 1; },
+      [](auto& b) { b.decodes = -1; },
+      [](auto& b) { b.prefills = bad, b.prefill_count = 2; },
+      [](auto& b) { b.decodes = 2, b.decode_contexts = wrong, b.decode_context_tokens = 0; },
+      [](auto& b) {
+        b.decodes = 2, b.decode_contexts = contexts, b.decode_context_tokens = 0;
+        b.decode_widths = widths;
+      },
+      [](auto& b) { b.prefills = prompts, b.prefill_count = 2, b.draft_rows = 9; },
+      [](auto& b) { b.ranks = 2, b.ranks_tokens = 90, b.ranks_max_tokens = 1; },
+      [](auto& b) { b.decode_tokens = 1LL << 40; }};
+  const auto answers = [&](rooflua_pricer* pricer) {
+    std::string out;
+    for (const Change change : right) {
+      ::rooflua_batch batch = one_decode();
+      change(batch);
+      double seconds = 0;
+      char json[1 << 16] = "";
+      REQUIRE(rooflua_price(pricer, &batch, &seconds, nullptr, 0) == ROOFLUA_OK);
+      REQUIRE(rooflua_explain(pricer, &batch, json, sizeof json) > 0);
+      out += std::to_string(seconds * 1e9) + json;
+    }
+    return out;
+  };
+  const Asked fresh, used;
+  const std::string expected = answers(fresh.handle());
+  for (const Change change : refused_ones) {
+    ::rooflua_batch batch = one_decode();
+    change(batch);
+    char json[300] = "";
+    rooflua_memory memory{};
+    CHECK(starts(used.price(&batch), "-2 batch"));
+    CHECK(rooflua_explain(used.handle(), &batch, json, sizeof json) == ROOFLUA_MISUSE);
+    CHECK(rooflua_capacity(used.handle(), &memory) == ROOFLUA_MISUSE);
+    CHECK(answers(used.handle()) == expected);
+  }
 }
 
 TEST_CASE("missing pointers, small buffers and closed pricers are answered") {

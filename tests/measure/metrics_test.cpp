@@ -14,10 +14,10 @@ using namespace rooflua;
 
 namespace {
 
-template <class Record>
-void check_declarations(std::span<const MetricOf<Record>> metrics) {
+template <class Metric>
+void check_declarations(std::span<const Metric> metrics) {
   std::set<std::string_view> names;
-  for (const MetricOf<Record>& metric : metrics) {
+  for (const Metric& metric : metrics) {
     INFO(metric.name);
     CHECK(names.insert(metric.name).second);
     CHECK_FALSE(metric.label.empty());
@@ -25,7 +25,7 @@ void check_declarations(std::span<const MetricOf<Record>> metrics) {
     const bool is_rate = metric.name.find("_per_s") != std::string_view::npos;
     const bool in_seconds = !is_rate && (metric.name.ends_with("_s") ||
                                          metric.name.find("_s_") != std::string_view::npos);
-    CHECK(in_seconds == (metric.unit == "s"));
+    CHECK(in_seconds == (metric.unit == "s" || metric.unit == "block-seconds"));
   }
 }
 
@@ -41,9 +41,96 @@ TEST_CASE("every metric has one name, a label, help, and a unit that its name ag
   check_declarations(run_metrics());
   check_declarations(group_metrics());
   check_declarations(replica_metrics());
-  check_declarations(play_metrics());
   check_declarations(session_metrics());
-  check_declarations(link_metrics());
+  for (const PartRow* part : parts()) check_declarations(part->metrics);
+}
+
+TEST_CASE("a part is once in the list, and says where it stands in reports and on pages") {
+  std::set<std::string_view> names;
+  std::size_t in_reports = 0, on_pages = 0;
+  for (const PartRow* part : parts()) {
+    INFO(part->name);
+    CHECK(names.insert(part->name).second);
+    CHECK_FALSE(part->help.empty());
+    CHECK((part->many == (part->metrics.front().name == "name")));
+    CHECK((part->many || part->text != nullptr));
+    CHECK((part->labels.empty() == (part->cells == nullptr)));
+  }
+  using P = PartPosition;
+  for (const P::Spot spot : {P::before_groups, P::among_parts, P::at_end}) {
+    in_reports += parts_at(&PartRow::in_report, spot).size();
+    on_pages += parts_at(&PartRow::on_page, spot).size();
+  }
+  CHECK(in_reports == parts().size());
+  CHECK(on_pages + parts_at(&PartRow::on_page, P::nowhere).size() == parts().size());
+}
+
+TEST_CASE("figures of every part are written, read and put into tables") {
+  Summary summary = test::synthetic_summary();
+  for (const PartRow* part : parts()) {
+    if (!part->many) summary.add(*part, part->empty());
+    for (int i = 0; part->many && i < 2; ++i) summary.add(*part, part->empty());
+  }
+  std::set<std::string> found;
+  const Json document = to_json(summary);
+  for (const std::string& key : keys(document)) found.insert(key);
+  for (const PartRow* part : parts()) {
+    INFO(part->name);
+    CHECK(found.count(std::string(part->name)) == 1);
+    const Json& own = *document.find(part->name);
+    const Json& one = part->many ? own.items().at(1) : own;
+    CHECK(keys(one).size() == part->metrics.size());
+    CHECK(cells_of({part, part->empty()}).size() == labels_of(*part).size());
+  }
+  const std::string text = dump_json(document);
+  CHECK(dump_json(to_json(summary_from_json(parse_json(text, "s"), "s"))) == text);
+  CHECK(report(summary).find("Jain's index") < report(summary).find("drafts    "));
+}
+
+namespace {
+
+/// Counts steps, and overrides on_step() alone.
+class Steps : public CounterOf<Steps> {
+ public:
+  void on_step(const StepDone&) override { ++steps; }
+  void forget_steps() override { steps = 0; }
+  std::vector<std::any> figures(const Summary&, const RunSpan&) const override { return {}; }
+  int steps = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a part that is counted keeps its run in one process, and is copied with it") {
+  CHECK(SummaryObserver().undivided() == "");
+  SummaryOptions options;
+  options.parts["gate"] = true;
+  SummaryObserver first(options);
+  CHECK(first.undivided() == "gate");
+  SummaryObserver second = first;
+  test::play(second);
+  const auto admitted = [](const SummaryObserver& of) {
+    return to_json(of.summary()).find("gate")->find("admitted")->integer();
+  };
+  CHECK(admitted(first) == 0);
+  CHECK(admitted(second) == 2);
+}
+
+TEST_CASE("a counter hears what it overrides, and steps one by one") {
+  Steps counter;
+  CHECK(counter.hears(PartEvent::step));
+  CHECK_FALSE(counter.hears(PartEvent::end));
+  CHECK_FALSE(counter.hears(PartEvent::row));
+  CHECK_FALSE(counter.may_divide());
+  Batch batch;
+  StepPrice price;
+  const std::vector<RepeatedStep> repeated(3, RepeatedStep{0, 0, 1, &price, 0, 0});
+  StepsDone done;
+  done.first.batch = &batch;
+  done.first.price = &price;
+  done.steps = repeated;
+  static_cast<PartCounter&>(counter).on_steps(done);
+  CHECK(counter.steps == 3);
+  CHECK(dynamic_cast<Steps&>(*counter.copy()).steps == 3);
 }
 
 TEST_CASE("a document has the declared metrics in the declared order") {
@@ -164,22 +251,23 @@ TEST_CASE("links are in a summary where transfers shared some") {
   options.wires = {{10, 0, 0}, {10, 0, 0}, {40, 0, 1}};
   SummaryObserver observer(options);
   test::play(observer);
-  CHECK(observer.summary().links.empty());
+  CHECK(to_json(observer.summary()).find("links") == nullptr);
   constexpr Picoseconds s = 1'000'000'000'000;
   const std::vector<std::int32_t> own = {0, 1}, through = {1, 2};
   observer.on_transfer({1, 0, 1, 0, 3 * s, 20, 2 * s, own});
   observer.on_transfer({2, 0, 1, 0, 4 * s, 30, 4 * s, through});
   const Summary summary = observer.summary();
-  REQUIRE(summary.links.size() == 2);
-  const LinkSummary& nic = summary.links[0];
-  CHECK(nic.name == "nic");
-  CHECK(nic.transfers == 2);
-  CHECK(nic.bytes == 50);
-  CHECK(nic.stretch_mean == 1.25);
-  CHECK(nic.stretch_max == 1.5);
-  CHECK(nic.busiest_frac == 50 / (10 * summary.seen_s));  // of wire 1
-  CHECK(summary.links[1].busiest_frac == 30 / (40 * summary.seen_s));
-  CHECK(report(summary).find("busiest wire") != std::string::npos);
   const Json document = to_json(summary);
+  REQUIRE(document.find("links")->items().size() == 2);
+  const Json& nic = document.find("links")->items()[0];
+  CHECK(nic.find("name")->text() == "nic");
+  CHECK(nic.find("transfers")->integer() == 2);
+  CHECK(nic.find("bytes")->number() == 50);
+  CHECK(nic.find("stretch_mean")->number() == 1.25);
+  CHECK(nic.find("stretch_max")->number() == 1.5);
+  CHECK(nic.find("busiest_frac")->number() == 50 / (10 * summary.seen_s));  // of wire 1
+  const Json& other = document.find("links")->items()[1];
+  CHECK(other.find("busiest_frac")->number() == 30 / (40 * summary.seen_s));
+  CHECK(report(summary).find("busiest wire") != std::string::npos);
   CHECK(to_json(summary_from_json(document, "here")).find("links")->items().size() == 2);
 }

@@ -74,6 +74,31 @@ def test_a_wrong_batch_is_refused(pricer, batch):
     assert pricer.price(1, 100) > 0
 
 
+WRONG = [{"contexts": [900000, 900000], "ranks": (1, 2)}, {"contexts": [5, 2 ** 40]}, {"contexts": ["a"]},
+         {"contexts": 5}, {"contexts": [10 ** 9 + 1]}, {"prefills": [(512, 0), (1,)]}, {"prefills": 7},
+         {"prefills": [(512, 2 ** 40)]}, {"prefills": [(512, 0)], "contexts": ["a"]},
+         {"prefills": [(512, 0)], "contexts": [2 ** 31]}, {"decodes": "a"}, {"decodes": 3.5, "prefills": [(4, 4)]},
+         {"decodes": 2, "context_tokens": 1.5}, {"decodes": 2, "context_tokens": 2 ** 53 + 1},
+         {"contexts": [7, 7], "widths": [2]}, {"contexts": [7, 7], "widths": [2, "a"]},
+         {"contexts": [7, 7], "widths": [2, 0]}, {"decodes": 2, "drafts": (1, 2)}, {"decodes": 2, "drafts": (5, 5, 5)},
+         {"decodes": 2, "drafts": 1}, {"decodes": 2, "ranks": (2, 1, 1, 0)}, {"decodes": 2, "ranks": "abcd"},
+         {"prefills": [(8, 8)], "decodes": 2, "context_tokens": 9, "contexts": [4]}, {"decodes": 0}]
+
+
+@pytest.mark.parametrize("call", ["price", "explain"])
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_refused_call_leaves_nothing_behind(pricer, wrong, call):
+    with rooflua.Pricer(**KEYS) as fresh:
+        expected = [fresh.price(**each) for each in FORMS]
+    for before in FORMS:
+        pricer.price(**before)
+        with pytest.raises(ValueError):
+            getattr(pricer, call)(**wrong)
+        litter = [array("i", [i] * 64) for i in range(50)]  # freed memory is used again
+        assert [pricer.price(**each) for each in FORMS] == expected
+        del litter
+
+
 def test_a_wrong_scenario_is_a_mistake(pricer):
     with pytest.raises(rooflua.Mistake, match="did you mean 'llama-3.1-8b'"):
         rooflua.Pricer(model="llama-3.1-8c", hardware="h200")

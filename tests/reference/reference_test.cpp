@@ -152,6 +152,39 @@ TEST_CASE("the engine and a naive simulator agree under a scheduler that throws 
   CHECK(coverage.ended_waiting >= 50);
 }
 
+// Hits end where a state was kept, and states push other content out of the cache.
+TEST_CASE("the engine and a naive simulator agree on states of recurrent layers") {
+  const Check check = [](const ServingCase& question) {
+    Chaos one(question.seed), other(question.seed);
+    return difference(run_naive(question, one), run_engine(question, other));
+  };
+  Coverage coverage;
+  int with_other_hits = 0, with_pushes = 0;
+  const auto [first, last] = seeds(1, 500);
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    ServingCase question = draw_case(seed, Range{40, true, true, false, false});
+    question.config.prefix_caching = seed % 10 > 0;
+    question.config.state_blocks = 1 + static_cast<int>(seed % 3);
+    question.config.drops_last_hit = seed % 5 == 0;
+    const auto run_with = [&](int state_blocks) {
+      ServingCase changed = question;
+      changed.config.state_blocks = state_blocks;
+      Chaos chaos(seed);
+      return run_naive(changed, chaos);
+    };
+    const History expected = run_with(question.config.state_blocks);
+    coverage.add(expected);
+    with_other_hits += !difference(run_with(0), expected).empty();
+    with_pushes += !difference(run_with(question.config.state_blocks + 3), expected).empty();
+    if (fails(question, check)) FAIL(minimal_failure(question, check));
+  }
+  coverage.print("states", first, last);
+  std::printf("other results without states %d, with larger ones %d\n", with_other_hits, with_pushes);
+  CHECK(coverage.with_preemption >= 300);
+  CHECK(with_other_hits >= 100);
+  CHECK(with_pushes >= 20);
+}
+
 TEST_CASE("the engine and a naive simulator agree when the same policy runs on both") {
   const auto [first, last] = seeds(1, 300);
   for (std::uint64_t seed = first; seed <= last; ++seed) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <lua.hpp>
 #include <memory>
 
 #include "script/vm/compiler.h"
+#include "script/vm/stack.h"
 #include "tests/script/sandbox.h"
 
 using namespace rooflua;

@@ -17,7 +17,7 @@ TEST_CASE("the loop calls parts in this order") {
                                           "tiers", "experts", "adapters"};
   std::string found;
   auto at = order.begin();  // a program may be built without some of them
-  for (const PartRow& row : part_order()) {
+  for (const PartMaker& row : part_order()) {
     found += std::string(row.name) + " ";
     INFO("parts in their order: " << found);
     at = std::find(at, order.end(), row.name);

@@ -90,6 +90,7 @@ Json options_of(const PlanArguments& a) {
 
 /// Writes the files of a plan below a folder. Folders are made, other files in them are kept.
 void write_files(const Json& files, const fs::path& folder) {
+  fs::create_directories(folder);
   for (const Json& each : files.items()) {
     const fs::path path = folder / each.find("path")->text();
     std::error_code problem;

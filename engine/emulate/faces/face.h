@@ -18,14 +18,15 @@ struct Answer {
   const Asked* asked = nullptr;
   std::int64_t prompt_tokens = 0, cached_tokens = 0;
   std::int32_t length = 0;   // tokens that it will have
+  std::int32_t limit = 0;    // that it cannot pass
   std::int32_t written = 0;  // tokens that the client has
   std::string tool;          // that it calls; empty: it is text
   std::string arguments;     // of that call, as JSON
   std::int32_t events = 0;   // that were numbered (responses)
 
   bool calls() const { return !tool.empty(); }
-  /// Whether the limit of the client ended it.
-  bool cut() const { return asked->max_tokens > 0 && length >= asked->max_tokens; }
+  /// Whether the limit of the client or the end of the context ended it.
+  bool cut() const { return length >= limit; }
   /// What its tokens from..to say: " a" each, or their part of the arguments.
   std::string piece(std::int32_t from, std::int32_t to) const;
 };

@@ -2,8 +2,12 @@
 
 #include <zmq.h>
 
+#include <algorithm>
+#include <bit>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -13,7 +17,32 @@ namespace rooflua::emulate {
 namespace {
 
 constexpr int most_waiting = 100'000;  // messages for a slow reader: hwm of vLLM
-constexpr int most_requests = 64;      // for a replay that are answered in one call
+double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr std::size_t sent_message_bytes = 512;  // of ZeroMQ, for a message that waits
+using Held = std::shared_ptr<std::atomic<std::size_t>>;
+using Bytes = std::shared_ptr<const std::string>;
+
+/// A message that a socket has: its bytes stay, and are shared, until the last reader has them.
+struct Waiting {
+  Held held;
+  Bytes bytes;
+  static void done(void*, void* at) {
+    auto* own = static_cast<Waiting*>(at);
+    *own->held -= sent_message_bytes;
+    delete own;
+  }
+};
+
+Bytes counted(std::string message, const Held& held) {
+  *held += message.size();
+  return Bytes(new std::string(std::move(message)), [held](const std::string* own) {
+    *held -= own->size();
+    delete own;
+  });
+}
 
 std::string eight_bytes(std::uint64_t number) {
   std::string out(8, '\0');
@@ -35,12 +64,22 @@ std::string address_of(void* socket) {
 }
 
 /// Parts of one message. It never waits: what a reader does not take is lost.
-void send_parts(void* socket, std::initializer_list<std::string_view> parts) {
+bool send_parts(void* socket, std::initializer_list<std::string_view> parts, bool more = false) {
   std::size_t left = parts.size();
   for (const std::string_view part : parts) {
-    const int flags = ZMQ_DONTWAIT | (--left > 0 ? ZMQ_SNDMORE : 0);
-    if (zmq_send(socket, part.data(), part.size(), flags) < 0) return;
+    const int flags = ZMQ_DONTWAIT | (--left > 0 || more ? ZMQ_SNDMORE : 0);
+    if (zmq_send(socket, part.data(), part.size(), flags) < 0) return false;
   }
+  return true;
+}
+
+/// The last part, which is not copied.
+void send_last(void* socket, const Bytes& bytes, const Held& held) {
+  *held += sent_message_bytes;
+  auto* waiting = new Waiting{held, bytes};
+  zmq_msg_t part;
+  zmq_msg_init_data(&part, const_cast<char*>(bytes->data()), bytes->size(), Waiting::done, waiting);
+  if (zmq_msg_send(&part, socket, ZMQ_DONTWAIT) < 0) zmq_msg_close(&part);
 }
 
 /// Empty: none has come.
@@ -75,11 +114,14 @@ struct KvPublisher::Sockets {
     void* out = zmq_socket(context, kind);
     if (out == nullptr) throw Error(option, zmq_strerror(zmq_errno()));
     (events == nullptr ? events : replay) = out;
-    const int linger_ms = 500, size_bytes = 1 << 16, ipv6 = 1;
+    const int linger_ms = 500, ipv6 = 1, questions = int{limits::questions},
+              unread_ms = 1000 * limits::unread_s;
     zmq_setsockopt(out, ZMQ_SNDHWM, &most_waiting, sizeof most_waiting);
     zmq_setsockopt(out, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
     zmq_setsockopt(out, ZMQ_IPV6, &ipv6, sizeof ipv6);
-    const std::int64_t most_bytes = size_bytes;  // of what a reader sends
+    zmq_setsockopt(out, ZMQ_RCVHWM, &questions, sizeof questions);
+    zmq_setsockopt(out, ZMQ_TCP_MAXRT, &unread_ms, sizeof unread_ms);
+    const std::int64_t most_bytes = limits::question_bytes;
     zmq_setsockopt(out, ZMQ_MAXMSGSIZE, &most_bytes, sizeof most_bytes);
     if (zmq_bind(out, address.c_str()) != 0)
       throw Error(option, address + ": " + zmq_strerror(zmq_errno()));
@@ -88,9 +130,14 @@ struct KvPublisher::Sockets {
 };
 
 KvPublisher::KvPublisher(const KvAddress& address)
-    : sockets_(std::make_unique<Sockets>()), address_(address) {
+    : held_(std::make_shared<std::atomic<std::size_t>>(0)),
+      sockets_(std::make_unique<Sockets>()),
+      address_(address) {
   sockets_->listen(ZMQ_PUB, address.events, "--kv-events");
-  if (!address.replay.empty()) sockets_->listen(ZMQ_ROUTER, address.replay, "--kv-events-replay");
+  if (address.replay.empty()) return;
+  void* replay = sockets_->listen(ZMQ_ROUTER, address.replay, "--kv-events-replay");
+  const int yes = 1;  // a client that does not read is waited for
+  zmq_setsockopt(replay, ZMQ_ROUTER_MANDATORY, &yes, sizeof yes);
 }
 
 KvPublisher::~KvPublisher() = default;
@@ -111,35 +158,87 @@ int KvPublisher::replay_fd() const {
   return out;
 }
 
+/// The more waits for all readers together, the fewer messages may wait for one of them: a reader
+/// that is behind loses messages, and one that is not gets them. Every message is at most the
+/// longest, so the bytes are bounded.
+void KvPublisher::limit_readers() {
+  const std::size_t held = held_bytes();
+  const std::size_t room = address_.sent_bytes > held ? address_.sent_bytes - held : 0;
+  const auto wanted = static_cast<int>(std::bit_floor(
+      std::clamp<std::size_t>(room / (longest_ + sent_message_bytes), 1, most_waiting)));
+  if (wanted == std::exchange(waiting_, wanted)) return;
+  for (void* socket : {sockets_->events, sockets_->replay})
+    if (socket != nullptr) zmq_setsockopt(socket, ZMQ_SNDHWM, &wanted, sizeof wanted);
+}
+
 void KvPublisher::send(std::string message) {
-  send_parts(sockets_->events, {address_.topic, eight_bytes(sent_), message});
+  longest_ = std::max(longest_, message.size());
+  const Bytes bytes = counted(std::move(message), held_);
+  limit_readers();
+  if (send_parts(sockets_->events, {address_.topic, eight_bytes(sent_)}, true))
+    send_last(sockets_->events, bytes, held_);
   if (sockets_->replay == nullptr) {
     ++sent_;
     return;
   }
-  kept_bytes_ += message.size();
-  kept_.push_back({sent_++, std::move(message)});
+  kept_bytes_ += bytes->size();
+  kept_.push_back({sent_++, bytes});
   while (kept_.size() > address_.kept_messages ||
          (kept_bytes_ > address_.kept_bytes && kept_.size() > 1)) {
-    kept_bytes_ -= kept_.front().bytes.size();
+    kept_bytes_ -= kept_.front().bytes->size();
     kept_.pop_front();
   }
-  answer_replays();
 }
 
-void KvPublisher::answer_replays() {
-  if (sockets_->replay == nullptr) return;
-  void* socket = sockets_->replay;
-  for (int i = 0; i < most_requests; ++i) {
-    const std::vector<std::string> asked = receive_parts(socket);
+/// The questions of one client are answered in their order.
+void KvPublisher::take_questions() {
+  while (replays_.size() < limits::askers) {
+    const std::vector<std::string> asked = receive_parts(sockets_->replay);
     if (asked.empty()) return;
     if (asked.size() != 3 || asked[2].size() > 8) continue;
-    const std::uint64_t from = number_of(asked[2]);
-    for (const Message& each : kept_)
-      if (each.number >= from)
-        send_parts(socket, {asked[0], "", eight_bytes(each.number), each.bytes});
-    send_parts(socket, {asked[0], "", std::string(8, '\xFF'), ""});
+    auto own = std::find_if(replays_.begin(), replays_.end(),
+                            [&](const Replay& each) { return each.client == asked[0]; });
+    if (own == replays_.end()) {
+      replays_.push_back({asked[0], {}, steady_s()});
+      own = std::prev(replays_.end());
+    }
+    if (own->wanted.size() < limits::questions) own->wanted.push_back(number_of(asked[2]));
   }
+}
+
+/// Sends what the client takes. @param left  messages that may still be sent  @returns whether the
+/// client has to be looked at again
+bool KvPublisher::replay(Replay& own, int& left) {
+  void* socket = sockets_->replay;
+  for (; !own.wanted.empty() && left > 0; --left, own.took_s = steady_s()) {
+    std::uint64_t& next = own.wanted.front();
+    const bool is_end = kept_.empty() || next > kept_.back().number;
+    limit_readers();
+    if (!send_parts(socket, {own.client}, true))  // it waits, or it has gone
+      return zmq_errno() == EAGAIN && steady_s() < own.took_s + limits::unread_s;
+    if (is_end) {
+      send_parts(socket, {"", std::string(8, '\xFF'), ""});
+      own.wanted.pop_front();
+      continue;
+    }
+    next = std::max(next, kept_.front().number);
+    const Message& each = kept_[next++ - kept_.front().number];
+    if (send_parts(socket, {"", eight_bytes(each.number)}, true))
+      send_last(socket, each.bytes, held_);
+  }
+  return !own.wanted.empty();
+}
+
+bool KvPublisher::answer_replays() {
+  if (sockets_->replay == nullptr) return false;
+  take_questions();
+  int left = limits::replayed_messages;
+  for (std::size_t i = replays_.size(); i > 0 && left > 0; --i) {
+    Replay own = std::move(replays_.front());
+    replays_.pop_front();
+    if (replay(own, left)) replays_.push_back(std::move(own));
+  }
+  return !replays_.empty();
 }
 
 }  // namespace rooflua::emulate

@@ -7,11 +7,14 @@
 //
 // @source vllm/distributed/kv_events.py: ZmqEventPublisher
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
+
+#include "emulate/limits.h"
 
 namespace rooflua::emulate {
 
@@ -19,8 +22,9 @@ struct KvAddress {
   std::string events;  // "tcp://HOST:PORT", HOST may be *
   std::string replay;  // empty: none is sent again
   std::string topic;
-  std::size_t kept_messages = 10'000;              // buffer_steps of vLLM
-  std::size_t kept_bytes = std::size_t{64} << 20;  // of these together
+  std::size_t kept_messages = limits::kept_messages;
+  std::size_t kept_bytes = limits::kept_bytes;  // of these together
+  std::size_t sent_bytes = limits::sent_bytes;  // that readers have not taken
 };
 
 /// "5557", "tcp://HOST:PORT" -> the port `more` after it as "tcp://HOST:PORT". A number alone is a
@@ -37,24 +41,40 @@ class KvPublisher {
   KvPublisher& operator=(const KvPublisher&) = delete;
 
   void send(std::string message);
-  /// Answers clients that want messages again. To be called when replay_fd() can be read, after
-  /// each send(), and now and then.
-  void answer_replays();
+  /// Goes on answering clients that want messages again. To be called when replay_fd() can be
+  /// read, and now and then. @returns whether there is more to do
+  bool answer_replays();
   /// -1: none is sent again.
   int replay_fd() const;
   /// Where it listens.
   std::string events_address() const;
   std::string replay_address() const;
   std::uint64_t sent() const { return sent_; }
+  /// Bytes of messages that are kept, or that readers have not taken.
+  std::size_t held_bytes() const { return *held_; }
 
  private:
   struct Sockets;
   struct Message {
     std::uint64_t number = 0;
-    std::string bytes;
+    std::shared_ptr<const std::string> bytes;
   };
+  /// A client that asks, the first messages that it wants, and when it took one last.
+  struct Replay {
+    std::string client;
+    std::deque<std::uint64_t> wanted;
+    double took_s = 0;
+  };
+  void limit_readers();
+  void take_questions();
+  bool replay(Replay& own, int& left);
+
+  std::shared_ptr<std::atomic<std::size_t>> held_;
   std::unique_ptr<Sockets> sockets_;
   KvAddress address_;
+  std::size_t longest_ = 1;     // message so far
+  int waiting_ = 0;             // messages that may wait for one reader, as the sockets have it
+  std::deque<Replay> replays_;  // one of a client
   std::deque<Message> kept_;
   std::size_t kept_bytes_ = 0;
   std::uint64_t sent_ = 0;

@@ -31,13 +31,26 @@ struct KvServer::Parts {
           publishers[static_cast<std::size_t>(replica)]->send(std::move(bytes));
         }) {}
   ~Parts() {
-    for (event* each : readable) event_free(each);
+    for (const Answering& each : answering)
+      for (event* own : {each.readable, each.again}) event_free(own);
   }
+  /// A socket that is asked for messages again.
+  struct Answering {
+    KvPublisher* publisher = nullptr;
+    event *readable = nullptr, *again = nullptr;
+  };
   std::vector<std::unique_ptr<KvPublisher>> publishers;  // by replica
-  std::vector<event*> readable;
+  std::vector<Answering> answering;
   KvFeed feed;
   std::int64_t texts = 0;
 };
+
+void KvServer::check(const KvServed& served, int replicas) {
+  for (int i = 0; i < replicas; ++i) {
+    tcp_address(served.events, i, "--kv-events");
+    if (!served.replay.empty()) tcp_address(served.replay, i, "--kv-events-replay");
+  }
+}
 
 KvServer::KvServer(Simulation& simulation, const KvServed& served, event_base* base)
     : parts_(std::make_unique<Parts>(simulation, served.rules)) {
@@ -49,13 +62,19 @@ KvServer::KvServer(Simulation& simulation, const KvServed& served, event_base* b
     address.topic = topic_of(served.topic, i);
     auto& publisher = parts_->publishers.emplace_back(std::make_unique<KvPublisher>(address));
     if (publisher->replay_fd() < 0) continue;
+    parts_->answering.push_back({publisher.get()});
+  }
+  // They stay where they are from here on.
+  for (Parts::Answering& each : parts_->answering) {
     const auto answer = [](int, short, void* it) {
-      static_cast<KvPublisher*>(it)->answer_replays();
+      auto* own = static_cast<Parts::Answering*>(it);
+      constexpr timeval soon{0, 1000};  // others come first
+      if (own->publisher->answer_replays()) event_add(own->again, &soon);
     };
-    event* readable =
-        event_new(base, publisher->replay_fd(), EV_READ | EV_PERSIST, answer, publisher.get());
-    event_add(readable, nullptr);
-    parts_->readable.push_back(readable);
+    each.readable =
+        event_new(base, each.publisher->replay_fd(), EV_READ | EV_PERSIST, answer, &each);
+    each.again = event_new(base, -1, 0, answer, &each);
+    event_add(each.readable, nullptr);
   }
 }
 
@@ -80,7 +99,7 @@ void KvServer::flush() {
 
 /// The descriptor of a socket of ZeroMQ is readable at an edge, which a send may take.
 void KvServer::tick() {
-  for (const auto& each : parts_->publishers) each->answer_replays();
+  for (const auto& each : parts_->answering) event_active(each.readable, EV_READ, 1);
 }
 
 Json KvServer::addresses() const {

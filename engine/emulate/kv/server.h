@@ -21,6 +21,8 @@ class KvServer {
   /// was built without libzmq
   KvServer(Simulation& simulation, const KvServed& served, event_base* base);
   ~KvServer();
+  /// @throws Error for an address that a replica would not have
+  static void check(const KvServed& served, int replicas);
   KvServer(const KvServer&) = delete;
   KvServer& operator=(const KvServer&) = delete;
 

@@ -14,6 +14,7 @@ KvServer::KvServer(Simulation&, const KvServed&, event_base*) {
               "release && ninja -C build/release");
 }
 KvServer::~KvServer() = default;
+void KvServer::check(const KvServed&, int) {}
 void KvServer::sent(std::int32_t, std::span<const std::int64_t>, std::span<const Segment>) {}
 void KvServer::ended(std::int32_t) {}
 void KvServer::flush() {}

@@ -29,9 +29,9 @@ void SummaryObserver::Group::pass(Archive& archive) {
 
 template <class Archive>
 void SummaryObserver::pass(Archive& archive) {
-  archive(arrived_, first_arrival_, last_completion_, last_step_end_, ended_, wasted_prompt_tokens_,
-          wasted_output_tokens_, classes_, replicas_, tenants_, replica_counts_, itl_, keeping_,
-          kept_, sessions_, part_->tokens, part_->ends);
+  archive(arrived_, span_, ended_, wasted_prompt_tokens_, wasted_output_tokens_, classes_,
+          replicas_, tenants_, replica_counts_, itl_, keeping_, kept_, sessions_, part_->tokens,
+          part_->ends);
 }
 
 std::string SummaryObserver::packed() {
@@ -123,9 +123,9 @@ void SummaryObserver::add_part(std::string_view bytes) {
   told_.reset();
   if (!part_) count_part();
   arrived_ = other.arrived_;
-  first_arrival_ = std::min(first_arrival_, other.first_arrival_);
-  last_completion_ = std::max(last_completion_, other.last_completion_);
-  last_step_end_ = std::max(last_step_end_, other.last_step_end_);
+  span_.first_arrival = std::min(span_.first_arrival, other.span_.first_arrival);
+  span_.last_completion = std::max(span_.last_completion, other.span_.last_completion);
+  span_.last_step_end = std::max(span_.last_step_end, other.span_.last_step_end);
   for (std::size_t i = 0; i < ended_.size(); ++i) ended_[i] += other.ended_[i];
   add_to(wasted_prompt_tokens_, other.wasted_prompt_tokens_);
   add_to(wasted_output_tokens_, other.wasted_output_tokens_);

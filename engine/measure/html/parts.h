@@ -29,8 +29,8 @@ struct Served {
 /// The lines that begin with `---` at the top of a scenario: the question, and its labelled parts.
 void add_header(HtmlPage& page, const std::string& source);
 void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice);
-/// Clients, faults, plays, gates, pools, classes and tenants of variants that have them, and which
-/// part of the requests quantiles are of.
+/// Classes, tenants and parts of variants that have them, and which part of the requests quantiles
+/// are of.
 void add_parts(HtmlPage& page, const std::vector<Served>& variants);
 /// "run" where there is one without a name.
 std::string name_of(const Served& variant);

@@ -133,66 +133,6 @@ void add_failures(HtmlPage& page, const std::vector<Served>& variants) {
   if (rows.size() > 1) page.table(rows);
 }
 
-/// What speculation gave, of variants that speculate.
-void add_speculation(HtmlPage& page, const std::vector<Served>& variants) {
-  std::vector<std::vector<std::string>> rows{{"variant"}};
-  for (const auto& metric : speculation_metrics()) rows[0].emplace_back(metric.label);
-  rows[0].emplace_back("accepted by position");
-  for (const Served& each : variants) {
-    if (!each.summary.speculation) continue;
-    const SpeculationSummary& spec = *each.summary.speculation;
-    rows.push_back({name_of(each)});
-    for (const auto& metric : speculation_metrics()) {
-      if (const auto* count = std::get_if<std::int64_t SpeculationSummary::*>(&metric.source))
-        rows.back().push_back(grouped(spec.*(*count)));
-      if (const auto* value = std::get_if<double SpeculationSummary::*>(&metric.source))
-        rows.back().push_back(metric.unit == "1" ? percent(spec.*(*value))
-                                                 : figure(spec.*(*value)));
-    }
-    std::string shares;
-    for (const double share : spec.accepted_by_position)
-      shares += (shares.empty() ? "" : ", ") + percent(share);
-    rows.back().push_back(shares);
-  }
-  if (rows.size() == 1) return;
-  page.heading("Speculation");
-  page.table(rows);
-}
-
-/// What went over links, of variants whose transfers share some.
-void add_links(HtmlPage& page, const std::vector<Served>& variants) {
-  std::vector<std::vector<std::string>> rows{link_labels()};
-  rows[0].insert(rows[0].begin(), "variant");
-  for (const Served& each : variants) {
-    for (const LinkSummary& link : each.summary.links) {
-      rows.push_back(link_cells(link));
-      rows.back().insert(rows.back().begin(), name_of(each));
-    }
-  }
-  if (rows.size() == 1) return;
-  page.heading("Links");
-  page.table(rows);
-  page.note("stretch: the time of a transfer over what it takes where no other shares its links.");
-}
-
-/// What stores outside the GPUs amounted to, of variants that have any.
-void add_tiers(HtmlPage& page, const std::vector<Served>& variants) {
-  std::vector<std::vector<std::string>> rows{tier_labels()};
-  rows[0].insert(rows[0].begin(), "variant");
-  for (const Served& each : variants) {
-    for (const TierSummary& tier : each.summary.tiers) {
-      rows.push_back(tier_cells(tier));
-      rows.back().insert(rows.back().begin(), name_of(each));
-    }
-  }
-  if (rows.size() == 1) return;
-  page.heading("KV tiers");
-  page.table(rows);
-  page.note(
-      "hits: tokens that were loaded, of the prompt tokens of completed requests. skipped: "
-      "stores without room. evicted: chunks that left for others.");
-}
-
 void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& choice) {
   page.heading("Summary");
   std::vector<std::vector<std::string>> rows{{"variant"}};
@@ -209,10 +149,7 @@ void add_summary(HtmlPage& page, const std::vector<Served>& variants, Choice& ch
   add_failures(page, variants);
   std::vector<const Summary*> runs;
   for (const Served& each : variants) runs.push_back(&each.summary);
-  add_speculation(page, variants);
   add_parts(page, variants);
-  add_links(page, variants);
-  add_tiers(page, variants);
   page.note("unsupported: share of time that is " + unsupported_text(runs) + ".");
   std::vector<std::string> names;
   std::vector<EvidenceShares> shares;

@@ -271,7 +271,6 @@ bool ColumnOf<Record>::is_optional() const {
 template struct ColumnOf<Summary>;
 template struct ColumnOf<GroupSummary>;
 template struct ColumnOf<ReplicaSummary>;
-template struct ColumnOf<LinkSummary>;
 
 Column run_column(std::string_view name) {
   return column_of(run_metrics(), name);

@@ -2,6 +2,7 @@
 // The metrics of a run: each declared once, in the order of documents. JSON (writing and reading),
 // reports, pages, the names that scripts know, help and the table of the documentation loop over
 // these lists. A new metric is one entry in metrics.cpp and the member that holds its value.
+// Metrics of parts that only some runs have are in measure/parts.
 
 #include <array>
 #include <cstdint>
@@ -11,17 +12,10 @@
 #include <string_view>
 #include <variant>
 
+#include "measure/parts/metric.h"
 #include "measure/record/summary.h"
 
 namespace rooflua {
-
-enum class Better { neither, less, more };
-inline constexpr Word<Better> better_words[] = {
-    {Better::neither, "neither", "says what happened, not how well"},
-    {Better::less, "less", "less is better"},
-    {Better::more, "more", "more is better"},
-};
-static_assert(in_order(better_words));
 
 /// One figure of a distribution: the statistics of requests, of gaps between tokens, of sessions.
 struct Figure {
@@ -62,30 +56,6 @@ std::span<const MetricOf<GroupSummary>> group_metrics();
 /// Of a replica, besides those of its requests.
 std::span<const MetricOf<ReplicaSummary>> replica_metrics();
 std::span<const MetricOf<SessionSummary>> session_metrics();
-/// Of a link that transfers share, besides its name.
-std::span<const MetricOf<LinkSummary>> link_metrics();
-/// Of a store of KV outside the GPUs, besides its name.
-std::span<const MetricOf<TierSummary>> tier_metrics();
-/// Of replicas that are split for prefill and decode.
-std::span<const MetricOf<SplitSummary>> split_metrics();
-/// Of a pool of engines that come and go, besides its name.
-std::span<const MetricOf<PoolSummary>> pool_metrics();
-/// Of plays, requests that depend on each other.
-std::span<const MetricOf<PlaySummary>> play_metrics();
-/// Of a gate, and of tenants.
-std::span<const MetricOf<GateSummary>> gate_metrics();
-std::span<const MetricOf<FairnessSummary>> fairness_metrics();
-/// Of clients that send requests again.
-std::span<const MetricOf<ClientSummary>> client_metrics();
-/// Of experts that move.
-std::span<const MetricOf<ExpertSummary>> expert_metrics();
-
-/// Of low-rank adapters.
-std::span<const MetricOf<AdapterSummary>> adapter_metrics();
-/// Of failures of replicas.
-std::span<const MetricOf<FaultSummary>> fault_metrics();
-/// Of speculation, besides accepted_by_position, a list.
-std::span<const MetricOf<SpeculationSummary>> speculation_metrics();
 
 /// A metric that scripts compute from others: the product of the factors over the divisor.
 struct DerivedMetric {
@@ -117,7 +87,6 @@ struct ColumnOf {
 using Column = ColumnOf<Summary>;
 using GroupColumn = ColumnOf<GroupSummary>;
 using ReplicaColumn = ColumnOf<ReplicaSummary>;
-using LinkColumn = ColumnOf<LinkSummary>;
 
 /// The column "ttft_s_p50" or "preemptions". A name that no metric has is our mistake.
 Column run_column(std::string_view name);

@@ -10,12 +10,7 @@ namespace rooflua {
 
 namespace {
 
-/// 0 where there is nothing to divide by.
-double rate(double count, double duration_s) {
-  return duration_s > 0 ? count / duration_s : 0;
-}
-
-bool holds(const std::optional<double>& limit_s, double value_s) {
+bool holds_limit(const std::optional<double>& limit_s, double value_s) {
   return !limit_s || value_s <= *limit_s;
 }
 
@@ -29,17 +24,33 @@ double Summary::unsupported_share() const {
   return rooflua::unsupported_share(evidence) + noted_frac.value_or(0);
 }
 
-SummaryObserver::SummaryObserver(SummaryOptions options)
-    : options_(std::move(options)), keeping_(options_.exact_requests > 0) {
-  open_pools();
+void Summary::add(const PartRow& part, std::any figures) {
+  const auto all = rooflua::parts();
+  const auto place = [&](const PartRow* row) { return std::find(all.begin(), all.end(), row); };
+  const auto after = std::find_if(parts.begin(), parts.end(), [&](const PartFigures& each) {
+    return place(each.part) > place(&part);
+  });
+  parts.insert(after, {&part, std::move(figures)});
 }
+
+bool SummaryOptions::holds(std::int32_t klass, Picoseconds ttft, Picoseconds e2e,
+                           std::int32_t output_tokens) const {
+  const auto own = class_slo.find(klass);
+  const Slo& limits = own == class_slo.end() ? slo : own->second;
+  if (!limits.given()) return true;
+  return holds_limit(limits.ttft_s, seconds(ttft)) && holds_limit(limits.e2e_s, seconds(e2e)) &&
+         holds_limit(limits.tpot_s, tpot_ps(ttft, e2e, output_tokens) / 1e12);
+}
+
+SummaryObserver::SummaryObserver(SummaryOptions options)
+    : options_(std::move(options)), keeping_(options_.exact_requests > 0), counters_(options_) {}
 
 void SummaryObserver::on_arrival(const Request& request, Picoseconds now) {
   told_.reset();
   if (is_warm(request.id)) return;
   ++arrived_;
-  clients_.retried += request.attempt > 0;
-  first_arrival_ = std::min(first_arrival_, now);
+  for (PartCounter* each : counters_.of(PartEvent::arrival)) each->on_arrival(request);
+  span_.first_arrival = std::min(span_.first_arrival, now);
   peak_in_flight_ = std::max(peak_in_flight_, ++in_flight_);
 }
 
@@ -85,14 +96,6 @@ void settle_class_slo(SummaryOptions& options) {
   }
 }
 
-bool SummaryObserver::good(const RequestDone& done, const Completed& request) const {
-  const auto own = options_.class_slo.find(done.klass);
-  const Slo& slo = own == options_.class_slo.end() ? options_.slo : own->second;
-  if (!slo.given()) return true;
-  return holds(slo.ttft_s, seconds(request.ttft)) && holds(slo.e2e_s, seconds(request.e2e)) &&
-         holds(slo.tpot_s, tpot_ps(request.ttft, request.e2e, request.output_tokens) / 1e12);
-}
-
 void SummaryObserver::on_done(const RequestDone& done) {
   told_.reset();
   if (!warm_.empty() && warm_.erase(done.id) > 0) return;
@@ -102,20 +105,19 @@ void SummaryObserver::on_done(const RequestDone& done) {
     ++part_->ends.back();
   }
   ++ended_[static_cast<std::size_t>(done.outcome)];
-  if (options_.split) note_split(done);
-  if (options_.clients) note_attempt(done);
   if (ends_early(done.outcome)) {
     const std::int32_t kept = done.keeps_output ? done.output_tokens : 0;
     wasted_prompt_tokens_ = wasted_prompt_tokens_.value_or(0) + done.computed_tokens;
     wasted_output_tokens_ = wasted_output_tokens_.value_or(0) + done.output_tokens - kept;
   }
   Group& of_class = group_of(classes_, done.klass);
-  if (options_.gate) note_gate(done, of_class);
   Group* of_replica = done.replica < 0 ? nullptr : &group_of(replicas_, done.replica);
   Group* of_tenant = done.tenant < 0 ? nullptr : &group_of(tenants_, done.tenant);
+  const auto tell_parts = [&](bool is_good) {
+    for (PartCounter* each : counters_.of(PartEvent::end)) each->on_end(done, is_good);
+  };
   if (done.outcome != Outcome::completed) {
-    if (!pools_.empty()) note_pools(done, false);
-    if (options_.faults) note_lost(done, false);
+    tell_parts(false);
     ++of_class.counts.failed;
     if (of_replica != nullptr) ++of_replica->counts.failed;
     if (of_tenant != nullptr) ++of_tenant->counts.failed;
@@ -128,13 +130,13 @@ void SummaryObserver::on_done(const RequestDone& done) {
                           done.klass,
                           done.replica,
                           done.tenant};
-  const bool is_good = good(done, request);
-  if (!pools_.empty()) note_pools(done, is_good);
-  if (options_.faults) note_lost(done, is_good);
+  const bool is_good =
+      options_.holds(request.klass, request.ttft, request.e2e, request.output_tokens);
+  tell_parts(is_good);
   count(done, is_good, of_class);
   if (of_replica != nullptr) count(done, is_good, *of_replica);
   if (of_tenant != nullptr) count(done, is_good, *of_tenant);
-  last_completion_ = std::max(last_completion_, done.last_token);
+  span_.last_completion = std::max(span_.last_completion, done.last_token);
   if (keeping_ && static_cast<std::int64_t>(kept_.size()) == options_.exact_requests)
     stop_keeping();
   if (!keeping_) return distribute(request);
@@ -236,11 +238,9 @@ GroupSummary SummaryObserver::describe(const Group& group, const Places* places,
   if (all != nullptr && all->completed == group.counts.completed) {
     GroupSummary same = *all;  // every completed request is in this group
     same.failed = group.counts.failed;
-    tell_held(group, same);
     return same;
   }
   GroupSummary out = group.counts;
-  tell_held(group, out);
   if (keeping_) {
     describe_kept(places, out);
   } else {
@@ -249,16 +249,15 @@ GroupSummary SummaryObserver::describe(const Group& group, const Places* places,
     out.e2e_s = group.distributions.e2e.statistics(1e-12);
     out.queue_s = group.distributions.queue.statistics(1e-12);
   }
-  const double duration_s = seconds(duration());
-  out.requests_per_s = rate(static_cast<double>(out.completed), duration_s);
-  out.output_tokens_per_s = rate(static_cast<double>(out.output_tokens), duration_s);
+  const double duration_s = seconds(span_.duration());
+  out.requests_per_s = quotient(out.completed, duration_s);
+  out.output_tokens_per_s = quotient(out.output_tokens, duration_s);
   if (group.rounds > 0) {
     const auto accepted = static_cast<double>(group.accepted);
     out.tokens_per_round = 1 + accepted / static_cast<double>(group.rounds);
-    out.acceptance_rate = rate(accepted, static_cast<double>(group.drafted));
+    out.acceptance_rate = quotient(accepted, static_cast<double>(group.drafted));
   }
-  if (options_.slo.given() || !options_.class_slo.empty())
-    out.goodput_per_s = rate(static_cast<double>(out.good), duration_s);
+  if (options_.has_limits()) out.goodput_per_s = quotient(out.good, duration_s);
   return out;
 }
 
@@ -266,10 +265,6 @@ SummaryObserver::Group SummaryObserver::all_requests() const {
   Group all;
   for (const Group& group : classes_) all.add(group);
   return all;
-}
-
-Picoseconds SummaryObserver::duration() const {
-  return last_completion_ > first_arrival_ ? last_completion_ - first_arrival_ : 0;
 }
 
 std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& all) const {
@@ -287,15 +282,21 @@ std::vector<GroupSummary> SummaryObserver::class_summaries(const GroupSummary& a
   return out;
 }
 
-/// A run that was stopped was busy after its last completion, too.
-Picoseconds SummaryObserver::seen() const {
-  const Picoseconds last = std::max(last_completion_, last_step_end_);
-  return last > first_arrival_ ? last - first_arrival_ : 0;
+std::vector<GroupSummary> SummaryObserver::tenant_summaries(const GroupSummary& all) const {
+  std::vector<GroupSummary> out;
+  if (tenants_.empty()) return out;
+  std::vector<Places> places = places_by(&Completed::tenant);
+  places.resize(tenants_.size());
+  for (std::size_t i = 0; i < tenants_.size(); ++i) {
+    out.push_back(describe(tenants_[i], &places[i], &all));
+    out.back().name = "tenant " + std::to_string(i);
+  }
+  return out;
 }
 
 std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummary& all) const {
   std::vector<ReplicaSummary> out;
-  const auto seen_ps = static_cast<double>(seen());
+  const auto seen_ps = static_cast<double>(span_.seen());
   const std::size_t count = std::max(replicas_.size(), replica_counts_.size());
   std::vector<Places> places;  // of a single replica they are all
   if (count > 1) places = places_by(&Completed::replica);
@@ -308,12 +309,11 @@ std::vector<ReplicaSummary> SummaryObserver::replica_summaries(const GroupSummar
     replica.requests.name = named ? options_.replicas[i] : std::to_string(i + 1);
     replica.steps = seen.steps;
     replica.preemptions = seen.preemptions;
-    replica.busy_frac = rate(static_cast<double>(seen.busy), seen_ps);
-    replica.load_frac = rate(seen.loaded_ps, seen_ps);
-    replica.decode_batch_mean =
-        rate(static_cast<double>(seen.decodes), static_cast<double>(seen.decode_steps));
+    replica.busy_frac = quotient(seen.busy, seen_ps);
+    replica.load_frac = quotient(seen.loaded_ps, seen_ps);
+    replica.decode_batch_mean = quotient(seen.decodes, static_cast<double>(seen.decode_steps));
     replica.kv_used_frac_max = seen.kv_used_frac_max;
-    if (seen.grouped) replica.wait_frac = rate(seen.waited_s * 1e12, seen_ps);
+    if (seen.grouped) replica.wait_frac = quotient(seen.waited_s * 1e12, seen_ps);
     out.push_back(std::move(replica));
   }
   return out;
@@ -330,9 +330,11 @@ std::optional<SessionSummary> SummaryObserver::session_summary() const {
                         statistics(duration_s)};
 }
 
-Summary SummaryObserver::summary() const {
+Summary SummaryObserver::summary(const Simulation* run) const {
   if (!told_) told_ = sum_up();
-  return *told_;
+  Summary out = *told_;
+  counters_.complete(out, run);
+  return out;
 }
 
 Summary SummaryObserver::sum_up() const {
@@ -342,7 +344,7 @@ Summary SummaryObserver::sum_up() const {
   out.requests = arrived_;
   out.completed = all.completed;
   out.ended = ended_;
-  out.duration_s = seconds(duration());
+  out.duration_s = seconds(span_.duration());
   out.requests_per_s = all.requests_per_s;
   out.output_tokens_per_s = all.output_tokens_per_s;
   out.prompt_tokens = all.prompt_tokens;
@@ -372,21 +374,10 @@ Summary SummaryObserver::sum_up() const {
   for (const ReplicaSummary& replica : out.replicas)
     out.idle_frac += (1 - replica.busy_frac) / static_cast<double>(out.replicas.size());
   out.idle_frac = std::clamp(out.idle_frac, 0.0, 1.0);  // rounding of the sum
-  out.seen_s = seconds(seen());
-  out.speculation = speculation_summary();
-  out.links = link_summaries();
-  out.pools = pool_summaries(all);
-  out.tiers = tier_summaries();
-  if (options_.split) out.split = split_summary();
-  out.plays = play_summary();
-  if (options_.gate) out.gate = gate_summary();
+  out.seen_s = seconds(span_.seen());
   out.tenants = tenant_summaries(all);
-  out.fairness = fairness_summary(out);
-  if (options_.clients) out.clients = client_summary();
-  if (options_.faults) out.faults = fault_summary();
-  if (options_.adapters) out.adapters = adapter_summary();
-  if (options_.experts) out.experts = expert_summary();
   out.sessions = session_summary();
+  counters_.sum_up(out, span_);
   return out;
 }
 

@@ -24,8 +24,9 @@
 #include <vector>
 
 #include "cost/price/ledger.h"
+#include "measure/parts/part.h"
+#include "measure/record/groups.h"
 #include "measure/record/quantile.h"
-#include "measure/record/summary_parts.h"
 #include "serve/contract/observer.h"
 #include "serve/links/wires.h"
 
@@ -53,20 +54,21 @@ struct SummaryOptions {
   std::vector<std::string> classes;       // names by class; "class 3" where there is none
   std::vector<std::string> replicas;      // names by index; "3" where there is none
   std::vector<std::string> links;         // names of the links that are shared
+  std::vector<Wires::Wire> wires;         // that they are made of
   std::vector<PoolOptions> pools;
-  std::vector<Wires::Wire> wires;  // that they are made of
   /// Up to so many completed requests every value is kept and quantiles are exact; beyond, all of
   /// them go into log histograms (LogHistogram::relative_error) and memory stays flat. 0:
   /// histograms from the start.
   std::int64_t exact_requests = std::int64_t{1} << 20;
-  bool split = false;     // whether prefill and decode replicas are summed up
-  bool clients = false;   // whether attempts are summed up by client
-  bool faults = false;    // whether failures are summed up
-  bool gate = false;      // whether a gate is
-  bool adapters = false;  // whether adapters are
-  bool experts = false;   // whether experts are that move
+  /// What the run says of its parts, by their names (parts/part.h): true, or settings.
+  Json parts = Json::object();
   /// itl_s has a gap per token: tokens that land together are 0 apart. Else one gap per round.
   bool gap_per_token = false;
+
+  bool has_limits() const { return slo.given() || !class_slo.empty(); }
+  /// Whether a completed request holds every limit of its class.
+  bool holds(std::int32_t klass, Picoseconds ttft, Picoseconds e2e,
+             std::int32_t output_tokens) const;
 };
 
 /// What a metric of the scenario gave: one number of the whole run.
@@ -99,21 +101,12 @@ struct Summary {
   std::vector<GroupSummary> classes;  // empty where there is one class without a name
   std::vector<GroupSummary> tenants;  // empty where no request says its tenant
   std::vector<ReplicaSummary> replicas;
-  std::optional<SpeculationSummary> speculation;  // nothing without
-  std::vector<LinkSummary> links;                 // as declared; empty where nothing goes over any
-  std::vector<TierSummary> tiers;                 // as declared; empty where there are none
-  std::optional<SplitSummary> split;              // nothing where SummaryOptions do not ask
-  std::optional<PlaySummary> plays;               // nothing without
-  std::optional<GateSummary> gate;                // nothing without
-  std::optional<FairnessSummary> fairness;        // nothing where no request says its tenant
-  std::optional<ClientSummary> clients;           // nothing where SummaryOptions do not ask
-  std::optional<FaultSummary> faults;             // the same
-  std::optional<AdapterSummary> adapters;         // the same
-  std::optional<ExpertSummary> experts;           // the same
-  std::vector<PoolSummary> pools;                 // empty where no engine comes or goes
-  std::optional<SessionSummary> sessions;         // nothing without them, or if values are not kept
-  std::vector<OwnMetric> own;  // what the scenario's metrics gave (scripts/metrics)
+  std::vector<PartFigures> parts;          // in the order of parts()
+  std::optional<SessionSummary> sessions;  // nothing without them, or if values are not kept
+  std::vector<OwnMetric> own;              // what the scenario's metrics gave (scripts/metrics)
 
+  /// Puts figures of a part after those of parts before it.
+  void add(const PartRow& part, std::any figures);
   /// The share of time that is extrapolated, stand_in or assumed, or that a note of the model
   /// touches: what --strict limits.
   double unsupported_share() const;
@@ -153,11 +146,12 @@ class SummaryObserver : public Observer {
   void on_row(const RowSent& row) override;
   void on_play(const PlayDone& play) override;
 
-  /// What is known so far.
-  Summary summary() const;
+  /// What is known so far. `run`: the simulation, which knows some of it; null: there is none.
+  Summary summary(const Simulation* run = nullptr) const;
+  /// The part that keeps the run in one process (PartCounters::undivided).
+  std::string_view undivided() const { return counters_.undivided(); }
 
-  // --- several processes each simulate a part of the replicas (serve/loop/sharing.h):
-  // divided_summary.cpp
+  // --- several processes each simulate a part of the replicas (serve/loop/sharing.h)
 
   /// From now on it counts for packed(). @pre it was told of nothing
   void count_part() { part_.emplace(); }
@@ -183,8 +177,7 @@ class SummaryObserver : public Observer {
     GroupSummary counts;
     std::int64_t rounds = 0, drafted = 0, accepted = 0;  // of completed requests
     Distributions distributions;                         // used beyond exact_requests
-    LogHistogram held;                                   // of those that a gate held and let go
-    void add(const Group& other);                        // all but `held`
+    void add(const Group& other);
     template <class Archive>
     void pass(Archive& archive);
   };
@@ -209,21 +202,19 @@ class SummaryObserver : public Observer {
 
   static Group& group_of(std::vector<Group>& groups, std::int32_t index);
   static void count(const RequestDone& done, bool is_good, Group& group);
-  void add(const StepDone& step, ReplicaCount& count);
+  template <class Told>
+  void forward(PartEvent event, void (PartCounter::*tell)(const Told&), const Told& told);
+  void add(const StepDone& step);
   void note_time(Picoseconds start, Picoseconds end, ReplicaCount& count);
   void note_tokens(Picoseconds end, std::int32_t tokens);
-  void count_rows(const StepDone& step);
   static void note_load(const StepDone& step, const std::array<std::int32_t, 6>& load,
                         ReplicaCount& count);
   ReplicaCount& count_of(std::int32_t replica);
-  bool good(const RequestDone& done, const Completed& request) const;
   void keep(const Completed& request);
   void stop_keeping();
   void distribute(const Completed& request);
 
   Summary sum_up() const;
-  Picoseconds duration() const;
-  Picoseconds seen() const;
   Group all_requests() const;
   std::vector<Places> places_by(std::int32_t Completed::*group) const;
   /// @param places  of the group's requests; null: every kept request
@@ -231,11 +222,12 @@ class SummaryObserver : public Observer {
   void describe_kept(const Places* places, GroupSummary& out) const;
   std::vector<GroupSummary> class_summaries(const GroupSummary& all) const;
   std::vector<ReplicaSummary> replica_summaries(const GroupSummary& all) const;
+  std::vector<GroupSummary> tenant_summaries(const GroupSummary& all) const;
   std::optional<SessionSummary> session_summary() const;
 
   SummaryOptions options_;
   std::int64_t arrived_ = 0, in_flight_ = 0, peak_in_flight_ = 0;
-  Picoseconds first_arrival_ = never, last_completion_ = 0, last_step_end_ = 0;
+  RunSpan span_;  // of the requests that count
   std::array<std::int64_t, outcome_count> ended_{};
   std::optional<std::int64_t> wasted_prompt_tokens_, wasted_output_tokens_;
   std::vector<Group> classes_, replicas_;
@@ -259,101 +251,11 @@ class SummaryObserver : public Observer {
   bool keeping_ = true;
   std::vector<Completed> kept_;
   std::map<std::int32_t, Session> sessions_;
-  /// Rates and shares of `counts` are not set; its positions are counts.
-  struct Speculation {
-    bool used = false;
-    SpeculationSummary counts;
-    std::int64_t row_tokens = 0;
-    double draft_s = 0, step_s = 0;
-  } speculation_;
-  std::optional<SpeculationSummary> speculation_summary() const;
-  std::vector<LinkSummary> link_summaries_;  // mean and share are not set: their sums
-  std::vector<double> wire_bytes_;
-  std::vector<LinkSummary> link_summaries() const;
-  std::vector<LogHistogram> load_times_;  // by store
-  std::vector<TierSummary> tier_summaries() const;
-  /// Means are not set: their sums.
-  struct Split {
-    SplitSummary counts;
-    std::int64_t completed = 0, computed = 0, transfers = 0;
-    LogHistogram room_wait, kv_wait;
-  } split_;
-  struct PlayCounts {
-    bool used = false;
-    PlaySummary counts;
-    std::int64_t prompt_tokens = 0, cached_tokens = 0, ideal_tokens = 0;
-    LogHistogram time, turns, queue, load, prefill, decode, tool;
-  } plays_;
-  /// A question whose first attempt failed. Times are those of the client.
-  struct Question {
-    Picoseconds first_sent = 0, first_token = never;  // of tokens that it kept
-    std::int64_t attempts = 0;                        // that ended
-  };
-  struct Clients {
-    ClientSummary counts;  // means are not set
-    std::int64_t retried = 0, attempts = 0, good = 0;
-    LogHistogram ttft, e2e;
-    std::map<std::int32_t, Question> open;  // by origin
-  } clients_;
-  struct Faults {
-    FaultSummary counts;                                 // shares are not set
-    std::map<std::int32_t, Picoseconds> down_since;      // by replica
-    std::map<std::int32_t, Picoseconds> degraded_since;  // by wire
-    Picoseconds first = never, down = 0, degraded = 0;
-    std::unordered_set<std::int32_t> lost;  // origins
-    std::vector<std::int64_t> good;         // requests that completed well, by second
-  } faults_;
-  void note_failure(const ReplicaChanged& change);
-  void note_lost(const RequestDone& done, bool is_good);
-  std::optional<double> recovery_s() const;
-  FaultSummary fault_summary() const;
-  void note_attempt(const RequestDone& done);
-  ClientSummary client_summary() const;
-  struct PoolCount {
-    void pass(Picoseconds now);
-    std::array<std::int32_t, 5> engines{};  // by Lifecycle
-    std::array<double, 5> times{};          // the same, in engine seconds
-    Picoseconds since = 0, short_since = never;
-    std::int32_t peak = 0, lowest = 0, wanted = 0;
-    std::int64_t starts = 0, stops = 0, changes = 0;
-    std::map<std::int32_t, Picoseconds> started;  // by replica
-    LogHistogram start, lag;
-    std::vector<bool> missed;  // by second of sending
-  };
-  void note_pools(const RequestDone& done, bool is_good);
-  std::vector<PoolCount> pools_;
-  void open_pools();
-  std::vector<PoolSummary> pool_summaries(const GroupSummary& all) const;
+  PartCounters counters_;
   std::unordered_set<std::int32_t> warm_;  // ids of requests under way that no metric counts
   bool warming_ = false;                   // only such requests have been sent
   bool is_warm(std::int32_t id) const { return !warm_.empty() && warm_.contains(id); }
   void forget_steps();
-  std::optional<PlaySummary> play_summary() const;
-  struct GateCounts {
-    GateSummary counts;
-    LogHistogram wait;
-  } gate_;
-  struct AdapterCounts {
-    std::int64_t steps = 0, loads = 0, held = 0, adapters = 0, tokens = 0, of_all = 0;
-    std::int32_t most = 0;
-    double load_s = 0;
-  } adapters_;
-  void note_adapters(const Batch& batch, std::int64_t steps);
-  AdapterSummary adapter_summary() const;
-  struct ExpertCounts {
-    std::int64_t steps = 0, rebalancings = 0, in_a_row = 0;
-    double moved_bytes = 0, stall_s = 0, load = 0, same = 0, most = 1;
-  } experts_;
-  void note_experts(const Batch& batch, std::int64_t steps);
-  ExpertSummary expert_summary() const;
-  void note_gate(const RequestDone& done, Group& of_class);
-  static void tell_held(const Group& group, GroupSummary& out);
-  GateSummary gate_summary() const;
-  std::vector<GroupSummary> tenant_summaries(const GroupSummary& all) const;
-  std::optional<FairnessSummary> fairness_summary(const Summary& of) const;
-  void note_transfer(const TransferSeen& transfer);
-  void note_split(const RequestDone& done);
-  SplitSummary split_summary() const;
   mutable std::optional<Summary> told_;  // the last answer, while nothing has happened since
 };
 

@@ -39,15 +39,14 @@ void SummaryObserver::expect_step(std::int32_t replica) const {
 }
 
 void SummaryObserver::on_step(const StepDone& step) {
-  told_.reset();
-  add(step, count_of(step.replica));
-  itl_.add(step.common_gap, step.common_gaps);
-  for (const Picoseconds gap : step.other_gaps) itl_.add(gap);
-  if (step.speculates) count_rows(step);
+  add(step);
+  for (PartCounter* each : counters_.of(PartEvent::step)) each->on_step(step);
 }
 
-/// All but the gaps between tokens, and rows of drafts.
-void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
+/// All but what parts count.
+void SummaryObserver::add(const StepDone& step) {
+  told_.reset();
+  ReplicaCount& count = count_of(step.replica);
   ++count.steps;
   const std::array<std::int32_t, 6> load{step.running,       step.max_num_seqs,
                                          step.batch->tokens, step.max_num_batched_tokens,
@@ -58,8 +57,6 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
     count.grouped = true;
     count.waited_s += step.price->time_s - step.price->own_s;
   }
-  if (options_.adapters) note_adapters(*step.batch, 1);
-  if (options_.experts) note_experts(*step.batch, 1);
   if (step.batch->decodes > 0) {
     ++count.decode_steps;
     count.decodes += step.batch->decodes;
@@ -67,57 +64,9 @@ void SummaryObserver::add(const StepDone& step, ReplicaCount& count) {
   for (std::size_t i = 0; i < evidence_count; ++i)
     count.evidence_s.seconds[i] += step.price->evidence_s[i];
   note_tokens(step.end, step.tokens_landed());
-}
-
-/// So many steps like this one; those after the first begin no load and hold no request.
-void SummaryObserver::note_adapters(const Batch& batch, std::int64_t steps) {
-  adapters_.steps += steps;
-  adapters_.loads += batch.adapter_loads;
-  adapters_.load_s += batch.adapter_load_s;
-  adapters_.held += batch.adapter_held;
-  adapters_.adapters += steps * batch.adapters;
-  adapters_.tokens += steps * batch.adapter_tokens;
-  adapters_.of_all += steps * batch.tokens;
-  adapters_.most = std::max(adapters_.most, batch.adapters);
-}
-
-/// The same of experts that move. Bytes and the stall of an engine are those of its first rank.
-void SummaryObserver::note_experts(const Batch& batch, std::int64_t steps) {
-  experts_.steps += steps;
-  experts_.rebalancings += batch.expert_rebalanced;
-  experts_.moved_bytes += batch.expert_moved_bytes;
-  if (batch.expert_moved_bytes > 0) experts_.stall_s += batch.expert_stall_s;
-  // Equal loads in a row are multiplied once, so that it does not matter how many steps are told
-  // together.
-  if (batch.expert_load != experts_.same) {
-    experts_.load += static_cast<double>(experts_.in_a_row) * experts_.same;
-    experts_.same = batch.expert_load;
-    experts_.in_a_row = 0;
-  }
-  experts_.in_a_row += steps;
-  experts_.most = std::max(experts_.most, batch.expert_load);
-}
-
-ExpertSummary SummaryObserver::expert_summary() const {
-  const auto steps = static_cast<double>(experts_.steps);
-  const double load = experts_.load + static_cast<double>(experts_.in_a_row) * experts_.same;
-  return {.rebalancings = experts_.rebalancings,
-          .moved_bytes = experts_.moved_bytes,
-          .stall_s = experts_.stall_s,
-          .load_mean = experts_.steps > 0 ? load / steps : 1,
-          .load_max = experts_.most};
-}
-
-AdapterSummary SummaryObserver::adapter_summary() const {
-  const auto share = [](std::int64_t part, std::int64_t of) {
-    return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0;
-  };
-  return {.loads = adapters_.loads,
-          .load_s = adapters_.load_s,
-          .held = adapters_.held,
-          .adapters_mean = share(adapters_.adapters, adapters_.steps),
-          .adapters_max = adapters_.most,
-          .token_share = share(adapters_.tokens, adapters_.of_all)};
+  itl_.add(step.common_gap, step.common_gaps);
+  for (const Picoseconds gap : step.other_gaps) itl_.add(gap);
+  if (step.speculates && options_.gap_per_token) itl_.add(0, step.accepted - step.overshoot);
 }
 
 /// With stages, steps overlap: each counts from the end of the one before it.
@@ -126,7 +75,7 @@ inline void SummaryObserver::note_time(Picoseconds start, Picoseconds end, Repli
   count.until = end;
   count.busy += end - from;
   count.loaded_ps += count.fill * static_cast<double>(end - from);
-  last_step_end_ = std::max(last_step_end_, end);
+  span_.last_step_end = std::max(span_.last_step_end, end);
 }
 
 void SummaryObserver::begin_second(std::int64_t second) {
@@ -136,7 +85,7 @@ void SummaryObserver::begin_second(std::int64_t second) {
 }
 
 inline void SummaryObserver::note_tokens(Picoseconds end, std::int32_t tokens) {
-  const std::int64_t bucket = (end - first_arrival_) / second;
+  const std::int64_t bucket = (end - span_.first_arrival) / second;
   if (bucket != second_) begin_second(bucket);
   second_tokens_ += tokens;
   peak_tokens_ = std::max(peak_tokens_, second_tokens_);
@@ -144,15 +93,14 @@ inline void SummaryObserver::note_tokens(Picoseconds end, std::int32_t tokens) {
 
 /// The first one like any other. Those after it differ from it in their times, prices and blocks.
 void SummaryObserver::on_steps(const StepsDone& done) {
-  on_step(done.first);
+  add(done.first);
+  for (PartCounter* each : counters_.of(PartEvent::step)) each->on_steps(done);
   ReplicaCount& count = count_of(done.first.replica);
   const auto others = static_cast<std::int64_t>(done.steps.size()) - 1;
   const std::int32_t tokens = done.first.tokens_landed();
   count.steps += others;
   count.decode_steps += others;
   count.decodes += others * done.first.batch->decodes;
-  if (options_.adapters) note_adapters(*done.first.batch, others);
-  if (options_.experts) note_experts(*done.first.batch, others);
   StepDone step = done.first;
   std::array<std::int32_t, 6> load = count.load;
   EvidenceSeconds evidence = count.evidence_s;

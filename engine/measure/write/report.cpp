@@ -6,8 +6,9 @@
 #include "measure/record/metrics.h"
 #include "measure/write/evidence_text.h"
 #include "measure/write/group_tables.h"
+#include "measure/write/parts_text.h"
 #include "measure/write/run_columns.h"
-#include "measure/write/surroundings_text.h"
+#include "measure/write/survivors.h"
 #include "measure/write/table.h"
 
 namespace rooflua {
@@ -93,31 +94,6 @@ std::string latencies(const Summary& s) {
 constexpr std::string_view replica_columns[] = {"busy_frac", "load_frac", "kv_used_frac_max",
                                                 "preemptions", "wait_frac"};
 
-/// What plays amounted to, in two lines.
-std::string play_lines(const PlaySummary& plays) {
-  std::string out = "plays     " + grouped(plays.completed) + " completed";
-  if (plays.failed > 0) out += ", " + grouped(plays.failed) + " failed";
-  if (plays.cut > 0) out += ", " + grouped(plays.cut) + " cut";
-  return out + ", " + figure(plays.plays_per_hour) + " per hour; " + duration(plays.play_s.mean) +
-         " (p99 " + duration(plays.play_s.p99) + "), " + figure(plays.play_turns.mean) +
-         " turns\n          critical path: queue " + duration(plays.queue_s.mean) + ", load " +
-         duration(plays.load_s.mean) + ", prefill " + duration(plays.prefill_s.mean) + ", decode " +
-         duration(plays.decode_s.mean) + ", tools " + duration(plays.tool_s.mean) + "; reuse " +
-         percent(plays.reuse) + ", ideal " + percent(plays.reuse_ideal) + "\n";
-}
-
-/// What replicas that are split for prefill and decode amounted to, in two lines.
-std::string split_line(const SplitSummary& split) {
-  std::string out = "split     " + percent(split.split_frac) + " of requests, " +
-                    figure(split.kv_bytes / 1e9) + " GB of KV sent, stretch " +
-                    figure(split.stretch_mean) + " (max " + figure(split.stretch_max) + ")";
-  if (split.recomputed > 0) out += ", " + grouped(split.recomputed) + " computed again";
-  return out + "\n          wait for room " + duration(split.room_wait_s.mean) + " (p99 " +
-         duration(split.room_wait_s.p99) + "), for KV " + duration(split.kv_wait_s.mean) +
-         " (p99 " + duration(split.kv_wait_s.p99) + "); kept after prefill " +
-         figure(split.kept_block_s) + " block-seconds\n";
-}
-
 std::string groups(const Summary& s) {
   std::string out;
   const auto columns = columns_of_groups({&s});
@@ -144,9 +120,7 @@ std::string groups(const Summary& s) {
       if (g.completed + g.failed > 0) table.add(cells(g));
     out += "\n" + table.text();
   }
-  if (s.fairness)
-    out += "fairness  Jain's index over " + grouped(s.fairness->tenants) + " tenants: tokens " +
-           figure(s.fairness->jain_tokens) + ", TTFT " + figure(s.fairness->jain_ttft) + "\n";
+  out += parts_text(s, PartPosition::before_groups);
   if (s.replicas.size() > 1) {
     Table table;
     auto first = header("replica");
@@ -166,42 +140,12 @@ std::string groups(const Summary& s) {
     }
     out += "\n" + table.text();
   }
-  if (!s.links.empty()) {
-    Table table;
-    table.add(link_labels());
-    for (const LinkSummary& link : s.links) table.add(link_cells(link));
-    out += "\n" + table.text();
-  }
-  if (!s.tiers.empty()) {
-    Table table;
-    table.add(tier_labels());
-    for (const TierSummary& tier : s.tiers) table.add(tier_cells(tier));
-    out += "\n" + table.text();
-  }
-  if (s.split) out += "\n" + split_line(*s.split);
-  out += surroundings_text(s);
-  if (s.plays) out += "\n" + play_lines(*s.plays);
+  out += parts_text(s, PartPosition::among_parts);
   if (s.sessions) {
     out += "\nsessions  " + grouped(s.sessions->count) + ", " + figure(s.sessions->turns.mean) +
            " turns, " + duration(s.sessions->duration_s.mean) + " on average\n";
   }
   return out;
-}
-
-/// "drafts    12,345 rounds, 2.310 tokens each, 43.7 % of drafts accepted ..."
-std::string speculation_line(const Summary& s) {
-  if (!s.speculation) return "";
-  const SpeculationSummary& spec = *s.speculation;
-  std::string out = "drafts    " + grouped(spec.rounds) + " rounds of " +
-                    figure(spec.tokens_per_round) + " tokens, " + percent(spec.acceptance_rate) +
-                    " of drafts accepted";
-  if (!spec.accepted_by_position.empty()) {
-    out += " (by position";
-    for (const double share : spec.accepted_by_position) out += " " + percent(share);
-    out += ")";
-  }
-  return out + ", " + percent(spec.wasted_share) + " of verified tokens lost, " +
-         percent(spec.draft_time_share) + " of the time drafts\n";
 }
 
 /// "metrics   decode_batch_p50 12.00 requests": one line for each metric of the scenario.
@@ -217,50 +161,6 @@ std::string own_metrics(const Summary& s) {
 
 }  // namespace
 
-std::vector<std::string> link_labels() {
-  std::vector<std::string> out{"link"};
-  for (const auto& metric : link_metrics())
-    out.emplace_back(metric.unit == "bytes" ? "GB" : metric.label);
-  return out;
-}
-
-std::vector<std::string> link_cells(const LinkSummary& link) {
-  std::vector<std::string> out{link.name};
-  for (const auto& metric : link_metrics()) {
-    const double value = LinkColumn{&metric}.value(link);
-    if (metric.unit == "bytes")
-      out.push_back(figure(value / 1e9));
-    else
-      out.push_back(cell(LinkColumn{&metric}, link));
-  }
-  return out;
-}
-
-std::vector<std::string> tier_labels() {
-  return {"tier",      "hits %",  "from peers %", "loaded GB",    "load p50 ms", "load p99 ms",
-          "stored GB", "skipped", "evicted",      "most used GB", "of GB"};
-}
-
-std::vector<std::string> tier_cells(const TierSummary& tier) {
-  const auto hits = static_cast<double>(tier.hit_tokens + tier.peer_hit_tokens);
-  const double of_peers =
-      hits > 0 ? tier.hit_frac * static_cast<double>(tier.peer_hit_tokens) / hits : 0;
-  const auto ms = [&](double time_s) {
-    return tier.loads > 0 ? figure(time_s * 1000) : std::string("-");
-  };
-  return {tier.name,
-          figure(100 * tier.hit_frac),
-          figure(100 * of_peers),
-          figure(tier.loaded_bytes / 1e9),
-          ms(tier.load_s.p50),
-          ms(tier.load_s.p99),
-          figure(tier.stored_bytes / 1e9),
-          grouped(tier.skipped_stores),
-          grouped(tier.evictions),
-          figure(tier.used_bytes_max / 1e9),
-          figure(tier.capacity_bytes / 1e9)};
-}
-
 std::string report(const Summary& s) {
   std::string out = throughput(s);
   if (s.completed > 0) out += "\n" + latencies(s) + survivors_text(s);
@@ -271,7 +171,7 @@ std::string report(const Summary& s) {
   if (s.mfu)
     out += "work      MFU " + percent(*s.mfu) + ", memory bandwidth " + percent(*s.bandwidth_frac) +
            " of the run, from sampled steps\n";
-  out += speculation_line(s) + own_metrics(s) + "evidence  " +
+  out += parts_text(s, PartPosition::at_end) + own_metrics(s) + "evidence  " +
          evidence_line(s.evidence, s.noted_frac) + "\n";
   if (!s.exact) out += "quantiles are from histograms, within 0.1 %\n";
   return out;

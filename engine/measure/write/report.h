@@ -13,13 +13,6 @@ namespace rooflua {
 /// One run. With several replicas or named classes, a table of each.
 std::string report(const Summary& summary);
 
-/// A row for a link that transfers share: what stands above its columns, and its cells.
-std::vector<std::string> link_labels();
-std::vector<std::string> link_cells(const LinkSummary& link);
-/// The same for a store of KV outside the GPUs.
-std::vector<std::string> tier_labels();
-std::vector<std::string> tier_cells(const TierSummary& tier);
-
 /// All variants of a scenario: the report of one, or a row for each.
 std::string report(const Result& result);
 

@@ -1,6 +1,7 @@
 #include "measure/write/result.h"
 
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -49,6 +50,12 @@ struct Write {
     return value ? Written(Json(*value)) : std::nullopt;
   }
   Written operator()(const Statistics& value) const { return to_json(value); }
+  Written operator()(const std::string& value) const { return Json(value); }
+  Written operator()(const std::vector<double>& values) const {
+    Json out = Json::array();
+    for (const double each : values) out.push_back(each);
+    return out;
+  }
   Written operator()(const Slo& value) const {
     return value.given() ? Written(limits_json(value)) : std::nullopt;
   }
@@ -74,13 +81,15 @@ void write(Json& out, std::span<const MetricOf<Record>> metrics, const Record& r
   }
 }
 
-/// A part that only some runs have.
-template <class Record>
-void write_part(Json& out, const char* name, std::span<const MetricOf<Record>> metrics,
-                const std::optional<Record>& part) {
-  if (!part) return;
-  out[name] = Json::object();
-  write(out[name], metrics, *part);
+Json part_json(const PartFigures& part) {
+  Json out = Json::object();
+  std::any figures = part.figures;
+  for (const PartMetric& metric : part.part->metrics) {
+    const auto value = [](auto* member) { return Write()(*member); };
+    if (auto written = std::visit(value, metric.in(figures)))
+      out[metric.name] = std::move(*written);
+  }
+  return out;
 }
 
 Json group(const GroupSummary& g) {
@@ -101,6 +110,8 @@ struct Read {
   void operator()(bool& value) const { value = fields.boolean(key).value_or(true); }
   void operator()(std::optional<double>& value) const { value = fields.number(key); }
   void operator()(std::optional<std::int64_t>& value) const { value = fields.integer(key); }
+  void operator()(std::string& value) const { value = fields.text(key).value_or(""); }
+  void operator()(std::vector<double>& value) const { value = fields.numbers(key); }
   void operator()(Statistics& value) const {
     const Fields table = fields.need_table(key);
     value.count = table.integer("count").value_or(0);
@@ -133,11 +144,18 @@ void read(const Fields& fields, std::span<const MetricOf<Record>> metrics, Recor
   }
 }
 
-/// The inverse of write_part.
-template <class Record>
-void read_part(const Fields& fields, const char* name, std::span<const MetricOf<Record>> metrics,
-               std::optional<Record>& part) {
-  if (const auto found = fields.table(name)) read(*found, metrics, part.emplace());
+const Json::Array& items(const Json* list) {
+  static const Json::Array none;
+  return list != nullptr && list->is_array() ? list->items() : none;
+}
+
+PartFigures read_part(const Fields& fields, const PartRow& part) {
+  PartFigures out{&part, part.empty()};
+  for (const PartMetric& metric : part.metrics) {
+    const auto into = [&](auto* member) { Read{fields, metric.name}(*member); };
+    std::visit(into, metric.in(out.figures));
+  }
+  return out;
 }
 
 Json nulls_for_nan(const Json& value) {
@@ -160,11 +178,6 @@ GroupSummary read_group(const Fields& fields) {
   read(fields, group_metrics(), g);
   Read{fields, "slo"}(g.slo);
   return g;
-}
-
-const Json::Array& items(const Json* list) {
-  static const Json::Array none;
-  return list != nullptr && list->is_array() ? list->items() : none;
 }
 
 std::string text_of(const Json* value) {
@@ -232,44 +245,11 @@ Json to_json(const Summary& s) {
     write(entry, replica_metrics(), replica, Absent::left_out);
     out["replicas"].push_back(std::move(entry));
   }
-  if (s.speculation) {
-    Json& block = out["speculation"] = Json::object();
-    write(block, speculation_metrics(), *s.speculation);
-    block["accepted_by_position"] = Json::array();
-    for (const double share : s.speculation->accepted_by_position)
-      block["accepted_by_position"].push_back(share);
-  }
-  if (!s.links.empty()) out["links"] = Json::array();
-  for (const LinkSummary& link : s.links) {
-    Json entry = Json::object();
-    entry["name"] = link.name;
-    write(entry, link_metrics(), link);
-    out["links"].push_back(std::move(entry));
-  }
-  if (!s.tiers.empty()) out["tiers"] = Json::array();
-  for (const TierSummary& tier : s.tiers) {
-    Json entry = Json::object();
-    entry["name"] = tier.name;
-    write(entry, tier_metrics(), tier);
-    out["tiers"].push_back(std::move(entry));
-  }
-  if (!s.pools.empty()) out["pools"] = Json::array();
-  for (const PoolSummary& pool : s.pools) {
-    Json entry = Json::object();
-    entry["name"] = pool.name;
-    write(entry, pool_metrics(), pool);
-    out["pools"].push_back(std::move(entry));
-  }
-  write_part(out, "disaggregation", split_metrics(), s.split);
-  write_part(out, "clients", client_metrics(), s.clients);
-  write_part(out, "faults", fault_metrics(), s.faults);
-  write_part(out, "experts", expert_metrics(), s.experts);
-  write_part(out, "adapters", adapter_metrics(), s.adapters);
-  write_part(out, "plays", play_metrics(), s.plays);
-  write_part(out, "gate", gate_metrics(), s.gate);
-  if (s.fairness) {
-    out["fairness"] = Json::object();
-    write(out["fairness"], fairness_metrics(), *s.fairness);
+  for (const PartFigures& each : s.parts) {
+    Json& place = out[each.part->name];
+    if (!each.part->many) place = part_json(each);
+    if (each.part->many && place.is_null()) place = Json::array();
+    if (each.part->many) place.push_back(part_json(each));
   }
   if (!s.tenants.empty()) out["tenants"] = Json::array();
   for (const GroupSummary& g : s.tenants) out["tenants"].push_back(group(g));
@@ -317,40 +297,11 @@ Summary summary_from_json(const Json& json, const std::string& file) {
     read(fields, replica_metrics(), replica);
     s.replicas.push_back(std::move(replica));
   }
-  if (const auto speculation = f.table("speculation")) {
-    s.speculation = SpeculationSummary{};
-    read(*speculation, speculation_metrics(), *s.speculation);
-    for (const Json& share : items(speculation->object().find("accepted_by_position")))
-      s.speculation->accepted_by_position.push_back(share.number());
-  }
-  for (const Json& entry : items(f.find("links"))) {
-    const Fields fields(entry, file, "links");
-    LinkSummary& link = s.links.emplace_back();
-    link.name = fields.text("name").value_or("");
-    read(fields, link_metrics(), link);
-  }
-  for (const Json& entry : items(f.find("tiers"))) {
-    const Fields fields(entry, file, "tiers");
-    TierSummary& tier = s.tiers.emplace_back();
-    tier.name = fields.text("name").value_or("");
-    read(fields, tier_metrics(), tier);
-  }
-  for (const Json& entry : items(f.find("pools"))) {
-    const Fields fields(entry, file, "pools");
-    PoolSummary& pool = s.pools.emplace_back();
-    pool.name = fields.text("name").value_or("");
-    read(fields, pool_metrics(), pool);
-  }
-  read_part(f, "disaggregation", split_metrics(), s.split);
-  read_part(f, "clients", client_metrics(), s.clients);
-  read_part(f, "faults", fault_metrics(), s.faults);
-  read_part(f, "experts", expert_metrics(), s.experts);
-  read_part(f, "adapters", adapter_metrics(), s.adapters);
-  read_part(f, "plays", play_metrics(), s.plays);
-  read_part(f, "gate", gate_metrics(), s.gate);
-  if (const auto fairness = f.table("fairness")) {
-    s.fairness = FairnessSummary{};
-    read(*fairness, fairness_metrics(), *s.fairness);
+  for (const PartRow* part : parts()) {
+    for (const Json& entry : items(f.find(part->name)))
+      s.parts.push_back(read_part(Fields(entry, file, std::string(part->name)), *part));
+    if (const auto fields = part->many ? std::nullopt : f.table(part->name))
+      s.parts.push_back(read_part(*fields, *part));
   }
   for (const Json& entry : items(f.find("tenants")))
     s.tenants.push_back(read_group(Fields(entry, file, "tenants")));

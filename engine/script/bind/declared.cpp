@@ -89,8 +89,34 @@ Json derived_json(const DerivedMetric& metric) {
   return out;
 }
 
+/// {name, help, many, metrics = {{name, label, unit, better, help, kind}, ...}}. "count": a whole
+/// number; "figure": a number that may be missing; "distribution", "text", "list": of figures.
+Json part_json(const PartRow& part) {
+  static constexpr const char* kinds[] = {"text",   "count",        "figure",
+                                          "figure", "distribution", "list"};
+  static_assert(std::size(kinds) == std::variant_size_v<PartValue>);
+  Json out = Json::object();
+  out["name"] = part.name;
+  out["help"] = part.help;
+  out["many"] = part.many;
+  out["metrics"] = Json::array();
+  std::any figures = part.empty();
+  for (const PartMetric& metric : part.metrics) {
+    Json each = Json::object();
+    each["name"] = metric.name;
+    each["label"] = metric.label;
+    each["unit"] = metric.unit;
+    each["better"] = better_name(metric.better);
+    each["help"] = metric.help;
+    each["kind"] = kinds[metric.in(figures).index()];
+    out["metrics"].push_back(std::move(each));
+  }
+  return out;
+}
+
 /// metrics() -> {run = {{name, label, unit, better, help, kind, of_requests}, ...}, derived =
-/// {{name, unit, better, help, factors, whole, divisor}, ...}, figures = {"mean", ...}}
+/// {{name, unit, better, help, factors, whole, divisor}, ...}, figures = {"mean", ...}, parts =
+/// {part_json(), ...}}
 int metrics(lua_State* L) {
   Json out = Json::object();
   out["run"] = Json::array();
@@ -100,6 +126,8 @@ int metrics(lua_State* L) {
     out["derived"].push_back(derived_json(metric));
   out["figures"] = Json::array();
   for (const Figure& figure : statistic_figures) out["figures"].push_back(figure.name);
+  out["parts"] = Json::array();
+  for (const PartRow* part : parts()) out["parts"].push_back(part_json(*part));
   push_json(L, out, false);
   return 1;
 }

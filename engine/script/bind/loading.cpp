@@ -1,6 +1,7 @@
 // Natives for the limit on loading: a scenario may take so many instructions, and so much CPU time,
 // to load or be checked. The time counts for calls that do much in few instructions.
 
+#include <cstring>
 #include <ctime>
 
 #include "script/vm/context.h"
@@ -63,12 +64,26 @@ int is_stopped(lua_State* L) {
   return 1;
 }
 
+/// stop_again(problem): where the script was stopped, raises the error of the stop; it is
+/// `problem`, or `problem` was raised in its place, because the stack had no room for it.
+int stop_again(lua_State* L) {
+  const Context& context = context_of(L);
+  const bool spent = lua_gethook(L) == load_hook && context.load_spent;
+  if (!spent && !is_stopping(L)) return 0;
+  lua_settop(L, 1);
+  lua_pushstring(L, spent ? context.load_words.c_str() : stop_message().c_str());
+  const bool is_it = lua_type(L, 1) == LUA_TSTRING &&
+                     std::strstr(lua_tostring(L, 1), lua_tostring(L, 2)) != nullptr;
+  return is_it ? raise_as_it_is(L, lua_tostring(L, 1)) : raise(L, lua_tostring(L, 2));
+}
+
 }  // namespace
 
 void bind_loading(lua_State* L) {
   set_function(L, "begin_loading", guarded<begin_loading>);
   set_function(L, "end_loading", guarded<end_loading>);
   set_function(L, "is_stopped", guarded<is_stopped>);
+  set_function(L, "stop_again", stop_again);
 }
 
 }  // namespace rooflua::script

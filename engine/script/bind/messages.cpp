@@ -53,6 +53,18 @@ int near_names(lua_State* L) {
   return 1;
 }
 
+/// user_words(problem) -> a message that names no line of the library, but the user's where there
+/// is one; other values as they are.
+int user_words(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TSTRING) {
+    const std::string own = without_library(L, lua_tostring(L, 1));
+    lua_pushlstring(L, own.data(), own.size());
+    return 1;
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
 /// is_plain(text) -> whether it is UTF-8 without control characters.
 int plain(lua_State* L) {
   lua_pushboolean(L, is_plain(check_text(L, 1, "text")) ? 1 : 0);
@@ -90,6 +102,7 @@ void bind_messages(lua_State* L) {
   set_function(L, "suggestions", guarded<near_names>);
   set_function(L, "is_plain", guarded<plain>);
   set_function(L, "printable", guarded<shown>);
+  set_function(L, "user_words", user_words);
   set_function(L, "short_names", guarded<short_names>);
   set_function(L, "print_line", guarded<print_line>);
 }

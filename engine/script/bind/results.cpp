@@ -20,42 +20,11 @@
 #include "script/serving/run.h"
 #include "script/vm/context.h"
 #include "serve/core/ranks.h"
-#include "serve/parts/tiers/trips.h"
 
 namespace rooflua::script {
 
-namespace {
-
-/// What the simulation knows of its stores.
-void count_tiers(const Tiers& tiers, Summary& out) {
-  out.tiers.resize(tiers.config().stores.size());
-  for (std::size_t i = 0; i < out.tiers.size(); ++i) {
-    TierSummary& own = out.tiers[i];
-    const StoreTotals& totals = tiers.totals()[i];
-    const auto store = static_cast<std::int32_t>(i);
-    own.name = tiers.config().stores[i].name;
-    own.hit_tokens = totals.hit_tokens;
-    own.peer_hit_tokens = totals.peer_hit_tokens;
-    const auto hits = static_cast<double>(totals.hit_tokens + totals.peer_hit_tokens);
-    own.hit_frac = out.prompt_tokens > 0 ? hits / static_cast<double>(out.prompt_tokens) : 0;
-    own.loads = totals.loads;
-    own.stores = totals.stores;
-    own.skipped_stores = totals.skipped_stores;
-    own.evictions = tiers.evictions(store);
-    own.loaded_bytes = totals.loaded_bytes;
-    own.stored_bytes = totals.stored_bytes;
-    own.capacity_bytes = tiers.config().stores[i].capacity_bytes;
-    own.used_bytes_max = tiers.most_used_bytes(store);
-    if (own.loads == 0) own.load_s = LogHistogram().statistics(1);
-  }
-}
-
-}  // namespace
-
 Summary summary_of(const Run& run) {
-  Summary out = run.summary->summary();
-  const Parts* parts = run.simulation ? &run.simulation->parts() : nullptr;
-  if (const Tiers* tiers = tiers_of(parts)) count_tiers(*tiers, out);
+  Summary out = run.summary->summary(run.simulation.get());
   out.noted_frac = run.noted_frac;
   if (run.work_s && out.seen_s > 0) {
     out.mfu = std::min(1.0, *run.work_s / out.seen_s);

@@ -237,6 +237,13 @@ VllmBenchOptions bench_options(const Fields& fields) {
   return out;
 }
 
+/// What the scenario says of parts of the run, by their names.
+Json asked_parts(const Fields& fields) {
+  for (const PartRow* part : parts()) fields.allow(part->name);
+  fields.finish();
+  return fields.object();
+}
+
 ListenerOptions listener_options(const Fields& fields) {
   ListenerOptions out;
   read_figures(fields, out);
@@ -271,12 +278,7 @@ ServingConfig serving_config(const Json& given) {
     out.summary.wires = Wires(out.cluster.links, nodes_of(out.cluster.replicas)).all();
   for (const Fields& each : fields.tables("pools"))
     out.summary.pools.push_back(pool_options(each, out.cluster.replicas));
-  out.summary.split = fields.has("disaggregation");
-  out.summary.gate = fields.has("gate");
-  out.summary.adapters = out.cluster.adapters.count > 0;
-  out.summary.clients = fields.boolean("clients").value_or(false);
-  out.summary.faults = fields.boolean("faults").value_or(false);
-  out.summary.experts = fields.boolean("experts").value_or(false);
+  if (const auto asked = fields.table("parts")) out.summary.parts = asked_parts(*asked);
   out.listeners = listener_options(fields);
   out.listeners.pools = out.summary.pools;
   out.closes = fields.boolean("closes").value_or(false);

@@ -76,7 +76,9 @@ Json run_part(Run& run, std::int32_t part, std::int32_t parts, std::FILE* file) 
 std::string obstacle(const Run& run) {
   if (run.listeners.size() > 1) return "what all replicas do is written or drawn in order";
   if (has_time_limit()) return "its CPU time is limited";
-  return Sharing(*run.simulation).obstacle();
+  if (std::string why = Sharing(*run.simulation).obstacle(); !why.empty()) return why;
+  const std::string_view part = run.summary->undivided();
+  return part.empty() ? "" : std::string(part) + " is not added up over processes";
 }
 
 /// Runs it to its end in so many processes, so that run.summary knows what happened; the simulation

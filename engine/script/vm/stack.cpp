@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace rooflua::script {
 
@@ -39,6 +40,17 @@ bool in_user_code(lua_State* L) {
     if (frame.currentline > 0) return !is_library(frame.source);
   }
   return false;
+}
+
+std::string without_library(lua_State* L, std::string message) {
+  if (!message.starts_with("rooflua")) return message;
+  const std::size_t colon = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.");
+  if (colon == std::string::npos || message[colon] != ':') return message;
+  const std::size_t end = message.find_first_not_of("0123456789", colon + 1);
+  if (end == std::string::npos || end == colon + 1 || message.compare(end, 2, ": ") != 0)
+    return message;
+  const std::string line = L == nullptr ? "" : user_line(L);
+  return message.replace(0, end + (line.empty() ? 2 : 0), line);
 }
 
 int raise(lua_State* L, const char* message) {
@@ -100,7 +112,7 @@ std::string describe_value(lua_State* L, int index) {
   const int type = lua_type(L, index);
   if (type == LUA_TNONE || type == LUA_TNIL) return "nil";
   if (type == LUA_TSTRING)
-    return "text \"" + std::string(lua_tostring(L, index)).substr(0, 60) + "\"";
+    return "text \"" + printable(std::string(lua_tostring(L, index)).substr(0, 60)) + "\"";
   if (type == LUA_TNUMBER) {
     const double value = lua_tonumber(L, index);
     if (std::isnan(value)) return "nan";

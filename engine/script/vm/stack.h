@@ -26,6 +26,9 @@ std::string user_line(lua_State* L);
 
 /// False if the innermost running Lua function belongs to the library.
 bool in_user_code(lua_State* L);
+/// The message of an error with the user's line in place of one of the library ("rooflua.cost:12:
+/// "), or without a line where the stack has none.
+std::string without_library(lua_State* L, std::string message);
 
 /// Raises `message` as a Lua error, with the user's line in front. Does not return.
 int raise(lua_State* L, const char* message);

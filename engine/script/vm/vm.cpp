@@ -32,6 +32,11 @@ int add_traceback(lua_State* L) {
   }
   // After a stack overflow there is too little stack left to build a traceback.
   if (std::strstr(lua_tostring(L, 1), "stack overflow") != nullptr) return 1;
+  {
+    const std::string own = without_library(L, lua_tostring(L, 1));
+    lua_pushlstring(L, own.data(), own.size());
+    lua_replace(L, 1);
+  }
   lua_createtable(L, 2, 0);
   lua_pushvalue(L, 1);
   lua_rawseti(L, -2, 1);
@@ -215,6 +220,7 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
   } else {
     message = text_at(state_, -1);  // after an out-of-memory error LuaJIT does not call the handler
   }
+  message = without_library(nullptr, message);  // of a stack overflow
   lua_settop(state_, top);
   const bool full = message.find("not enough memory") != std::string::npos &&
                     message.find("scripts may use") == std::string::npos;

@@ -22,7 +22,7 @@ KvCache::KvCache(std::int32_t total_blocks, std::int32_t block_size, PrefixIndex
 
 /// The blocks of a hit that are used.
 KvCache::Hit KvCache::kept_of(const PrefixCache::Hit& hit) const {
-  if (keeps_states_) return {hit.blocks, hit.free, 0, hit.growing};
+  if (keeps_states_ && index_ == PrefixIndex::shared) return {hit.blocks, hit.free, 0, hit.growing};
   if (!drops_last_hit_ || hit.blocks == 0) return {hit.blocks, hit.free, hit.part};
   return {hit.blocks - 1, hit.free - (hit.last_is_free ? 1 : 0), 0};
 }

@@ -103,7 +103,8 @@ void PrefixCache::seat(std::int32_t slot, const Request& request, const Progress
     ROOFLUA_ASSERT(own.blocks == hit_blocks);
     own.remembered = hit_blocks;
     ++version_;
-    if (state_blocks_ > 0) use_state(known[static_cast<std::size_t>(hit_blocks) - 1]);
+    // A write reads blocks, and no state.
+    if (state_blocks_ > 0 && fresh > 0) use_state(known[static_cast<std::size_t>(hit_blocks) - 1]);
   }
   grow(slot, fresh);
 }

@@ -18,7 +18,7 @@ std::unique_ptr<Part> make_tiers(Core& core, Loop& loop);
 
 namespace {
 
-constexpr PartRow rows[] = {
+constexpr PartMaker rows[] = {
     {"gate", make_gate},          // a request meets it first
     {"fleet", make_fleet, true},  // requests wait for a replica behind the gate
     {"split", make_split},        // and then for two of them
@@ -37,13 +37,13 @@ void list_those(const std::vector<std::unique_ptr<Part>>& all, std::vector<Seam*
 
 }  // namespace
 
-std::span<const PartRow> part_order() {
+std::span<const PartMaker> part_order() {
   return rows;
 }
 
 void Parts::make(Core& core, Loop& loop) {
   std::vector<std::string_view> asked = parts_of(core.config, core.bindings);
-  for (const PartRow& row : rows)
+  for (const PartMaker& row : rows)
     all.push_back(std::erase(asked, row.name) > 0 ? row.make(core, loop) : nullptr);
   list();
   if (!asked.empty()) throw Error(std::string(asked.front()), "this program is built without it");
@@ -77,7 +77,7 @@ Picoseconds Parts::due(Picoseconds other) {
 
 Part& Parts::demand(std::string_view name, Core& core, Loop& loop) {
   const auto row = std::find_if(std::begin(rows), std::end(rows),
-                                [&](const PartRow& each) { return each.name == name; });
+                                [&](const PartMaker& each) { return each.name == name; });
   if (row == std::end(rows)) throw Error(std::string(name), "this program is built without it");
   std::unique_ptr<Part>& own = all[static_cast<std::size_t>(row - std::begin(rows))];
   if (own == nullptr) {

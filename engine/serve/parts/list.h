@@ -10,12 +10,12 @@
 
 namespace rooflua {
 
-struct PartRow {
+struct PartMaker {
   std::string_view name;  // its folder here
   std::unique_ptr<Part> (*make)(Core& core, Loop& loop);
   bool begins_later = false;  // a run may get it while it runs
 };
-std::span<const PartRow> part_order();
+std::span<const PartMaker> part_order();
 
 /// The parts of one run, and those that hear of something.
 class Parts {

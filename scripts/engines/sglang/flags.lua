@@ -140,8 +140,8 @@ return flags.list {
       asr-max-buffer-seconds:i asr-max-concurrent-sessions:i ]] },
     { "tokens leave the engine one by one", "stream-interval:i" },
     { "what is captured and compiled is the engine's default", [[ disable-cuda-graph-padding enable-torch-compile
-      enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph disable-piecewise-cuda-graph
-      enforce-piecewise-cuda-graph piecewise-cuda-graph-max-tokens:i piecewise-cuda-graph-tokens:t
+      enable-torch-compile-debug-mode torch-compile-max-bs:i enable-piecewise-cuda-graph
+      enforce-piecewise-cuda-graph piecewise-cuda-graph-tokens:t
       piecewise-cuda-graph-compiler:t enable-breakable-cuda-graph cuda-graph-config:t cuda-graph-backend-decode:t
       cuda-graph-backend-prefill:t cuda-graph-bs-prefill:l cuda-graph-max-bs-prefill:i cuda-graph-tc-compiler:t
       disable-prefill-cuda-graph debug-cuda-graph ]] },

@@ -10,6 +10,10 @@ fusions.options = {
   { "moe_runner_backend", since = "0.5.4", flag = "--moe-runner-backend", type = "text", idle = { "auto" },
     read_by = "expert_operations", note = "kernels are those of the tables, whichever back end is chosen",
     doc = "kernels of the routed experts" },
+  { "disable_piecewise_cuda_graph", flag = "--disable-piecewise-cuda-graph", type = "switch", since = "0.5.10",
+    read_by = "graphs_with_prefill", doc = "prompts run outside of CUDA graphs" },
+  { "piecewise_cuda_graph_max_tokens", flag = "--piecewise-cuda-graph-max-tokens", type = "integer", min = 1,
+    read_by = "graphs_with_prefill", doc = "tokens of the largest piecewise CUDA graph of prompts" },
 }
 
 local cdna = { "cdna3", "cdna4" }
@@ -28,6 +32,22 @@ local function one_rank(facts) return facts.dp == 1 end
 --- States that share the prefix cache are copied between steps, which then do not overlap.
 local function copies_states(facts) return has_states(facts.model) and not facts.drafts end
 local function unless_off(_, own) return own.disable_radix_cache ~= true end
+
+local nvidia = { "ampere", "ada", "hopper", "blackwell" }
+
+--- Tokens of the largest piecewise graph of prompts; false where there is none: attention that is divided, stages, an
+--- exchange of tokens, drafts, and latent attention on Blackwell, whose back end is trtllm_mla.
+local function piecewise(facts, own)
+  local is_latent = facts.model ~= nil and facts.model.mla ~= nil
+  local exchange = own.moe_a2a_backend or "none"
+  if own.disable_piecewise_cuda_graph or own.disable_cuda_graph or facts.dp > 1 or facts.pp > 1 or exchange ~= "none"
+    or facts.drafts or facts.role ~= nil and facts.role ~= "both"
+    or is_latent and facts.hardware.architecture == "blackwell" then
+    return false
+  end
+  local chunk = own.chunked_prefill_size > 0 and own.chunked_prefill_size or math.huge
+  return own.piecewise_cuda_graph_max_tokens or is_latent and 2048 or math.min(4096, chunk)
+end
 
 fusions.rules = {
   { architecture = { "hopper", "blackwell" }, norm_apart_s = unless_asked,
@@ -61,6 +81,9 @@ local function routing(count)
 end
 
 fusions.kernels = {
+  { since = "0.5.10", architecture = nvidia, graphs_with_prefill = piecewise,
+    source = "pull request 16331; docs/advanced_features/piecewise_cuda_graph.md: by default; sizes and exceptions: "
+      .. "python/sglang/srt/server_args.py" },
   { architecture = "blackwell", expert_operations = operations, routing_kernels = routing(2),
     source = "pull request 38374: experts are Triton's unless a back end is chosen; operations: fitted, "
       .. "docs/records/fitted.md, \"Prefill outside of graphs\"" },

@@ -57,12 +57,18 @@ local function stage_of(facts, stage)
 end
 
 --- Requests at once that the engine allows on a rank of divided attention: a formula of the pool, and of the slots for
---- states.
+--- states, of which a request may hold several.
 local function running_requests(facts, found)
   local bound = floor(min(max(found.tokens / facts.max_model_len * 512, 2048), 4096) / facts.dp)
   bound = min(bound, facts.is_stated "max_running_requests" and facts.seats or bound)
-  if found.slots > 0 then bound = min(bound, facts.prefix_caching and floor(found.slots / 3) or found.slots) end
-  return bound
+  if found.slots == 0 then return bound end
+  local of_request = facts.prefix_caching and facts.values.state_slots or 1
+  local seats = max(1, floor(found.slots / of_request))
+  if seats < facts.seats then
+    found.assumes = ("%s runs %d requests at once: it has %d slots for states, and a request may hold %d"):format(
+      facts.engine.title, seats, found.slots, of_request)
+  end
+  return min(bound, seats), seats
 end
 
 --- @param facts table applied/ledger.lua says which
@@ -79,6 +85,6 @@ return function(facts)
   least.block_bytes, least.groups = least.cell * facts.block_size, 1
   least.concurrency, least.longest_tokens = least.tokens / facts.max_model_len, least.tokens
   least.request_bytes = facts.max_model_len * least.cell
-  least.running_requests = running_requests(facts, least)
+  least.running_requests, least.state_seats = running_requests(facts, least)
   return least
 end

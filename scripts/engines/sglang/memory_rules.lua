@@ -9,12 +9,26 @@ local function has_links(facts)
     and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
 end
 
+--- Slots for states that a running request may hold: three, and those of the buffer that lets steps overlap.
+--- @param by_default boolean? whether there is one where nothing is stated
+local function slots_of(own, by_default)
+  local stated = own.mamba_radix_cache_strategy or own.mamba_scheduler_strategy
+  if stated == nil or stated == "auto" then stated = by_default and "extra_buffer" or "no_buffer" end
+  if stated == "no_buffer" then return 3 end
+  return (stated == "extra_buffer_lazy" or own.disable_overlap_schedule) and 4 or 5
+end
+
 return {
   { runtime_bytes = 0.6 * gib, source = fitted .. ": the context, before weights are loaded" },
   { when = has_links, runtime_bytes = 1.3 * gib, source = "assumed: the same with NCCL's buffers, without multicast" },
   { architecture = "blackwell", when = has_links, runtime_bytes = 1.8 * gib, source = fitted .. ": with NCCL" },
   { state_element_bytes = 4, mamba_full_memory_ratio = 0.9, source = "python/sglang/srt/server_args.py; "
     .. "python/sglang/srt/configs/mamba_utils.py: states in FP32" },
+  { state_slots = 3, source = "python/sglang/srt/model_executor: MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO" },
+  { since = "0.5.4", state_slots = function(_, own) return slots_of(own) end,
+    source = "pull request 14792: two more for steps that overlap, where they are asked for" },
+  { since = "0.5.14", state_slots = function(_, own) return slots_of(own, true) end,
+    source = "pull request 29158: they overlap by default" },
   { swa_full_tokens_ratio = 0.8, source = "python/sglang/srt/server_args.py" },
   { family = { "deepseek_v4" }, swa_full_tokens_ratio = 0.1, source = "python/sglang/srt/server_args.py" },
   { family = { "gemma3", "gemma3_text", "gemma2" }, swa_full_tokens_ratio = 1,

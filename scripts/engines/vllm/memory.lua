@@ -47,7 +47,7 @@ local function activation_bytes(facts)
   local peak = max(forward.bytes(facts, tokens) + index_bytes(facts), encoder_bytes(facts, tokens))
   if not samples then return peak end
   local rows = min(facts.seats, tokens)
-  return max(peak, facts.values.sampler_bytes * rows * facts.model.vocab_size
+  return max(peak, facts.sampler_bytes * rows * facts.model.vocab_size
     + tokens * facts.model.hidden_size * facts.counts.dtype_bytes)
 end
 
@@ -112,11 +112,11 @@ local function printed_tokens(facts, layout, blocks, concurrency)
   return floor(blocks / layout.groups) * layout.block_size
 end
 
---- @param facts table applied/ledger.lua says which
---- @return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
----   longest_tokens, request_bytes, is_short, state_blocks, stage}
-return function(facts)
+--- The division with a sampler.
+--- @param sampler_bytes number of a seat and word of the vocabulary
+local function divided(facts, sampler_bytes)
   local values, total = facts.values, facts.hardware.usable_memory_bytes
+  facts.sampler_bytes = sampler_bytes
   facts.groups, facts.state_element_bytes = values.layer_groups, values.state_element_bytes
   facts.token_bytes = growing_bytes(facts)
   facts.in_flight = facts.budget * values.in_flight_steps
@@ -140,4 +140,21 @@ return function(facts)
   least.tokens = printed_tokens(facts, layout, blocks, concurrency)
   least.longest_tokens = pages.longest(layout, checked, facts)
   return least
+end
+
+local function is_too_small(found) return found.kv_bytes <= 0 or found.blocks < 1 or found.is_short end
+
+--- Where a release does not decide which sampler runs, it is the smaller one if the engine starts with that alone.
+--- @param facts table applied/ledger.lua says which
+--- @return table {parts, budget_bytes, kv_bytes, blocks, block_size, block_bytes, groups, tokens, concurrency,
+---   longest_tokens, request_bytes, is_short, state_blocks, stage, assumes = a sentence or nil}
+return function(facts)
+  local other_bytes = facts.values.other_sampler_bytes
+  local found = divided(facts, facts.values.sampler_bytes)
+  if not other_bytes or not is_too_small(found) then return found end
+  local other = divided(facts, other_bytes)
+  if is_too_small(other) then return found end
+  other.assumes = ("%s %s starts with FlashInfer's sampler and not with PyTorch's: FlashInfer is taken to be installed "
+    .. "(VLLM_USE_FLASHINFER_SAMPLER says)"):format(facts.engine.title, facts.release)
+  return other
 end

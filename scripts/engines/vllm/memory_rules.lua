@@ -28,17 +28,37 @@ local function has_index(facts)
   return false
 end
 
+--- Bytes of a seat and word in the sampler: of PyTorch (logits in 16 and 32 bits, their sort with 64-bit indices,
+--- probabilities and cumulated sums), of FlashInfer.
+local by_pytorch, by_flashinfer = 38.3, 14
+
+--- Bytes of the sampler that is asked for, else those of the default.
+local function of_sampler(default)
+  return function(_, own)
+    local stated = own.VLLM_USE_FLASHINFER_SAMPLER
+    return stated == "1" and by_flashinfer or stated == "0" and by_pytorch or default
+  end
+end
+
+local function unless_said(bytes)
+  return function(_, own) return own.VLLM_USE_FLASHINFER_SAMPLER == nil and bytes or nil end
+end
+
 return {
   -- The dummy run and its sampler.
-  { sampler_bytes = 38.3, source = "vllm/v1/sample: logits in 16 and 32 bit, their sort with 64-bit indices, "
-    .. "probabilities and cumulated sums; before 0.8 vllm/model_executor/layers/sampler.py" },
-  { since = "0.10.1.1", before = "0.10.2", sampler_bytes = 14,
-    source = "vllm/v1/sample/ops/topk_topp_sampler.py: FlashInfer where it is installed, as in the image" },
-  { since = "0.16", sampler_bytes = 14,
+  { sampler_bytes = by_pytorch, source = "vllm/v1/sample; before 0.8 vllm/model_executor/layers/sampler.py" },
+  { since = "0.8", sampler_bytes = of_sampler(by_pytorch), source = "vllm/v1/sample/ops/topk_topp_sampler.py" },
+  { since = "0.10", before = "0.11", other_sampler_bytes = unless_said(by_flashinfer),
+    source = "the same: FlashInfer where it is installed; start-up logs of 0.10.1 and 0.10.2 are of both kinds, those "
+      .. "of 0.11.0 of PyTorch's; pull request 26859 turns it off" },
+  { since = "0.10.1.1", before = "0.10.2", sampler_bytes = of_sampler(by_flashinfer),
+    source = "the same: its image has FlashInfer" },
+  { since = "0.16", sampler_bytes = of_sampler(by_flashinfer),
     source = "the same: FlashInfer by default; for 0.16 to 0.20 inferred from logs of 0.19" },
   { since = "0.28", sampler_bytes = 8,
     source = "vllm/v1/worker/gpu/model_runner.py: its dummy sampler neither filters nor returns logprobs" },
-  { architecture = { "cdna3", "cdna4" }, sampler_bytes = 38.3, source = "the same: ROCm has PyTorch's sampler" },
+  { architecture = { "cdna3", "cdna4" }, sampler_bytes = by_pytorch, other_sampler_bytes = false,
+    source = "the same: ROCm has PyTorch's sampler" },
   -- Beside PyTorch.
   { runtime_bytes = 0.1 * gib, source = fitted },
   { before = "0.6.5", runtime_bytes = 0.35 * gib,

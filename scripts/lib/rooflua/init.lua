@@ -24,6 +24,7 @@ function rooflua.list(kind)
     if policy.is_class(class) then
       local entry = policy.describe(class)
       entry.module = kind .. "." .. name
+      for _, each in pairs(entry.params) do each.idle = nil end -- cases have facts and values: no JSON
       out[#out + 1] = entry
     end
   end

@@ -13,6 +13,7 @@ import glob
 import json
 import os
 from array import array
+from operator import index
 from pathlib import Path
 
 from .run import Mistake
@@ -136,7 +137,7 @@ class Pricer:
         self._form = "sum"  # what the batch of C may have: decodes and their sum; or prompts and contexts; or all
 
     def _fill(self, prefills, decodes, context_tokens, contexts, widths, drafts, ranks):
-        batch = self._batch
+        """Everything is read before the batch of C is changed: what is refused leaves it as it was."""
         if contexts is not None:
             if context_tokens or decodes not in (0, len(contexts)):
                 raise ValueError("batch: contexts says it all; leave out decodes and context_tokens")
@@ -145,15 +146,18 @@ class Pricer:
             raise ValueError(f"batch: widths: expected {decodes}, one of each decode, found {len(widths)}")
         _check("decodes", decodes, _MOST_REQUESTS)
         _check("context_tokens", context_tokens, _MOST_TOKENS)
-        chunks, batch.prefills = _numbers("prefills", _chunks(prefills))
-        each_context, batch.decode_contexts = _numbers("contexts", contexts or ())
-        each_width, batch.decode_widths = _numbers("widths", widths or ())
+        chunks, prefills_at = _numbers("prefills", _chunks(prefills))
+        each_context, contexts_at = _numbers("contexts", () if contexts is None else contexts)
+        each_width, widths_at = _numbers("widths", () if widths is None else widths)
         numbers = _numbers("drafts and ranks", (*(drafts or (0, 0, 0)), *(ranks or (0, 0, 0, 0))))[0]
-        if len(numbers) != 7:
+        if len(drafts or (0, 0, 0)) != 3 or len(numbers) != 7:
             raise ValueError("batch: expected three numbers of drafts and four of ranks")
+        count = index(decodes), index(context_tokens)
+        batch = self._batch
+        batch.prefills, batch.decode_contexts, batch.decode_widths = prefills_at, contexts_at, widths_at
         batch.draft_rows, batch.draft_tokens, batch.draft_passes = numbers[:3]
         batch.ranks, batch.ranks_tokens, batch.ranks_max_tokens, batch.ranks_prefills = numbers[3:]
-        batch.prefill_count, batch.decodes, batch.decode_context_tokens = len(prefills), decodes, context_tokens
+        batch.prefill_count, (batch.decodes, batch.decode_context_tokens) = len(prefills), count
         self._arrays = chunks, each_context, each_width
         self._form = "all"
 
@@ -165,12 +169,12 @@ class Pricer:
 
     def _fill_lists(self, prefills, contexts):
         """Prompts and the context of each decode: what a step of an engine has."""
+        chunks, prefills_at = _numbers("prefills", _chunks(prefills))
+        each_context, contexts_at = _numbers("contexts", contexts)
         self._use("lists")
         batch = self._batch
-        chunks, batch.prefills = _numbers("prefills", _chunks(prefills))
-        batch.prefill_count = len(prefills)
-        each_context, batch.decode_contexts = _numbers("contexts", contexts)
-        batch.decodes = len(each_context)
+        batch.prefills, batch.prefill_count = prefills_at, len(prefills)
+        batch.decode_contexts, batch.decodes = contexts_at, len(each_context)
         self._arrays = chunks, each_context
 
     def price(self, decodes=0, context_tokens=0, *, prefills=(), contexts=None, widths=None, drafts=None, ranks=None):
@@ -190,10 +194,11 @@ class Pricer:
             elif prefills or contexts is not None:
                 self._fill_lists(prefills, () if contexts is None else contexts)
             else:
-                self._use("sum")
                 if not (0 <= decodes <= _MOST_REQUESTS and 0 <= context_tokens <= _MOST_TOKENS):
                     _check("decodes", decodes, _MOST_REQUESTS)
                     _check("context_tokens", context_tokens, _MOST_TOKENS)
+                decodes, context_tokens = index(decodes), index(context_tokens)
+                self._use("sum")
                 batch = self._batch
                 batch.decodes = decodes
                 batch.decode_context_tokens = context_tokens
@@ -207,7 +212,10 @@ class Pricer:
     def explain(self, decodes=0, context_tokens=0, *, prefills=(), contexts=None, widths=None, drafts=None,
                 ranks=None):
         """The same step operation by operation: a dict with time_s, evidence, rows, notes and scenario."""
-        self._fill(prefills, decodes, context_tokens, contexts, widths, drafts, ranks)
+        try:
+            self._fill(prefills, decodes, context_tokens, contexts, widths, drafts, ranks)
+        except TypeError as problem:
+            raise ValueError(f"batch: {problem}") from None
         room = 1 << 16
         while True:
             text = ctypes.create_string_buffer(room)

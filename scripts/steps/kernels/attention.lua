@@ -9,6 +9,7 @@
 local bounds = require "steps.kernels.bounds"
 local cost = require "rooflua.cost"
 local grids = require "steps.kernels.grids"
+local apart_heads = require "steps.kernels.apart_heads"
 local index = require "steps.kernels.index"
 local monotone = require "steps.kernels.monotone"
 local monotone_prefill = require "steps.kernels.monotone_prefill"
@@ -27,6 +28,7 @@ local prefill_axes = { new_tokens = true, context_tokens = true }
 
 local attention = {}
 attention.verify, attention.further_queries = verify.time, verify.further
+attention.heads_apart = apart_heads.time
 
 --- Whether rows of window attention were measured at this shape. Rows of another window are no better than those of
 --- full attention with as many pairs.
@@ -62,6 +64,7 @@ function attention.of(steps, op, kind, deployment)
     grids.of(self.database, self.prefill_query, prefill_axes))
   self.prefill_calls = nil  -- chosen at the first prompt
   self.module, self.prompt_module = false, false  -- what rows of the whole module take beyond
+  self.further_reads = apart_heads.further_reads(steps.engine_values, kind, deployment)
   return self
 end
 
@@ -121,6 +124,7 @@ function attention:window_tokens(batch) return batch:bounded_tokens(2 * self.own
 --- the cache when attention runs.
 --- @param batch rooflua.Batch its widths; its contexts are read only by kinds whose contexts are bounded
 function attention:decode(n, context, batch)
+  if self.further_reads > 0 then return self:heads_apart(n, context, batch) end
   if batch.decode_tokens > n then return self:verify(n, context, batch) end
   return self:decode_rows(n, context, batch)
 end

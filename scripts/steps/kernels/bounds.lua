@@ -157,6 +157,7 @@ function bounds.counted(op, field, there, asked)
     there = there, asked = asked }
 end
 
+local expanded = "weights are expanded inside of the GEMM (kernels/weight_only.lua)"
 local slow_blocks = "FlashInfer's kernels for block-scaled FP8 (kernels/blockscale.lua)"
 
 --- Time of a GEMM within both bounds.
@@ -164,6 +165,12 @@ local slow_blocks = "FlashInfer's kernels for block-scaled FP8 (kernels/blocksca
 --- @param m number rows that run
 --- @param there number? of these, rows that there are
 function bounds:gemm(op, m, there)
+  local expands = self.weight_only and self.weight_only:expands(op.dtype)
+  if expands and self.weight_only:is_modelled(op) then
+    local time_s = self.weight_only:price(op, m)
+    bounds.counted(op, "m", there or m, m)
+    return time_s
+  end
   local rows = self:rows_to_run(op, m)
   local time_s
   if op.dtype == "fp8" and self.fused_quantize then
@@ -172,6 +179,7 @@ function bounds:gemm(op, m, there)
     time_s = cost.gemm(self.database, rows, op.k, op.n, op.dtype, op.count, op.name)
   end
   bounds.counted(op, "m", there or m, rows)
+  if expands then time_s = raised(time_s, self.weight_only:arithmetic_s(op, m), op.count, op.name, expanded) end
   if self.block_time then time_s = raised(time_s, self.block_time(op, m), op.count, op.name, slow_blocks) end
   return self:at_least(time_s, op.flop_per_row * m, op.weight_bytes + op.bytes_per_row * m, op.dtype, op.count, op.name)
 end

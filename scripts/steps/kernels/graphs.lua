@@ -18,6 +18,14 @@ function graphs.largest(limit, max_num_seqs, max_num_batched_tokens, draft_depth
   return min(limit, 2 * max_num_seqs * (1 + (draft_depth or 0)), max_num_batched_tokens)
 end
 
+--- Tokens of the largest graph that a step with prefill chunks runs in. Without graphs of decodes there are none.
+--- @param engine table values of an engine: true, false or tokens of its own
+function graphs.with_prefill(engine, largest)
+  local own = engine.graphs_with_prefill
+  if not own or largest == 0 then return 0 end
+  return own == true and largest or own
+end
+
 --- What prices depend on of the seats and the budget: deployments that are equal in the rest and in this have the same
 --- prices.
 --- @param steps steps.Kernels

@@ -22,19 +22,22 @@ function host.operation_s(steps, engine)
   return host.chosen(steps, "eager_operation_s", has_graphs and engine.compiled_operation_s or engine.eager_operation_s)
 end
 
---- How many operations an engine runs for one of cost.layers, where it is more than one. Routed experts
---- (`expert_operations` of scripts/engines): routing, permutation, quantisation, two GEMMs, activation, sum. Latent and
---- recurrent attention: splits, reshapes, norms, expansion, convolution, gates.
-local within = { mla_prefill = 24, linear_attention = 24 }
+--- Operations that are several on the host: splits, reshapes, norms, expansion, convolution, gates of latent and
+--- recurrent attention, where their layers run in Python. Compilation leaves fewer (`attention_operations` of
+--- scripts/engines).
+local several, in_python = { mla_prefill = true, linear_attention = true }, 24
 
---- The operations of a step on the host. The quantisation in front of a GEMM is part of its call.
+--- The operations of a step on the host. Routed experts (`expert_operations` of scripts/engines) are routing,
+--- permutation, quantisation, two GEMMs, activation, sum. The quantisation in front of a GEMM is part of its call.
 --- @param layers table of cost.layers
 --- @param engine table values of an engine
-function host.operations(layers, engine)
-  local count = 0
+--- @param is_compiled boolean? whether the layers are compiled, where the engine compiles them
+function host.operations(layers, engine, is_compiled)
+  local count, attention = 0, is_compiled and engine.attention_operations or in_python
   for _, op in ipairs(layers) do
     if op.kernel ~= "quantize" and op.op ~= "mla_decode" and op.op ~= "attention_decode" then
-      count = count + op.count * (op.op == "grouped_gemm" and engine.expert_operations or within[op.op] or 1)
+      count = count + op.count * (op.op == "grouped_gemm" and engine.expert_operations or several[op.op] and attention
+        or 1)
     end
   end
   return count
@@ -42,7 +45,7 @@ end
 
 --- Host time of the layers of a step outside of CUDA graphs.
 function host.layers_s(steps, layers, engine)
-  return host.operations(layers, engine) * host.operation_s(steps, engine)
+  return host.operations(layers, engine, steps.graph_tokens > 0) * host.operation_s(steps, engine)
 end
 
 return host

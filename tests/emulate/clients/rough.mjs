@@ -27,7 +27,7 @@ function raw(bytes, ms = 3000) {
 }
 
 const post = (path, body, more = "") =>
-  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
 const completion = (more) => JSON.stringify({ prompt: [1, 2, 3], max_tokens: 3, ignore_eos: true, ...more });
 const status = (answer) => Number((/^HTTP\/1\.[01] (\d+)/.exec(answer.text) ?? [0, 0])[1]);
 const state = async () => (await fetch(new URL("/admin/state", url))).json();
@@ -51,7 +51,7 @@ const tests = {
     assert.ok(answer.text.includes("100 Continue") && answer.text.includes("200 OK"));
   },
   async "bodies that are too long, broken or too deep are refused"() {
-    const long = await raw("POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n");
+    const long = await raw("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n");
     assert.ok([400, 413].includes(status(long)), `status ${status(long)}`);
     for (const body of ["", "{", "[1]", '{"prompt":' + "[".repeat(100000), '{"prompt":"a","max_tokens":1e999}', "\u0000"])
       assert.equal(status(await raw(post("/v1/completions", body, "Connection: close\r\n"))), 400);
@@ -63,7 +63,7 @@ const tests = {
   async "other methods and paths have their status"() {
     for (const [first, wanted] of [["GET /v1/completions", 405], ["GET /nothing", 404], ["HEAD /health", 200],
       ["DELETE /v1/models", 501], ["POST /admin/nothing", 404], ["POST /admin/slow", 200]]) {
-      const answer = await raw(`${first} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+      const answer = await raw(`${first} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
       assert.ok(status(answer) === wanted || (wanted === 501 && status(answer) === 405), `${first}: ${status(answer)}`);
     }
   },
@@ -86,14 +86,14 @@ const tests = {
   },
   async "half a request ends when its time is over"() {
     const slow = await Promise.all(Array.from({ length: 200 }, async () => {
-      const answer = raw(["POST /v1/completions HTTP/1.1\r\n", "Host: a\r\n"], 8000);
+      const answer = raw(["POST /v1/completions HTTP/1.1\r\n", "Host: localhost\r\n"], 8000);
       return answer;
     }));
     assert.ok(slow.every((each) => each.closed), "some half-open connections stay");
   },
   async "random bytes change nothing"() {
     const good = [post("/v1/completions", completion({ stream: true })), post("/v1/messages", completion({})),
-      "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", post("/tokenize", '{"prompt":"a"}')];
+      "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", post("/tokenize", '{"prompt":"a"}')];
     let seed = 1;
     const dice = (n) => { seed = (seed * 1103515245 + 12345) % 2147483648; return Math.floor((seed / 2147483648) * n); };
     const one = async () => {

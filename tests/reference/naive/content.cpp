@@ -123,7 +123,8 @@ void NaiveReplica::release(NaiveRequest& r, bool returns) {
 std::vector<int> NaiveReplica::state_of(const NaiveRequest& r, int full) {
   std::vector<int> out;
   for (int i = 0; i < config_.state_blocks; ++i)
-    out.push_back(pool_.hash(r.hashes[static_cast<std::size_t>(full) - 1], {Token{-7 - i}}));
+    out.push_back(pool_.hash(r.hashes[static_cast<std::size_t>(full) - 1],
+                             {Token{~static_cast<std::uint64_t>(6 + i)}}));
   return out;
 }
 

@@ -287,4 +287,13 @@ test("verify tells which measured figures lie inside", function()
   test.raises("has none of the figures", function() verify.run { verify = plan, scenario = plan } end)
 end)
 
+test("a plan that no deployment meets writes its document and its page", function()
+  local folder = test.file "unmet"
+  test.printed("plan --model llama-3.1-8b --workload 2000+300 --rate 5 --slo ttft_p99=1ms --gpus h100-sxm "
+    .. "--requests 10 --write " .. folder, ".")
+  local document = json.decode(assert(io.open(folder .. "/plan.json")):read "*a")
+  test.equal(#document.ranks, 0)
+  assert(io.open(folder .. "/plan.html")):close()
+end)
+
 test.finish()

@@ -142,4 +142,14 @@ test("MODELS, LUA_API and the stub agree on what a lookup is called with", funct
   end
 end)
 
+test("what is listed of policies of every kind is a document", function()
+  local json, seen = require "rooflua.json", 0
+  for _, kind in ipairs(require("rooflua.policy.kinds").folders()) do
+    local listed = require("rooflua").list(kind)
+    test.check(json.encode(listed) ~= "", kind)
+    seen = seen + #listed
+  end
+  test.at_least(seen, 150)
+end)
+
 test.finish()

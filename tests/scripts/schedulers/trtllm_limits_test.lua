@@ -49,18 +49,6 @@ test("a request that needs all blocks but those of its seat's state can never ru
     requests = { { 0, 4, 1, limit(28) }, { 0, 4, 1, limit(24) } }, rows = "0: B+4" }
 end)
 
--- Two steps are under way: in the plan at 1 A is in flight.
-test("blocks are reserved for a request in flight", function()
-  expect { scheduler = Trtllm {}, kv_blocks = 8, async_depth = 2,
-    requests = { { 0, 4, 3, limit(28) }, { 0.5, 4, 1, limit(4) } },
-    rows = [[ 0: A+4
-              0: A
-              1: A
-              2: A
-              3: B+4
-              4: B ]] }
-end)
-
 -- Nothing waits until B comes at 3.5: it waits for three steps.
 test("steps without prompts are no steps of waiting", function()
   expect { scheduler = Trtllm { batch_wait_timeout_iters = 3, batch_wait_max_tokens_ratio = 0.9,

@@ -122,8 +122,8 @@ test("a prompt that hits a part is cut where more of it is shared", function()
 end)
 
 test("states that are kept take blocks, so that fewer prompts stay in the cache", function()
-  -- 12 blocks. A prompt of 3 blocks and its state leave room for one more; without states two more would fit.
-  local seats = 1
+  -- A prompt takes 3 blocks, those of its own state, and as many where that is kept. With 6 blocks B's state takes the
+  -- place of A's, so that C hits nothing.
   local function hits(blocks)
     local found = {}
     for _, cached in ipairs { 0, 3200 } do
@@ -134,7 +134,7 @@ test("states that are kept take blocks, so that fewer prompts stay in the cache"
     end
     return found[1]
   end
-  test.equal(hits(9 + seats), 3200)
+  test.equal(hits(10), 3200)
   test.equal(hits(6), 0)
 end)
 

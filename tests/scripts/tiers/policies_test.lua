@@ -15,6 +15,7 @@ end
 --- Sources {name, tokens, wait_s, peer} after `gpu` tokens of a prompt; a token takes 100 us to compute.
 local function found(given, sources)
   local out = { gpu_tokens = given.gpu or 0, prompt_tokens = given.prompt or 10000, pending_tokens = given.pending or 0,
+    chunk_tokens = given.chunk or 16,
     waiting = given.waiting or 0, tokens = 0, compute_s = function(_, tokens) return 1e-4 * tokens end }
   for i, each in ipairs(sources) do
     out[i] = { name = each[1], tokens = each[2], bytes = 1000 * each[2], wait_s = each[3] or 0,
@@ -38,6 +39,26 @@ test("vllm_cpu loads every hit and waits for what is arriving", function()
   test.equal(own:load({}, found({}, {})), 0)
   test.equal(own:load({}, found({ pending = 16 }, { { "cpu", 320 } })), nil)
   test.equal(of("vllm_cpu", { waits_for_pending = false }):load({}, found({ pending = 16 }, { { "cpu", 320 } })), 320)
+end)
+
+test("vllm_cpu computes less than a chunk, and waits for none then", function()
+  local own = of "vllm_cpu"
+  test.equal(own:load({}, found({ chunk = 256 }, { { "cpu", 255 } })), 0)
+  test.equal(own:load({}, found({ chunk = 256 }, { { "cpu", 256 } })), 256)
+  test.equal(own:load({}, found({ chunk = 256, pending = 100 }, { { "cpu", 155 } })), 0)
+  test.equal(own:load({}, found({ chunk = 256, pending = 256 }, { { "cpu", 155 } })), nil)
+  local drops = of("vllm_cpu", { drops_last_chunk = true })
+  test.equal(drops:load({}, found({ chunk = 256 }, { { "cpu", 768 } })), 512)
+  test.equal(drops:load({}, found({ chunk = 256 }, { { "cpu", 256 } })), 0)
+end)
+
+test("trtllm_host loads every hit, and stores prompts and answers", function()
+  local own = of "trtllm_host"
+  test.equal(own:load({}, found({ pending = 16 }, { { "cpu", 8 } })), 8)
+  test.equal(names(own:store(run { prompt = true }, stores)), "cpu")
+  test.equal(names(own:store(run { prompt = false, why = "ended" }, stores)), "cpu")
+  test.equal(names(own:store(run { prompt = false, why = "preempted" }, stores)), "")
+  test.equal(names(of("trtllm_host", { outputs = false }):store(run { prompt = false, why = "ended" }, stores)), "")
 end)
 
 test("vllm_cpu stores prompts in the first store, and answers where that is said", function()
@@ -238,7 +259,7 @@ test("every policy of tiers and eviction has its methods, and every number a sou
       end
     end
   end
-  test.equal(seen, 14)
+  test.equal(seen, 15)
 end)
 
 test.finish()

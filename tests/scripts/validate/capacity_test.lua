@@ -31,9 +31,9 @@ end
 local function run_rows(...) return run(test.file("start-ups.csv", header .. table.concat { ... })).document end
 
 test("a file with tokens, weights and starts is one of start-ups", function()
-  test.check(rows.is_file(test.file("a.csv", header .. row())))
-  test.check(not rows.is_file(test.file("b.csv", "question,family\n1,x\n")))
-  test.check(not rows.is_file "nowhere.csv")
+  test.check(rows.reads(test.file("a.csv", header .. row())))
+  test.check(not rows.reads(test.file("b.csv", "question,family\n1,x\n")))
+  test.check(not rows.reads "nowhere.csv")
 end)
 
 test("a missing column is named", function()

@@ -38,7 +38,7 @@ test("a description says requests, lengths and the rate at which clients begin",
   test.equal(found.prompt_tokens.min .. " " .. found.prompt_tokens.max, "800 1000")
   test.equal(found.output_tokens.min .. " " .. found.output_tokens.max, "80 100")
   test.equal(client.mean_output(of), 90)
-  test.equal(#of.notes, 0)
+  test.equal(table.concat(of.notes, "|"), "4 clients begin at 300 requests/s; then each sends when it is answered")
 end)
 
 test("ranges of lengths are whole numbers, and L alone is exact", function()
@@ -129,7 +129,7 @@ test("columns state requests of all clients, the rate, and lengths from ratio x 
   test.equal(found.prompt_tokens.min .. " " .. found.prompt_tokens.max, "500 1000")
   test.equal(found.output_tokens.min .. " " .. found.output_tokens.max, "50 101")
   test.equal(client.mean_output(of), 75.5)
-  test.equal(#of.notes, 0)
+  test.equal(#of.notes, 1, "fewer clients than requests")
   found = by_columns { request_rate = "inf", requests = 8, range_ratio = "0.0", osl_command = 9 }
   test.equal(found.start_rate_per_s, 0)
   test.equal(found.prompt_tokens, 700, "without a length of its command it is that of the row")

@@ -187,6 +187,13 @@ test("--intervals reports them; without it there are none", function()
     and one.measured.tpot <= one.intervals.tpot.high)
   test.equal(one.simulated.tpot_mean, plain.document.questions[1].simulated.tpot_mean, "the figures stay")
   test.equal(found.document.silicon.class[one.class].intervals.e2e.questions, 1, "a broken row has none")
+  local of = found.document.silicon.intervals
+  test.equal(of.tpot.rows .. " " .. of.tpot.coverage, "1 " .. (one.intervals.tpot.inside and 1 or 0))
+  for _, each in ipairs { { "engine", one.engine }, { "gpu", one.gpu }, { "class", one.class },
+    { "load", intervals.load(one) } } do
+    test.equal(of[each[1]][each[2]].e2e.rows, 1, each[1])
+  end
+  test.near(of.ttft.high_over_low, one.intervals.ttft.high / one.intervals.ttft.low, 1e-9)
   test.check(found.text:find("inside the 90 % interval, from the errors of other models", 1, true), "the report")
 end)
 

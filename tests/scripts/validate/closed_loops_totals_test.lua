@@ -44,6 +44,18 @@ test("a row without TPOT has an error of TTFT alone, and a median is compared wh
   test.equal(totals.errors(asked, simulated, 101).ttft_unsaturated, nil, "clients that wait for seats")
 end)
 
+test("makespan and tokens per second are compared where a row has them", function()
+  local asked = question("a", { measured = { ttft = 0.5, tpot = 0.01, makespan_s = 10, total_tokens_per_s = 400 } })
+  local simulated = { ttft = 0.5, tpot = 0.01, makespan_s = 11, total_tokens_per_s = 300 }
+  local found = totals.errors(asked, simulated, 101)
+  test.near(found.makespan_s, 0.1, 1e-12)
+  test.near(found.total_tokens_per_s, -0.25, 1e-12)
+  local of = totals.of { answer("a", 0, 0, { errors = found }), answer("b", 0, 0) }
+  test.near(of.total_tokens_per_s.mean, 0.25, 1e-12)
+  test.equal(of.makespan_s.questions, 1)
+  test.equal(totals.of({ answer("b", 0, 0) }).makespan_s, nil)
+end)
+
 test("TTFT counts apart where the row is warm and not saturated", function()
   for _, each in ipairs { { "no", "yes", true }, { "yes", "yes" }, { "no", "no" }, { "no", "unknown" }, { "", "yes" },
     { "no", "" } } do

@@ -8,7 +8,7 @@ local columns = { "id", "kind", "deployment", "pair", "arm", "arm_role", "qualit
   "rate_rps", "concurrency", "stage_index", "stage_duration_s", "requests", "prompt_tokens", "output_tokens",
   "timeout_s", "client", "output_tok_s", "total_tok_s", "requests_s", "ttft_mean_s", "ttft_p50_s", "ttft_p90_s",
   "e2e_mean_s", "e2e_p50_s", "tpot_mean_ms", "output_tokens_mean", "prefill_tok_s", "transfer_ms", "transfer_bytes",
-  "notes" }
+  "notes", "speculation", "accept_len", "users", "first_token_timeout_s", "trace_file" }
 local defaults = { kind = "routers", deployment = "one", quality = "A", model = "meta-llama/Llama-3.1-8B-Instruct",
   weights_format = "bf16", gpu = "H100", tp = 1, replicas = 1, engine = "vllm", engine_version = "0.19.0",
   layout = "agg" }

@@ -123,7 +123,8 @@ test("pools have replicas of their own, a network, and two front ends", function
     transport = "RDMA, about 100 GB/s line rate" }
   test.equal(scenario.replicas[1].role .. scenario.replicas[1].count .. scenario.replicas[1].deployment.tp, "prefill12")
   test.equal(scenario.replicas[2].role .. scenario.replicas[2].count .. scenario.replicas[2].deployment.tp, "decode21")
-  test.near(scenario.network.bytes_per_s, 72e9, 1e-9)
+  test.near(scenario.links.wire.bytes_per_s, 72e9, 1e-9)
+  test.equal(scenario.links.wire.per .. scenario.network.path[1], "replicawire", "a replica has one wire")
   test.near(scenario.frontend.base_s, 2 * whole.frontend.base_s, 1e-9)
 end)
 
@@ -185,6 +186,61 @@ test("single prompts that are pulled are sent twice, and come to another replica
   test.equal(about.stages[1].requests % 2, 1)
   test.equal(about.prompts.groups, about.stages[1].requests)
   test.equal(about.prompts.shared_prefix_tokens + about.prompts.question_tokens, 100)
+end)
+
+test("pools of a split layout scale, prompts by their backlog and decodes by their KV use", function()
+  local cells = { layout = "1P1D", replicas = "", prefill_tp = 1, decode_tp = 1, needs = "replicas autoscale",
+    arm = "auto", notes = "peak prefill of one: 20000-22000 tok/s",
+    other_settings = "start 1 replica per role, at most 3; triggers: backlog 1.5 s, KV use .8; HPA sync 15 s" }
+  local pools = scenario_of(cells).replicas
+  for i, role in ipairs { "prefill", "decode" } do
+    test.equal(("%s %d %d %d"):format(pools[i].role, pools[i].count, pools[i].min, pools[i].max), role .. " 1 1 3")
+  end
+  test.equal(policy.parameters(pools[1].autoscaler).metric, "backlog_s")
+  test.equal(policy.parameters(pools[2].autoscaler).metric, "kv_used_frac")
+  cells.arm = "static"
+  test.equal(scenario_of(cells).replicas[1].autoscaler, nil)
+end)
+
+test("answers without a length have a default that is said", function()
+  local about = load.of(row_of { output_tokens = "" }, nil)
+  test.equal(about.prompts.output_tokens .. about.notes[1], "128the length of answers is not stated: 128 tokens")
+end)
+
+test("drafts whose number and tokens of a round are stated are simulated; others are said not to be", function()
+  local scenario = scenario_of { speculation = "MTP k=3, synthetic acceptance 2.49 tokens per step" }
+  test.equal(policy.parameters(scenario.speculation.speculator).draft_tokens, 3)
+  local rate = policy.parameters(scenario.speculation.acceptance).rate
+  test.near(1 + rate + rate ^ 2 + rate ^ 3, 2.49, 1e-9)
+  test.equal(policy.parameters(scenario_of { speculation = "EAGLE, 2 steps", accept_len = 1.5 }
+    .speculation.acceptance).rate > 0.3, true)
+  local without, notes = scenario_of { speculation = "MTP" }
+  test.equal(without.speculation, nil)
+  test.check(table.concat(notes, "\n"):find("are not simulated: MTP", 1, true), table.concat(notes, "\n"))
+end)
+
+test("a row with a trace replays it: users are lanes, the last file counts, and clients drop what is late", function()
+  local row = row_of { kind = "agents", users = 3, first_token_timeout_s = 600, stage_duration_s = 30 }
+  local folder = row.path:match "^(.*)/"
+  for _, name in ipairs { "own", "shared" } do
+    local file = assert(io.open(("%s/%s.jsonl"):format(folder, name), "w"))
+    for i = 1, 4 do
+      file:write(('{"id": "%d", "steps": [{"input": 100, "new": 100, "output": 5, "gap": 0}, '
+        .. '{"input": 150, "new": 50, "output": 5, "gap": 1}]}\n'):format(i))
+    end
+    file:close()
+  end
+  row.trace_file = "own.jsonl; shared.jsonl"
+  local about = load.of(row, { kind = "trace" })
+  test.equal(about.prompts.path .. about.prompts.lanes, folder .. "/shared.jsonl3")
+  local scenario = system.scenario(row, about, { about.own }, { steps = steps, seed = 0 })
+  test.equal(scenario.client.name .. policy.parameters(scenario.client).first_token_s, "impatient600")
+  test.equal(policy.parameters(scenario.workload).seconds, 30)
+  local found = require("rooflua.validate.clusters.figures").answer({ members = { { row = row, about = about } },
+    stages = { about.own } }, { steps = steps, seed = 0, sessions_s = 150 })
+  test.equal(found.rows[1].completed, 8, "two requests of each of four sessions")
+  row.trace_file = "gone.jsonl"
+  test.raises("trace_file: there is no such file", function() load.of(row, nil) end)
 end)
 
 test("distributions of profiles keep their means", function()

@@ -35,9 +35,9 @@ local function run(path, options)
 end
 
 test("a file with drafters, drafts and acceptance is one of speculation", function()
-  test.check(rows.is_file(file(closed("a", 0, "", 100))))
-  test.check(not rows.is_file(test.file("other.csv", "question,family\n1,x\n")))
-  test.check(not rows.is_file "nowhere.csv")
+  test.check(rows.reads(file(closed("a", 0, "", 100))))
+  test.check(not rows.reads(test.file("other.csv", "question,family\n1,x\n")))
+  test.check(not rows.reads "nowhere.csv")
 end)
 
 test("rows are read with their remarks", function()

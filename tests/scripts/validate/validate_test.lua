@@ -133,10 +133,11 @@ end)
 test("what is wrong with a folder or an option is said with its place", function()
   test.raises("there is no cases.csv", function() validate.run { folder = folder .. "/nothing" } end)
   for text, wrong in pairs {
-    [""] = ":1: columns are missing: case_id, rating, dataset, file, model, gpu, tp, engine, workload; a case needs",
-    ["a,b\n1,2\n"] = "found a, b",
-    [columns:gsub("rating,", "")] = ":1: a column is missing: rating; a case needs case_id,",
-    [columns] = "has a header and no case; expected a row per measured case" } do
+    [""] = ":1: columns are missing: case_id, rating, dataset, file, model, gpu, tp, engine, workload; a file of "
+      .. "measured cases has",
+    ["a,b\n1,2\n"] = ":1: columns are missing: case_id",
+    [columns:gsub("rating,", "")] = ":1: a column is missing: rating; a file of measured cases has case_id,",
+    [columns] = "has a header and no row; expected measured cases, one per row" } do
     write("cases.csv", text)
     test.raises("cases.csv" .. (wrong:sub(1, 1) == ":" and wrong or ""), run)
     test.raises(wrong, run)

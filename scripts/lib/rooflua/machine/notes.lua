@@ -111,6 +111,7 @@ function notes.of(prepared, evidence, first)
   for i, sentence in ipairs(first or {}) do sentences[i] = sentence end
   for _, each in ipairs(prepared) do
     for _, note in ipairs(each.engine_notes or {}) do sentences[#sentences + 1] = note end
+    sentences[#sentences + 1] = each.found and each.found.assumes
     add_of_name(sentences, each)
     add_of_model(sentences, each.model)
     add_of_steps(sentences, each)

@@ -2,10 +2,16 @@
 local catalogue = require "rooflua.engines.catalogue"
 local choice = require "rooflua.engines.choice"
 local core = require "rooflua.base.core"
+local levers = require "rooflua.intervals.levers"
 local notes = require "rooflua.machine.notes"
 local units = require "rooflua.text.units"
 
 local basis = {}
+
+--- Levers of a plan, and the members of a candidate that they are.
+local told_apart = { hardware = "gpu", engine = "engine", tp = "tp", dp = "dp", pp = "pp", ep = "ep",
+  weights = "weights", kv = "kv", max_num_seqs = "max_num_seqs", max_num_batched_tokens = "max_num_batched_tokens",
+  speculation = "speculation", replicas = "replicas" }
 
 --- "measured 8.9 %, interpolated 91.1 %; touched by notes 3.0 %".
 ---@param result table evidence, noted_frac
@@ -79,6 +85,19 @@ local function ranks_text(list)
   return ("ranks %s and %d"):format(table.concat(list, ", ", 1, #list - 1), list[#list])
 end
 
+--- How often the direction of what tells the ranks apart was right; nil where nothing does. What one candidate states
+--- and another one leaves to its engine is told apart, too.
+local function directions_text(plan)
+  local paths, first = {}, plan.ranks[1] and plan.ranks[1].candidate
+  for i = 2, #plan.ranks do
+    for path, name in pairs(told_apart) do
+      local own = plan.ranks[i].candidate[name]
+      if core.describe(own) ~= core.describe(first[name]) then paths[path] = true end
+    end
+  end
+  return levers.text(levers.list(core.sorted_keys(paths)))
+end
+
 --- The notes of an answer as sentences: of the question, then of its deployments. What concerns some ranks names them.
 ---@param only_common boolean? whether these are left out
 function basis.sentences(question, found, plan, only_common)
@@ -91,6 +110,8 @@ function basis.sentences(question, found, plan, only_common)
       plan.price_risk))
   end
   for _, note in ipairs(question.notes) do add(note) end
+  local directions = directions_text(plan)
+  if directions then add(directions) end
   local items, are_ranks = told(found, plan)
   for _, each in ipairs(of_all(question, items)) do
     if not (each.of and only_common) then

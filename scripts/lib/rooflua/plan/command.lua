@@ -84,7 +84,7 @@ function command.run(given)
     local points = front.points(done.question, done.plan)
     text, done.document.front = text .. "\n" .. front.text(points), json.array(points)
   end
-  local files = given.files and (done.plan.stopped and {} or artefacts.files(done)) or nil
+  local files = given.files and json.array(done.plan.stopped and {} or artefacts.files(done)) or nil
   local shown = given.page and page.of(done, text, against_load.of(done.question, done.plan)) or nil
   return { text = text, page = shown, document = done.document, files = files, status = status_of(done.plan),
     scenario = scenario, reused = done.question.book and done.question.book.reused or nil }

@@ -48,9 +48,12 @@ local function search(reader, given, options)
       book = options.results and search_book(reader, given) })
   local summaries = {}
   for i, run in ipairs(runs) do summaries[i] = run.summary end
+  local told = notes.of_runs(runs) or {}
+  local compared = require("rooflua.explore.differences").of(runs, nil, true)
+  if compared then told[#told + 1] = require("rooflua.intervals.levers").text(compared.levers) end
   return { kind = "search", search = result, evidence = mean_evidence(runs), noted_frac = notes.mean_share(summaries),
     text = require("rooflua.explore.text").of_search(result), left_out = most_left_out(runs),
-    notes = notes.of_runs(runs) }
+    notes = #told > 0 and told or nil }
 end
 
 --- Runs one variant of an opened scenario. options: explain and what else the kind takes.

@@ -13,6 +13,15 @@ local schema = require "rooflua.scenario.schema"
 local program = {}
 local opened_by_number = {}
 
+--- What the results of an opened scenario's settings can say of each other (explore/differences.lua); nil of one whose
+--- variants are points of a sample, or vary no setting of a server.
+---@param runs table[]? results; without them {levers} alone
+local function compared(opened, runs)
+  if opened.kind ~= "serve" or opened.given.sweep ~= nil or #opened.all < 2 then return nil end
+  local differences = require "rooflua.explore.differences"
+  return differences.of(runs or opened.all, differences.paths(opened.all), runs == nil)
+end
+
 --- {number, file, kind, title, seed, variants = {{name, parameters, seed, position}}, total, has_report,
 --- lists_operations}
 local function document_of(opened)
@@ -22,7 +31,8 @@ local function document_of(opened)
     list[i] = { name = each.name, parameters = each.parameters, seed = each.seed, position = each.position }
   end
   return { number = #opened_by_number, file = opened.reader.file, kind = opened.kind, title = opened.title,
-    seed = opened.seed, variants = list, total = #opened.all, has_report = opened.given.report ~= nil,
+    seed = opened.seed, variants = list, total = #opened.all,
+    has_report = opened.given.report ~= nil or compared(opened) ~= nil,
     lists_operations = kinds.lists_operations(opened) }
 end
 
@@ -85,9 +95,8 @@ local function add_machines(opened, results)
   end
 end
 
---- What the scenario's own report makes of the results: {text, rows}; rows where it gives tables; nothing without one.
-function program.report(number, results)
-  local opened = opened_by_number[number]
+--- What the scenario's own report makes of the results: {text, rows}; rows where it gives tables.
+local function own_report(opened, results)
   local report = opened.given.report
   if not report then return { text = "" } end
   add_machines(opened, results)
@@ -99,6 +108,19 @@ function program.report(number, results)
       rows = opened.reader:at("report", answer.document, core.plain(out)) }
   end
   return opened.reader:fail("report", "expected text or tables, found %s", core.describe(out))
+end
+
+--- The scenario's own report and what is known of the differences between its settings: {text, rows}. Without a report
+--- of its own `rows` has the differences.
+function program.report(number, results)
+  local opened = opened_by_number[number]
+  local told = compared(opened, results)
+  local own = own_report(opened, results)
+  if not told then return own end
+  local rows = own.rows or own.text ~= "" and own.text or told
+  local text = told.text
+  told.text = nil
+  return { text = own.text ~= "" and own.text .. "\n\n" .. text or text, rows = rows }
 end
 
 return program

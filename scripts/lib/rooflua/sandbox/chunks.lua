@@ -84,7 +84,9 @@ end
 
 --- An error raised below a tail call has lost its line: this puts at least the file in front.
 local function with_file(problem, path)
-  if type(problem) ~= "string" or problem:find "%.%w+:%d+: " then return problem end
+  if type(problem) ~= "string" then return problem end
+  problem = problem:gsub("^rooflua[%l%d_.]*:%d+: ", "") -- of a stack overflow
+  if problem:find "%.%w+:%d+: " then return problem end
   return chunk_name(path):sub(2) .. ": " .. problem
 end
 
@@ -266,7 +268,7 @@ named_policies.look_with(chunks)
 
 local function guarded(path, message, call, ...)
   native.begin_loading(message)
-  local results = { pcall(call, ...) }
+  local results = { xpcall(call, native.user_words, ...) }
   if not results[1] and type(results[2]) == "table" then -- its __tostring is the user's code, too
     results[2] = select(2, pcall(tostring, results[2]))
   end

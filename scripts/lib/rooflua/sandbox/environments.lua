@@ -2,6 +2,7 @@
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local files = require "rooflua.sandbox.files"
+local handlers = require "rooflua.sandbox.handlers"
 local null = require("rooflua.json").null
 local policy = require "rooflua.policy"
 local repeatable = require "rooflua.sandbox.repeatable"
@@ -18,6 +19,7 @@ for _, name in ipairs { "assert", "error", "ipairs", "pcall", "rawequal", "rawge
   base[name] = globals[name]
 end
 for _, name in ipairs { "pairs", "next", "tostring" } do base[name] = repeatable[name] end
+base.pcall, base.xpcall = handlers.pcall, handlers.xpcall
 local silent = false
 function base.print(...)
   if not silent then repeatable.print(...) end
@@ -25,6 +27,8 @@ end
 --- A read-only view is an empty table: what rawset puts into it would hide the real field from every script.
 --- A class of policies and json.null are one object for every script, too.
 function base.rawset(t, key, value)
+  if type(t) ~= "table" then fail("rawset: expected a table, found %s", core.describe(t)) end
+  if key == nil or key ~= key then fail("rawset: expected a key, found %s", core.describe(key)) end
   if core.contents[t] or policy.is_class(t) or t == null then
     fail("rawset: this table is read-only (assigning '%s')", tostring(key))
   end
@@ -46,7 +50,7 @@ allowed.math.randomseed = allowed.math.random
 
 -- A coroutine that resumes another one takes C stack at every level, and LuaJIT does not count the levels.
 local most_nested, nested = 150, 0
-local create, resume = coroutine.create, coroutine.resume
+local create, resume, caught = coroutine.create, coroutine.resume, handlers.caught
 local function leave(...)
   nested = nested - 1
   return ...
@@ -59,13 +63,18 @@ function allowed.coroutine.resume(co, ...)
     fail("coroutine.resume: more than %d coroutines inside each other", most_nested)
   end
   nested = nested + 1
-  return leave(resume(co, ...))
+  return caught(leave(resume(co, ...)))
+end
+function allowed.coroutine.create(call)
+  if type(call) ~= "function" then fail("coroutine.create: expected a function, found %s", core.describe(call)) end
+  return create(call)
 end
 local function pass(ok, ...)
   if not ok then error((...), 0) end
   return ...
 end
 function allowed.coroutine.wrap(call)
+  if type(call) ~= "function" then fail("coroutine.wrap: expected a function, found %s", core.describe(call)) end
   local co = create(call)
   return function(...) return pass(allowed.coroutine.resume(co, ...)) end
 end
@@ -119,7 +128,8 @@ local function trusted(require)
     if not silent then globals.print(...) end
   end
   return setmetatable({ require = require, pairs = core.sorted_pairs, io = noted_io, dofile = noted_dofile,
-    loadfile = noted_loadfile, print = tell }, {
+    loadfile = noted_loadfile, print = tell,
+    pcall = handlers.pcall, xpcall = handlers.xpcall }, {
     __index = function(_, name)
       local value = rawget(globals, name)
       if value ~= nil then return value end

@@ -12,6 +12,7 @@
 -- kinds     of scenario that read it, as words; a field is read by those of its group unless it says otherwise
 -- goals     of a search that read it, as words
 -- read_by   the module that reads it, below scripts/lib/rooflua
+-- part      of the results that alone reads it (a name in engine/measure/parts); read_by is "serving.live"
 -- checked   false: a value of another type is refused when the scenario runs, or not at all
 -- reported  false: not among the parameters of a report
 -- same_as   the top-level key that this field of a replica stands in for

@@ -206,11 +206,13 @@ function schema.check_number(reader, path, value)
 end
 
 --- Refuses what is no policy, and no name of one.
-function schema.check_policy(reader, path, value)
+---@param is_unread boolean? nothing else looks for what a text names
+function schema.check_policy(reader, path, value, is_unread)
   if value ~= nil and type(value) ~= "string" and not policy.is_instance(value) and not policy.is_class(value) then
     reader:fail(by_path[path].name, "expected a policy (require \"%s.NAME\" {}), found %s", by_path[path].folder,
       core.describe(value))
   end
+  if is_unread and type(value) == "string" then reader:at(path, policy.check_name, by_path[path].folder, value) end
 end
 
 return schema

@@ -122,7 +122,7 @@ function shape.check(reader, given)
   check_plan(reader, given, kind)
   for _, entry in ipairs(schema.fields()) do
     if is_plain[entry.type] then schema.check(reader, entry.path, given[entry.name]) end
-    if entry.type == "policy" and entry.kinds[kind] then schema.check_policy(reader, entry.path, given[entry.name]) end
+    if entry.type == "policy" then schema.check_policy(reader, entry.path, given[entry.name], not entry.kinds[kind]) end
     if entry.named and entry.kinds[kind] then
       schema.check_named(reader, entry.path, given[entry.name])
     elseif entry.fields and entry.type == "table" and entry.kinds[kind] then

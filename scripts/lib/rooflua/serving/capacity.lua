@@ -54,6 +54,7 @@ function capacity.of(about, reader)
   local found = memory.ledger(applied, memory.options(merged.deployment, given.model, given.hardware,
     held.of(reader, merged, applied)))
   found.note, found.notes = applied.note, applied.notes
+  if found.assumes then found.note = (found.note and found.note .. "; " or "") .. found.assumes end
   add_experts(found)
   local rows, told = tiers.of_capacity(reader, applied, given.model, found, about.tiers)
   found.tiers = rows

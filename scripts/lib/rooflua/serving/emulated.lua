@@ -89,8 +89,8 @@ local function server_options(reader, given, state, asked, told)
     type(given.model) == "string" and given.model or nil } do
     if not core.is_among(name, models) then models[#models + 1] = name end
   end
-  return { host = asked.host, port = asked.port, ports_each = asked.ports_each, speed = asked.speed,
-    drain_s = asked.drain_s, record = asked.record, models = models, owner = chosen.engine.name,
+  return { host = asked.host, port = asked.port, ports_each = asked.ports_each, admin = asked.admin,
+    speed = asked.speed, drain_s = asked.drain_s, record = asked.record, models = models, owner = chosen.engine.name,
     version = chosen.release, max_model_len = longest, bytes_per_token = asked.bytes_per_token,
     block_tokens = kv and kv.block_tokens or math.max(shortest_block, first.config.block_size), kv_events = kv,
     default_tokens = asked.answer_tokens,
@@ -110,9 +110,14 @@ local function check(reader, given, asked)
   end
 end
 
+--- In an address: IPv6 stands in brackets.
+local function host_name(host)
+  return host:find(":", 1, true) and "[" .. host .. "]" or host
+end
+
 local function announce(asked, ports, options, quiet)
   for i, port in ipairs(ports) do
-    io.stdout:write(("listening on http://%s:%d%s, model %s\n"):format(asked.host, port,
+    io.stdout:write(("listening on http://%s:%d%s, model %s\n"):format(host_name(asked.host), port,
       #ports > 1 and (" for replica %d"):format(i) or "", options.models[1]))
   end
   if not quiet then
@@ -147,6 +152,12 @@ local function outcomes(found, options, told)
   if found.late_s > 0 then
     told[#told + 1] = ("in %d s tokens left late, by up to %.3g ms: the machine was too slow"):format(found.late_s,
       1e3 * found.most_late_s)
+  end
+  local unread = {}
+  for name, times in core.sorted_pairs(found.unread) do unread[#unread + 1] = ("%s (%d)"):format(name, times) end
+  if unread[1] then
+    told[#told + 1] = "fields of requests that change nothing here, and how many had them: "
+      .. table.concat(unread, ", ")
   end
   if found.kv then kv_events.tell(found.kv, told) end
   if options.record then

@@ -15,6 +15,7 @@ local pieces = require "rooflua.serving.pieces"
 local policy = require "rooflua.policy"
 local Reader = require "rooflua.scenario.reader"
 local replicas = require "rooflua.serving.replicas"
+local schema = require "rooflua.scenario.schema"
 local shape = require "rooflua.scenario.shape"
 local surroundings = require "rooflua.serving.surroundings"
 local swaps = require "rooflua.serving.swaps"
@@ -82,6 +83,31 @@ local function asked(reader, given, name)
   return value == true
 end
 
+local keys_of_parts = {} -- keys that a part of the results alone reads
+for _, entry in ipairs(schema.fields()) do
+  if entry.part then keys_of_parts[#keys_of_parts + 1] = entry end
+end
+
+--- What summaries are told of the parts of a run, by their keys in documents (engine/measure/parts): true, or the
+--- keys that the part reads. Links, pools and plays need no word: the engine knows them.
+local function parts_of(reader, given, all)
+  local parts = { disaggregation = all.disaggregation.config, gate = all.admission, clients = all.client,
+    faults = all.faults, experts = all.experts, adapters = all.replicas[1].prepared.adapters, tiers = all.tiers }
+  for _, each in ipairs(all.replicas) do parts.speculation = parts.speculation or each.speculation end
+  local told = {}
+  for name, part in pairs(parts) do told[name] = part and true or nil end
+  for _, entry in ipairs(keys_of_parts) do
+    local value = given[entry.name]
+    if value ~= nil then
+      local check = entry.type == "number" and schema.check_number or schema.check
+      check(reader, entry.path, value)
+      told[entry.part] = told[entry.part] or {}
+      told[entry.part][entry.name] = value
+    end
+  end
+  return next(told) and told
+end
+
 --- A scenario as a simulation at time 0. options go to the engine: journal, keep_requests, why, sketch, and the
 --- paths of files that are written as it runs.
 function live.begin(reader, given, options)
@@ -93,9 +119,9 @@ function live.begin(reader, given, options)
     replicas = replicas.each(list, "config"), frontend = all.frontend, slo = all.slo,
     class_slo = #all.class_slo > 0 and all.class_slo or nil,
     transfer = all.transfer, disaggregation = all.disaggregation.config, links = all.links,
-    tiers = all.tiers and all.tiers.config, gate = all.admission ~= nil or nil, clients = all.client ~= nil or nil,
+    tiers = all.tiers and all.tiers.config, parts = parts_of(reader, given, all),
     adapters = adapters.choice(list[1].prepared.adapters),
-    faults = all.faults ~= nil or nil, experts = all.experts ~= nil or nil, pools = all.pools and all.pools.config,
+    pools = all.pools and all.pools.config,
     exact_requests = exact_requests_of(reader, given),
     gap_per_token = given.metrics ~= nil and core.plain(given.metrics).itl == "token" or nil }
   for key, value in pairs(options) do config[key] = value end

@@ -116,6 +116,17 @@ local function with_margin(scheduler, speculates)
     or scheduler
 end
 
+--- The scheduler with as many seats as the engine has slots for states, where these are fewer.
+--- @param limits table {max_num_seqs, max_num_batched_tokens}
+local function within_states(prepared, scheduler, limits)
+  local found = prepared.served and Prepared.ledger(prepared)
+  local seats = found and found.state_seats
+  if not seats or seats >= limits.max_num_seqs or policy.parameters(scheduler).max_num_seqs == nil then
+    return scheduler, limits
+  end
+  return policy.with(scheduler, { max_num_seqs = seats }), core.copy(limits, { max_num_seqs = seats })
+end
+
 --- Refuses what is not combined with one request on several ranks, or with experts on GPUs of their own.
 local function check_context(reader, own, deployment, speculates)
   for _, key in ipairs { "cp", "dcp" } do
@@ -142,6 +153,7 @@ local function build(reader, given, own, before)
   local merged, scheduler, limits, serving, applied = served.of(reader, given, own)
   if before then merged.model, merged.hardware, merged.mfu = before.model, before.hardware, before.mfu end
   local prepared = Prepared.of(reader, merged, applied)
+  scheduler, limits = within_states(prepared, scheduler, limits)
   prepared.said, prepared.router = own.deployment or given.deployment, applied.router
   if prepared.adapters and not scheduler.follows_adapters then
     reader:fail("adapters", "the scheduler %s has no rule for requests whose adapter has no slot; vllm_v1 and those "

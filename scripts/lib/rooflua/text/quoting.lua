@@ -6,9 +6,17 @@ local native = require "rooflua.native"
 
 local quoting = {}
 
---- A text of one line for a comment or a page of text: line breaks and control characters are shown as "\n", "\x1b".
+--- Characters that YAML takes for line breaks or refuses and JSON does not: DEL and C1, U+2028, U+2029, U+FEFF, U+FFFE,
+--- U+FFFF.
+local beyond_json = { { "\127", "\\x7f" }, { "\226\128\168", "\\u2028" }, { "\226\128\169", "\\u2029" },
+  { "\239\187\191", "\\ufeff" }, { "\239\191\190", "\\ufffe" }, { "\239\191\191", "\\uffff" } }
+
+--- A text of one line for a comment or a page of text: line breaks and control characters are shown as "\n", "\x1b",
+--- and what YAML 1.1 takes for a line break as "\u2028".
 function quoting.line(text)
-  return (native.printable(tostring(text)):gsub("[\n\r\t]", { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }))
+  local out = native.printable(tostring(text)):gsub("[\n\r\t]", { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" })
+  for _, each in ipairs(beyond_json) do out = out:gsub(each[1], each[2]) end
+  return out
 end
 
 --- A text of TOML on one line, in quotes.
@@ -30,10 +38,6 @@ function quoting.verbatim(code) return { verbatim = code } end
 
 --- A word of a list: quoted, or a piece of shell.
 function quoting.word(word) return type(word) == "table" and word.verbatim or quoting.shell(word) end
-
---- Characters that YAML takes for line breaks or refuses and JSON does not: DEL and C1, U+2028, U+2029, U+FEFF.
-local beyond_json = { { "\127", "\\x7f" }, { "\226\128\168", "\\u2028" }, { "\226\128\169", "\\u2029" },
-  { "\239\187\191", "\\ufeff" } }
 
 --- A scalar of YAML that is text whatever it holds: in single quotes, or as a text of JSON, which YAML reads as well.
 --- Bytes that are not UTF-8 are shown as "\xff".

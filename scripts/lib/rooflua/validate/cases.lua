@@ -8,16 +8,14 @@
 -- `precision` by validate/precision.lua; of `notes` only "N-token shared prefix" is read. An error in a row affects
 -- that case only.
 local native = require "rooflua.native"
+local columns = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
-local header = require "rooflua.validate.header"
 local precision = require "rooflua.validate.precision"
 local sampling = require "rooflua.validate.sampling"
 local sets = require "rooflua.validate.sets"
 local words = require "rooflua.validate.words"
 
 local cases = {}
-
-cases.required = { "case_id", "rating", "dataset", "file", "model", "gpu", "tp", "engine", "workload" }
 
 --- Seconds per unit of a figure's suffix.
 local suffixes = { { "_ms$", 1e-3 }, { "_us$", 1e-6 }, { "_s$", 1 } }
@@ -87,31 +85,6 @@ local function selection_of(text)
   return out
 end
 
---- Raises an error if a required column is missing, even if there are no rows.
-local function check_header(path, columns)
-  local missing = header.missing(columns, cases.required)
-  if #missing == 0 then return end
-  core.fail("%s:1: %s missing: %s; a case needs %s (docs/VALIDATION.md), found %s", path,
-    #missing == 1 and "a column is" or "columns are", core.join(missing, ", "), core.join(cases.required, ", "),
-    #columns == 0 and "no header" or core.join(columns, ", "))
-end
-
-local function check_row(row, where, columns)
-  if row.cells then
-    core.fail("%s: the row has %d columns, the header %d; a text with a comma needs quotes", where, row.cells, columns)
-  end
-  for _, name in ipairs(cases.required) do
-    if row[name] == nil then core.fail("%s: column '%s' is empty", where, name) end
-  end
-  if type(row.tp) ~= "number" or row.tp < 1 or row.tp % 1 ~= 0 then
-    core.fail("%s: tp: expected a whole number >= 1, found %s", where, core.describe(row.tp))
-  end
-  if not tostring(row.rating):find "^[ABC]$" and not tostring(row.rating):find "^[ABC]%+[ABC]$" then
-    core.fail("%s: rating: expected A (known steps), B (a serving run), C (static batches or a closed loop) or two of "
-      .. "them as A+B, found '%s'", where, tostring(row.rating))
-  end
-end
-
 --- The settings that the workload and the notes of a case state.
 local function settings_of(workload, notes, where)
   local out = words.read(workload, where .. ": workload")
@@ -128,29 +101,32 @@ local function widths_of(tp, settings, where)
   return { tp = tp, dp = dp, ep = ep, moe_tp = tp * dp / ep }
 end
 
---- Fills a case from its row.
-local function read_row(case, folder, row, columns)
-  check_row(row, case.where, columns)
-  local notes, selector = tostring(row.notes or ""), tostring(row.selector or "")
-  case.path, case.selection, case.model = folder .. "/" .. row.file, selection_of(selector), tostring(row.model)
+local function case_of(case, cells)
+  if not case.rating:find "^[ABC]$" and not case.rating:find "^[ABC]%+[ABC]$" then
+    core.fail("%s: rating: expected A (known steps), B (a serving run), C (static batches or a closed loop) or two of "
+      .. "them as A+B, found '%s'", case.where, case.rating)
+  end
+  local selector = cells.selector or ""
+  case.path, case.selection = sets.split(case.path) .. "/" .. cells.file, selection_of(selector)
   case.stage = tonumber((selector:match "^stage (%d+)"))
-  case.gpu, case.tp, case.engine = tostring(row.gpu), row.tp, tostring(row.engine)
-  case.metrics, case.notes = tostring(row.metrics or ""), notes
-  case.weights, case.kv = precision.read(row.precision, case.where)
-  case.figures, case.unread = figures_of(row.measured, case.where)
-  case.settings = settings_of(tostring(row.workload), notes, case.where)
-  case.widths = widths_of(row.tp, case.settings, case.where)
-  case.sampling = sampling.read(row.sampling, case.where)
+  case.weights, case.kv = precision.read(cells.precision, case.where)
+  case.figures, case.unread = figures_of(cells.measured, case.where)
+  case.settings = settings_of(cells.workload, case.notes, case.where)
+  case.widths = widths_of(case.tp, case.settings, case.where)
+  case.sampling = sampling.read(cells.sampling, case.where)
 end
 
---- A case; it has a `problem` if its row cannot be read.
-local function case_of(folder, row, where, columns)
-  local case = { where = where, id = tostring(row.case_id or "line " .. row.line), rating = tostring(row.rating or ""),
-    dataset = row.dataset, path = "" }
-  local ok, problem = pcall(read_row, case, folder, row, columns)
-  if not ok then case.problem = tostring(problem) end
-  return case
-end
+cases.kind = columns.of({ what = "measured cases", manual = "docs/VALIDATION.md", id = "case_id", unique = true,
+  empty = "", case = case_of, broken = function() return { path = "" } end }, {
+  { names = "case_id", type = "text", required = true, own = true },
+  { names = "rating dataset", type = "text", required = true, filled = true },
+  { names = "file", type = "text", required = true, filled = true },
+  { names = "model gpu", type = "text", required = true, filled = true },
+  { names = "tp", type = "whole", least = 1, required = true, filled = true },
+  { names = "engine workload", type = "text", required = true, filled = true },
+  { names = "notes metrics", type = "text" },
+  { names = "selector precision measured sampling", type = "text", own = true },
+})
 
 --- Every case of a folder, in the order of its list.
 ---@param name string? of the list; else cases.csv
@@ -159,17 +135,7 @@ function cases.read(folder, name)
   if not native.file_exists(path) then
     core.fail("%s: there is no cases.csv; expected a folder of measured cases (docs/VALIDATION.md)", folder)
   end
-  local out, lines = {}, {}
-  local rows, columns = native.csv_read(path, true)
-  check_header(path, columns)
-  for i, row in ipairs(rows) do
-    local case = case_of(folder, row, path .. ":" .. row.line, #columns)
-    local line = lines[case.id]
-    if line then case.problem = ("%s: case_id '%s' is that of line %d"):format(case.where, case.id, line) end
-    out[i], lines[case.id] = case, line or row.line
-  end
-  if #out == 0 then core.fail("%s: has a header and no case; expected a row per measured case", path) end
-  return out
+  return (columns.read(path, cases.kind))
 end
 
 --- Files that the cases of a list refer to, and indexes beside or above these.

@@ -8,6 +8,7 @@ local validate = {}
 local kinds = {
   require "rooflua.validate.speculation.kind",
   require "rooflua.validate.capacity.kind",
+  require "rooflua.validate.upgrades.kind",
   require "rooflua.validate.clusters.kind",
   require "rooflua.validate.closed_loops.kind",
   require "rooflua.validate.folder",

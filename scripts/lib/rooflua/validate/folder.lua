@@ -1,11 +1,12 @@
 -- Measured cases as a kind of set (validate/harness.lua): each row of a cases.csv is simulated with every step model.
 local native = require "rooflua.native"
+local columns = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
 local beliefs = require "rooflua.validate.beliefs"
 local engines = require "rooflua.validate.engines"
 local cases = require "rooflua.validate.cases"
 local discrepancy = require "rooflua.intervals.discrepancy"
-local header = require "rooflua.validate.header"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
 local notes = require "rooflua.machine.notes"
 local page = require "rooflua.validate.page"
@@ -15,12 +16,12 @@ local text = require "rooflua.validate.text"
 local totals = require "rooflua.validate.totals"
 local units = require "rooflua.text.units"
 
-local folder = { name = "cases", what = "measured cases", columns = cases.required,
+local folder = { name = "cases", what = "measured cases", columns = cases.kind.required,
   scopes = { engine = true, interval = true }, at_root = true, lists_problems = true }
 
 --- Whether a file is a list of cases: by its name, or by its columns.
-function folder.reads(path, columns)
-  return select(2, sets.split(path)) == "cases.csv" or #header.missing(columns, cases.required) == 0
+function folder.reads(path, there)
+  return select(2, sets.split(path)) == "cases.csv" or #columns.missing(there, cases.kind.required) == 0
 end
 
 --- Files that cases refer to, and the folder of kernel tables.
@@ -163,16 +164,15 @@ end
 
 --- Each note once, with the number of its cases: "deepseek-v3: ... (3 cases)"; "" where there are none.
 local function notes_text(current)
-  local order, counts = {}, {}
-  for _, result in ipairs(current.results) do
-    for _, note in ipairs(notes_of(current, result) or {}) do
-      if not counts[note] then order[#order + 1] = note end
-      counts[note] = (counts[note] or 0) + 1
+  local order, said = {}, {}
+  local counts = errors.counts(current.results, function(result)
+    local own = notes_of(current, result) or {}
+    for _, note in ipairs(own) do
+      if not said[note] then order[#order + 1], said[note] = note, true end
     end
-  end
-  for i, note in ipairs(order) do
-    order[i] = ("%s (%s)"):format(note, units.counted(counts[note], "case"))
-  end
+    return own
+  end)
+  for i, note in ipairs(order) do order[i] = ("%s (%s)"):format(note, units.counted(counts[note], "case")) end
   return table.concat(order, "\n")
 end
 
@@ -199,6 +199,7 @@ local function document(current, by_belief, groups)
   for i, belief in ipairs(current.beliefs) do
     if i > 1 then out.others[belief.name] = { totals = totals_document(by_belief[belief.name]) } end
   end
+  if current.intervals > 0 then out.intervals = text.intervals(current.results, main) end
   for i, result in ipairs(current.results) do out.cases[i] = case_document(current, result) end
   return out
 end
@@ -218,59 +219,50 @@ local function about_main(current, main, groups)
     current.tables and (" (%s)"):format(current.tables) or ", and there is no folder of them (--tables)")
 end
 
-local function report(current, by_belief, groups, ran)
-  local main = current.beliefs[1]
-  local of = by_belief[main.name]
-  local parts = {
-    ("%s: %d cases, %d ran, %d did not"):format(current.folder, #current.results, ran, #current.results - ran),
-    "Errors in percent, (simulated - measured) / measured. Step model " .. about_main(current, main, groups[main.name]),
-    text.cases(current.results, main.name),
-  }
-  if not of.all then return table.concat(parts, "\n\n") .. "\n\n" .. text.failures(current.results, current.beliefs) end
-  parts[#parts + 1] = "Mean of |error| by group, every case the same weight\n"
-    .. text.groups(of, groups[main.name], totals.order(of))
-  if current.intervals > 0 then
-    parts[#parts + 1] = ("Measured values inside the %d %% interval of the simulation (%d replicates)\n"):format(90,
-      current.intervals) .. text.coverage(current.results, main.name)
-    parts[#parts + 1] = text.discrepancy(current.results, main.name, current.interval)
-  end
-  if #current.beliefs > 1 then
-    for _, prefix in ipairs { "vLLM", "TensorRT" } do
-      for _, name in ipairs(totals.names(of, prefix)) do
-        parts[#parts + 1] = ("What a belief costs: %s\n%s"):format(name,
-          text.beliefs(by_belief, groups, current.of_group(name), name))
-      end
+--- What the step models cost, by group: parts of the report.
+local function belief_parts(current, by_belief, groups)
+  local out, of = {}, by_belief[current.beliefs[1].name]
+  if #current.beliefs == 1 then return out end
+  for _, prefix in ipairs { "vLLM", "TensorRT" } do
+    for _, name in ipairs(totals.names(of, prefix)) do
+      out[#out + 1] = { title = "What a belief costs: " .. name, record = "Step models: " .. name, left = 1,
+        rows = text.belief_rows(by_belief, groups, current.of_group(name), name) }
     end
   end
-  local unread = text.unread(current.results)
-  if unread ~= "" then parts[#parts + 1] = "Measured figures that nothing is compared with: " .. unread end
-  local noted = notes_text(current)
-  if noted ~= "" then parts[#parts + 1] = "Notes\n" .. noted end
-  local failures = text.failures(current.results, current.beliefs)
-  if failures ~= "" then parts[#parts + 1] = "Did not run\n" .. failures end
-  parts[#parts + 1] = "Parameters; none of them knows a model or a run\n"
-    .. text.parameters(engines_used(current), beliefs.steps(main, nil, current.parameters))
-  return table.concat(parts, "\n\n")
+  return out
 end
 
---- Tables for the record: {title, rows}.
-local function record(current, by_belief, groups)
+local function parts_of(current, by_belief, groups, ran)
   local main = current.beliefs[1]
-  local of, out = by_belief[main.name], {}
-  if not of.all then return out end
-  out[1] = { title = "Mean of |error| by group", rows = text.group_rows(of, groups[main.name], totals.order(of)) }
-  if #current.beliefs > 1 then
-    for _, prefix in ipairs { "vLLM", "TensorRT" } do
-      for _, name in ipairs(totals.names(of, prefix)) do
-        out[#out + 1] = { title = "Step models: " .. name,
-          rows = text.belief_rows(by_belief, groups, current.of_group(name), name) }
-      end
-    end
+  local of, results = by_belief[main.name], current.results
+  local parts = {
+    ("%s: %d cases, %d ran, %d did not"):format(current.folder, #results, ran, #results - ran),
+    "Errors in percent, (simulated - measured) / measured. Step model " .. about_main(current, main, groups[main.name]),
+    { rows = text.case_rows(results, main.name), left = 1 },
+  }
+  local function add(part) parts[#parts + 1] = part end
+  if not of.all then
+    add(text.failures(results, current.beliefs))
+    return parts
   end
-  out[#out + 1] = { title = "The ten worst", rows = text.case_rows(text.worst(current.results, main.name, 10),
-    main.name), left = 2 }
-  out[#out + 1] = { title = "Every case", rows = text.case_rows(current.results, main.name), left = 2 }
-  return out
+  add { title = "Mean of |error| by group, every case the same weight", record = "Mean of |error| by group", left = 1,
+    rows = text.group_rows(of, groups[main.name], totals.order(of)) }
+  if current.intervals > 0 then
+    add { title = ("Measured values inside the %d %% interval of the simulation (%d replicates)"):format(90,
+      current.intervals), rows = text.coverage_rows(results, main.name), left = 2 }
+    add(text.discrepancy(results, main.name, current.interval))
+  end
+  for _, part in ipairs(belief_parts(current, by_belief, groups)) do add(part) end
+  add { record = "The ten worst", hidden = true, left = 2,
+    rows = text.case_rows(text.worst(results, main.name, 10), main.name) }
+  add { record = "Every case", hidden = true, left = 2, rows = text.case_rows(results, main.name) }
+  local unread = text.unread(results)
+  if unread ~= "" then add("Measured figures that nothing is compared with: " .. unread) end
+  add(errors.titled("Notes", notes_text(current)))
+  add(errors.titled("Did not run", text.failures(results, current.beliefs)))
+  add { title = "Parameters; none of them knows a model or a run", left = 4,
+    rows = text.parameter_rows(engines_used(current), beliefs.steps(main, nil, current.parameters)) }
+  return parts
 end
 
 --- Step models in the table of a group: all that the user named, else those that differ in step model or tables.
@@ -283,7 +275,7 @@ local function compared(current, group)
   return beliefs.different(current.beliefs, members)
 end
 
---- @return table {text, document, ran, page}
+--- @return table {parts, document, ran, page}
 function Run:finish(answers)
   local current = { folder = self.folder, results = answers, named = self.named, tables = self.tables,
     intervals = self.intervals, interval = self.interval, parameters = self.parameters,
@@ -294,11 +286,10 @@ function Run:finish(answers)
     by_belief[belief.name], groups[belief.name] = totals.of(answers, belief.name)
   end
   local ran = counted(current)
-  local said = report(current, by_belief, groups, ran)
+  local parts = parts_of(current, by_belief, groups, ran)
   local drawn = self.page and by_belief[current.beliefs[1].name].all
-  return { text = said, document = document(current, by_belief, groups), ran = ran,
-    record = record(current, by_belief, groups),
-    page = drawn and page.of(current, by_belief, groups, said, ran) or nil }
+  return { parts = parts, document = document(current, by_belief, groups), ran = ran,
+    page = drawn and page.of(current, by_belief, groups, errors.text(parts), ran) or nil }
 end
 
 return folder

@@ -13,7 +13,8 @@
 --     words       optional, list: if the name of the file or of its folder begins with one of them, that is the member
 --                 of a folder's document
 --     replaces    optional, {file, column}: a file of that name and with that column replaces others of its folder
---     joins       optional: the files of a folder are one set, whose `path` is the folder where they are several
+--     joins       optional: the files of a folder and below it ("folder": those that lie in one folder) are one set,
+--                 whose `path` is the folder where they are several
 --     at_root     optional: all members of its document are at the root of a folder's document
 --     lists_problems  optional: its text says which cases did not run, so that the harness does not
 --
@@ -39,10 +40,11 @@
 --     cases_word  optional, what a case is; else "case"
 --     case        function (self, i, scratch) -> plain table; an error is the problem of this case
 --     take        function (self, i, found, problem) -> answer; `found` (of case(), through JSON) or `problem` is nil
---     finish      function (self, answers) -> {text, document = members, ran, page}; answers of the cases that --only
---                 names, in the order of ids; `page` as validate/page.lua makes it
+--     finish      function (self, answers) -> {parts (validate/errors.lua), document = members, ran, page}; answers of
+--                 the cases that --only names, in the order of ids; `page` as validate/page.lua makes it
 local native = require "rooflua.native"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
 local sets = require "rooflua.validate.sets"
 local report = require "rooflua.validate.report"
@@ -160,19 +162,6 @@ local function none_selected(found, only)
     core.join(words, ", "))
 end
 
---- Two sets of one member cannot stand in one document, and their totals are not to be mixed.
-local function check_words(found)
-  local by_word = {}
-  for _, set in ipairs(found) do
-    local other = by_word[set.word]
-    if other then
-      core.fail("%s and %s: two sets of %s for one document (member '%s'); validate one of them alone, put the rows "
-        .. "into one file, or name cases of one with --only", other.path, set.path, set.kind.what, set.word)
-    end
-    by_word[set.word] = set
-  end
-end
-
 local function find(options, kinds)
   local path = options.folder:gsub("(.)/+$", "%1")
   if native.file_exists(path) then return { sets.of_file(path, kinds) }, {}, {}, path end
@@ -211,7 +200,7 @@ function harness.open(options, kinds)
   if #session.places == 0 then none_selected(found, only) end
   check_scopes(entries, session.sets, kinds)
   check_refused(session.sets, notes)
-  check_words(session.sets)
+  sets.name_apart(session.sets, path, notes)
   session.path, session.passed, session.data, session.notes = path, passed, data, notes
   session.cases, session.of_several = #session.places, #found > 1
   session.record = options.record and ((options.intervals or 0) > 0 and " --intervals " .. options.intervals or "")
@@ -257,7 +246,7 @@ function Session:finish()
   local done = {}
   for i, set in ipairs(self.sets) do
     local found = set.run:finish(set.answers)
-    found.text = found.text .. problems_text(set)
+    found.text = errors.text(found.parts) .. problems_text(set)
     found.set = { kind = set.kind.name, at_root = set.kind.at_root, path = set.path, word = set.word,
       cases = #set.numbers }
     done[i] = found

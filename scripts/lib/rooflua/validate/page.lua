@@ -76,13 +76,11 @@ local function belief_charts(current, group)
   return out
 end
 
-local function belief_table(current, by_belief, groups, group)
-  local rows = json.array { json.array(text.header "step model") }
-  for _, belief in ipairs(current.of_group(group)) do
-    local of = by_belief[belief.name][group]
-    if of then rows[#rows + 1] = json.array(text.row(belief.name, of, groups[belief.name][group])) end
-  end
-  return rows
+--- Rows of a table as the document has them.
+local function table_of(rows)
+  local out = json.array {}
+  for i, row in ipairs(rows) do out[i] = json.array(row) end
+  return out
 end
 
 local shown_intervals = { { "e2e_mean", "mean end-to-end time" }, { "tpot_mean", "mean time per output token" },
@@ -132,13 +130,6 @@ local function interval_section(current)
       .. "Both are divided by the simulated value of the case."):format(current.intervals) }
 end
 
---- Errors of every group with the main step model.
-local function group_table(of, groups)
-  local rows = json.array { json.array(text.header "group") }
-  for _, name in ipairs(totals.order(of)) do rows[#rows + 1] = json.array(text.row(name, of[name], groups[name])) end
-  return rows
-end
-
 --- @return table {title, lead, sections = {{heading, note, charts, tables, text}}}
 function page.of(current, by_belief, groups, report, ran)
   local of = by_belief[current.beliefs[1].name]
@@ -150,7 +141,8 @@ function page.of(current, by_belief, groups, report, ran)
   }, {
     heading = "By group", note = "Mean of |error| in percent, every case the same weight, the kernel tables that were "
       .. "opened, and what the simulated time rests on.", charts = json.array {},
-    tables = json.array { group_table(of, groups[current.beliefs[1].name]) },
+    tables = json.array { table_of(text.group_rows(of, groups[current.beliefs[1].name],
+      totals.order(of))) },
   } }
   local of_intervals = interval_section(current)
   if of_intervals then table.insert(sections, 2, of_intervals) end
@@ -158,7 +150,8 @@ function page.of(current, by_belief, groups, report, ran)
     for _, group in ipairs(totals.names(of, prefix)) do
       sections[#sections + 1] = { heading = group,
         charts = #current.beliefs > 1 and belief_charts(current, group) or json.array {},
-        tables = json.array { belief_table(current, by_belief, groups, group) },
+        tables = json.array { table_of(text.belief_rows(by_belief, groups, current.of_group(group),
+          group)) },
         note = "Mean of |error| in percent, every case the same weight, by step model." }
     end
   end

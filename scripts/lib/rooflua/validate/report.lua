@@ -1,7 +1,9 @@
 -- What sets of measured runs found, in one report and one document.
 local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
+local pair_score = require "rooflua.validate.pairs.score"
 local markdown = require "rooflua.text.markdown"
 local units = require "rooflua.text.units"
 
@@ -104,6 +106,14 @@ local function short_path(path, session)
   return path:sub(1, #above) == above and path:sub(#above + 1) or path
 end
 
+local function pairs_of(done)
+  local out = {}
+  for _, found in ipairs(done) do
+    for _, pair in ipairs(found.pairs or {}) do out[#out + 1] = pair end
+  end
+  return out
+end
+
 --- The tables of all sets as Markdown. It has errors and no measured values, and no time or machine, so that the same
 --- data and program give the same text.
 local function record(done, session)
@@ -116,14 +126,21 @@ local function record(done, session)
       :format(short_path(session.path, session), session.record), markdown.table(rows, 2) }
   for _, found in ipairs(done) do
     parts[#parts + 1] = ("## %s: %s"):format(found.set.word, short_path(found.set.path, session))
-    for _, each in ipairs(found.record or {}) do
-      if #each.rows > 1 then
-        parts[#parts + 1] = "### " .. each.title
-        parts[#parts + 1] = markdown.table(each.rows, each.left or 1)
-      end
-    end
+    errors.add_record(parts, found.parts)
+  end
+  local differences = pairs_of(done)
+  if #differences > 0 then
+    parts[#parts + 1] = "## pairs: runs that differ in one thing"
+    errors.add_record(parts, pair_score.parts(differences))
   end
   return table.concat(parts, "\n\n") .. "\n"
+end
+
+--- Adds the pairs of all sets.
+local function add_pairs(out, list)
+  if #list == 0 then return end
+  out.document.pairs = pair_score.document(list)
+  out.text = out.text .. "\n\n" .. errors.text(pair_score.parts(list))
 end
 
 --- @param done table list of {text, document, ran, page, set = {kind, at_root, path, word, cases}}, one per set
@@ -137,6 +154,7 @@ function report.of(done, session)
     local document, text = of_one(done[1], session)
     out = { text = text, document = document, ran = done[1].ran, page = done[1].page }
   end
+  add_pairs(out, pairs_of(done))
   out.record = session.record and record(done, session) or nil
   return out
 end

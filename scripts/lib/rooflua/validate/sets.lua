@@ -1,7 +1,7 @@
 -- Which files of a folder are sets of measured runs, and which are not. A set is known by the columns of its CSV.
 local native = require "rooflua.native"
+local columns_of = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
-local header = require "rooflua.validate.header"
 
 local sets = {}
 
@@ -37,7 +37,7 @@ local function why_none(columns, kinds)
   if #columns == 0 then return "it has no header" end
   local nearest, lacks
   for _, kind in ipairs(kinds) do
-    local missing = header.missing(columns, kind.columns)
+    local missing = columns_of.missing(columns, kind.columns)
     if 2 * #missing <= #kind.columns and (not lacks or #missing < #lacks) then nearest, lacks = kind, missing end
   end
   if not nearest then return "its columns are those of no set" end
@@ -83,7 +83,7 @@ local function without_replaced(found, passed)
   local by_folder, out = {}, {}
   for _, set in ipairs(found) do
     local rule, folder, name = set.kind.replaces, sets.split(set.path)
-    if rule and name == rule.file and #header.missing(set.columns, { rule.column }) == 0 then
+    if rule and name == rule.file and #columns_of.missing(set.columns, { rule.column }) == 0 then
       by_folder[folder .. "\n" .. set.kind.name] = set
     end
   end
@@ -98,23 +98,42 @@ local function without_replaced(found, passed)
   return out
 end
 
---- Makes one set of the files of each kind that joins them: it has their paths, and that of the folder. The set stands
---- where the first of its files stood.
+--- Makes one set of the files of each kind that joins them, or of those of one folder: it has their paths, and that of
+--- the folder. The set stands where the first of its files stood.
 local function joined(found, folder)
-  local out, by_kind = {}, {}
+  local out, by_key = {}, {}
   for _, set in ipairs(found) do
-    local one = by_kind[set.kind]
+    local own = sets.split(set.path)
+    local key = set.kind.name .. (set.kind.joins == "folder" and "\0" .. own or "")
+    local one = by_key[key]
     if not set.kind.joins then
       out[#out + 1] = set
     elseif one then
       table.insert(one.paths, set.path)
-      one.path = folder
+      one.path = set.kind.joins == "folder" and own or folder
     else
-      out[#out + 1], by_kind[set.kind] = set, set
+      out[#out + 1], by_key[key] = set, set
       set.paths = { set.path }
     end
   end
   return out
+end
+
+--- Gives sets of one member the path below the folder as their member, and says so.
+---@param notes string[]
+function sets.name_apart(found, folder, notes)
+  local by_word = {}
+  for _, set in ipairs(found) do
+    by_word[set.word] = by_word[set.word] or {}
+    table.insert(by_word[set.word], set)
+  end
+  for _, word in ipairs(core.sorted_keys(by_word)) do
+    for _, set in ipairs(#by_word[word] > 1 and by_word[word] or {}) do
+      local below = set.path:sub(1, #folder + 1) == folder .. "/" and set.path:sub(#folder + 2) or set.path
+      set.word = below:gsub("%.[cC][sS][vV]$", "")
+      notes[#notes + 1] = ("%s: several sets have the member '%s'; this one has '%s'"):format(set.path, word, set.word)
+    end
+  end
 end
 
 --- Whether a file, or a folder that it is in, is in `is_data`.
@@ -134,7 +153,9 @@ end
 local function take_data(found, passed, tables)
   local is_data, counts, left = {}, {}, {}
   for _, set in ipairs(found) do
-    for _, path in ipairs(set.kind.files and set.kind.files(set.path, tables) or {}) do is_data[plain(path)] = true end
+    for _, own in ipairs(set.kind.files and (set.paths or { set.path }) or {}) do
+      for _, path in ipairs(set.kind.files(own, tables)) do is_data[plain(path)] = true end
+    end
   end
   for _, each in ipairs(passed) do
     if is_below(each.path, is_data) then

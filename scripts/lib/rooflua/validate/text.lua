@@ -1,8 +1,8 @@
 -- The report of a validation as text: one table per question.
-local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
 local discrepancy = require "rooflua.intervals.discrepancy"
 local engines = require "rooflua.validate.engines"
+local errors = require "rooflua.validate.errors"
 local interval = require "rooflua.intervals.table_errors"
 local policy = require "rooflua.policy"
 local score = require "rooflua.validate.score"
@@ -25,23 +25,6 @@ local function header(...)
   return row
 end
 
---- "measured 61 %, interpolated 38 %": the two largest.
-function text.evidence(shares)
-  local list = {}
-  for name, share in pairs(shares or {}) do list[#list + 1] = { name, share } end
-  table.sort(list, function(a, b) return a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
-  local parts = {}
-  for i = 1, math.min(2, #list) do parts[i] = ("%s %.0f %%"):format(list[i][1], list[i][2] * 100) end
-  return table.concat(parts, ", ")
-end
-
---- What was assumed, and how often: a table of counts by note.
-function text.notes(counts)
-  local lines = {}
-  for _, note in ipairs(core.sorted_keys(counts)) do lines[#lines + 1] = ("%d x %s"):format(counts[note], note) end
-  return table.concat(lines, "\n")
-end
-
 --- One row per case, signed errors.
 function text.case_rows(results, belief)
   local rows = { header("case", "rating") }
@@ -51,28 +34,20 @@ function text.case_rows(results, belief)
     if found and found.errors then
       local row = { result.case.id, result.case.rating }
       for _, metric in ipairs(score.metrics) do row[#row + 1] = percent(found.errors[metric], true) end
-      row[#row + 1] = text.evidence(found.evidence)
+      row[#row + 1] = errors.evidence(found.evidence)
       rows[#rows + 1] = row
     end
   end
   return rows
 end
 
-function text.cases(results, belief) return columns.after(1, text.case_rows(results, belief)) end
-
 --- The results with the largest |error| of one figure: of E2E, else of a step, of TTFT or of tokens per second.
 function text.worst(results, belief, count)
-  local list = {}
-  for i, result in ipairs(results) do
-    local errors = (result.beliefs[belief] or {}).errors
-    local value = errors and (errors.e2e_mean or errors.step_time or errors.ttft_mean or errors.ttft_p50
-      or errors.throughput)
-    if value then list[#list + 1] = { size = math.abs(value), i = i, result = result } end
-  end
-  table.sort(list, function(a, b) return a.size > b.size or a.size == b.size and a.i < b.i end)
-  local out = {}
-  for i = 1, math.min(count, #list) do out[i] = list[i].result end
-  return out
+  return errors.worst(results, function(result)
+    local of = (result.beliefs[belief] or {}).errors
+    local value = of and (of.e2e_mean or of.step_time or of.ttft_mean or of.ttft_p50 or of.throughput)
+    return value and math.abs(value)
+  end, nil, count)
 end
 
 --- "aic" or "aic 202, none 3": the kernel tables that were opened, and for how many cases where they differ.
@@ -88,7 +63,7 @@ function text.row(name, metrics, group)
   for _, metric in ipairs(score.metrics) do
     row[#row + 1] = percent(metrics[metric] and metrics[metric].mean_abs_error)
   end
-  row[#row + 1], row[#row + 2] = text.opened(group.tables), text.evidence(group.evidence)
+  row[#row + 1], row[#row + 2] = text.opened(group.tables), errors.evidence(group.evidence)
   return row
 end
 
@@ -106,8 +81,6 @@ function text.group_rows(of, groups, names)
   return rows
 end
 
-function text.groups(of, groups, names) return columns.after(1, text.group_rows(of, groups, names)) end
-
 --- Mean |error| of one group with every step model.
 function text.belief_rows(by_belief, groups, beliefs, group)
   local rows = { text.header "step model" }
@@ -118,19 +91,16 @@ function text.belief_rows(by_belief, groups, beliefs, group)
   return rows
 end
 
-function text.beliefs(by_belief, groups, beliefs, group)
-  return columns.after(1, text.belief_rows(by_belief, groups, beliefs, group))
-end
-
 --- Per group and metric: the share of measured values inside their interval, and the mean width of intervals.
-function text.coverage(results, belief)
-  local members, rows = {}, { { "group", "metric", "cases", "inside %", "mean width %" } }
-  for _, result in ipairs(results) do
+function text.coverage_rows(results, belief)
+  local rows = { { "group", "metric", "cases", "inside %", "mean width %" } }
+  local members = {}
+  for group, list in pairs(errors.by(results, function(result)
     local found = result.beliefs[belief]
-    if found and found.intervals then
-      members[result.group] = members[result.group] or {}
-      table.insert(members[result.group], found)
-    end
+    return found and found.intervals and result.group
+  end)) do
+    members[group] = {}
+    for i, result in ipairs(list) do members[group][i] = result.beliefs[belief] end
   end
   for _, group in ipairs(core.sorted_keys(members)) do
     for _, metric in ipairs(score.spread) do
@@ -141,7 +111,23 @@ function text.coverage(results, belief)
       end
     end
   end
-  return columns.after(2, rows)
+  return rows
+end
+
+--- {tpot, ttft, e2e} each {coverage, rows, width = the mean one, of the simulated value}, and the same by group.
+function text.intervals(results, belief)
+  local function of(list)
+    local found, out = {}, {}
+    for i, result in ipairs(list) do found[i] = result.beliefs[belief] end
+    for name, metric in pairs { tpot = "tpot_mean", ttft = "ttft_mean", e2e = "e2e_mean" } do
+      local one = interval.coverage(found, metric)
+      out[name] = one and { coverage = one.inside_frac, rows = one.cases, width = one.mean_width }
+    end
+    return out
+  end
+  local with = errors.filtered(results, function(result) return (result.beliefs[belief] or {}).intervals end)
+  local found = errors.document(with, { { "group", function(result) return result.group end } }, of)
+  return core.copy(found.all, { group = found.group })
 end
 
 --- Results with intervals of one step model: {about, in_closed_loop, found}.
@@ -184,22 +170,22 @@ local function residuals(list)
   return rows
 end
 
+--- A part of the report.
 --- @param switches table of interval.setting
 function text.discrepancy(results, belief, switches)
   local list = with_intervals(results, belief)
   if switches.discrepancy ~= false then
-    return "The model's own error: a factor on every step, from runs of other models\n" .. columns.after(2, terms(list))
+    return { title = "The model's own error: a factor on every step, from runs of other models", rows = terms(list),
+      left = 2 }
   end
-  return "Root mean squares of log(simulated / measured) of steps, and of what intervals without the model's own error "
-    .. "explain\n" .. columns.after(2, residuals(list))
+  return { title = "Root mean squares of log(simulated / measured) of steps, and of what intervals without the model's "
+    .. "own error explain", rows = residuals(list), left = 2 }
 end
 
 --- "ttft_cold_p50_ms (4 cases)": names of `measured` that are no figures of a simulation.
 function text.unread(results)
-  local counts, parts = {}, {}
-  for _, result in ipairs(results) do
-    for _, name in ipairs(result.case.unread or {}) do counts[name] = (counts[name] or 0) + 1 end
-  end
+  local parts = {}
+  local counts = errors.counts(results, function(result) return result.case.unread end)
   for _, name in ipairs(core.sorted_keys(counts)) do
     parts[#parts + 1] = ("%s (%s)"):format(name, units.counted(counts[name], "case"))
   end
@@ -208,33 +194,27 @@ end
 
 --- Cases that did not run, counted by reason.
 function text.failures(results, beliefs)
-  local counts, first = {}, {}
+  local failed, lines = {}, {}
   for _, result in ipairs(results) do
     for _, belief in ipairs(beliefs) do
-      local found = result.beliefs[belief.name]
-      if found and found.problem then
-        local key = belief.name .. ": " .. found.problem
-        counts[key] = (counts[key] or 0) + 1
-        first[key] = first[key] or result.case.id
-      end
+      local problem = (result.beliefs[belief.name] or {}).problem
+      if problem then failed[#failed + 1] = { id = result.case.id, reason = belief.name .. ": " .. problem } end
     end
   end
-  local lines = {}
-  for _, key in ipairs(core.sorted_keys(counts)) do
-    lines[#lines + 1] = ("%d x %s (%s)"):format(counts[key], key, first[key])
-  end
+  local reasons, counts, first = errors.reasons(failed, function(each) return each.reason end)
+  for i, reason in ipairs(reasons) do lines[i] = ("%d x %s (%s)"):format(counts[reason], reason, first[reason].id) end
   return table.concat(lines, "\n")
 end
 
 --- The parameters of the run: of engines, then of the step model.
-function text.parameters(used, steps)
+function text.parameter_rows(used, steps)
   local rows = { { "of", "parameter", "value", "source or fit" } }
   for _, row in ipairs(engines.describe(used)) do rows[#rows + 1] = row end
   local declared, values = policy.describe(steps).params, policy.parameters(steps)
   for _, name in ipairs(core.sorted_keys(declared)) do
     rows[#rows + 1] = { steps.name, name, tostring(values[name]), declared[name].source or "" }
   end
-  return columns.after(4, rows)
+  return rows
 end
 
 return text

@@ -13,6 +13,7 @@
 --     a word before a number, or a name_with_underscore before a word, must not be a misspelt known name.
 -- Anything else is prose.
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 
 local words = {}
 
@@ -94,27 +95,12 @@ local function unknown_setting(where, name)
     core.unknown_name("setting", name, signed))
 end
 
---- Letters to insert, delete or change between two words.
-local function edit_distance(a, b)
-  local above = {}
-  for j = 0, #b do above[j] = j end
-  for i = 1, #a do
-    local row = { [0] = i }
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
-      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (same and 0 or 1))
-    end
-    above = row
-  end
-  return above[#b]
-end
-
---- Whether a word is a misspelt known name: at most two letters differ. Short names become other words by a changed
---- letter, so of them only one missing or added letter counts.
+--- Whether a word is a misspelt known name. Short names become other words by a changed letter, so of them only a
+--- missing or added letter counts.
 local function almost(name)
-  for _, each in ipairs(spellings) do
-    local letters = edit_distance(name, each)
-    if #each > 4 and letters <= 2 or letters == 1 and #name ~= #each then return true end
+  for _, each in ipairs(native.suggestions(name, spellings)) do
+    local more = math.abs(#name - #each)
+    if more <= 2 and (#each > 4 or more == 1) then return true end
   end
   return false
 end

@@ -66,7 +66,6 @@ return {
       steps = [[
         5: B+32
         6: B+16
-        7: B+7 ]], cached = { B = 0, C = 32 },
-      pending = "no state is kept where only blocks of attention are shared" },
+        7: B+7 ]], cached = { B = 0, C = 32 } },
   },
 }

@@ -1,15 +1,16 @@
 -- Measured start-ups of engines as a kind of set (validate/harness.lua): one case per row, the tokens of its KV cache,
 -- its weights, and whether it starts.
-local columns = require "rooflua.text.columns"
+local cells = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
 local rows = require "rooflua.validate.capacity.rows"
 local setup = require "rooflua.validate.capacity.setup"
 local totals = require "rooflua.validate.capacity.totals"
-local units = require "rooflua.text.units"
 
 local what = "measured start-ups"
-local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.is_file }
+local capacity = { name = "capacity", what = what, columns = rows.required, reads = rows.reads,
+  joins = "folder" }
 
 local gib = 2 ^ 30
 
@@ -23,9 +24,8 @@ local Run = {}
 Run.__index = Run
 
 function capacity.open(options)
-  local run = { path = options.path, folder = options.path:match "^(.*/)" or "", wide = options.wide, only = "case",
-    cases = rows.read(options.path) }
-  run.ids = rows.ids(run.cases)
+  local run = { path = options.path, wide = options.wide, only = "case", cases = cells.read_all(options, rows) }
+  run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
 
@@ -38,7 +38,7 @@ end
 function Run:case(i)
   local case = self.cases[i]
   if case.problem then core.fail("%s", case.problem) end
-  local found = setup.answer(case, self.folder)
+  local found = setup.answer(case, case.path:match "^(.*/)" or "")
   return { tokens = found.tokens, prints_capacity = found.prints_capacity ~= false,
     concurrency = found.concurrency, kv_gib = found.kv_bytes / gib,
     weights_gib = part_of(found, "weights"), activation_gib = part_of(found, "activations"),
@@ -53,14 +53,6 @@ end
 
 -- Results ------------------------------------------------------------------------------------------------------------
 
-local function scored_of(answers)
-  local out = {}
-  for _, answer in ipairs(answers) do
-    if answer.case.is_scored then out[#out + 1] = answer end
-  end
-  return out
-end
-
 local function case_document(answer)
   local case = answer.case
   return { case_id = case.id, model = case.model, engine = case.engine, release = case.release, kind = case.kind,
@@ -68,77 +60,81 @@ local function case_document(answer)
     problem = answer.problem }
 end
 
-local function number(value, form) return value and form:format(value) or "" end
-local percent = units.in_percent
-
-local function total_row(name, of)
-  return { name, percent(of.tokens.median), percent(of.tokens.within_5), ("%d"):format(of.tokens.rows),
-    percent(of.kv_gib.median), percent(of.kv_gib.within_5), ("%d"):format(of.kv_gib.rows),
-    percent(of.weights.median), percent(of.weights.within_3), ("%d"):format(of.weights.rows),
-    percent(of.starts.yes), percent(of.starts.no), ("%d"):format(of.starts.rows),
-    number(of.activations.median, "%.2f"), ("%d"):format(of.activations.rows), percent(of.identity.median),
-    percent(of.identity.within_1), ("%d"):format(of.identity.rows) }
+local function figure(name, within, metric)
+  metric = metric or name
+  return { name .. ": median", metric .. ".median" }, { within[1], metric .. "." .. within[2] },
+    { "rows", metric .. ".rows", "count" }
 end
 
-local function total_rows(of)
-  local out = { { "", "tokens: median", "within 5 %", "rows", "KV GiB: median", "within 5 %", "rows",
-    "weights: median", "within 3 %", "rows", "starts: yes", "no", "rows",
-    "activations: median GiB", "rows", "identity: median", "within 1 %", "rows" }, total_row("all", of.all) }
-  for _, by in ipairs { "engine", "kind", "version" } do
-    for _, name in ipairs(core.sorted_keys(of[by])) do out[#out + 1] = total_row(name, of[by][name]) end
-  end
-  return out
+--- Columns of errors of groups.
+local shown = {}
+local function show(...)
+  for _, each in ipairs { ... } do shown[#shown + 1] = each end
 end
+show(figure("tokens", { "within 5 %", "within_5" }))
+show(figure("KV GiB", { "within 5 %", "within_5" }, "kv_gib"))
+show(figure("weights", { "within 3 %", "within_3" }))
+show({ "starts: yes", "starts.yes" }, { "no", "starts.no" }, { "rows", "starts.rows", "count" })
+for _, each in ipairs(totals.differences) do
+  show({ each.name .. ": median GiB", each.name .. ".median", "%.2f" }, { "rows", each.name .. ".rows", "count" })
+end
+show(figure("identity", { "within 1 %", "within_1" }))
+
+--- Columns of single start-ups.
+local shown_of_case = { { "tokens", "found.tokens", "%.0f" }, { "printed", "measured.kv_tokens", "%.0f" },
+  { "at once", "found.concurrency", "%.2f" }, { "printed", "measured.max_concurrency", "%.2f" } }
+for _, each in ipairs { { "KV GiB", "kv_gib" }, { "weights", "weights_gib" }, { "activations", "activation_gib" } } do
+  shown_of_case[#shown_of_case + 1] = { each[1], "found." .. each[2], "%.2f" }
+  shown_of_case[#shown_of_case + 1] = { "printed", "measured." .. each[2], "%.2f" }
+end
+shown_of_case[#shown_of_case + 1] = { "starts", "starts", "text" }
+shown_of_case[#shown_of_case + 1] = { "did", "measured.starts", "text" }
+shown_of_case[#shown_of_case + 1] = { "error", "size" }
+
+local function size_of(answer) return answer.errors.tokens or answer.errors.kv_gib end
 
 local function case_rows(answers, wide)
-  local out = { { "case", "tokens", "printed", "at once", "printed", "KV GiB", "printed", "weights", "printed",
-    "activations", "printed", "starts", "did", "error" } }
+  local list = {}
   for _, answer in ipairs(answers) do
-    local found, measured, errors = answer.found, answer.case.measured, answer.errors
-    if found and (answer.case.is_scored or wide) then
-      local id = answer.case.id
-      out[#out + 1] = { answer.case.is_scored and id or "(" .. id .. ")",
-        number(found.tokens, "%.0f"), number(measured.kv_tokens, "%.0f"),
-        number(found.concurrency, "%.2f"), number(measured.max_concurrency, "%.2f"),
-        number(found.kv_gib, "%.2f"), number(measured.kv_gib, "%.2f"),
-        number(found.weights_gib, "%.2f"), number(measured.weights_gib, "%.2f"),
-        number(found.activation_gib, "%.2f"), number(measured.activation_gib, "%.2f"),
-        found.starts and "yes" or "no", measured.starts or "", percent(errors.tokens or errors.kv_gib) }
+    local id, is_scored, found = answer.case.id, answer.case.is_scored, answer.found
+    if found and (is_scored or wide) then
+      list[#list + 1] = { is_scored and id or "(" .. id .. ")", { found = found, measured = answer.case.measured,
+        starts = found.starts and "yes" or "no", size = size_of(answer) } }
     end
   end
-  return out
+  return errors.rows({ "case" }, shown_of_case, list)
 end
 
 --- The start-ups with the largest errors of tokens or bytes; no printed values.
 local function worst_rows(scored)
-  local list, out = {}, { { "case", "engine", "error %" } }
-  for _, answer in ipairs(scored) do
-    local size = answer.errors.tokens or answer.errors.kv_gib
-    if size then list[#list + 1] = { size = size, case = answer.case } end
+  local list = errors.worst(scored, size_of, function(answer) return answer.case.id end, 10)
+  for i, answer in ipairs(list) do
+    local case = answer.case
+    list[i] = { case.id, ("%s %s"):format(tostring(case.engine), tostring(case.release)), { size = size_of(answer) } }
   end
-  table.sort(list, function(a, b) return a.size > b.size or a.size == b.size and a.case.id < b.case.id end)
-  for i = 1, math.min(10, #list) do
-    local case = list[i].case
-    out[#out + 1] = { case.id, ("%s %s"):format(tostring(case.engine), tostring(case.release)), percent(list[i].size) }
-  end
-  return out
+  return errors.rows({ "case", "engine" }, { { "error %", "size" } }, list)
 end
 
---- @return table {text, document, ran, record}
+local groups = { { "engine", function(answer) return answer.case.engine or "unknown" end },
+  { "kind", function(answer) return answer.case.kind end },
+  { "version", function(answer) return totals.band(answer.case) or "unknown" end } }
+
+--- @return table {parts, document, ran}
 function Run:finish(answers)
-  local scored, ran, list = scored_of(answers), 0, json.array {}
+  local scored = errors.filtered(answers, function(answer) return answer.case.is_scored end)
+  local ran, list = 0, json.array {}
   for i, answer in ipairs(answers) do
     list[i], ran = case_document(answer), ran + (answer.found and 1 or 0)
   end
-  local of = { all = totals.of(scored), engine = totals.by(scored, function(case) return case.engine end),
-    kind = totals.by(scored, function(case) return case.kind end), version = totals.by(scored, totals.band) }
-  local parts = { ("%s: %d start-ups, %d of them scored, %d could not be simulated"):format(self.path, #answers,
-    #scored, #answers - ran), "Errors in percent. Rows of one model, GPU and engine have the weight of one together. A "
-    .. "row that cannot be simulated has an error of 100 % in tokens and weights, and says no.",
-    columns.after(1, total_rows(of)), columns.after(1, case_rows(answers, self.wide)) }
-  return { text = table.concat(parts, "\n\n"), document = { capacity = of, cases = list }, ran = ran,
-    record = { { title = "Errors by engine, kind and release, in percent", rows = total_rows(of) },
-      { title = "The ten worst", rows = worst_rows(scored), left = 2 } } }
+  local of = errors.document(scored, groups, totals.of)
+  return { document = { capacity = of, cases = list }, ran = ran, parts = {
+    ("%s: %d start-ups, %d of them scored, %d could not be simulated"):format(self.path, #answers, #scored,
+      #answers - ran), "Errors in percent. Rows of one model, GPU and engine have the weight of one together. A row "
+      .. "that cannot be simulated has an error of 100 % in tokens and weights, and says no.",
+    { rows = errors.rows({ "" }, shown, errors.lines(of, { { "engine" }, { "kind" }, { "version" } })), left = 1,
+      record = "Errors by engine, kind and release, in percent" },
+    { rows = case_rows(answers, self.wide), left = 1 },
+    { rows = worst_rows(scored), left = 2, record = "The ten worst", hidden = true } } }
 end
 
 return capacity

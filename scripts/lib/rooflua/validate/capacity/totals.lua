@@ -6,14 +6,21 @@
 --               less than 3 GiB the difference, as a part of 3 GiB
 --     weights   |simulated / printed - 1|, without rows that load a drafter
 --     starts    share of right answers
---     activations  |simulated - printed| in GiB
+--     activations  |simulated - printed| in GiB, and so other columns whose row states an `error`
 --     identity  |printed tokens per byte of the cache / simulated - 1|: whether a token has the right bytes
 --
 -- Rows of one model, GPU and engine have the weight of one together.
 local engines = require "rooflua.engines"
+local rows = require "rooflua.validate.capacity.rows"
 local statistics = require "rooflua.base.statistics"
 
 local totals = {}
+
+--- Figures whose error is a difference in GiB: {column, name}.
+totals.differences = {}
+for _, about in ipairs(rows.rows) do
+  if about.error then table.insert(totals.differences, { column = about.list[1], name = about.error }) end
+end
 
 local small_gib = 3
 
@@ -48,8 +55,9 @@ function totals.errors(case, found)
     local says = found.starts and "yes" or "no"
     out.starts = says == measured.starts and 1 or 0
   end
-  if measured.activation_gib and found.activation_gib then
-    out.activations = math.abs(found.activation_gib - measured.activation_gib)
+  for _, each in ipairs(totals.differences) do
+    local column = each.column
+    if measured[column] and found[column] then out[each.name] = math.abs(found[column] - measured[column]) end
   end
   local both = measured.kv_tokens and (measured.kv_gib or 0) > 0 and by_tokens
   if both and (found.tokens or 0) > 0 then
@@ -112,23 +120,12 @@ function totals.of(answers)
     return function(answer) return answer.case.measured.starts == word end
   end
   local yes, no = listed(answers, "starts", says "yes"), listed(answers, "starts", says "no")
-  return { tokens = figures(answers, "tokens", 0.05, "within_5"),
+  local out = { tokens = figures(answers, "tokens", 0.05, "within_5"),
     kv_gib = figures(answers, "kv_gib", 0.05, "within_5"),
     weights = figures(answers, "weights", 0.03, "within_3"),
-    activations = figures(answers, "activations", 0.25, "within_gib_025"),
     identity = figures(answers, "identity", 0.01, "within_1"),
     starts = { yes = share(yes, is_right), no = share(no, is_right), rows = #yes + #no } }
-end
-
---- The same by what `key` says of a case.
-function totals.by(answers, key)
-  local lists, out = {}, {}
-  for _, answer in ipairs(answers) do
-    local name = key(answer.case) or "unknown"
-    lists[name] = lists[name] or {}
-    table.insert(lists[name], answer)
-  end
-  for name, list in pairs(lists) do out[name] = totals.of(list) end
+  for _, each in ipairs(totals.differences) do out[each.name] = figures(answers, each.name, 0.25, "within_gib_025") end
   return out
 end
 

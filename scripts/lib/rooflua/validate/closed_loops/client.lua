@@ -5,6 +5,8 @@
 --     columns    requests (of all clients), range_ratio, isl_command and osl_command (lengths from ratio x L to L),
 --                request_rate, and lengths_file: a CSV of input and output tokens, request by request
 --
+-- A rate without a limit below the number of requests is an open loop: requests come at equal gaps.
+--
 -- A warm-up is not simulated: it leaves an engine without prefix caching as it was.
 local core = require "rooflua.base.core"
 local native = require "rooflua.native"
@@ -144,6 +146,10 @@ function client.of(question, folder, scale)
   if type(out.output) == "table" and out.output.mean then
     out.notes[#out.notes + 1] = "lengths of ShareGPT are drawn about the means of the row"
   end
+  if out.rate and question.clients < out.requests then
+    out.notes[#out.notes + 1] = ("%d clients begin at %g requests/s; then each sends when it is answered"):format(
+      question.clients, out.rate)
+  end
   if out.template then out.notes[#out.notes + 1] = "the tokens of the chat template are not counted" end
   return out
 end
@@ -161,7 +167,12 @@ function client.mean_output(of)
   return sum / #of.lengths.output
 end
 
---- The workload of a question: every client has one request at a time.
+local function made(name, parameters)
+  return policy.with(policies.of(Reader.new "validate", "workload", name), core.copy(parameters,
+    { max_output_tokens = "exact" }))
+end
+
+--- The workload of a question: every client has one request at a time, or requests come at a rate.
 --- @param of table of client.of
 --- @param given number of --set requests_per_client; 0: as many as the row says
 function client.workload(question, of, given)
@@ -171,9 +182,12 @@ function client.workload(question, of, given)
     prompt, output = { distribution = "listed", values = of.lengths.input },
       { distribution = "listed", values = of.lengths.output }
   end
-  return policy.with(policies.of(Reader.new "validate", "workload", "closed_loop"), { clients = question.clients,
-    num_requests = requests, prompt_tokens = prompt, output_tokens = output, max_output_tokens = "exact",
-    start_rate_per_s = of.rate or 0 })
+  if of.rate and question.clients >= of.requests then
+    return made("constant", { rate_per_s = of.rate, num_requests = requests, prompt_tokens = prompt,
+      output_tokens = output })
+  end
+  return made("closed_loop", { clients = question.clients, num_requests = requests, prompt_tokens = prompt,
+    output_tokens = output, start_rate_per_s = of.rate or 0 })
 end
 
 return client

@@ -4,6 +4,8 @@
 -- They hold for the step model `kernels` with its own parameters, and cost no simulation. Such an interval covers what
 -- replicates cannot: kernels that an engine runs and the tables do not have, and wrong labels. It does not cover
 -- settings that are not stated.
+local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local kinds = require "rooflua.intervals.kinds"
 local making = require "rooflua.intervals.making"
 local statistics = require "rooflua.base.statistics"
@@ -13,13 +15,19 @@ local intervals = {}
 
 intervals.metrics = widths.metrics
 
+--- The load of a question, "saturated" or "unsaturated"; nil where it did not run.
+function intervals.load(answer)
+  local simulated = answer.simulated
+  return simulated and kinds.load_of(simulated.queue_mean, simulated.ttft_mean)
+end
+
 --- The interval of a question: {tpot = {low, high, high_over_low, inside}, ttft, e2e}. low and high are in the unit of
 --- the simulated figure; E2E has none of them. Nothing of what was not measured.
 --- @param answer table {question, class, architecture, simulated, errors, evidence}
 function intervals.of(answer)
   local question, simulated, out = answer.question, answer.simulated, {}
   local kind = { engine = question.engine, class = answer.class, architecture = answer.architecture or "unknown" }
-  local load = kinds.load_of(simulated.queue_mean, simulated.ttft_mean)
+  local load = intervals.load(answer)
   local basis = kinds.basis_of(answer.evidence or {})
   local ends = widths.without(kind, load, basis, making.family_of(question.key))
   for _, metric in ipairs(intervals.metrics) do
@@ -47,6 +55,38 @@ function intervals.coverage(answers)
     out[metric] = { questions = #ratios, inside_frac = inside / #ratios, high_over_low = statistics.median(ratios) }
   end
   return out
+end
+
+local groups = { { "engine", function(answer) return answer.question.engine end, "engine " },
+  { "gpu", function(answer) return answer.question.system end, "gpu " }, { "load", intervals.load, "load " },
+  { "class", function(answer) return answer.class end, "class " } }
+
+--- {tpot, ttft, e2e} each {coverage, rows, high_over_low}, and the same by engine, gpu, load and class.
+function intervals.document(answers)
+  answers = errors.filtered(answers, function(answer) return answer.intervals end)
+  local of = errors.document(answers, groups, function(list)
+    local out = {}
+    for metric, each in pairs(intervals.coverage(list) or {}) do
+      out[metric] = { coverage = each.inside_frac, rows = each.questions, high_over_low = each.high_over_low }
+    end
+    return out
+  end)
+  local out = core.copy(of, of.all)
+  out.all = nil
+  return out
+end
+
+local shown = { { "questions", "tpot.rows", "count" } }
+for _, each in ipairs { { "tpot", "TPOT" }, { "ttft", "TTFT" }, { "e2e", "E2E" } } do
+  table.insert(shown, { each[2] .. ": inside", each[1] .. ".coverage" })
+  table.insert(shown, { "high / low", each[1] .. ".high_over_low", "%.2f" })
+end
+
+--- A line for all of a document's questions and for each group.
+function intervals.rows(document)
+  local by = {}
+  for i, kind in ipairs(groups) do by[i] = { kind[1], kind[3] } end
+  return errors.rows({ "group" }, shown, errors.lines(core.copy(document, { all = document }), by))
 end
 
 return intervals

@@ -1,9 +1,12 @@
 -- Measured closed loops of public deployments as a kind of set (validate/harness.lua): one question per row.
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local json = require "rooflua.json"
 local kinds = require "rooflua.intervals.kinds"
 local native = require "rooflua.native"
+local pair_rows = require "rooflua.validate.pairs.rows"
+local pair_score = require "rooflua.validate.pairs.score"
 local rows = require "rooflua.validate.closed_loops.rows"
 local sets = require "rooflua.validate.sets"
 local setup = require "rooflua.validate.closed_loops.setup"
@@ -14,9 +17,11 @@ local units = require "rooflua.text.units"
 
 local what = "measured closed loops"
 
-local loops = { name = "silicon", what = what, scopes = { silicon = true }, words = { "cookbook", "amd" },
+local loops = { name = "silicon", what = what, scopes = { silicon = true },
+  words = { "cookbook", "amd", "rigs", "tuning" },
+  joins = "folder",
   replaces = { file = "questions.csv", column = "options" }, lists_problems = true, columns = rows.required,
-  reads = rows.is_file }
+  reads = rows.reads }
 
 function loops.refusals(options)
   local own = (options.steps[1] or "kernels") == "kernels" and not options.parameters
@@ -28,7 +33,8 @@ end
 
 --- Files with the lengths of requests that rows refer to.
 function loops.files(path)
-  local folder, out = sets.split(path), {}
+  local folder = sets.split(path)
+  local out = pair_rows.files(folder .. "/")
   for _, row in ipairs((native.csv_read(path, true))) do
     if row.lengths_file then out[#out + 1] = folder .. "/" .. tostring(row.lengths_file) end
   end
@@ -73,10 +79,16 @@ local Run = {}
 Run.__index = Run
 
 function loops.open(options)
-  local folder = sets.split(options.path) .. "/"
+  local folder = sets.split((options.paths or { options.path })[1]) .. "/"
   local run = { path = options.path, options = options_of(options.scoped, folder), wide = options.wide,
     steps = step_model.of(options.steps, options.parameters), intervals = (options.intervals or 0) > 0,
-    questions = rows.read(options.path), ids = {}, names = {}, only = "id or deployment", cases_word = "question" }
+    ids = {}, names = {}, only = "id or deployment", cases_word = "question" }
+  local needed
+  run.pairs, needed = pair_rows.beside(folder)
+  run.needed, run.questions = needed, {}
+  for _, path in ipairs(options.paths or { options.path }) do
+    for _, question in ipairs(rows.read(path, needed)) do table.insert(run.questions, question) end
+  end
   for i, question in ipairs(run.questions) do
     run.ids[i], run.names[i] = question.id, question.id .. " " .. (question.key or "")
   end
@@ -86,7 +98,7 @@ end
 --- @return table {simulated, output_tokens, evidence, notes}; empty of a row that the file does not score
 function Run:case(i)
   local question = self.questions[i]
-  if question.scored == "no" or question.problem then return {} end
+  if question.scored == "no" and not self.needed[question.id] or question.problem then return {} end
   local found = setup.answer(question, self.steps, self.options)
   found.notes = json.array(found.notes)
   return found
@@ -108,6 +120,7 @@ function Run:take(i, found, problem)
   local answer = { question = question }
   if question.scored == "no" then
     answer.left_out = question.scored_why ~= "" and question.scored_why or "the file does not score it"
+    answer.of_pair = self.needed[question.id] and (found or {}).simulated or nil
     return answer
   end
   if question.problem then
@@ -121,10 +134,13 @@ function Run:take(i, found, problem)
   end
   local names = statistics[self.options.statistic]
   answer.simulated, answer.evidence, answer.notes = found.simulated, found.evidence, found.notes
+  answer.of_pair, answer.output_tokens = found.simulated, found.output_tokens
   answer.drafts = found.drafts
   local simulated = found.simulated
   answer.errors = totals.errors(question, { ttft = simulated[names.ttft], tpot = simulated[names.tpot],
-    ttft_p50 = simulated.ttft_p50, waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
+    ttft_p50 = simulated.ttft_p50, makespan_s = simulated.makespan_s,
+    total_tokens_per_s = simulated.total_tokens_per_s,
+    waits = kinds.load_of(simulated.queue_mean, simulated.ttft_mean) == "saturated" },
     found.output_tokens)
   if self.intervals then answer.intervals = intervals.of(answer) end
   return answer
@@ -161,52 +177,81 @@ local function requests_text(options)
   return given > 0 and ("%d requests per client"):format(given) or "as many requests per client as a row says"
 end
 
-local function report(run, answers, of, ran)
-  local options, coverage = run.options, of.coverage
+local function about_run(run, coverage, ran)
+  local options = run.options
   local out_of = coverage.left_out > 0 and (", %d that the file does not score"):format(coverage.left_out) or ""
-  local parts = {
-    ("%s: %d questions of %d deployments, %d scored, %d not%s"):format(run.path, coverage.questions,
-      coverage.deployments, ran, coverage.questions - ran, out_of),
+  return ("%s: %d questions of %d deployments, %d scored, %d not%s"):format(run.path, coverage.questions,
+    coverage.deployments, ran, coverage.questions - ran, out_of),
     ("Errors in percent, simulated / measured - 1, of the %s over requests. Step model %s, %s, %s.")
       :format(options.statistic, run.steps.name, requests_text(options), units.counted(options.seeds, "seed"))
       .. "\n\"mean\" is over deployments, of the mean |error| of their questions; \"weighted\" gives a deployment the "
       .. "weight of the root of its questions; median and signed (median) are over questions. \"TTFT unsaturated\" is "
-      .. "of rows that were warm and not saturated. config none: the settings are not known.",
-    text.groups(of, answers),
-  }
-  local function add(title, body)
-    if body ~= "" then parts[#parts + 1] = title .. "\n" .. body end
-  end
-  if ran > 0 then add("The ten deployments with the largest errors of TPOT", text.worst(answers)) end
-  if run.intervals and ran > 0 then
-    add("Measured values inside the 90 % interval, from the errors of other models (no replicates are simulated)",
-      text.intervals(of))
-  end
-  add("Not scored", text.refused(answers))
-  add("Assumed", text.notes(totals.notes(answers)))
-  if run.wide then add("Deployments and questions", text.wide(answers)) end
-  return table.concat(parts, "\n\n")
+      .. "of rows that were warm and not saturated. config none: the settings are not known."
 end
 
---- Tables for the record: {title, rows}.
-local function record(run, answers, of)
-  local out = { { title = "Errors by group, in percent", rows = text.group_rows(of) } }
+local function parts_of(run, answers, of, ran)
+  local count, sentence = about_run(run, of.coverage, ran)
+  local parts = { count, sentence }
+  local function add(part) parts[#parts + 1] = part end
+  add { rows = text.group_rows(of), left = 1, record = "Errors by group, in percent" }
+  add { title = "Makespan and tokens per second of whole runs", rows = text.whole_rows(of), left = 1,
+    record = "Makespan and tokens per second of whole runs, in percent" }
+  add("Time rests on " .. errors.evidence(totals.evidence(answers)))
+  add { title = "The ten deployments with the largest errors of TPOT", rows = text.worst_rows(answers), left = 1 }
   for _, config in ipairs(core.sorted_keys(of.config)) do
-    out[#out + 1] = { title = ("The ten worst by TPOT, config %s"):format(config),
-      rows = text.worst_rows(answers, config) }
+    add { rows = text.worst_rows(answers, config), left = 1, hidden = true,
+      record = ("The ten worst by TPOT, config %s"):format(config) }
   end
-  if run.intervals then
-    out[#out + 1] = { title = "Measured values inside the 90 % interval, in percent", rows = text.interval_rows(of) }
+  if run.intervals and ran > 0 then
+    add { title = "Measured values inside the 90 % interval, from the errors of other models (no replicates are "
+      .. "simulated)", rows = intervals.rows(of.intervals), left = 1,
+      record = "Measured values inside the 90 % interval, in percent" }
+  end
+  add { title = "Not scored", rows = text.refused_rows(answers) }
+  add(errors.titled("Assumed", errors.counted_lines(totals.notes(answers))))
+  if run.wide then
+    add { title = "Deployments and questions", rows = text.deployment_rows(answers), left = 1 }
+    add { rows = text.question_rows(answers), left = 3 }
+  end
+  return parts
+end
+
+--- The pairs of the questions that were asked, with what was simulated of both sides. Without a file of pairs the
+--- questions make them.
+local function pairs_of(run, answers)
+  local by_id, made, out = {}, {}, {}
+  for _, answer in ipairs(answers) do
+    by_id[answer.question.id] = answer
+    if not answer.left_out and #run.pairs == 0 then made[#made + 1] = answer.question end
+  end
+  for _, pair in ipairs(run.pairs) do
+    local baseline, treatment = by_id[pair.baseline], by_id[pair.treatment]
+    if baseline and treatment then
+      out[#out + 1] = pair_score.pair(pair, pair_score.gain(pair.judge, baseline.of_pair, treatment.of_pair))
+    end
+  end
+  local function e2e(figures, tokens) return { e2e_mean = figures.ttft + (tokens - 1) * figures.tpot } end
+  for _, pair in ipairs(pair_rows.made(made)) do
+    local sides, simulated = {}, {}
+    for i, id in ipairs { pair.baseline, pair.treatment } do
+      local answer = by_id[id]
+      local found = answer.of_pair
+      sides[i] = e2e(answer.question.measured, answer.output_tokens or answer.question.osl)
+      simulated[i] = found and e2e({ ttft = found.ttft_mean, tpot = found.tpot_mean }, answer.output_tokens)
+    end
+    pair.gain = pair_score.gain("e2e", sides[1], sides[2])
+    out[#out + 1] = pair_score.pair(pair, pair_score.gain("e2e", simulated[1], simulated[2]))
   end
   return out
 end
 
---- @return table {text, document, ran, record}
+--- @return table {parts, document, ran, pairs}
 function Run:finish(answers)
   local of, ran = totals.document(answers), 0
+  if self.intervals then of.intervals = intervals.document(answers) end
   for _, answer in ipairs(answers) do ran = ran + (answer.errors and 1 or 0) end
-  return { text = report(self, answers, of, ran), document = document(self, answers, of), ran = ran,
-    record = record(self, answers, of) }
+  return { parts = parts_of(self, answers, of, ran), document = document(self, answers, of), ran = ran,
+    pairs = pairs_of(self, answers) }
 end
 
 return loops

@@ -66,7 +66,7 @@ local accepted = 0.72
 
 --- The part of drafts that is accepted where a run printed how many tokens a round has:
 --- accept_length = 1 + a + a^2 + ... + a^drafts.
-local function part_of(accept_length, drafts)
+function setup.accepted_part(accept_length, drafts)
   local low, high = 0, 1
   for _ = 1, 60 do
     local middle, sum = (low + high) / 2, 1
@@ -80,7 +80,7 @@ end
 local function speculation_of(question, found, notes)
   if not found then return nil end
   local length, rate = tonumber(question.accept_length), accepted
-  if length then rate = part_of(length, found.speculator.draft_tokens) end
+  if length then rate = setup.accepted_part(length, found.speculator.draft_tokens) end
   notes[#notes + 1] = length and "acceptance of drafts is the run's own"
     or ("acceptance of drafts is assumed: %g"):format(accepted)
   return { speculator = found.speculator, drafter = found.drafter,
@@ -175,21 +175,26 @@ end
 
 local function figures_of(scenario)
   local result, requests = serve.run(scenario, { requests = true }), {}
-  local columns = result.requests
+  local columns, first, last, tokens = result.requests, math.huge, 0, 0
   for i, ttft_s in ipairs(columns.ttfts) do
     if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
     requests[i] = { ttft_s = ttft_s, e2e_s = columns.e2els[i], output_tokens = columns.output_lens[i] }
+    first = math.min(first, columns.start_times[i])
+    last = math.max(last, columns.start_times[i] + columns.e2els[i])
+    tokens = tokens + columns.input_lens[i] + columns.output_lens[i]
   end
   local figures = score.figures(requests)
+  figures.makespan_s, figures.total_tokens_per_s = last - first, tokens / (last - first)
   figures.queue_mean = result.summary.queue_s.mean
   return figures, result
 end
 
-local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50", "queue_mean" }
+local kept = { "ttft_mean", "ttft_p50", "tpot_mean", "tpot_p50", "queue_mean", "e2e_mean", "makespan_s",
+  "total_tokens_per_s" }
 
 --- The simulated figures of a question, the mean over options.seeds seeds.
---- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50, queue_mean}, output_tokens, drafts, evidence,
----   notes}
+--- @return table {simulated = {ttft_mean, ttft_p50, tpot_mean, tpot_p50, queue_mean, e2e_mean, makespan_s,
+---   total_tokens_per_s}, output_tokens, drafts, evidence, notes}
 function setup.answer(question, steps, options)
   local found, evidence, notes, sends, drafts = {}, nil, nil, nil, false
   for i = 1, options.seeds do

@@ -6,20 +6,25 @@
 --     tpot                  time per output token
 --     e2e                   TTFT + (mean answer - 1) x TPOT
 --     tokens_per_s_per_gpu  clients x mean answer / E2E / GPUs
+--     makespan_s            from the first request to the last answer, where a row has it
+--     total_tokens_per_s    tokens of prompts and answers over it, where a row has them
 --     ttft                  time to the first token
 --     ttft_unsaturated      the same where the row says saturated = no and warmup = yes: where clients wait for places,
 --                           TTFT is the rest of a cycle, and an error of 1 % in the bottleneck moves it by many. Of a
 --                           row that says neither and has a median, the median, if no simulated client waits
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local intervals = require "rooflua.validate.closed_loops.intervals"
 local statistics = require "rooflua.base.statistics"
 
 local totals = {}
 
 totals.metrics = { "tpot", "e2e", "tokens_per_s_per_gpu", "ttft", "ttft_unsaturated" }
+--- Metrics of a whole run, of which few files have any.
+totals.whole = { "makespan_s", "total_tokens_per_s" }
 totals.classes = { "dense", "moe-tp", "tep", "dpa", "pd" }
 
---- Groups of questions: the member of the document, and what a question says of it.
+--- Groups of questions: the member of the document, and what a question says of it if it was scored.
 totals.kinds = {
   { "class", function(answer) return answer.class end },
   { "engine", function(answer) return answer.question.engine end },
@@ -32,6 +37,10 @@ totals.kinds = {
   { "gpu", function(answer) return answer.question.system end },
   { "format", function(answer) return answer.question.format end },
 }
+for _, kind in ipairs(totals.kinds) do
+  local name_of = kind[2]
+  kind[2] = function(answer) return answer.errors and name_of(answer) end
+end
 
 --- The errors of a question, by metric.
 --- @param simulated table {ttft, tpot} in seconds
@@ -43,6 +52,9 @@ function totals.errors(question, simulated, output_tokens)
   if measured.tpot then
     out.tpot, out.e2e = simulated.tpot / measured.tpot - 1, e2e(simulated) / e2e(measured) - 1
     out.tokens_per_s_per_gpu = e2e(measured) / e2e(simulated) - 1
+  end
+  for _, metric in ipairs(totals.whole) do
+    if measured[metric] and simulated[metric] then out[metric] = simulated[metric] / measured[metric] - 1 end
   end
   local median = question.measured.ttft_p50
   if simulated.waits or question.saturated == "yes" then return out end
@@ -116,20 +128,11 @@ function totals.of(answers)
     out[metric], count = figures(deployments, answers, metric)
     if metric == "tpot" then out.deployments = count end
   end
-  out.intervals = intervals.coverage(answers)
-  return out
-end
-
-local function groups_of(answers, name_of)
-  local members, out = {}, {}
-  for _, answer in ipairs(answers) do
-    local name = answer.errors and name_of(answer)
-    if name then
-      members[name] = members[name] or {}
-      table.insert(members[name], answer)
-    end
+  for _, metric in ipairs(totals.whole) do
+    local of = figures(deployments, answers, metric)
+    if of.questions > 0 then out[metric] = of end
   end
-  for name, list in pairs(members) do out[name] = totals.of(list) end
+  out.intervals = intervals.coverage(answers)
   return out
 end
 
@@ -161,24 +164,14 @@ end
 --- The figures of a file: {all, coverage, class, engine, architecture, speculation, config, gpu, format}.
 --- @param answers table list of {question, class, architecture, errors by metric or nil, refused = reason, left_out}
 function totals.document(answers)
-  local out = { all = totals.of(answers), coverage = coverage(answers) }
-  for _, kind in ipairs(totals.kinds) do out[kind[1]] = groups_of(answers, kind[2]) end
+  local out = errors.document(answers, totals.kinds, totals.of)
+  out.coverage = coverage(answers)
   for _, class in ipairs(totals.classes) do out.class[class] = out.class[class] or totals.of {} end
   return out
 end
 
 --- What was assumed or is not modelled: {sentence = for how many questions}.
-function totals.notes(answers)
-  local counts = {}
-  for _, answer in ipairs(answers) do
-    local own = {}
-    for _, note in ipairs(answer.notes or {}) do
-      if not own[note] then counts[note] = (counts[note] or 0) + 1 end
-      own[note] = true
-    end
-  end
-  return counts
-end
+function totals.notes(answers) return errors.counts(answers, function(answer) return answer.notes end) end
 
 --- Share of the simulated time by evidence, every question the same weight.
 function totals.evidence(answers)

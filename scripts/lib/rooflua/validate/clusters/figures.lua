@@ -10,15 +10,17 @@
 -- A request that takes longer than the client waits did not complete. It is simulated to its end all the same, and
 -- takes the time of replicas that a client which goes away would give back.
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 local serve = require "rooflua.serve"
 local statistics = require "rooflua.base.statistics"
 local system = require "rooflua.validate.clusters.system"
 
 local figures = {}
 
---- Drawn sessions of a row: a part of the time of the row is simulated.
+--- Sessions of a row. Of drawn ones a part of the time of the row is simulated.
 local function session_stage(run, options, notes)
   local seconds = run.stages[1].duration_s
+  if run.members[1].about.is_traced then return { { clients = run.stages[1].clients, duration_s = seconds } } end
   if seconds > options.sessions_s then
     notes[#notes + 1] = ("of %g s of sessions %g s are simulated; --set clusters.sessions_s says how many"):format(
       seconds, options.sessions_s)
@@ -40,17 +42,25 @@ local function stages_of(run)
   return out
 end
 
+local most_refused = 0.1 -- share of requests that an engine refuses for their length: a run with more is another one
+
 --- The requests of each stage: a list of lists of {start_s, ttft_s, e2e_s, prompt, output}.
 local function by_stage(result, counts)
-  local columns, out, at = result.requests, {}, 0
+  local columns, out, at, ended = result.requests, {}, 0, {}
   for stage, count in ipairs(counts) do
     out[stage] = {}
     for i = at + 1, math.min(at + count, #columns.errors) do
-      if columns.errors[i] ~= "" then core.fail("a request is refused: %s", columns.errors[i]) end
-      out[stage][i - at] = { start_s = columns.start_times[i], ttft_s = columns.ttfts[i], e2e_s = columns.e2els[i],
+      local why = columns.errors[i]
+      if why ~= "" then ended[why] = (ended[why] or 0) + 1 end
+      out[stage][i - at] = { has_ended = why ~= "", start_s = columns.start_times[i], ttft_s = columns.ttfts[i],
+        e2e_s = columns.e2els[i],
         prompt = columns.input_lens[i], output = columns.output_lens[i] }
     end
     at = at + count
+  end
+  for _, why in ipairs(core.sorted_keys(ended)) do
+    local is_refused = why:find "^exceeds_" and ended[why] > most_refused * #columns.errors
+    if is_refused or ended[why] == #columns.errors then core.fail("a request is refused: %s", why) end
   end
   return out
 end
@@ -70,7 +80,7 @@ function figures.of(requests, timeout_s, until_s)
   local prompts, outputs = 0, 0
   for _, each in ipairs(requests) do
     first = math.min(first, each.start_s)
-    if each.e2e_s <= timeout_s and each.start_s + each.e2e_s <= (until_s or math.huge) then
+    if not each.has_ended and each.e2e_s <= timeout_s and each.start_s + each.e2e_s <= (until_s or math.huge) then
       ttft[#ttft + 1], e2e[#e2e + 1] = each.ttft_s, each.e2e_s
       if each.output > 1 then tpot[#tpot + 1] = (each.e2e_s - each.ttft_s) / (each.output - 1) end
       prompts, outputs, last = prompts + each.prompt, outputs + each.output, math.max(last, each.start_s + each.e2e_s)
@@ -126,19 +136,41 @@ local function as_counted(out, row)
   end
 end
 
---- Seconds of a KV transfer of the size that the row states, alone.
-local function transfer_ms(row, network)
+--- Milliseconds of a KV transfer of the size that the row states, alone.
+local function transfer_ms(row, scenario)
   local bytes = row.measured.transfer_bytes
-  return network and bytes and (network.alpha_s + bytes / network.bytes_per_s) * 1e3 or nil
+  if not scenario.network or not bytes then return nil end
+  return (scenario.network.alpha_s + bytes / scenario.links.wire.bytes_per_s) * 1e3
+end
+
+--- Runs `answer` with a trace that is packed with gzip in a file of its own, unpacked: plays are read as they begin.
+local function with_unpacked(about, answer)
+  local path = about.prompts.path
+  if not (path and path:find "%.gz$") then return answer(about) end
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  file:write(native.read_user_text(path))
+  file:close()
+  local ok, found = pcall(answer, core.copy(about, { prompts = core.copy(about.prompts, { path = name }) }))
+  os.remove(name)
+  if not ok then error(found, 0) end
+  local pattern = name:gsub("%p", "%%%0")
+  for i, note in ipairs(found.notes) do found.notes[i] = note:gsub(pattern, path) end
+  return found
 end
 
 --- Runs a run. @return table {rows = {figures of each member}, evidence, notes}
 function figures.answer(run, options)
+  return with_unpacked(run.members[1].about, function(about) return figures.of_run(run, options, about) end)
+end
+
+---@param about table of its first row, with a trace that can be read
+function figures.of_run(run, options, about)
   local first, session_notes = run.members[1], {}
   local is_sessions = first.about.form == "sessions"
   local stages = is_sessions and session_stage(run, options, session_notes) or stages_of(run)
   run.seconds = stages[1].duration_s
-  local scenario, notes = system.scenario(first.row, first.about, stages, options)
+  local scenario, notes = system.scenario(first.row, about, stages, options)
   local counts = {}
   if first.about.form == "conversations" then
     counts[1] = stages[1].requests
@@ -153,7 +185,7 @@ function figures.answer(run, options)
     local own = of_row(member, requests, run)
     as_counted(own, member.row)
     own.replicas_peak = result.summary.pools and result.summary.pools[1].replicas_peak
-    own.transfer_ms = transfer_ms(member.row, scenario.network)
+    own.transfer_ms = transfer_ms(member.row, scenario)
     out.rows[i] = own
   end
   for _, list in ipairs { first.about.notes, session_notes, result.notes or {} } do

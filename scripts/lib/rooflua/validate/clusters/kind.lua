@@ -1,5 +1,6 @@
 -- Measured clusters as a kind of set (validate/harness.lua): all CSVs of a folder are one set, one case is one run.
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local figures = require "rooflua.validate.clusters.figures"
 local json = require "rooflua.json"
 local profiles = require "rooflua.validate.clusters.profiles"
@@ -11,7 +12,7 @@ local totals = require "rooflua.validate.clusters.totals"
 
 local what = "measured clusters"
 
-local clusters = { name = "clusters", what = what, columns = rows.required, reads = rows.is_file, joins = true,
+local clusters = { name = "clusters", what = what, columns = rows.required, reads = rows.reads, joins = true,
   scopes = { clusters = true }, lists_problems = true }
 
 function clusters.refusals(options)
@@ -109,7 +110,7 @@ local function row_document(answer)
     measured = answer.measured, evidence = answer.evidence, problem = answer.problem }
 end
 
-local function report(run, answers, of, starts, ran)
+local function parts_of(run, answers, of, starts, ran)
   local parts = {
     ("%s: %d rows in %d runs, %d rows ran, %d did not%s"):format(run.path, #answers, #run.cases, ran, #answers - ran,
       starts > 0 and (", %d rows of starts that are not scored"):format(starts) or ""),
@@ -117,35 +118,21 @@ local function report(run, answers, of, starts, ran)
       .. "%s, seed %d."):format(run.options.steps.name, run.options.seed)
       .. "\nA mean is over metrics of a row, then rows of a deployment, then deployments. A gain is a treatment "
       .. "against the reference of its pair; directions are of gains above 10 %.",
-    text.table(2, text.kind_rows(of)),
-    text.table(2, text.metric_rows(of)),
-    text.table(2, text.deployment_rows(of)),
+    { rows = text.kind_rows(of), left = 2, record = "Errors and gains by kind, in percent" },
+    { rows = text.metric_rows(of), left = 2, record = "Errors by metric, in percent" },
+    { rows = text.deployment_rows(of), left = 2, record = "Errors and gains by deployment, in percent" },
+    { title = "Did not run", rows = text.problem_rows(answers), left = 3, record = "Rows that did not run" },
+    errors.titled("Assumed", errors.counted_lines(totals.notes(answers))),
+    errors.titled("Notes", table.concat(run.notes, "\n")),
   }
-  local function add(title, body)
-    if body ~= "" then parts[#parts + 1] = title .. "\n" .. body end
-  end
-  local problems = text.problem_rows(answers)
-  if #problems > 1 then add("Did not run", text.table(3, problems)) end
-  local notes = totals.notes(answers)
-  add("Assumed", text.notes(notes))
-  add("Notes", table.concat(run.notes, "\n"))
   if run.wide then
-    for _, each in ipairs(text.wide_rows(answers)) do add(each[1], text.table(3, each[2])) end
-    add("Pairs", text.table(4, text.pair_rows(totals.pairs(answers))))
+    for _, part in ipairs(text.wide(answers)) do parts[#parts + 1] = part end
+    parts[#parts + 1] = { title = "Pairs", rows = text.pair_rows(totals.pairs(answers)), left = 4 }
   end
-  return table.concat(parts, "\n\n")
+  return parts
 end
 
-local function record(of, answers)
-  local out = { { title = "Errors and gains by kind, in percent", rows = text.kind_rows(of), left = 2 },
-    { title = "Errors by metric, in percent", rows = text.metric_rows(of), left = 2 },
-    { title = "Errors and gains by deployment, in percent", rows = text.deployment_rows(of), left = 2 } }
-  local problems = text.problem_rows(answers)
-  if #problems > 1 then out[#out + 1] = { title = "Rows that did not run", rows = problems, left = 3 } end
-  return out
-end
-
---- @return table {text, document, ran, record}
+--- @return table {parts, document, ran}
 function Run:finish(answers_by_case)
   local answers, ran, cases_ran, starts = {}, 0, 0, 0
   for _, list in ipairs(answers_by_case) do
@@ -162,8 +149,7 @@ function Run:finish(answers_by_case)
     document.rows = json.array {}
     for i, answer in ipairs(answers) do document.rows[i] = row_document(answer) end
   end
-  return { text = report(self, answers, of, starts, ran), document = document, ran = cases_ran,
-    record = record(of, answers) }
+  return { parts = parts_of(self, answers, of, starts, ran), document = document, ran = cases_ran }
 end
 
 return clusters

@@ -3,12 +3,14 @@
 -- A description is {form (conversations, nil: stages), prompts, arrivals, gap_s, in_flight, timeout_s, stages (of the
 -- profile), own (the stage of the row), notes}. Rows that differ only in their stage are one run.
 local core = require "rooflua.base.core"
+local native = require "rooflua.native"
 local tiers = require "rooflua.validate.clusters.tiers"
 
 local load = {}
 
 --- Seconds of a stage, requests of a single client, and how often clients send every prompt, where they are not stated.
-load.default = { stage_s = 60, singles = 5, passes = 4 }
+--- Tokens of an answer: the default of vLLM's serving benchmark.
+load.default = { stage_s = 60, singles = 5, passes = 4, output_tokens = 128 }
 
 local function cannot(row, message, ...) core.fail("%s: " .. message, row.where, ...) end
 
@@ -46,20 +48,28 @@ local function measured_question(row, shared, question)
   return math.max(1, math.floor(mean - shared + 0.5))
 end
 
-local function shared_prompts(row, profile)
+--- The length of answers; a default that is said where nothing states it.
+local function answers_of(row, profile, notes)
+  local stated = row.output_tokens or load.length(profile.output_tokens)
+  if stated then return stated end
+  notes[#notes + 1] = ("the length of answers is not stated: %d tokens"):format(load.default.output_tokens)
+  return load.default.output_tokens
+end
+
+local function shared_prompts(row, profile, notes)
   local shared = need(row, "shared_prefix_tokens", row.shared_prefix_tokens, profile.shared_prefix_tokens)
   local question = need(row, "question_tokens", row.question_tokens, load.length(profile.question_tokens))
   return { groups = need(row, "groups", row.groups, profile.groups),
     prompts_per_group = need(row, "prompts_per_group", row.prompts_per_group, profile.prompts_per_group),
     shared_prefix_tokens = shared, question_tokens = measured_question(row, shared, question),
-    output_tokens = need(row, "output_tokens", row.output_tokens, load.length(profile.output_tokens)) }
+    output_tokens = answers_of(row, profile, notes) }
 end
 
-local function private_prompts(row, profile, output)
+local function private_prompts(row, profile, output, notes)
   local prompt = need(row, "prompt_tokens", row.prompt_tokens, load.length(profile.prompt_tokens))
   return { groups = 0, prompts_per_group = 1, shared_prefix_tokens = 0,
     question_tokens = measured_question(row, 0, prompt),
-    output_tokens = need(row, "output_tokens", row.output_tokens, load.length(profile.output_tokens), output) }
+    output_tokens = output or answers_of(row, profile, notes) }
 end
 
 --- The number of conversations: "equal to the concurrency" where each client has its own.
@@ -165,6 +175,22 @@ function load.sessions(row)
     notes = { "the recording is not among the data: sessions are drawn by workloads.agent, from their first turn on" } }
 end
 
+--- Recorded sessions on as many lanes as there are users. Of several files the last one counts, which the arms of a
+--- pair share; the others are the requests of one run.
+local function traced(row)
+  local path, last
+  for name in row.trace_file:gmatch "[^;%s]+" do
+    last = (row.path:match "^(.*/)" or "") .. name
+    if native.file_exists(last) then path = last end
+  end
+  if not path then cannot(row, "trace_file: there is no such file: %s", last) end
+  local lanes = need(row, "users", row.users, row.concurrency)
+  return { form = "sessions", is_traced = true,
+    prompts = { path = path, lanes = lanes, num_requests = not row.stage_duration_s and row.requests or nil },
+    own = { clients = lanes, duration_s = row.stage_duration_s }, arrivals = "", gap_s = 0, in_flight = 0,
+    timeout_s = row.timeout_s or math.huge, notes = {} }
+end
+
 -- Descriptions -------------------------------------------------------------------------------------------------------
 
 --- The number of a stage, from 0, "all", or nil where the row states none.
@@ -205,14 +231,16 @@ end
 --- @return table description
 function load.of(row, profile)
   profile = profile or { kind = "random" }
+  if row.trace_file ~= "" then return traced(row) end
   if profile.kind == "trace" and row.kind == "agents" then return load.sessions(row) end
   local given, notes = profile.load or {}, {}
   local kind = row.load_kind ~= "" and row.load_kind or given.kind or ""
   if profile.kind == "trace" or kind == "trace" then cannot(row, "needs a trace that is not among the data") end
   if profile.kind == "conversations" then return conversations(row, profile, kind) end
   local is_shared = profile.kind == "shared_prefix" or row.groups ~= nil
-  local prompts = is_shared and shared_prompts(row, profile)
-    or private_prompts(row, profile, kind == "single" and 1 or nil)
+  local single_answer = kind == "single" and not row.output_tokens and not profile.output_tokens and 1 or nil
+  local prompts = is_shared and shared_prompts(row, profile, notes)
+    or private_prompts(row, profile, single_answer, notes)
   local stages, stage = listed(profile), stage_of(row)
   local out = { prompts = prompts, arrivals = kind == "constant" and "constant" or "poisson", stage = stage,
     notes = notes, stages = stages, gap_s = given.gap_s or 0, timeout_s = row.timeout_s or given.timeout_s or math.huge,

@@ -16,20 +16,10 @@ local settings = { "model", "weights_format", "kv_dtype", "gpu", "gpus", "layout
   "engine_version", "memory_utilization", "kv_tokens_per_replica", "block_tokens", "max_num_seqs",
   "max_num_batched_tokens", "max_model_len", "prefix_caching", "speculation", "other_settings", "offload",
   "offload_connector", "offload_bytes_per_replica", "offload_tokens_per_replica", "offload_blocks_per_replica",
-  "router", "router_settings", "transport", "client" }
-
---- Needs of a simulator that this program does not have, with the reason.
-local lacking = {
-  { "spec_synthetic", function() return true end, "drafts with a stated acceptance per run are not read here" },
-}
+  "router", "router_settings", "transport", "client", "first_token_timeout_s", "accept_len" }
 
 local function check_needs(row)
   if scaling.is_scaled(row) then scaling.pool(row, {}) end
-  for _, each in ipairs(lacking) do
-    if (" " .. row.needs .. " "):find(" " .. each[1] .. " ", 1, true) and each[2](row) then
-      core.fail("%s: needs %s: %s", row.where, each[1], each[3])
-    end
-  end
 end
 
 --- What a row is run as: its description, and a text that is equal for rows of one run.

@@ -39,10 +39,20 @@ local function triggers_of(row)
   return out
 end
 
---- The entry of `replicas`.
-function scaling.pool(row, notes)
+--- Triggers of one pool: engines that decode have no prompts that wait.
+local function triggers_for(row, role)
+  local all, out = triggers_of(row), {}
+  for _, each in ipairs(all) do
+    if role ~= "decode" or each.metric ~= "backlog_s" then out[#out + 1] = each end
+  end
+  return #out > 0 and out or all
+end
+
+--- The entry of `replicas`, or what it has besides its pool's own members.
+---@param pool table? of a split layout: {role, count}
+function scaling.pool(row, notes, pool)
   local said = row.other_settings
-  local triggers, most = triggers_of(row), tonumber(said:match "at most (%d+)")
+  local triggers, most = triggers_for(row, pool and pool.role), tonumber(said:match "at most (%d+)")
   if not most then
     core.fail("%s: needs autoscale: other_settings do not state the most replicas (at most 4)", row.where)
   end
@@ -53,7 +63,7 @@ function scaling.pool(row, notes)
   local keda = policies.of(Reader.new "validate", "autoscaler", "keda")
   notes[#notes + 1] = "the start time of a replica is not stated: the default of replicas[].start"
   return { autoscaler = policy.with(keda, given), min = 1, max = most,
-    count = tonumber(said:match "start (%d+) replica") or row.replicas or 1 }
+    count = tonumber(said:match "start (%d+) replica") or pool and pool.count or row.replicas or 1 }
 end
 
 return scaling

@@ -1,5 +1,8 @@
--- Sessions of agents whose recording is not among the data, drawn by workloads.agent and cut when the time is over.
+-- Sessions of agents, cut when the time is over: those of a trace, or, of a row whose recording is not among the data,
+-- drawn ones (workloads.agent).
 local Agent = require "workloads.agent"
+local Plays = require "workloads.plays"
+local core = require "rooflua.base.core"
 local policy = require "rooflua.policy"
 
 local Sessions = policy.define {
@@ -23,10 +26,37 @@ function Sessions:requests(rng)
   return out
 end
 
+local Traced = policy.define {
+  name = "traced_sessions",
+  doc = "Recorded sessions on lanes, for a time or for so many requests.",
+  params = {
+    path = { default = "", doc = "The trace, in a format of docs/AGENTS.md." },
+    lanes = { default = 1, unit = "sessions", min = 1, integer = true, doc = "Sessions at once." },
+    seconds = { default = 0, unit = "s", min = 0, doc = "The run ends then; 0: with the last request." },
+    num_requests = { default = 0, unit = "requests", min = 0, integer = true,
+      doc = "No session begins after so many requests; 0: all do." },
+  },
+}
+
+function Traced:requests(rng)
+  local out = Plays({ path = self.path, lanes = self.lanes }):requests(rng)
+  local next_play, sent, most = out.plays, 0, self.num_requests > 0 and self.num_requests or math.huge
+  function out.plays(state)
+    if sent >= most then return nil end
+    local play = next_play(state)
+    if play then sent = sent + #play.rows end
+    return play
+  end
+  if self.seconds > 0 then out.until_s = self.seconds end
+  return out
+end
+
 local sessions = {}
 
---- @param about table {lanes, most = longest context, nil: the model's}
+--- @param about table {lanes, most = longest context, nil: the model's}; of a trace {path, lanes, num_requests}
+--- @param seconds number? nil: to the end of a trace
 function sessions.of(about, seconds, model)
+  if about.path then return Traced(core.copy(about, { seconds = seconds })) end
   return Sessions { lanes = about.lanes, seconds = seconds, most = about.most or model.max_model_len or 0 }
 end
 

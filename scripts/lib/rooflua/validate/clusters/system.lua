@@ -9,6 +9,7 @@ local Reader = require "rooflua.scenario.reader"
 local router = require "rooflua.validate.clusters.router"
 local scaling = require "rooflua.validate.clusters.scaling"
 local sessions = require "rooflua.validate.clusters.sessions"
+local setup = require "rooflua.validate.closed_loops.setup"
 local spec = require "rooflua.spec"
 local tiers = require "rooflua.validate.clusters.tiers"
 local weights = require "rooflua.validate.closed_loops.weights"
@@ -72,6 +73,23 @@ local function deployment_of(row, model, tp, dp)
 end
 
 --- Whether a row has pools for prefill and decode.
+--- The drafts of a row: how many there are and what of them is accepted, where it says both. accept_len, or a number
+--- after "acceptance", is the tokens of a round.
+local function speculation_of(row, notes)
+  local said = row.speculation:lower()
+  local drafts = tonumber(said:match "k=(%d+)" or said:match "(%d+) steps" or said:match "(%d+) drafts")
+  local length = row.accept_len or tonumber(said:match "acceptance ([%d.]+)")
+  if row.speculation == "" or said:find "^none" then return nil end
+  if not drafts or not length or length < 1 or length > drafts + 1 then
+    notes[#notes + 1] = ("drafts without their number and the tokens of a round are not simulated: %s"):format(
+      row.speculation)
+    return nil
+  end
+  notes[#notes + 1] = "drafts are those of the model's own multi-token prediction, the acceptance is the run's own"
+  return { speculator = require "speculators.fixed" { draft_tokens = drafts }, drafter = require "drafters.mtp" {},
+    acceptance = require "acceptance.constant" { rate = setup.accepted_part(length, drafts) } }
+end
+
 local function is_split(row) return row.prefill_replicas ~= nil or row.layout:lower():find "^%d+p%d+d$" ~= nil end
 
 local function pools_of(row, model)
@@ -86,12 +104,14 @@ local function pools_of(row, model)
   return out
 end
 
---- The network between pools: the line rate that the row states, else that of the GPUs' cards.
+--- The wire of each replica between pools, on which its transfers share the line rate that the row states, else that of
+--- the GPUs' cards: {network, links}.
 local function network_of(row, hardware, pools)
   local stated = tonumber(row.transport:match "(%d+) GB/s")
   local links = math.min(pools[1].deployment.tp, pools[2].deployment.tp)
   local one = hardware.network_bytes_per_s > 0 and hardware.network_bytes_per_s or hardware.link_bytes_per_s
-  return { alpha_s = rdma.alpha_s, bytes_per_s = rdma.part * (stated and stated * 1e9 or links * one) }
+  local bytes_per_s = rdma.part * (stated and stated * 1e9 or links * one)
+  return { alpha_s = rdma.alpha_s, path = { "wire" } }, { wire = { bytes_per_s = bytes_per_s, per = "replica" } }
 end
 
 --- Copies of a dense model are replicas of their own.
@@ -139,9 +159,17 @@ function system.scenario(row, about, stages, options)
     mfu = database(hardware, chosen.engine.tables.name), workload = workload_of(about, stages, model),
     frontend = frontend_of(is_split(row)) }
   local tp, replicas = row.tp or 1, count_of(row, model)
+  local wires
+  out.speculation = speculation_of(row, notes)
+  if row.first_token_timeout_s then
+    out.client = require "clients.impatient" { first_token_s = row.first_token_timeout_s }
+  end
   if is_split(row) then
     out.replicas = pools_of(row, model)
-    out.network = network_of(row, hardware, out.replicas)
+    for i, pool in ipairs(scaling.is_scaled(row) and out.replicas or {}) do
+      out.replicas[i] = core.copy(pool, scaling.pool(row, notes, pool))
+    end
+    out.network, wires = network_of(row, hardware, out.replicas)
     tp, replicas = out.replicas[1].deployment.tp, out.replicas[1].count
   else
     out.deployment = deployment_of(row, model, tp, row.dp)
@@ -155,6 +183,7 @@ function system.scenario(row, about, stages, options)
   out.router = router.of(row, replicas, engine.day(row), notes)
   out.links, out.tiers = tiers.of(row, { model = model, hardware = hardware, tp = tp,
     kv = row.kv_dtype ~= "" and row.kv_dtype:lower() or nil }, notes)
+  if wires then out.links = core.copy(out.links, wires) end
   return out, notes
 end
 

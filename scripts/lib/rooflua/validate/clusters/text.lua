@@ -1,8 +1,7 @@
 -- The report of measured clusters: a table per kind and one per deployment.
-local columns = require "rooflua.text.columns"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local metrics = require "rooflua.validate.clusters.metrics"
-local said = require "rooflua.validate.text"
 local score = require "rooflua.validate.clusters.score"
 local units = require "rooflua.text.units"
 
@@ -10,74 +9,64 @@ local text = {}
 
 local percent = units.in_percent
 
-local function gain_cells(gain)
-  if gain.pairs == 0 then return "0", "-", "-" end
-  return ("%d"):format(gain.pairs), percent(gain.error),
-    gain.direction and ("%d of %d"):format(gain.direction * gain.compared + 0.5, gain.compared) or "-"
+local function right_of(gain)
+  return gain.direction and ("%d of %d"):format(gain.direction * gain.compared + 0.5, gain.compared) or "-"
 end
 
-local function row_of(name, word, of)
-  local pairs_count, error, direction = gain_cells(of.gain)
-  return { name, word, ("%d"):format(of.rows), ("%d"):format(of.ran), percent(of.all and of.all.mean),
-    percent(of.all and of.all.median), pairs_count, error, direction }
-end
+local shown = { { "rows", "rows", "count" }, { "ran", "ran", "count" }, { "error: mean", "all.mean" },
+  { "median", "all.median" }, { "pairs", "gain.pairs", "count" }, { "gain: error", "gain.error" },
+  { "right direction", "right", "text" } }
 
-local head = { "", "quality", "rows", "ran", "error: mean", "median", "pairs", "gain: error", "right direction" }
+--- A line of a table: two texts and figures.
+local function line(name, word, of)
+  return { name, word, { rows = of.rows, ran = of.ran, all = of.all, gain = of.gain, right = right_of(of.gain) } }
+end
 
 --- One line per kind, and one of the rows that stand beside.
 function text.kind_rows(of)
-  local rows = { core.copy(head) }
-  rows[1][1] = "kind"
+  local list = {}
   for _, kind in ipairs(metrics.kinds) do
     local own = of[kind]
     if own then
-      rows[#rows + 1] = row_of(kind, "A, B", own)
-      if own.beside then rows[#rows + 1] = row_of("", "C, D", own.beside) end
+      list[#list + 1] = line(kind, "A, B", own)
+      if own.beside then list[#list + 1] = line("", "C, D", own.beside) end
     end
   end
-  return rows
+  return errors.rows({ "kind", "quality" }, shown, list)
 end
 
 --- Errors by metric.
 function text.metric_rows(of)
-  local rows = { { "kind", "metric", "rows", "mean", "median" } }
+  local list = {}
   for _, kind in ipairs(metrics.kinds) do
     for _, about in ipairs(of[kind] and metrics.arms[kind] or {}) do
       local own = of[kind].arms[about[1]]
-      if own then
-        rows[#rows + 1] = { kind, about[1], ("%d"):format(own.rows), percent(own.mean), percent(own.median) }
-      end
+      if own then list[#list + 1] = { kind, about[1], own } end
     end
   end
-  return rows
+  return errors.rows({ "kind", "metric" }, { { "rows", "rows", "count" }, { "mean", "mean" }, { "median", "median" } },
+    list)
 end
 
 function text.deployment_rows(of)
-  local rows = { core.copy(head) }
-  rows[1][1] = "deployment"
+  local list = {}
   for _, kind in ipairs(metrics.kinds) do
     for _, name in ipairs(core.sorted_keys(of[kind] and of[kind].deployments or {})) do
       local own = of[kind].deployments[name]
-      rows[#rows + 1] = row_of(name, own.counts and "A, B" or "C, D", own)
+      list[#list + 1] = line(name, own.counts and "A, B" or "C, D", own)
     end
   end
-  return rows
+  return errors.rows({ "deployment", "quality" }, shown, list)
 end
 
 --- Why rows did not run, with their number and the first of them.
 function text.problem_rows(answers)
-  local first, counts = {}, {}
-  for _, answer in ipairs(answers) do
-    local problem = answer.problem
-    if problem then
-      local reason = problem:gsub("^[^%s:]+:%d+: ", ""):gsub(" %([%a ]+, at [%d.]+ s%)", "")
-      counts[reason] = (counts[reason] or 0) + 1
-      first[reason] = first[reason] or answer.row.id
-    end
-  end
+  local reasons, counts, first = errors.reasons(answers, function(answer)
+    return answer.problem and answer.problem:gsub("^[^%s:]+:%d+: ", ""):gsub(" %([%a ]+, at [%d.]+ s%)", "") or nil
+  end)
   local rows = { { "rows", "reason", "first" } }
-  for _, reason in ipairs(core.sorted_keys(counts)) do
-    rows[#rows + 1] = { ("%d"):format(counts[reason]), reason, first[reason] }
+  for _, reason in ipairs(reasons) do
+    rows[#rows + 1] = { ("%d"):format(counts[reason]), reason, first[reason].row.id }
   end
   return rows
 end
@@ -88,8 +77,8 @@ local function signed(answer, metric)
   return simulated and ("%+.0f"):format((simulated / measured - 1) * 100) or "-"
 end
 
---- Every row, with --wide: errors simulated / measured - 1.
-function text.wide_rows(answers)
+--- Every row, with --wide: errors simulated / measured - 1. A table per kind, as parts of a report.
+function text.wide(answers)
   local out = {}
   for _, kind in ipairs(metrics.kinds) do
     local rows, list = { { "row", "deployment", "quality" } }, metrics.arms[kind]
@@ -99,11 +88,11 @@ function text.wide_rows(answers)
       if answer.row.kind == kind and answer.figures then
         local row = { answer.row.id, answer.row.deployment, answer.row.quality }
         for _, about in ipairs(list) do row[#row + 1] = signed(answer, about[1]) end
-        row[#row + 1] = said.evidence(answer.evidence)
+        row[#row + 1] = errors.evidence(answer.evidence)
         rows[#rows + 1] = row
       end
     end
-    if #rows > 1 then out[#out + 1] = { kind, rows } end
+    out[#out + 1] = { title = kind, rows = rows, left = 3 }
   end
   return out
 end
@@ -119,10 +108,5 @@ function text.pair_rows(list)
   end
   return rows
 end
-
-text.notes = said.notes
-
---- @param left integer columns that are aligned to the left
-function text.table(left, rows) return columns.after(left, rows) end
 
 return text

@@ -1,5 +1,6 @@
 -- Errors of rows and gains of pairs, by kind and by deployment. Rows of quality A and B count; C and D stand beside.
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local metrics = require "rooflua.validate.clusters.metrics"
 local score = require "rooflua.validate.clusters.score"
 local statistics = require "rooflua.base.statistics"
@@ -37,11 +38,11 @@ function totals.pairs(answers)
     local reference = row.arm_role == "treatment" and row.pair ~= "" and references[key(row)]
     if reference then
       local gains = score.gains(row.kind, answer.of_gain, reference.of_gain)
-      local errors = {}
-      for i, each in ipairs(gains) do errors[i] = each.error end
+      local values = {}
+      for i, each in ipairs(gains) do values[i] = each.error end
       if #gains > 0 then
         out[#out + 1] = { kind = row.kind, deployment = row.deployment, pair = row.pair, arm = row.arm, gains = gains,
-          counts = row.counts and reference.row.counts, error = statistics.mean(errors), id = row.id }
+          counts = row.counts and reference.row.counts, error = statistics.mean(values), id = row.id }
       end
     end
   end
@@ -49,9 +50,9 @@ function totals.pairs(answers)
 end
 
 --- The mean error of a row over its metrics; nil where none of them was measured.
-local function mean_of(errors)
+local function mean_of(by_metric)
   local values = {}
-  for _, metric in ipairs(core.sorted_keys(errors)) do values[#values + 1] = errors[metric] end
+  for _, metric in ipairs(core.sorted_keys(by_metric)) do values[#values + 1] = by_metric[metric] end
   return statistics.mean(values)
 end
 
@@ -71,16 +72,16 @@ local function arms_of(answers)
 end
 
 local function gain_of(list)
-  local errors, right, large = {}, 0, 0
+  local values, right, large = {}, 0, 0
   for i, pair in ipairs(list) do
-    errors[i] = { deployment = pair.deployment, value = pair.error }
+    values[i] = { deployment = pair.deployment, value = pair.error }
     for _, gain in ipairs(pair.gains) do
       if gain.is_right ~= nil then
         large, right = large + 1, right + (gain.is_right and 1 or 0)
       end
     end
   end
-  return { direction = large > 0 and right / large or nil, error = score.shown((score.over_deployments(errors))),
+  return { direction = large > 0 and right / large or nil, error = score.shown((score.over_deployments(values))),
     pairs = #list, compared = large }
 end
 
@@ -91,26 +92,18 @@ local function group(answers, pairs_of)
   return { arms = arms, all = all, gain = gain_of(pairs_of), rows = #answers, ran = ran }
 end
 
-local function filtered(list, ok)
-  local out = {}
-  for _, each in ipairs(list) do
-    if ok(each) then out[#out + 1] = each end
-  end
-  return out
-end
-
 --- {kind = {arms, all, gain, rows, ran, beside = the same of qualities C and D, deployments = {name = the same}}}; a
 --- kind without rows is absent.
 function totals.document(answers)
   local out, all_pairs = {}, totals.pairs(answers)
   for _, kind in ipairs(metrics.kinds) do
-    local own = filtered(answers, function(answer) return answer.row.kind == kind end)
-    local own_pairs = filtered(all_pairs, function(pair) return pair.kind == kind end)
+    local own = errors.filtered(answers, function(answer) return answer.row.kind == kind end)
+    local own_pairs = errors.filtered(all_pairs, function(pair) return pair.kind == kind end)
     if #own > 0 then
       local function part(counts, deployment)
-        return group(filtered(own, function(answer)
+        return group(errors.filtered(own, function(answer)
           return answer.row.counts == counts and (not deployment or answer.row.deployment == deployment)
-        end), filtered(own_pairs, function(pair)
+        end), errors.filtered(own_pairs, function(pair)
           return pair.counts == counts and (not deployment or pair.deployment == deployment)
         end))
       end
@@ -134,12 +127,6 @@ function totals.document(answers)
 end
 
 --- What was assumed: {sentence = for how many rows}.
-function totals.notes(answers)
-  local out = {}
-  for _, answer in ipairs(answers) do
-    for _, note in ipairs(answer.notes or {}) do out[note] = (out[note] or 0) + 1 end
-  end
-  return out
-end
+function totals.notes(answers) return errors.counts(answers, function(answer) return answer.notes end) end
 
 return totals

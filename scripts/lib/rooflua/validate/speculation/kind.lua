@@ -1,16 +1,15 @@
 -- Measured runs of speculative decoding as a kind of set (validate/harness.lua): one case per row.
-local columns = require "rooflua.text.columns"
+local cells = require "rooflua.validate.columns"
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local json = require "rooflua.json"
 local rows = require "rooflua.validate.speculation.rows"
 local setup = require "rooflua.validate.speculation.setup"
 local step_model = require "rooflua.validate.step_model"
 local totals = require "rooflua.validate.speculation.totals"
-local units = require "rooflua.text.units"
-local words = require "rooflua.validate.text"
 
 local speculation = { name = "speculation", what = "measured speculative decoding", columns = rows.required,
-  reads = rows.is_file, scopes = { speculation = true, drafter = true } }
+  reads = rows.reads, joins = "folder", scopes = { speculation = true, drafter = true } }
 
 local what = "measured speculation"
 
@@ -42,8 +41,8 @@ Run.__index = Run
 
 function speculation.open(options)
   local run = { path = options.path, options = options_of(options.scoped),
-    steps = step_model.of(options.steps, options.parameters), cases = rows.read(options.path) }
-  run.ids = rows.ids(run.cases)
+    steps = step_model.of(options.steps, options.parameters), cases = cells.read_all(options, rows) }
+  run.ids = cells.ids(run.cases)
   return setmetatable(run, Run)
 end
 
@@ -74,34 +73,39 @@ local function case_document(answer)
     speculation = answer.speculation, problem = answer.problem }
 end
 
-local percent = units.in_percent
+local shown_of_model, shown_of_error = { { "cases", "tpot.cases", "count" } }, {}
+for _, each in ipairs { { "tpot", "TPOT", "TPOT" }, { "ttft", "TTFT", "TTFT" },
+  { "throughput", "throughput", "tokens/s" } } do
+  shown_of_model[#shown_of_model + 1] = { each[2] .. ": mean", each[1] .. ".mean" }
+  shown_of_model[#shown_of_model + 1] = { "median", each[1] .. ".median" }
+  shown_of_error[#shown_of_error + 1] = { each[3], "errors." .. each[1], "signed" }
+end
+shown_of_error[#shown_of_error + 1] = { "time rests on", "rests", "text" }
 
-local function case_rows(answers)
-  local out = { { "case", "drafts", "TPOT ms", "error", "TTFT ms", "error", "tok/s", "error", "time rests on" } }
+local shown_of_case = { { "TPOT ms", "ms.tpot", "%.2f" }, { "error", "errors.tpot", "signed" },
+  { "TTFT ms", "ms.ttft", "%.0f" }, { "error", "errors.ttft", "signed" },
+  { "tok/s", "simulated.throughput", "%.0f" }, { "error", "errors.throughput", "signed" },
+  { "time rests on", "rests", "text" } }
+
+--- Rows of answers that ran.
+local function rows_of(answers, shown)
+  local list = {}
   for _, answer in ipairs(answers) do
+    local found = answer.simulated
     if answer.errors then
-      local found, errors = answer.simulated, answer.errors
-      out[#out + 1] = { answer.case.id, ("%d"):format(answer.case.k), ("%.2f"):format(found.tpot * 1e3),
-        percent(errors.tpot, true), ("%.0f"):format(found.ttft * 1e3), percent(errors.ttft, true),
-        ("%.0f"):format(found.throughput), percent(errors.throughput, true), words.evidence(answer.evidence) }
+      list[#list + 1] = { answer.case.id, ("%d"):format(answer.case.k), { errors = answer.errors, simulated = found,
+        ms = { tpot = found.tpot * 1e3, ttft = found.ttft * 1e3 }, rests = errors.evidence(answer.evidence) } }
     end
   end
-  return out
+  return errors.rows({ "case", "drafts" }, shown, list)
 end
 
 local function model_rows(of)
-  local out = { { "model", "cases", "TPOT: mean", "median", "TTFT: mean", "median", "throughput: mean", "median" } }
+  local list = {}
   for _, model in ipairs(core.sorted_keys(of)) do
-    local each = of[model]
-    if type(each) == "table" then
-      local row = { model, ("%d"):format(each.tpot.cases) }
-      for _, metric in ipairs(totals.metrics) do
-        row[#row + 1], row[#row + 2] = percent(each[metric].mean), percent(each[metric].median)
-      end
-      out[#out + 1] = row
-    end
+    if type(of[model]) == "table" then list[#list + 1] = { model, of[model] } end
   end
-  return out
+  return errors.rows({ "model" }, shown_of_model, list)
 end
 
 local function order_rows(answers)
@@ -112,50 +116,28 @@ local function order_rows(answers)
   return out
 end
 
---- Errors of cases, the largest of TPOT first; no measured values.
-local function error_rows(answers)
-  local list, out = {}, { { "case", "drafts", "TPOT", "TTFT", "tokens/s", "time rests on" } }
-  for _, answer in ipairs(answers) do
-    if answer.errors then list[#list + 1] = answer end
-  end
-  table.sort(list, function(a, b)
-    local x, y = math.abs(a.errors.tpot), math.abs(b.errors.tpot)
-    return x > y or x == y and a.case.id < b.case.id
-  end)
-  for _, answer in ipairs(list) do
-    local errors = answer.errors
-    out[#out + 1] = { answer.case.id, ("%d"):format(answer.case.k), percent(errors.tpot, true),
-      percent(errors.ttft, true), percent(errors.throughput, true), words.evidence(answer.evidence) }
-  end
-  return out
-end
-
---- Tables for the record: {title, rows}.
-local function record(answers, of)
-  return { { title = "Mean and median of |error| by model, in percent", rows = model_rows(of) },
-    { title = "The order of numbers of drafts, from the slowest to the fastest", rows = order_rows(answers), left = 4 },
-    { title = "Every case, the worst first, in percent", rows = error_rows(answers) } }
-end
-
---- @return table {text, document, ran, record}
+--- @return table {parts, document, ran}
 function Run:finish(answers)
   local of, ran, list = totals.document(answers), 0, json.array {}
   for i, answer in ipairs(answers) do
     list[i], ran = case_document(answer), ran + (answer.errors and 1 or 0)
   end
-  local parts = {
+  local worst = errors.worst(answers, function(answer) return answer.errors and math.abs(answer.errors.tpot) end,
+    function(answer) return answer.case.id end)
+  local orders = order_rows(answers)
+  return { ran = ran, document = { steps = self.steps.name, speculation = of, cases = list }, parts = {
     ("%s: %d cases, %d ran, %d did not"):format(self.path, #answers, ran, #answers - ran),
     ("Errors in percent, simulated / measured - 1, of means over requests; the acceptance of drafts is each run's own. "
       .. "Step model %s."):format(self.steps.name),
-  }
-  local function add(title, rows_of)
-    if #rows_of > 1 then parts[#parts + 1] = title .. columns.after(1, rows_of) end
-  end
-  add("", case_rows(answers))
-  add("Mean and median of |error|\n", model_rows(of))
-  add("Numbers of drafts from the slowest to the fastest, by output tokens per second\n", order_rows(answers))
-  return { text = table.concat(parts, "\n\n"), ran = ran, record = record(answers, of),
-    document = { steps = self.steps.name, speculation = of, cases = list } }
+    { rows = rows_of(answers, shown_of_case), left = 1 },
+    { title = "Mean and median of |error|", rows = model_rows(of), left = 1,
+      record = "Mean and median of |error| by model, in percent" },
+    { title = "Numbers of drafts from the slowest to the fastest, by output tokens per second", rows = orders,
+      left = 1 },
+    { rows = orders, left = 4, record = "The order of numbers of drafts, from the slowest to the fastest",
+      hidden = true },
+    { rows = rows_of(worst, shown_of_error), left = 1, record = "Every case, the worst first, in percent",
+      hidden = true } } }
 end
 
 return speculation

@@ -3,6 +3,7 @@
 --     error = simulated / measured - 1
 --     order = share of loads at which the runs with other numbers of drafts have the measured order of throughput
 local core = require "rooflua.base.core"
+local errors = require "rooflua.validate.errors"
 local statistics = require "rooflua.base.statistics"
 
 local totals = {}
@@ -21,27 +22,15 @@ end
 
 --- {model = answers}, of those that ran.
 function totals.by_model(answers)
-  local out = {}
-  for _, answer in ipairs(answers) do
-    if answer.errors then
-      out[answer.model] = out[answer.model] or {}
-      table.insert(out[answer.model], answer)
-    end
-  end
-  return out
+  return errors.by(answers, function(answer) return answer.errors and answer.model end)
 end
 
 --- Answers of the same model under the same number of clients, of two or more numbers of drafts.
 local function compared(answers)
-  local groups, out = {}, {}
-  for _, answer in ipairs(answers) do
+  local groups, out = errors.by(answers, function(answer)
     local clients = answer.errors and answer.case.load.clients
-    if clients then
-      local key = ("%s %06d"):format(answer.model, clients)
-      groups[key] = groups[key] or {}
-      table.insert(groups[key], answer)
-    end
-  end
+    return clients and ("%s %06d"):format(answer.model, clients)
+  end), {}
   for _, key in ipairs(core.sorted_keys(groups)) do
     if #groups[key] > 1 then out[#out + 1] = groups[key] end
   end

@@ -1,5 +1,5 @@
 #pragma once
-// What surrounds the engines of a run, for the report of it.
+// Which requests the quantiles of a run are of.
 
 #include <string>
 #include <vector>
@@ -7,9 +7,6 @@
 #include "measure/record/summary.h"
 
 namespace rooflua {
-
-/// Lines on clients and faults, an empty one in front of each; nothing where there are none.
-std::string surroundings_text(const Summary& summary);
 
 /// A line that says which part of the requests quantiles are of, and which flatters them; "" where
 /// all completed, or none. Of several runs, of that of which the smallest part completed.

@@ -1,0 +1,68 @@
+-- Prompts in and out of CUDA graphs, by engine, release and option.
+local test = dofile "tests/scripts/harness.lua"
+local bound = dofile "tests/scripts/bound_steps.lua"
+local choice = require "rooflua.engines.choice"
+local host = require "steps.kernels.host"
+local rooflua = require "rooflua"
+local values = require "rooflua.engines.values"
+
+local function steps_of(given, parameters)
+  given.model, given.hardware = given.model or "llama-3.1-8b", given.hardware or "b200"
+  given.deployment = { max_num_batched_tokens = 8192, max_num_seqs = 1024 }
+  return bound.bind(require "steps.kernels" (parameters or {}), given)
+end
+
+test("a step of vLLM above its largest graph takes 40 us for each operation, one inside of it does not", function()
+  local steps = steps_of { release = "vllm 0.17" }
+  local layers = rooflua.cost.layers(steps.model, rooflua.spec.deployment { model = steps.model,
+    hardware = rooflua.spec.hardware "b200", kv_blocks = 1000 })
+  local floor_s = host.operations(layers, steps.engine_values, true) * 40e-6
+  test.near(steps.eager_s, floor_s, 1e-9)
+  test.at_least(floor_s, 32 * 8 * 40e-6)
+  test.near(steps:time(bound.prefill(513, 0)), floor_s, 1e-9)
+  test.check(steps:time(bound.prefill(512, 0)) < floor_s)
+  local larger = steps_of({ release = "vllm 0.17" }, { largest_graph = 2048 })
+  test.check(larger:time(bound.prefill(513, 0)) < floor_s)
+end)
+
+test("compiled latent attention is 4 operations, in Python it is 24", function()
+  local layers = { { op = "mla_prefill", count = 10 }, { op = "gemm", count = 5 }, { op = "grouped_gemm", count = 2 } }
+  local vllm = { attention_operations = 4, expert_operations = 8 }
+  test.equal(host.operations(layers, vllm, true), 40 + 5 + 16)
+  test.equal(host.operations(layers, vllm, false), 240 + 5 + 16)
+end)
+
+--- Tokens of the largest graph with prompts.
+local function tokens(release, options, more)
+  local facts = { model = rooflua.spec.model "qwen3-8b", hardware = rooflua.spec.hardware "h100-sxm", tp = 1, dp = 1,
+    pp = 1, ep = 1 }
+  for name, value in pairs(more or {}) do facts[name] = value end
+  local chosen = choice.parse(release)
+  return values.of(chosen.engine, chosen.release, facts, options).values.graphs_with_prefill
+end
+
+test("SGLang's prompts are in piecewise graphs from 0.5.10 on, where it captures them", function()
+  test.equal(tokens("sglang 0.5.9"), false)
+  test.equal(tokens("sglang 0.5.10"), 4096)
+  test.equal(tokens("sglang 0.5.12", { chunked_prefill_size = 2048 }), 2048)
+  test.equal(tokens("sglang 0.5.12", { piecewise_cuda_graph_max_tokens = 1024 }), 1024)
+  test.equal(tokens("sglang 0.5.12", { disable_piecewise_cuda_graph = true }), false)
+  test.equal(tokens("sglang 0.5.12", nil, { dp = 2 }), false)
+  test.equal(tokens("sglang 0.5.12", nil, { pp = 2 }), false)
+  test.equal(tokens("sglang 0.5.12", { moe_a2a_backend = "deepep" }), false)
+  local latent = { model = rooflua.spec.model "deepseek-v3" }
+  test.equal(tokens("sglang 0.5.12", nil, latent), 2048)
+  latent.hardware = rooflua.spec.hardware "b200"
+  test.equal(tokens("sglang 0.5.12", nil, latent), false)
+  test.equal(tokens("sglang 0.5.12", nil, { hardware = rooflua.spec.hardware "mi300x" }), false)
+end)
+
+test("a step in such a graph has no floor of the host", function()
+  local before, after = steps_of { release = "sglang 0.5.9" }, steps_of { release = "sglang 0.5.12" }
+  test.equal(before.prefill_graph_tokens, 0)
+  test.equal(after.prefill_graph_tokens, 4096)
+  test.check(after:time(bound.prefill(600, 0)) < before:time(bound.prefill(600, 0)))
+  test.equal(steps_of({ release = "sglang 0.5.12" }, { largest_graph = 0 }).prefill_graph_tokens, 0)
+end)
+
+test.finish()

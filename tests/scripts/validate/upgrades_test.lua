@@ -1,0 +1,66 @@
+-- Measured upgrades: which files and rows, both sides, directions, and releases that nobody knows.
+local test = dofile "tests/scripts/harness.lua"
+local chunks = require "rooflua.sandbox.chunks"
+
+local validate = chunks.require "rooflua.validate.command"
+local rows = chunks.require "rooflua.validate.upgrades.rows"
+
+local header = "id,deployment,model,gpu,tp,engine,version_before,version_after,command,load,figure,before,after,"
+  .. "direction,patched,scored\n"
+
+local function start(id, figure, before, after, direction, more)
+  local own = { releases = "0.20.0,0.21.0", patched = "no", command = "vllm serve Qwen/Qwen3-8B" }
+  for name, value in pairs(more or {}) do own[name] = value end
+  return ("%s,one,qwen3-8b,h100-sxm,1,vllm,%s,%s,start-up,%s,%s,%s,%s,%s,yes\n"):format(id, own.releases, own.command,
+    figure, before, after, direction, own.patched)
+end
+
+local function time(id, clients, direction)
+  return ('%s,llama-3.1-8b|h100_sxm|vllm|bf16|1,llama-3.1-8b,h100_sxm,"1,1,1",vllm,0.15.1,0.15.1,max_num_seqs=8,'
+    .. '"closed loop 200/20, %d clients",tpot_ms,5,5,%s,no,yes\n'):format(id, clients, direction)
+end
+
+local function run(...)
+  return validate.run { folder = test.file("upgrades.csv", header .. table.concat { ... }) }
+end
+
+test("a file with a figure before and after and two releases is one of upgrades", function()
+  test.check(rows.reads(test.file("a.csv", header)))
+  test.check(not rows.reads(test.file("b.csv", "figure,before\n1,2\n")))
+end)
+
+test("both sides of a start-up are simulated, and the direction is that of 0.5 %", function()
+  local of = run(start("same", "kv_tokens", 100, 100, "flat", { releases = "0.20.0,0.20.0" }),
+    start("wrong", "kv_tokens", 100, 120, "up", { releases = "0.20.0,0.20.0" }),
+    start("starts", "starts", "yes", "yes", "starts")).document
+  local all = of.upgrades.all
+  test.equal(all.rows, 3)
+  test.near(all.direction, 2 / 3, 1e-12)
+  test.equal(all.moved.rows, 2, "the one that moved, and the start")
+  test.equal(all.tokens.rows, 2)
+  test.near(all.tokens.median, math.log(1.2) / 2, 1e-12)
+  test.equal(of.upgrades.figure.starts.direction, 1)
+  test.check(of.cases[1].simulated.before > 1000, "tokens of the cache")
+end)
+
+test("times are those of a closed loop of the deployment", function()
+  local of = run(time("a", 2, "flat")).document
+  test.equal(of.upgrades.figure.tpot_ms.direction, 1)
+  test.check(of.cases[1].simulated.before > 0.001, "seconds")
+end)
+
+test("an unknown release is said, and is wrong; so is a figure that nothing simulates", function()
+  local done = run(start("new", "kv_tokens", 1, 2, "up", { releases = "0.20.0,7.0.0" }),
+    start("odd", "smell", 1, 2, "up"), start("fine", "kv_tokens", 1, 1, "flat", { releases = "0.20.0,0.20.0" }))
+  test.near(done.document.upgrades.all.direction, 1 / 3, 1e-12)
+  test.check(done.text:find("vllm 7.0.0 is no release that is known", 1, true), done.text)
+  test.check(done.text:find("nothing simulates the figure 'smell'", 1, true), done.text)
+end)
+
+test("of a patched release the KV tokens alone count", function()
+  local of = run(start("a", "kv_gib", 1, 2, "up", { patched = "yes (a series)" }),
+    start("b", "kv_tokens", 1, 2, "up", { patched = "yes (a series)" })).document.upgrades.all
+  test.equal(of.rows, 1)
+end)
+
+test.finish()
