@@ -13,7 +13,7 @@ using namespace rooflua;
 using namespace rooflua::test;
 
 TEST_CASE("the loop calls parts in this order") {
-  const std::vector<std::string> order = {"gate",  "fleet",   "clients",
+  const std::vector<std::string> order = {"gate",  "fleet",   "split",   "clients",
                                           "tiers", "experts", "adapters"};
   std::string found;
   auto at = order.begin();  // a program may be built without some of them
@@ -32,6 +32,7 @@ TEST_CASE("a run that names no part has none") {
   LinearSteps model(5e-3, 1e-6, 1e-9);
   ClusterConfig cluster;
   cluster.replicas.resize(1);
+  cluster.replicas[0].kv_blocks = 100;
   Bindings bindings;
   bindings.schedulers = {&scheduler};
   bindings.steps = {&model};
