@@ -42,7 +42,8 @@ class PlainTiers : public TierPolicy {
   bool promotes() const override { return with_promotion; }
 };
 
-class Turns : public Router {
+/// A request goes to the candidate of its id.
+class ById : public Router {
  public:
   std::int32_t route(const Request& request, const RouteView& view) override {
     return view.candidates[request.id % view.candidate_count];
@@ -53,7 +54,7 @@ class Turns : public Router {
 /// read and written over "pcie", of 8 bytes/s, with 0.5 s in front of each transfer.
 struct TiersBench : Bench {
   PlainTiers policy;
-  Turns router;
+  ById router;
   std::deque<std::vector<Segment>> segments;
   std::vector<RequestSpec> specs;
 
