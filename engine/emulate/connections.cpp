@@ -118,9 +118,7 @@ void Connections::shed() {
   for (auto& [socket, own] : open_) {
     if (own.busy || own.leaving || own.received->bytes() == 0) continue;
     if (own.received->is_too_long()) {
-      const std::string answer = refusal(413);
-      ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      shut(socket, own);
+      end(socket, own);
       continue;
     }
     bytes += own.received->bytes();
@@ -132,6 +130,16 @@ void Connections::shed() {
     bytes -= open_[socket].received->bytes();
     shut(socket, open_[socket]);
   }
+}
+
+/// At once: after a shutdown the system would still take what is sent, and evhttp would read it.
+void Connections::end(int socket, Connection& connection) {
+  const std::string answer = refusal(413);
+  ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  sockaddr nobody{};
+  nobody.sa_family = AF_UNSPEC;
+  ::connect(socket, &nobody, sizeof nobody);  // Linux ends the connection with it
+  connection.leaving = true;
 }
 
 /// evhttp closes it in the next turn of the loop.

@@ -49,6 +49,7 @@ class Connections {
   void make_room();
   void shed();
   void came(const Received& request, std::size_t bytes);
+  static void end(int socket, Connection& connection);
   static void shut(int socket, Connection& connection);
 
   event_base* base_;

@@ -276,8 +276,8 @@ TEST_CASE("--explain shows a typical step of every variant, --why its request in
     const Said plain = rooflua::test::rooflua(command + jobs);
     const Said explained = rooflua::test::rooflua(command + jobs + "--explain");
     const Said why = rooflua::test::rooflua(command + jobs + "--why 3");
-    CHECK(explained.text.rfind(plain.text, 0) == 0);
-    CHECK(why.text.rfind(plain.text, 0) == 0);
+    const std::string table = plain.text.substr(0, plain.text.rfind("\n\n"));  // then differences
+    CHECK((explained.text.rfind(table, 0) == 0 && why.text.rfind(table, 0) == 0));
     for (const char* variant : {"4", "8", "16"}) {
       const std::string heading = std::string("\n== max_num_seqs=") + variant + "\n\n";
       CHECK(contains(explained.text, heading + "A typical step, the median by time of"));

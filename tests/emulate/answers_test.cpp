@@ -171,7 +171,7 @@ TEST_CASE("what a schema may cost is bounded, whatever it says") {
 TEST_CASE("limits of clients stand in the document as in the program") {
   std::ifstream file(test::source_dir() / "docs" / "EMULATE.md");
   const std::string document((std::istreambuf_iterator<char>(file)), {});
-  for (const limits::Row& each : limits::table()) {
+  for (const limits::Row& each : limits::table) {
     const std::string line =
         std::string("| ") + each.what + " | " + grouped(each.value) + " | " + each.why + " |\n";
     INFO(line);

@@ -120,13 +120,15 @@ void serve_told(std::uint64_t seed, Counts& counts) {
     each.block_size = rules.block_tokens;
     each.kv_blocks = 100 / rules.block_tokens + each.seat_blocks + dice.upto(1, 40);
     each.prefix_caching = true;
-    each.drops_last_hit = false;
+    each.drops_last_hit = each.partial_reuse = false;
+    each.content_from = ContentFrom::plan;  // others: docs/EMULATE.md, known defects
   }
   PromptRules cut;
   cut.block_tokens = rules.block_tokens;
   Inbox inbox(nullptr);
   scenario.more = [&](Scenario::Run&, Bindings& out) { out.workload = &inbox; };
   auto run = scenario.open();
+  run->router.queue = CommonQueue::none;
   Simulation& simulation = *run->simulation;
   Subscriber subscriber;
   KvFeed feed(simulation, rules, [&](std::int32_t replica, const std::string& bytes) {

@@ -77,6 +77,7 @@ std::vector<std::string> serve_live(std::uint64_t seed, const std::string& path)
   Recording recording(path);
   scenario.more = [&](Scenario::Run&, Bindings& out) { out.workload = &inbox; };
   auto run = scenario.open();
+  run->router.queue = CommonQueue::none;
   Simulation& simulation = *run->simulation;
   Counted counted(picoseconds(scenario.cluster().frontend.per_output_token_s, "frontend"),
                   prefill_replicas(scenario.cluster()));
@@ -136,6 +137,7 @@ std::vector<std::string> replay(std::uint64_t seed, const std::string& path) {
   Scenario scenario(seed);
   scenario.more = [&](Scenario::Run&, Bindings& out) { out.workload = workload.get(); };
   auto run = scenario.open();
+  run->router.queue = CommonQueue::none;
   run->simulation->run();
   return run->told.lines;
 }

@@ -122,7 +122,7 @@ class Told : public Observer {
 };
 
 /// Engines in turn. Their ranks may have one queue: the rank with the most seats left takes from it.
-class Turns : public InTurn {
+class EnginesInTurn : public InTurn {
  public:
   CommonQueue queue = CommonQueue::none;
   CommonQueue common_queue() const override { return queue; }
@@ -195,7 +195,7 @@ class Scenario {
   struct Run {
     std::unique_ptr<Loop> workload;
     std::vector<Fcfs> schedulers;
-    Turns router;
+    EnginesInTurn router;
     SplitsSome decider;
     LinearSteps model{0.5, 1.0 / 64, 1.0 / 4096};
     Fixed speculator{3, true};

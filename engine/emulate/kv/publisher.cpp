@@ -3,11 +3,9 @@
 #include <zmq.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstring>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -16,7 +14,6 @@ namespace rooflua::emulate {
 
 namespace {
 
-constexpr int most_waiting = 100'000;  // messages for a slow reader: hwm of vLLM
 double steady_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -116,7 +113,7 @@ struct KvPublisher::Sockets {
     (events == nullptr ? events : replay) = out;
     const int linger_ms = 500, ipv6 = 1, questions = int{limits::questions},
               unread_ms = 1000 * limits::unread_s;
-    zmq_setsockopt(out, ZMQ_SNDHWM, &most_waiting, sizeof most_waiting);
+    zmq_setsockopt(out, ZMQ_SNDHWM, &limits::waiting_messages, sizeof limits::waiting_messages);
     zmq_setsockopt(out, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
     zmq_setsockopt(out, ZMQ_IPV6, &ipv6, sizeof ipv6);
     zmq_setsockopt(out, ZMQ_RCVHWM, &questions, sizeof questions);
@@ -158,24 +155,10 @@ int KvPublisher::replay_fd() const {
   return out;
 }
 
-/// The more waits for all readers together, the fewer messages may wait for one of them: a reader
-/// that is behind loses messages, and one that is not gets them. Every message is at most the
-/// longest, so the bytes are bounded.
-void KvPublisher::limit_readers() {
-  const std::size_t held = held_bytes();
-  const std::size_t room = address_.sent_bytes > held ? address_.sent_bytes - held : 0;
-  const auto wanted = static_cast<int>(std::bit_floor(
-      std::clamp<std::size_t>(room / (longest_ + sent_message_bytes), 1, most_waiting)));
-  if (wanted == std::exchange(waiting_, wanted)) return;
-  for (void* socket : {sockets_->events, sockets_->replay})
-    if (socket != nullptr) zmq_setsockopt(socket, ZMQ_SNDHWM, &wanted, sizeof wanted);
-}
-
 void KvPublisher::send(std::string message) {
-  longest_ = std::max(longest_, message.size());
+  const bool has_room = held_bytes() < address_.kept_bytes + address_.sent_bytes;
   const Bytes bytes = counted(std::move(message), held_);
-  limit_readers();
-  if (send_parts(sockets_->events, {address_.topic, eight_bytes(sent_)}, true))
+  if (has_room && send_parts(sockets_->events, {address_.topic, eight_bytes(sent_)}, true))
     send_last(sockets_->events, bytes, held_);
   if (sockets_->replay == nullptr) {
     ++sent_;
@@ -213,7 +196,6 @@ bool KvPublisher::replay(Replay& own, int& left) {
   for (; !own.wanted.empty() && left > 0; --left, own.took_s = steady_s()) {
     std::uint64_t& next = own.wanted.front();
     const bool is_end = kept_.empty() || next > kept_.back().number;
-    limit_readers();
     if (!send_parts(socket, {own.client}, true))  // it waits, or it has gone
       return zmq_errno() == EAGAIN && steady_s() < own.took_s + limits::unread_s;
     if (is_end) {

@@ -65,15 +65,12 @@ class KvPublisher {
     std::deque<std::uint64_t> wanted;
     double took_s = 0;
   };
-  void limit_readers();
   void take_questions();
   bool replay(Replay& own, int& left);
 
   std::shared_ptr<std::atomic<std::size_t>> held_;
   std::unique_ptr<Sockets> sockets_;
   KvAddress address_;
-  std::size_t longest_ = 1;     // message so far
-  int waiting_ = 0;             // messages that may wait for one reader, as the sockets have it
   std::deque<Replay> replays_;  // one of a client
   std::deque<Message> kept_;
   std::size_t kept_bytes_ = 0;

@@ -67,8 +67,15 @@ int is_stopped(lua_State* L) {
 /// stop_again(problem): where the script was stopped, raises the error of the stop; it is
 /// `problem`, or `problem` was raised in its place, because the stack had no room for it.
 int stop_again(lua_State* L) {
-  const Context& context = context_of(L);
-  const bool spent = lua_gethook(L) == load_hook && context.load_spent;
+  Context& context = context_of(L);
+  const bool limited = lua_gethook(L) == load_hook;
+  // No hook runs where the stack is full, and a script that catches its overflow may stay there.
+  if (limited && !context.load_spent && cpu_s() > context.load_end_s) {
+    context.load_budget = 0;
+    context.load_spent = true;
+    lua_sethook(L, load_hook, LUA_MASKCOUNT, 1);
+  }
+  const bool spent = limited && context.load_spent;
   if (!spent && !is_stopping(L)) return 0;
   lua_settop(L, 1);
   lua_pushstring(L, spent ? context.load_words.c_str() : stop_message().c_str());

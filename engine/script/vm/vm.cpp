@@ -232,7 +232,8 @@ void Vm::protect(const std::function<void(lua_State*)>& body) {
   }
   // A handler fails where a stop comes while it asks an error for its text, and where a compiled
   // recursion has overflowed the stack.
-  if (status == LUA_ERRERR && !stopped.empty()) throw LuaError(stopped, "");
+  const bool is_overflow = message.find("stack overflow") != std::string::npos;
+  if (!stopped.empty() && (status == LUA_ERRERR || is_overflow)) throw LuaError(stopped, "");
   if (status == LUA_ERRERR) message = "stack overflow: a function calls itself without end";
   throw LuaError(message, traceback);
 }

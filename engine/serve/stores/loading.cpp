@@ -20,6 +20,8 @@ Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const P
                               std::int32_t gpu_tokens, std::int32_t waiting, Picoseconds now) {
   State& own = state(slot, request);
   if (own.prefetches > 0 && now < own.wait_until) return {Verdict::later, 0};
+  if (policy(request.replica)->shares_loads() && others_load(request, progress, gpu_tokens))
+    return {Verdict::later, 0};
   const std::int64_t current = version(request.replica);
   if (own.version == current && own.gpu_tokens == gpu_tokens) return own.decision;
   if (!std::exchange(own.counted, true) && policy(request.replica)->counts())
@@ -31,21 +33,23 @@ Tiers::Decision Tiers::decide(std::int32_t slot, const Request& request, const P
   const std::int32_t pending =
       find(request.replica, request, progress, gpu_tokens, of_loads(), stretches_);
   if (stretches_.empty() && pending == 0) return own.decision;
-  if (policy(request.replica)->shares_loads() && others_load(request, progress, stretches_)) {
-    own.version = -1;
-    return {Verdict::later, 0};
-  }
   describe_found(slot, request, gpu_tokens, pending);
   found_.waiting = waiting;
   asked_version_ = std::exchange(own.version, -1);  // until it is answered
   return {Verdict::ask, 0};
 }
 
+/// What was decided of the request before does not say it: loads begin without a change of stores.
 bool Tiers::others_load(const Request& request, const Progress& progress,
-                        std::span<const Stretch> stretches) const {
+                        std::int32_t gpu_tokens) const {
+  const auto is_other = [&](const LoadTrip& load) {
+    return load.slot >= 0 && !load.done && load.request != request.id && load.to == request.replica;
+  };
+  if (std::none_of(loads_.begin(), loads_.end(), is_other)) return false;
+  std::vector<Stretch> stretches;
+  find(request.replica, request, progress, gpu_tokens, of_loads(), stretches);
   for (const LoadTrip& load : loads_) {
-    if (load.slot < 0 || load.done || load.request == request.id) continue;
-    if (load.to != request.replica) continue;
+    if (!is_other(load)) continue;
     for (const Stretch& each : stretches) {
       if (each.place != load.place) continue;
       const Place& from = place(each.place);

@@ -259,9 +259,9 @@ class Tiers {
   /// after them that arrive
   std::int32_t find(std::int32_t replica, const Request& request, const Progress& progress,
                     std::int32_t from, Where where, std::vector<Stretch>& out) const;
-  /// Whether another request of the replica loads a chunk of these stretches.
+  /// Whether another request of the replica loads a chunk that this one would load.
   bool others_load(const Request& request, const Progress& progress,
-                   std::span<const Stretch> stretches) const;
+                   std::int32_t gpu_tokens) const;
   void describe_found(std::int32_t slot, const Request& request, std::int32_t gpu_tokens,
                       std::int32_t pending);
   std::vector<std::int32_t> path_of(const Stretch& stretch, std::int32_t replica,

@@ -36,12 +36,12 @@ local function unless_off(_, own) return own.disable_radix_cache ~= true end
 local nvidia = { "ampere", "ada", "hopper", "blackwell" }
 
 --- Tokens of the largest piecewise graph of prompts; false where there is none: attention that is divided, stages, an
---- exchange of tokens, drafts, and latent attention on Blackwell, whose back end is trtllm_mla.
+--- exchange of tokens, drafts, states (layers outside of the pieces), and latent attention on Blackwell (trtllm_mla).
 local function piecewise(facts, own)
   local is_latent = facts.model ~= nil and facts.model.mla ~= nil
   local exchange = own.moe_a2a_backend or "none"
   if own.disable_piecewise_cuda_graph or own.disable_cuda_graph or facts.dp > 1 or facts.pp > 1 or exchange ~= "none"
-    or facts.drafts or facts.role ~= nil and facts.role ~= "both"
+    or facts.drafts or has_states(facts.model) or facts.role ~= nil and facts.role ~= "both"
     or is_latent and facts.hardware.architecture == "blackwell" then
     return false
   end

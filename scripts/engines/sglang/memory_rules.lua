@@ -9,6 +9,14 @@ local function has_links(facts)
     and facts.hardware ~= nil and facts.hardware.link_bytes_per_s > 100e9
 end
 
+--- Whether some layers have the gated delta rule.
+local function has_delta(facts)
+  for _, kind in ipairs(facts.model and facts.model.attention or {}) do
+    if kind.kind == "delta" then return true end
+  end
+  return false
+end
+
 --- Slots for states that a running request may hold: three, and those of the buffer that lets steps overlap.
 --- @param by_default boolean? whether there is one where nothing is stated
 local function slots_of(own, by_default)
@@ -27,8 +35,8 @@ return {
   { state_slots = 3, source = "python/sglang/srt/model_executor: MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO" },
   { since = "0.5.4", state_slots = function(_, own) return slots_of(own) end,
     source = "pull request 14792: two more for steps that overlap, where they are asked for" },
-  { since = "0.5.14", state_slots = function(_, own) return slots_of(own, true) end,
-    source = "pull request 29158: they overlap by default" },
+  { since = "0.5.14", when = has_delta, state_slots = function(_, own) return slots_of(own, true) end,
+    source = "pull request 29158: they overlap by default; 14792 is for the gated delta rule, other states keep 3" },
   { swa_full_tokens_ratio = 0.8, source = "python/sglang/srt/server_args.py" },
   { family = { "deepseek_v4" }, swa_full_tokens_ratio = 0.1, source = "python/sglang/srt/server_args.py" },
   { family = { "gemma3", "gemma3_text", "gemma2" }, swa_full_tokens_ratio = 1,

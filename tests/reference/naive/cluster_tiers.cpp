@@ -57,13 +57,13 @@ void NaiveCluster::store(int id, std::size_t i, int tokens) {
 
 void NaiveCluster::pass_flows() {
   if (!tiers_) return;
-  const std::optional<Ps> next = tiers_->next();
-  for (std::size_t i = 0; next == now_ && i < engines_.size(); ++i) {
+  const std::vector<NaiveTiers::Flow> ended = tiers_->pass(now_);
+  for (std::size_t i = 0; !ended.empty() && i < engines_.size(); ++i) {
     if (!engines_[i]->has_deferred()) continue;
     touched_[i] = true;
     engines_[i]->ask_again();
   }
-  for (const NaiveTiers::Flow& flow : tiers_->pass(now_)) {
+  for (const NaiveTiers::Flow& flow : ended) {
     if (flow.load && !flow.last) continue;
     touched_[flow.replica] = true;
     NaiveReplica& engine = *engines_[flow.replica];

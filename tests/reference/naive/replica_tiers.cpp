@@ -13,15 +13,14 @@ int NaiveReplica::found_in_stores(NaiveRequest& r, int gpu) const {
 }
 
 /// Where others wait with loaded KV, or for it: the blocks that all of them and this request, which
-/// has so many, lack for their whole sequences. 0: there are no others.
+/// has so many, lack for their whole sequences. 0: there are no others, or they lack none.
 int NaiveReplica::needed_beside_loaded(const NaiveRequest& r, int has) const {
-  int others = 0, owed = 0;
+  int owed = 0;
   for (const NaiveRequest& other : requests_) {
     if (!other.loads && !other.landed_kv) continue;
-    ++others;
     owed += std::max(0, ceil_blocks(other.sequence()) - static_cast<int>(other.blocks.size()));
   }
-  if (others == 0) return 0;
+  if (owed == 0) return 0;
   return owed + ceil_blocks(r.sequence()) - has + config_.seat_blocks;
 }
 

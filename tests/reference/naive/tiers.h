@@ -13,7 +13,7 @@
 //            chunks of one size. It is there when the flow ends
 //   asked    the chunks of the prompt, the deepest first: the beginning is used last
 //   shared   a request of which another one of its replica loads a chunk leaves the queue until the
-//            next flow moves or ends anywhere
+//            next flow ends anywhere
 //   answers  a chunk that a decode fills is stored when its step is over, and what is left of an
 //            answer when its request ends
 //   flushed  what is still written of a request that loses its seat holds up the next steps, and

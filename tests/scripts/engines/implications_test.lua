@@ -128,8 +128,6 @@ local pairs_of = {
     "--disable-hybrid-kv-cache-manager", "" },
   { "vllm", "0.12.0", nil, "google/gemma-3-27b-it", "h100-sxm", "",
     "--limit-mm-per-prompt '{\"image\": 0, \"video\": 0}'", "--language-model-only", "" },
-  { "vllm", "0.8.0", "0.16", small, "h100-sxm", "", "--generation-config vllm",
-    { front = "VLLM_USE_FLASHINFER_SAMPLER=1 " }, "" },
 
   { "trtllm", "1.0.0", nil, small, "h100-sxm", "",
     with_file "speculative_config: {decoding_type: NGram, max_draft_len: 3}",

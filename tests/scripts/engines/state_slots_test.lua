@@ -25,6 +25,14 @@ test("a request of a hybrid holds 3 slots, 5 with the second buffer, 1 without a
   test.equal(seats { "sglang 0.5.14", mamba_radix_cache_strategy = "extra_buffer_lazy" }, math.floor(whole / 4))
 end)
 
+test("states of another kind than the gated delta rule keep 3 slots where nothing is stated", function()
+  local function most(engine)
+    local of = engines.capacity { model = "nemotron-nano-9b-v2", hardware = "h200-sxm", engine = engine }
+    return of.max_running_requests
+  end
+  test.equal(most "sglang 0.5.14", most { "sglang 0.5.14", mamba_radix_cache_strategy = "no_buffer" })
+end)
+
 --- The seats of the first rank of a run, and the notes of the run.
 local function run(engine, changes)
   local scenario = with(engine)

@@ -50,6 +50,7 @@ test("SGLang's prompts are in piecewise graphs from 0.5.10 on, where it captures
   test.equal(tokens("sglang 0.5.12", nil, { dp = 2 }), false)
   test.equal(tokens("sglang 0.5.12", nil, { pp = 2 }), false)
   test.equal(tokens("sglang 0.5.12", { moe_a2a_backend = "deepep" }), false)
+  test.equal(tokens("sglang 0.5.12", nil, { model = rooflua.spec.model "qwen3-next-80b-a3b" }), false)
   local latent = { model = rooflua.spec.model "deepseek-v3" }
   test.equal(tokens("sglang 0.5.12", nil, latent), 2048)
   latent.hardware = rooflua.spec.hardware "b200"

@@ -91,7 +91,7 @@ void TiersPart::send_trips(Errand errand, std::int32_t slot) {
 }
 
 void TiersPart::moved(std::vector<FlowEnded>& ended) {
-  ask_again();
+  if (!ended.empty()) ask_again();
   // What ends in the instant of an alarm has come in time.
   std::stable_partition(ended.begin(), ended.end(),
                         [](const FlowEnded& flow) { return flow.what.errand != Errand::alarm; });

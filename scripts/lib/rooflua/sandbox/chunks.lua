@@ -4,6 +4,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local environments = require "rooflua.sandbox.environments"
 local files = require "rooflua.sandbox.files"
+local handlers = require "rooflua.sandbox.handlers"
 local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 
@@ -268,7 +269,10 @@ named_policies.look_with(chunks)
 
 local function guarded(path, message, call, ...)
   native.begin_loading(message)
-  local results = { xpcall(call, native.user_words, ...) }
+  local results = { handlers.stock_xpcall(call, native.user_words, ...) }
+  if not results[1] and native.is_stopped() and tostring(results[2]):find("stack overflow", 1, true) then
+    results[2] = message -- where it was stopped the stack had no room for this error
+  end
   if not results[1] and type(results[2]) == "table" then -- its __tostring is the user's code, too
     results[2] = select(2, pcall(tostring, results[2]))
   end

@@ -13,6 +13,8 @@ local function caught(ok, problem, ...)
   return false, native.user_words(problem), ...
 end
 
+--- What catches a stop, too: for the library, which ends what it began.
+handlers.stock_xpcall = stock
 --- Results of a call that catches, such as coroutine.resume, for the script.
 handlers.caught = caught
 
