@@ -109,10 +109,6 @@ function policy.describe(value) end
 ---@param instance table
 ---@return string
 function policy.where(instance) end
---- Raises an error where the text names no policy of the folder.
----@param folder string a kind of policies: "schedulers"
----@param text string
-function policy.check_name(folder, text) end
 
 --- What a file of scripts/schedulers returns.
 ---@class rooflua.Scheduler: rooflua.PolicyClass

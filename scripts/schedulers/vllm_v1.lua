@@ -36,7 +36,7 @@ local VllmV1 = policy.define {
       source = "vLLM default since 2026; false before" },
     watermark = { default = 0.0, unit = "1", min = 0, max = 1,
       doc = "Part of the blocks that admission leaves free while other requests run.",
-      source = "vLLM V1 default; 0.01 in V0" },
+      source = "vLLM V1 default, pull request 44594; 0.01 in V0" },
     prefill_schedule_interval = { default = 1, unit = "steps", min = 1, integer = true,
       doc = "Ranks of deployment.dp that decode run prompts in every n-th step of all ranks only.",
       source = "vLLM --prefill-schedule-interval; default 1", idle = { "one rank" } },

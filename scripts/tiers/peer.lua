@@ -25,9 +25,9 @@ function Peer:load(_, found)
     if found[i].peer then break end
     near = near + found[i].tokens
   end
-  if found.tokens > near and found.tokens - near >= self.min_tokens then return found.tokens end
+  if found.tokens > near and found.tokens - near >= self.min_tokens then return self:worth(found, found.tokens) end
   if self.waits_for_pending and found.pending_tokens > 0 and near == found.tokens then return nil end
-  return near
+  return self:worth(found, near)
 end
 
 return Peer

@@ -36,15 +36,22 @@ function VllmCpu:counts() return self.store_threshold > 1 end
 --- Whether a request waits while another one loads a chunk that it would load.
 function VllmCpu:shares_loads() return self.waits_for_pending end
 
---- Less than a chunk is computed.
+--- What is loaded of so many tokens that are found: without the last chunk where a drafter loses it, and no less than
+--- a chunk.
+---@param found rooflua.Found
+---@param tokens integer
+---@return integer tokens
+function VllmCpu:worth(found, tokens)
+  if self.drops_last_chunk then tokens = tokens - found.chunk_tokens end
+  return tokens >= found.chunk_tokens and tokens or 0
+end
+
 ---@param found rooflua.Found
 ---@return integer? tokens
 function VllmCpu:load(_, found)
-  local chunk = found.chunk_tokens
-  if found.tokens + found.pending_tokens < chunk then return 0 end
+  if found.tokens + found.pending_tokens < found.chunk_tokens then return 0 end
   if self.waits_for_pending and found.pending_tokens > 0 then return nil end
-  local tokens = self.drops_last_chunk and found.tokens - chunk or found.tokens
-  return tokens >= chunk and tokens or 0
+  return self:worth(found, found.tokens)
 end
 
 --- Whether a run is stored at all.

@@ -165,6 +165,7 @@ TEST_CASE("the engine and a naive simulator agree on states of recurrent layers"
     ServingCase question = draw_case(seed, Range{40, true, true, false, false});
     question.config.prefix_caching = seed % 10 > 0;
     question.config.state_blocks = 1 + static_cast<int>(seed % 3);
+    question.config.async_depth = 1;
     question.config.drops_last_hit = seed % 5 == 0;
     const auto run_with = [&](int state_blocks) {
       ServingCase changed = question;

@@ -177,7 +177,12 @@ void Replica::commit(const StepPrice& price, Picoseconds now) {
 /// What the step consists of, as the plan says.
 void Replica::describe(Step& step, const StepPrice& price, Picoseconds now) {
   plan_.move_prefills(step.prefills);
-  if (!filled_.empty()) step.filled.swap(filled_);
+  if (!filled_.empty()) {
+    std::sort(filled_.begin(), filled_.end(), [this](const Filled& a, const Filled& b) {
+      return board_.progress(a.slot).seat < board_.progress(b.slot).seat;
+    });
+    step.filled.swap(filled_);
+  }
   step.serial = plan_.serial();
   step.planned = now;
   step.batch = batch_;
@@ -372,7 +377,9 @@ void Replica::discard_row(std::int32_t slot) {
 
 /// Blocks that were filled while their last token was in flight carry content now.
 void Replica::land_fills(const Step& step) {
-  for (const std::int32_t slot : step.fills) {
+  std::vector<std::int32_t> fills = step.fills;
+  if (config_.state_blocks > 0) by_admission(fills);  // each keeps a state
+  for (const std::int32_t slot : fills) {
     const Phase phase = request(slot).phase;
     if (phase != Phase::decoding && phase != Phase::finishing) continue;  // it lost its seat
     kv_.remember(slot, request(slot), board_.progress(slot),

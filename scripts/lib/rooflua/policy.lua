@@ -31,11 +31,6 @@ local find_instance, unknown_name -- of policies by their names
 --- Says how a policy is found by its name: the library does, once (sandbox/named_policies.lua).
 function policy.find_by_name(find, unknown) find_instance, unknown_name = find, unknown end
 
---- Refuses a text that names no policy of the folder.
-function policy.check_name(folder, text)
-  if not find_instance(folder, text) then fail("%s", unknown_name(folder, text)) end
-end
-
 --- A parameter that is a policy: an instance, a class, the name of one, or one of the declared names, which the owner
 --- itself gives parameters to.
 local function check_policy(where, declared, value)

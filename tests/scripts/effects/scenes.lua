@@ -342,12 +342,12 @@ function effects.of(test)
   end
   effects.values = {
     ["acceptance.per_position.rates"] = { { 0.9, 0.1 } },
-    ["acceptance.trace.rounds"] = { { { 3, 3, 1 } } },
+    ["acceptance.trace.rounds"] = { { { 3, 3, 1 } } }, ["schedulers.priority.keep_junctions"] = { false },
     ["acceptance.trace.path"] = { test.file("b.csv", "arrival_s,prompt_tokens,output_tokens,rounds\n0,10,9,3 3 3\n") },
     ["drafters.block_parallel.intermediate_size"] = { 8192 }, ["drafters.eagle.intermediate_size"] = { 8192 },
     ["drafters.eagle.kv_heads"] = { 16, 32 }, ["drafters.draft_model.model"] = { "llama-3.1-70b" },
-    ["drafters.table.weight_bytes"] = { 1e9 },
-    ["schedulers.sjf.unknown_output_tokens"] = { 5000 },
+    ["drafters.table.weight_bytes"] = { 1e9 }, ["schedulers.sjf.keep_junctions"] = { false },
+    ["schedulers.sjf.unknown_output_tokens"] = { 5000 }, ["schedulers.vllm_v1.keep_junctions"] = { false },
     ["speculators.by_batch.ranges"] = { { { 1, 100, 2 } } },
     ["speculators.ema.ladders"] = { { { from = 1, drafts = { 0, 2 } } } }, ["speculators.gate.threshold"] = { 3, 60 },
     ["speculators.ema.warm_up"] = { 0, 100 }, ["speculators.ema.every"] = { 1, 50 },

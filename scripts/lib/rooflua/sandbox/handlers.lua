@@ -7,14 +7,15 @@ local stock_pcall, stock, type = pcall, xpcall, type
 
 local handlers = {}
 
+--- Of the library, which ends what it began: it catches a stop, whose limit it then takes away.
+handlers.stock_xpcall = stock
+
 local function caught(ok, problem, ...)
   if ok then return ok, problem, ... end
   native.stop_again(problem)
   return false, native.user_words(problem), ...
 end
 
---- What catches a stop, too: for the library, which ends what it began.
-handlers.stock_xpcall = stock
 --- Results of a call that catches, such as coroutine.resume, for the script.
 handlers.caught = caught
 

@@ -3,6 +3,7 @@ local native = require "rooflua.native"
 local core = require "rooflua.base.core"
 local in_words = require "rooflua.base.in_words"
 local declared = require "rooflua.scenario.keys"
+local named_policies = require "rooflua.sandbox.named_policies"
 local policy = require "rooflua.policy"
 
 local schema = {}
@@ -212,7 +213,10 @@ function schema.check_policy(reader, path, value, is_unread)
     reader:fail(by_path[path].name, "expected a policy (require \"%s.NAME\" {}), found %s", by_path[path].folder,
       core.describe(value))
   end
-  if is_unread and type(value) == "string" then reader:at(path, policy.check_name, by_path[path].folder, value) end
+  local folder = by_path[path].folder
+  if is_unread and type(value) == "string" and not reader:at(path, named_policies.class, folder, value) then
+    reader:fail(path, "%s", named_policies.unknown(folder, value))
+  end
 end
 
 return schema
